@@ -2,15 +2,16 @@
 //
 //     event -> rows (ACTION, TASK) -> dirty --poll, at most five writes a second a file--> place
 //     telemetry -> the robot as it is now   --once a second, and when something ended--^
-//     place -> commands of people -> words for the run; the row that was written is remembered by its words, so
-//              that the task, and the skill, that comes of it are shown in that row and not in another one
+//     place -> what people have asked for (wishes.c) -> words for the run; the row that was written is remembered by
+//              its words, so that the task, and the skill, that comes of it are shown in that row and in no other
 //
 // A row that could not be written (a file that is half written, too many writes) stays dirty and is tried again.
+#include "workspace/live/live.h"
+
 #include "pons/buf.h"
 #include "pons/critic.h"
 #include "pons/memory.h"
 #include "pons/workspace_critic.h"
-#include "pons/workspace_live.h"
 #include "workspace/hal/actions.h"
 #include "workspace/hal/observe.h"
 
@@ -22,43 +23,6 @@
 #define OBSERVE_MS  1000
 #define ROWS_MAX    200 // of a run's own that have ended, in ACTION.md
 #define CONTEXT_MAX 8   // lessons that a planner is reminded of
-
-typedef struct row { // of ACTION or TASK that this run writes
-    pons_ws_file file;
-    char id[64];
-    char of[64];              // the goal's id, or the task's and which of its goals: "task-1/0"
-    pons_value *value;        // as it is to be
-    bool dirty, ended, there; // there: it was written into the file, by whomever
-} row;
-
-typedef struct wish { // what a person has written, until the run takes it up
-    pons_ws_file file;
-    char id[64];
-    char *words, *skill; // as it was said; of an action, the skill that comes of it
-    pons_value *args;
-    char task[64];   // the task that it became; "": none yet
-    bool said, over; // over: it is to be cancelled as soon as it is a task
-} wish;
-
-struct pons_ws_live {
-    pons_ws_live_options o;
-    char robot_id[64], who[64];
-    pons_value *world, *robot; // robot: the newest telemetry
-    pons_ws_place *place;
-    row *rows;
-    size_t n_rows;
-    wish *wishes;
-    size_t n_wishes;
-    pons_value *cancels; // ids of tasks
-    pons_value *seen[2]; // of ACTION and TASK, ids that were there at the last look
-    int64_t observed_ms;
-    bool moved; // there is telemetry that ENVIRONMENT.md has not
-    bool opened;
-};
-
-static void cancel_later(pons_ws_live *l, const char *task, size_t len);
-static void look_for_wishes(pons_ws_live *l, pons_ws_file file);
-static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v);
 
 // ---- rows ---------------------------------------------------------------------------------------
 
@@ -106,11 +70,6 @@ static void put(row *r, const char *key, pons_value *take)
     r->dirty = true;
 }
 
-static const char *kind_of(pons_ws_file file)
-{
-    return file == PONS_WS_ACTION ? "action" : "subtask";
-}
-
 // Planner and HAL in one: what is pending is the one's, what runs the other's.
 static pons_ws_role role_of(pons_ws_file file)
 {
@@ -133,11 +92,11 @@ static void write_rows(pons_ws_live *l, pons_ws_file file)
     pons_error err = PONS_ERROR_INIT;
     size_t n = 0;
     if (is_dirty(l, file) && pons_ws_place_look(l->place, file, &err) >= 0) {
-        look_for_wishes(l, file); // a row that was just taken out is not put back
+        pons__wishes_look(l, file); // a row that was just taken out is not put back
     }
     for (size_t i = 0; i < l->n_rows; i++) {
         if (l->rows[i].file == file && l->rows[i].dirty) {
-            c[n++] = (pons_ws_change){kind_of(file), l->rows[i].id, l->rows[i].value};
+            c[n++] = (pons_ws_change){pons__live_kind(file), l->rows[i].id, l->rows[i].value};
         }
     }
     if (n && pons_ws_place_change_as(l->place, role_of(file), file, c, n, &err) >= 0) {
@@ -180,31 +139,10 @@ static void tidy(pons_ws_live *l)
 
 // ---- ACTION -------------------------------------------------------------------------------------
 
-static wish *wish_of_skill(pons_ws_live *l, const char *skill, const pons_value *args)
-{
-    for (size_t i = 0; i < l->n_wishes; i++) {
-        wish *w = &l->wishes[i];
-        if (w->file == PONS_WS_ACTION && w->skill && strcmp(w->skill, skill) == 0 &&
-            json_equal(w->args, (json_t *)args)) {
-            return w;
-        }
-    }
-    return NULL;
-}
-
-static void wish_drop(pons_ws_live *l, wish *w)
-{
-    free(w->words);
-    free(w->skill);
-    json_decref(w->args);
-    l->n_wishes--;
-    memmove(w, w + 1, (size_t)(&l->wishes[l->n_wishes] - w) * sizeof *w);
-}
-
 static row *new_action(pons_ws_live *l, const char *goal, const char *skill, const pons_value *args)
 {
     char id[64], when[32];
-    wish *w = wish_of_skill(l, skill, args);
+    wish *w = pons__wish_of_skill(l, skill, args);
     const pons_ws_doc *d = pons_ws_place_doc(l->place, PONS_WS_ACTION);
     const pons_ws_record *theirs = w && d ? pons_ws_find(d, "action", w->id) : NULL;
     row *r;
@@ -223,7 +161,7 @@ static row *new_action(pons_ws_live *l, const char *goal, const char *skill, con
     }
     put(r, "claimed_by", json_string(l->who));
     if (w) {
-        wish_drop(l, w);
+        pons__wish_drop(l, w);
     }
     return r;
 }
@@ -321,30 +259,20 @@ static int next_number(const pons_ws_live *l)
     return most + 1;
 }
 
-static wish *wish_of_words(pons_ws_live *l, const char *words)
-{
-    for (size_t i = 0; i < l->n_wishes; i++) {
-        if (!*l->wishes[i].task && strcmp(l->wishes[i].words, words) == 0) {
-            return &l->wishes[i];
-        }
-    }
-    return NULL;
-}
-
 static void add_task(pons_ws_live *l, const pons_value *task)
 {
     const char *id = pons_get_str(task, "id", ""), *text = pons_get_str(task, "text", "");
     const pons_value *goals = pons_get(task, "goals");
     const size_t n = json_array_size(goals) ? json_array_size(goals) : 1;
     char of[64], number[16], note[160];
-    wish *w = wish_of_words(l, text);
+    wish *w = pons__wish_of_words(l, text);
     snprintf(of, sizeof of, "%.40s/0", id);
     if (row_of(l, PONS_WS_TASK, of)) {
         return;
     }
     if (w && w->over) {
-        cancel_later(l, id, strlen(id));
-        wish_drop(l, w);
+        pons__wish_cancel(l, id, strlen(id));
+        pons__wish_drop(l, w);
         return;
     }
     if (w) {
@@ -359,7 +287,7 @@ static void add_task(pons_ws_live *l, const pons_value *task)
         if (r) {
             row_add(l, PONS_WS_TASK, of, w->id, json_copy(r->value))->there = true;
         }
-        wish_drop(l, w);
+        pons__wish_drop(l, w);
         return;
     }
     clear_ended(l, text);
@@ -420,154 +348,10 @@ static void on_task_done(pons_ws_live *l, const pons_value *e)
                 }
                 a->ended = true;
             }
-            wish_drop(l, w);
+            pons__wish_drop(l, w);
             break;
         }
     }
-}
-
-// ---- people's edits -----------------------------------------------------------------------------
-
-static void cancel_later(pons_ws_live *l, const char *task, size_t len)
-{
-    json_array_append_new(l->cancels, json_stringn(task, len));
-}
-
-// What people have asked for since the last poll.
-static void say_all(pons_ws_live *l)
-{
-    pons_error err = PONS_ERROR_INIT;
-    size_t i;
-    const json_t *task;
-    for (size_t k = 0; k < l->n_wishes; k++) {
-        wish *w = &l->wishes[k];
-        if (w->said || !l->opened) {
-            continue;
-        }
-        w->said = true;
-        if (l->o.say(l->o.user, w->words, &err) < 0 && l->o.notice) {
-            l->o.notice(l->o.user, pons_ws_file_name(w->file), err.message);
-        }
-    }
-    json_array_foreach(l->cancels, i, task)
-    {
-        if (l->opened && l->o.cancel) {
-            l->o.cancel(l->o.user, json_string_value(task), &err);
-        }
-    }
-    json_array_clear(l->cancels);
-}
-
-// A row that a run shows of its own: "t-1 task-3".
-static bool is_shown(const pons_value *v)
-{
-    return *pons_get_str(v, "claimed_by", "") || strstr(pons_get_str(v, "note", ""), " task-");
-}
-
-// Whether a row that was there is given up: it is gone, or says so.
-static bool is_given_up(const pons_ws_live *l, pons_ws_file file, const pons_value *seen,
-                        const char *id)
-{
-    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
-    const pons_ws_record *r = d ? pons_ws_find(d, kind_of(file), id) : NULL;
-    return pons_get(seen, id) &&
-           (!r || strcmp(pons_get_str(r->value, "status", ""), "cancelled") == 0);
-}
-
-static bool is_wish(const pons_ws_live *l, pons_ws_file file, const char *id)
-{
-    for (size_t i = 0; i < l->n_wishes; i++) {
-        if (l->wishes[i].file == file && strcmp(l->wishes[i].id, id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// What was asked for and is not wanted any more.
-static void give_up(pons_ws_live *l, pons_ws_file file, const pons_value *seen)
-{
-    for (size_t i = l->n_wishes; i > 0; i--) {
-        wish *w = &l->wishes[i - 1];
-        if (w->file != file || !is_given_up(l, file, seen, w->id)) {
-            continue;
-        }
-        if (*w->task) {
-            cancel_later(l, w->task, strlen(w->task));
-        }
-        w->over = w->said; // a task that is not known yet is cancelled when it is
-        if (*w->task || !w->said) {
-            wish_drop(l, w);
-        }
-    }
-    for (size_t i = 0; i < l->n_rows; i++) {
-        row *r = &l->rows[i];
-        const char *status = pons_get_str(r->value, "status", "");
-        if (r->there && r->file == file && file == PONS_WS_TASK &&
-            is_given_up(l, file, seen, r->id) &&
-            (strcmp(status, "pending") == 0 || strcmp(status, "running") == 0)) {
-            cancel_later(l, r->of, strcspn(r->of, "/"));
-            r->dirty = false;
-        }
-    }
-}
-
-// What is new in a file, and what is gone, whoever took it in: of several that have the folder open, the first to see an
-// edit is told of it, and the others find what it made.
-static void look_for_wishes(pons_ws_live *l, pons_ws_file file)
-{
-    size_t n = 0;
-    pons_value **seen = &l->seen[file == PONS_WS_TASK];
-    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
-    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
-    give_up(l, file, *seen);
-    pons_value *now = json_object();
-    for (size_t i = 0; i < n; i++) {
-        const pons_ws_record *r = &all[i];
-        if (strcmp(r->kind, kind_of(file)) != 0) {
-            continue;
-        }
-        json_object_set_new(now, r->id, json_true());
-        if (*seen && !pons_get(*seen, r->id) && !is_shown(r->value) &&
-            strcmp(pons_get_str(r->value, "status", "pending"), "pending") == 0 &&
-            !is_wish(l, file, r->id) && (file == PONS_WS_TASK || l->o.hal)) {
-            take_wish(l, file, r->id, r->value);
-        }
-    }
-    pons_value_unref(*seen);
-    *seen = now;
-}
-
-static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v)
-{
-    pons_autobuf words = PONS_BUF_INIT;
-    pons__ws_call call = {0};
-    if (!l->o.say || strlen(id) >= sizeof l->wishes->id) {
-        return;
-    }
-    if (file == PONS_WS_ACTION) {
-        char *args = NULL;
-        pons__ws_call_of(v, NULL, l->world, pons_ws_place_doc(l->place, PONS_WS_ENVIRONMENT),
-                         &call);
-        const char *task = pons_get_str(pons_get(v, "params"), "nl_task", "");
-        if (strcmp(pons_get_str(v, "action_type", ""), "real_execute") == 0) {
-            pons_buf_str(&words, task); // the run plans it as what a person says
-        } else if (pons_value_line(call.args, &args) >= 0) {
-            pons_buf_printf(&words, "do %s %s", call.skill, args);
-        }
-        free(args);
-    } else {
-        pons_buf_str(&words, pons_get_str(v, "action", ""));
-    }
-    if (words.len) { // said at the next poll: this may be in the middle of the run's own work
-        l->wishes = pons_need_more(l->wishes, (l->n_wishes + 1) * sizeof *l->wishes);
-        wish *w = &l->wishes[l->n_wishes++];
-        *w = (wish){.file = file, .words = strdup(words.data)};
-        w->skill = call.skill ? strdup(call.skill) : NULL;
-        w->args = call.args ? json_incref(call.args) : NULL;
-        snprintf(w->id, sizeof w->id, "%.63s", id);
-    }
-    pons_value_unref(call.args);
 }
 
 static void on_notice(void *user, const char *file, const char *text)
@@ -675,8 +459,8 @@ int pons_ws_live_open(const pons_ws_live_options *o, pons_ws_live **ret, pons_er
         pons_ws_live_close(l);
         return rc;
     }
-    look_for_wishes(l, PONS_WS_ACTION); // what is there already waits for a watchdog
-    look_for_wishes(l, PONS_WS_TASK);
+    pons__wishes_look(l, PONS_WS_ACTION); // what is there already waits for a watchdog
+    pons__wishes_look(l, PONS_WS_TASK);
     l->opened = true;
     *ret = l;
     return PONS_OK;
@@ -698,7 +482,7 @@ void pons_ws_live_close(pons_ws_live *l)
         row_drop(l, l->n_rows - 1);
     }
     while (l->n_wishes) {
-        wish_drop(l, &l->wishes[l->n_wishes - 1]);
+        pons__wish_drop(l, &l->wishes[l->n_wishes - 1]);
     }
     free(l->rows);
     free(l->wishes);
@@ -746,9 +530,9 @@ int pons_ws_live_poll(pons_ws_live *l)
     static const pons_ws_file shown[] = {PONS_WS_ACTION, PONS_WS_TASK};
     const int64_t now = pons_now_ms(&l->o.clock);
     const int wait = pons_ws_place_poll(l->place, now);
-    look_for_wishes(l, PONS_WS_ACTION);
-    look_for_wishes(l, PONS_WS_TASK);
-    say_all(l);
+    pons__wishes_look(l, PONS_WS_ACTION);
+    pons__wishes_look(l, PONS_WS_TASK);
+    pons__wishes_say(l);
     for (size_t i = 0; i < 2; i++) {
         if (pons_ws_place_may_write(l->place, shown[i])) {
             write_rows(l, shown[i]);
