@@ -103,7 +103,8 @@ typedef struct pons_report_metrics {
     double distance_m, duration_s;
     int64_t recoveries;
     double distance_remaining_m;
-    int64_t obstacles; // that `look` has found; -1: another skill
+    int64_t obstacles;        // that `look` has found; -1: another skill
+    const pons_value *answer; // of the robot's own software; NULL: none
 } pons_report_metrics;
 
 typedef struct pons_report_status {

@@ -85,6 +85,7 @@ static const pons_field metrics_fields[] = {
     {"recoveries",           INTEGER, USUAL,    IN(pons_report_metrics, recoveries), .means = "of the navigator"},
     {"distance_remaining_m", NUMBER,  NULLABLE, IN(pons_report_metrics, distance_remaining_m), .means = "of the way"},
     {"obstacles",            INTEGER, OPTIONAL, IN(pons_report_metrics, obstacles), .preset = -1, .means = "that `look` has found"},
+    {"answer",               OBJECT,  OPTIONAL, IN(pons_report_metrics, answer), .means = "what the robot's own software said at the end"},
 };
 
 static const pons_field status_fields[] = {

@@ -167,11 +167,13 @@ static void test_names_and_qos(void **state)
     assert_string_equal(c.t_tf.name, "/robot1/tf");
     assert_string_equal(c.t_tf_static.name, "/tf_static");
     assert_string_equal(c.t_battery.name, "");
-    assert_string_equal(c.action, "/robot1/navigate_to_pose");
+    assert_string_equal(c.actions[ROS2_TO_POSE], "/robot1/navigate_to_pose");
+    assert_string_equal(c.actions[ROS2_DOCK], "/robot1/dock_robot");
     assert_true(c.t_odom.qos.reliable);
     assert_int_equal(c.t_odom.qos.depth, 3);
     assert_false(c.t_scan.qos.reliable);
-    assert_true(c.nav2 && c.place && c.jazzy);
+    assert_true(c.nav2 && c.place);
+    assert_string_equal(c.distro, "jazzy");
 }
 
 static void test_the_environment_comes_first(void **state)
@@ -183,7 +185,8 @@ static void test_the_environment_comes_first(void **state)
     setenv("ROS_DISTRO", "humble", 1);
     assert_int_equal(load("domain: 3\n", &c, &err), PONS_OK);
     assert_int_equal(c.domain, 42);
-    assert_false(c.jazzy);
+    assert_string_equal(c.distro, "humble");
+    assert_string_equal(c.actions[ROS2_DOCK], ""); // it has none
     setenv("ROS_DOMAIN_ID", "4x", 1);
     assert_int_equal(load("domain: 3\n", &c, &err), PONS_EINVAL);
     unsetenv("ROS_DOMAIN_ID");

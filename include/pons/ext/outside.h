@@ -1,6 +1,6 @@
 // ext/outside.h - what a robot's own software does beside its driver: it may be missing senses, know
 // where it is, and carry out whole goals (Nav2 on a ROS 2 robot). A part of the contract of
-// ext/robot.h, since its version 3.
+// ext/robot.h, since its version 3; errands since version 4.
 //
 // Who drives: an errand's software never reaches the wheels by itself. What its controller asks for is
 // the errand's `want`; the body takes that for the goal's wish, the gate cuts it, and write_velocity
@@ -23,6 +23,8 @@
 extern "C" {
 #endif
 
+struct pons_skill; // ext/skill.h
+
 #define PONS_OUTSIDE_TEXT_MAX 160 // bytes of a line for people, with its zero
 #define PONS_ERRAND_POSES_MAX 64
 
@@ -44,6 +46,7 @@ typedef struct pons_errand_goal {
     const char
         *goal_id;      // unique for ever: an errand of this id is begun once, also after a restart
     const char *skill; // whose goal it is
+    const pons_value *args;    // as they came; they fit the skill's schema
     const char *behavior_tree; // "": the software's own
     int n;
     pons_pose2 poses[PONS_ERRAND_POSES_MAX]; // in map
@@ -53,6 +56,9 @@ typedef struct pons_errand {
     pons_errand_state state;
     int error_code; // FAILED: docs/link.md
     char text[PONS_OUTSIDE_TEXT_MAX];
+    bool docking; // it is near its charger: slow, and closer than else
+    pons_value
+        *answer; // DONE, FAILED: an object, what it says of it; the caller's to unref; NULL: none
     pons_twist2 want; // what its controller asks for now, in base; zero when that is old
     double distance_m, eta_s, time_s; // remaining, remaining, so far; NAN: not known
     int recoveries;
@@ -66,12 +72,17 @@ typedef struct pons_robot_outside_ops {
     bool (*place)(void *self, pons_robot_place *ret);
     void (*told)(void *self, pons_pose2 pose_in_map); // a person says it is here; NULL: no use
 
-    // Errands, one at a time. `takes`: goals of this skill are the software's; constant after open.
-    // NULL: of none, and the others are NULL too.
+    // Errands, since version 4. `takes`: goals of this skill are the software's, the body's own way of
+    // doing it does not count; constant after open. NULL: of none, and the others are NULL too.
     bool (*takes)(void *self, const char *skill);
-    void (*begin)(void *self, const pons_errand_goal *goal); // one that runs is ended
-    void (*look)(void *self, pons_errand *ret);
-    void (*end)(void *self); // it is no longer wanted; nothing when none runs
+    void (*begin)(void *self, const pons_errand_goal *goal);
+    void (*look)(void *self, const char *goal_id, pons_errand *ret); // NONE: no such errand
+    void (*end)(void *self,
+                const char *goal_id); // it is no longer wanted; nothing when it has ended
+    // Skills that only this robot has, and takes; their `step` is never called. Theirs to keep until close.
+    // `interface`: "ros2_action". NULL: none.
+    const struct pons_skill *const *(*skills)(void *self, size_t *ret_n,
+                                              const char **ret_interface);
 } pons_robot_outside_ops;
 
 #ifdef __cplusplus

@@ -26,7 +26,8 @@
 extern "C" {
 #endif
 
-#define PONS_ROBOT_ABI       3u // 1 (no `arm`, no `cameras`) and 2 (no `outside`) are understood
+#define PONS_ROBOT_ABI                                                                             \
+    4u // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands) are understood
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*

@@ -130,11 +130,13 @@ void pons_body_destroy(pons_body *b)
     }
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->skill->module) { // it may have something to free
+        if (pons__goal_active(g) &&
+            (g->skill->module || *g->run.errand)) { // it may have something to free
             pons__skill_env env;
             pons__body_env(b, &env);
             pons__skill_stop(g->skill, &g->run, &env);
         }
+        pons_value_unref(g->run.answer);
         pons_message_clear(&g->msg);
     }
     pons__nav_destroy(b->nav);
@@ -506,7 +508,8 @@ static int open_registry(pons_body *b, const pons_body_options *opts, pons_error
 {
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
                          (b->hand.ops ? PONS__WITH_ARM : 0u);
-    const int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
+    int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
+    rc = rc < 0 ? rc : pons__skills_join(&b->skills, b->robot, b->self, err);
     if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the registry of skills");
     }

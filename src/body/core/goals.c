@@ -339,7 +339,7 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
     pons__skill_env env;
     goal_env(b, &env);
     pons__skill_refusal why = {0};
-    if (k->check && !k->check(k, goal->args, &env, &why)) {
+    if (!pons__skill_check(k, goal->args, &env, &why)) {
         reject_number(c, goal->goal_id, "bad_args", why.error_code, why.text);
         return false;
     }
@@ -500,6 +500,11 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         goal_env(b, &env);
         pons__skill_stop(g->skill, &g->run, &env);
     }
+    if (g->handed_over && *g->run.errand) { // the robot's own software has begun with another one
+        pons__skill_env env;
+        goal_env(b, &env);
+        pons__skill_stop(g->skill, &g->run, &env);
+    }
     if (g->skill->needs_base &&
         !g->handed_over) { // no motion for it any more, whatever the disk says
         b->cmd.want = (pons_twist2){0};
@@ -524,6 +529,7 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         pons__body_tell(b, b->controller);
         say_result(b->controller, &line);
     }
+    pons_value_unref(g->run.answer);
     *g = (pons__goal){0};
     pons_message_clear(&msg);
 }
@@ -557,7 +563,8 @@ static pons_value *metrics(const pons_body *b, const pons__goal *g)
                                                  (double)PONS_NS_PER_S,
                                    .recoveries = g->out.recoveries,
                                    .distance_remaining_m = g->out.distance_m,
-                                   .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1};
+                                   .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1,
+                                   .answer = g->run.answer};
     return pons_report_metrics_value(&m);
 }
 

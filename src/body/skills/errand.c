@@ -3,28 +3,52 @@
 // The software plans and steers; its wish is the goal's wish, and passes the gate like any other. While
 // the goal is held the software is not told: what it asks for does not count, and it may give up
 // meanwhile by its own clocks, which is then how the goal ends.
+//
+// It is begun once: a start that is repeated, because the pose was in doubt at the end, finds it ended.
 #include "body/skills/skills.h"
 
 #include <math.h>
+#include <stdio.h>
 
-bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env)
+static bool navigates(const pons__skill *k)
 {
-    const pons_robot_outside_ops *o = pons_robot_outside(env->robot);
-    return o && o->takes && o->takes(env->self, k->name);
+    return k == &pons__skill_navigate || k == &pons__skill_navigate_through;
 }
 
-void pons__errand_step(const pons__skill_env *env, pons__skill_output *ret)
+void pons__errand_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    pons_errand_goal goal = {
+        .goal_id = env->goal_id, .skill = r->skill->name, .args = r->args, .behavior_tree = ""};
+    if (navigates(r->skill)) {
+        pons__navigate_errand(r, env, &goal);
+    }
+    if (!goal.goal_id) {
+        return;
+    }
+    snprintf(r->errand, sizeof r->errand, "%s", goal.goal_id);
+    pons_robot_outside(env->robot)->begin(env->self, &goal);
+}
+
+void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
     pons_errand e = {.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
-    pons_robot_outside(env->robot)->look(env->self, &e);
+    pons_robot_outside(env->robot)->look(env->self, r->errand, &e);
     ret->distance_m = e.distance_m;
     ret->eta_s = e.eta_s;
     ret->recoveries = e.recoveries;
-    ret->navigating = true;
+    ret->navigating = navigates(r->skill);
     ret->nav_time_s = e.time_s;
+    ret->docking = e.docking;
+    if (e.answer) {
+        pons_value_unref(r->answer);
+        r->answer = e.answer;
+    }
+    if (navigates(r->skill)) {
+        pons__navigate_allow(r, env, e.distance_m);
+    }
     switch (e.state) {
     case PONS_ERRAND_RUNS:
-        if (isfinite(e.want.v) && isfinite(e.want.w)) {
+        if (r->skill->moves && isfinite(e.want.v) && isfinite(e.want.w)) {
             ret->cmd = e.want;
         }
         return;
@@ -39,4 +63,9 @@ void pons__errand_step(const pons__skill_env *env, pons__skill_output *ret)
         pons__skill_fail(ret, PONS__OUTCOME_UNKNOWN, "OUTCOME_UNKNOWN: %.160s",
                          *e.text ? e.text : "the robot's software has no such goal");
     }
+}
+
+void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env)
+{
+    pons_robot_outside(env->robot)->end(env->self, r->errand);
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASE_UNDOCK, PHASE_DRIVE, PHASE_ERRAND };
+enum { PHASE_UNDOCK, PHASE_DRIVE };
 
 #define TIME_LEAST_S 180.0 // more than all the recoveries of the tree take
 #define TIME_MORE_S  120.0
@@ -36,8 +36,6 @@ static void stop(pons__skill_run *r, const pons__skill_env *env);
 static void hold(pons__skill_run *r, const pons__skill_env *env);
 static void resume(pons__skill_run *r, const pons__skill_env *env);
 static void drive(pons__skill_run *r, const pons__skill_env *env);
-static void errand(pons__skill_run *r, const pons__skill_env *env, const journey *j);
-static void allow(pons__skill_run *r, const pons__skill_env *env, double way_m);
 static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
                          size_t cap);
 
@@ -142,10 +140,6 @@ static void start(pons__skill_run *r, const pons__skill_env *env)
     }
     const double away = hypot(r->goal.x - env->pose.x, r->goal.y - env->pose.y);
     r->timeout_s = pons_get_num(r->args, "timeout_s", TIME_LEAST_S);
-    if (pons__errand_takes(r->skill, env)) {
-        errand(r, env, &j);
-        return;
-    }
     r->phase = env->on_charger && away > NEAR_M ? PHASE_UNDOCK : PHASE_DRIVE;
     if (r->phase == PHASE_DRIVE) {
         drive(r, env);
@@ -164,11 +158,6 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
         pons__skill_phase(r, env, PHASE_DRIVE);
         drive(r, env);
     }
-    if (r->phase == PHASE_ERRAND) {
-        pons__errand_step(env, ret);
-        allow(r, env, ret->distance_m);
-        return;
-    }
     pons__nav_output out;
     pons__nav_step(env->nav, env->robot_ns, env->pose, env->twist, env->scan, &out);
     ret->cmd = out.cmd;
@@ -178,7 +167,7 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
     ret->navigating = true;
     ret->nav_time_s = out.time_s;
     ret->poses_remaining = out.poses_remaining;
-    allow(r, env, out.distance_remaining_m);
+    pons__navigate_allow(r, env, out.distance_remaining_m);
     ret->node = pons__nav_tree_at(env->nav);
     if (out.status == PONS_NAV_SUCCEEDED) {
         ret->status = PONS__SKILL_DONE;
@@ -192,8 +181,6 @@ static void stop(pons__skill_run *r, const pons__skill_env *env)
 {
     if (r->phase == PHASE_DRIVE) {
         pons__nav_cancel(env->nav);
-    } else if (r->phase == PHASE_ERRAND) {
-        pons_robot_outside(env->robot)->end(env->self);
     }
 }
 
@@ -211,26 +198,22 @@ static void resume(pons__skill_run *r, const pons__skill_env *env)
     }
 }
 
-// The software of the robot takes it from here. It is begun once: a start that is repeated, because the
-// pose was in doubt at the end, finds it ended.
-static void errand(pons__skill_run *r, const pons__skill_env *env, const journey *j)
+void pons__navigate_errand(pons__skill_run *r, const pons__skill_env *env, pons_errand_goal *ret)
 {
-    pons_errand_goal goal = {.goal_id = env->goal_id,
-                             .skill = r->skill->name,
-                             .behavior_tree = j->goal.tree ? j->goal.tree : "",
-                             .n = (int)j->goal.n};
-    r->phase = PHASE_ERRAND;
-    if (!goal.goal_id) {
+    journey j;
+    char why[PONS__SKILL_MSG_MAX];
+    r->timeout_s = pons_get_num(r->args, "timeout_s", TIME_LEAST_S);
+    if (!read_journey(r->args, env->world, &j, why, sizeof why)) {
         return;
     }
-    for (int i = 0; i < goal.n && i < PONS_ERRAND_POSES_MAX; i++) {
-        goal.poses[i] = j->poses[i];
+    r->goal = j.poses[0];
+    ret->behavior_tree = pons_get_str(r->args, "behavior_tree", "");
+    for (ret->n = 0; ret->n < (int)j.goal.n && ret->n < PONS_ERRAND_POSES_MAX; ret->n++) {
+        ret->poses[ret->n] = j.poses[ret->n];
     }
-    pons_robot_outside(env->robot)->begin(env->self, &goal);
 }
 
-// The time for a way of this length, if it is the longest so far.
-static void allow(pons__skill_run *r, const pons__skill_env *env, double way_m)
+void pons__navigate_allow(pons__skill_run *r, const pons__skill_env *env, double way_m)
 {
     const double s = TIME_MORE_S + TIME_FACTOR * way_m / env->caps->speed_max_mps;
     if (isfinite(s) && s > r->timeout_s && !pons_get(r->args, "timeout_s")) {

@@ -51,7 +51,7 @@ static const pons__skill *const own[] = {
     &pons__skill_follow,       &pons__skill_follow_joints,
 };
 #define N_OWN (sizeof own / sizeof own[0])
-_Static_assert(N_OWN + PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
+_Static_assert(N_OWN + 2 * PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
 
 static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                      pons__skill_output *ret);
@@ -81,6 +81,28 @@ int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *mo
     for (size_t i = 0; i < n && rc >= 0; i++) {
         rc = pons__skill_adapt(modules[i], &s->modules[i], err);
         rc = rc < 0 ? rc : add(s, &s->modules[i], err);
+    }
+    return rc;
+}
+
+int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, pons_error *err)
+{
+    const pons_robot_outside_ops *o = pons_robot_outside(robot);
+    if (!o || robot->abi < 4u || !o->skills) {
+        return PONS_OK;
+    }
+    size_t n = 0;
+    const char *interface = NULL;
+    const pons_skill *const *all = o->skills(self, &n, &interface);
+    if (n > PONS_BODY_SKILLS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "body", "%zu skills of the robot's own, at most %d",
+                              n, PONS_BODY_SKILLS_MAX);
+    }
+    int rc = PONS_OK;
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        rc = pons__skill_adapt(all[i], &s->robots[i], err);
+        s->robots[i].interface = interface;
+        rc = rc < 0 ? rc : add(s, &s->robots[i], err);
     }
     return rc;
 }
@@ -143,6 +165,14 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
     return rc;
 }
 
+// What the robot's own software takes, that judges: but where a journey leads the world says.
+bool pons__skill_check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
+                       pons__skill_refusal *ret)
+{
+    const bool journey = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
+    return !k->check || (!journey && pons__errand_takes(k, env)) || k->check(k, args, env, ret);
+}
+
 void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_value *args,
                        const pons__skill_env *env)
 {
@@ -157,7 +187,9 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .from = env->odom,
                            .last_yaw = env->odom.yaw,
                            .first_scan = env->scans};
-    if (k->start) {
+    if (pons__errand_takes(k, env)) {
+        pons__errand_start(r, env);
+    } else if (k->start) {
         k->start(r, env);
     }
 }
@@ -169,7 +201,11 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     if (in_doubt(k, r, env, ret)) {
         return;
     }
-    k->step(r, env, ret);
+    if (*r->errand) {
+        pons__errand_step(r, env, ret);
+    } else {
+        k->step(r, env, ret);
+    }
     if (ret->status == PONS__SKILL_DONE && k->needs_pose && env->where && env->where->pending) {
         // The last scans do not bear it out: not done before the next ones do, or it is in doubt.
         ret->status = PONS__SKILL_RUNNING;
@@ -207,7 +243,7 @@ static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill
         if (r->doubt_ns >= 0) {
             r->doubt_ns = -1;
             pons__skill_resume(k, r, env);
-            if (r->undecided && k->start) { // it was done, where the robot was not
+            if (r->undecided && k->start && !*r->errand) { // it was done, where the robot was not
                 r->undecided = false;
                 k->start(r, env);
             }
@@ -233,6 +269,9 @@ static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill
 void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
     r->held_ns = env->robot_ns;
+    if (*r->errand) {
+        return; // the software is not told: what it asks for does not count
+    }
     if (k->hold) {
         k->hold(r, env);
     } else {
@@ -247,14 +286,16 @@ void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__sk
     r->start_ns += away_ns;
     r->phase_ns += away_ns;
     r->held_ns = r->stuck_since_ns = -1;
-    if (k->resume) {
+    if (k->resume && !*r->errand) {
         k->resume(r, env);
     }
 }
 
 void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
-    if (k->stop) {
+    if (*r->errand) {
+        pons__errand_stop(r, env);
+    } else if (k->stop) {
         k->stop(r, env);
     }
 }
@@ -287,13 +328,13 @@ static pons_value *registry_item(const pons__skill *k, const pons_value *told)
     }
     pons_value *item = pons_object(
         "name", json_string(k->name), "description", json_string(k->description), "interface_type",
-        json_string("internal"), "args_schema", parse_constant(k->args_schema),
-        "resources_required", resources, "preemptible", json_boolean(k->preemptible),
-        "cancel_supported", json_boolean(k->cancel_supported), "timeout_s", json_real(k->timeout_s),
-        "success_criteria", json_string(k->success), "error_map", parse_constant(k->error_map),
-        "requires_approval", json_boolean(k->requires_approval), "ask_on_unknown",
-        json_boolean(k->ask_on_unknown), "phrases", k->phrases ? parse_constant(k->phrases) : NULL,
-        NULL);
+        json_string(k->interface ? k->interface : "internal"), "args_schema",
+        parse_constant(k->args_schema), "resources_required", resources, "preemptible",
+        json_boolean(k->preemptible), "cancel_supported", json_boolean(k->cancel_supported),
+        "timeout_s", json_real(k->timeout_s), "success_criteria", json_string(k->success),
+        "error_map", parse_constant(k->error_map), "requires_approval",
+        json_boolean(k->requires_approval), "ask_on_unknown", json_boolean(k->ask_on_unknown),
+        "phrases", k->phrases ? parse_constant(k->phrases) : NULL, NULL);
     if (item && told && json_object_update(item, (json_t *)told) < 0) {
         pons_value_unref(item);
         return NULL;

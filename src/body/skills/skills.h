@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #define PONS__SKILL_MSG_MAX PONS_NAV_MSG_MAX
-#define PONS__SKILLS_MAX    32 // of one body
+#define PONS__SKILLS_MAX    64 // of one body
 
 // Error numbers beyond Nav2's; docs/link.md lists all.
 enum {
@@ -112,6 +112,8 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     pons_twist2 last_cmd; // of the motion
     pons__motion motion;  // of spin, back_up, drive_on_heading
     pons__way3 way;       // of an arm
+    char errand[256];     // the goal, when the robot's own software has it; "": it has not
+    pons_value *answer;   // of that software, at the end; owned
     struct {
         int64_t last_ns;  // robot time of the last step
         int64_t lost_ns;  // since when it is not in the hand; 0: it is
@@ -160,6 +162,7 @@ struct pons__skill {
     const char *told;      // JSON object: further members of its registry item; NULL: none
     const char *phrases;   // JSON list of {say: [pattern…], args}; NULL: called by its name alone
     const pons_skill *module; // NULL: the body's own
+    const char *interface;    // what carries it out elsewhere: "ros2_action"; NULL: the body
     // Says what is wrong with arguments that fit the schema; NULL: nothing can be.
     bool (*check)(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret);
@@ -176,6 +179,7 @@ typedef struct pons__skills { // all of one body; not to be moved
     pons_schema *schemas[PONS__SKILLS_MAX];  // of their arguments
     pons_value *told[PONS__SKILLS_MAX];      // parsed; NULL: nothing
     pons__skill modules[PONS_BODY_SKILLS_MAX];
+    pons__skill robots[PONS_BODY_SKILLS_MAX]; // that the robot's own software has
 } pons__skills;
 
 enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2 }; // what a body has
@@ -184,6 +188,8 @@ enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2 }; // what a body has
 // PONS_EUNSUPPORTED (another ABI), PONS_ENOMEM; to be closed in any case.
 int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *modules, size_t n,
                       pons_error *err);
+// Those of the robot's own software join them; PONS_EINVAL, PONS_EEXIST as above.
+int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, pons_error *err);
 void pons__skills_close(pons__skills *s);
 // NULL: unknown. *ret_schema, unless NULL, is that of its arguments.
 const pons__skill *pons__skills_find(const pons__skills *s, const char *name,
@@ -196,6 +202,9 @@ pons_value *pons__skills_registry(const pons__skills *s);
 // module.c: the body's form of a module's skill, which it goes on using.
 int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err);
 
+// Whether a goal with these arguments, which fit the schema, can be; else why not.
+bool pons__skill_check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
+                       pons__skill_refusal *ret);
 // The generic frame of each skill's functions: clocks, time-out, results.
 void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_value *args,
                        const pons__skill_env *env);
@@ -225,8 +234,19 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_follow_joints;
 
 // errand.c: goals that the robot's own software carries out (ext/outside.h).
-bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env);
-void pons__errand_step(const pons__skill_env *env, pons__skill_output *ret);
+static inline bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env)
+{
+    const pons_robot_outside_ops *o = pons_robot_outside(env->robot);
+    return o && env->robot->abi >= 4u && o->takes && o->takes(env->self, k->name);
+}
+void pons__errand_start(pons__skill_run *r, const pons__skill_env *env);
+void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env);
+
+// navigate.c: a navigation's poses and tree for the robot's own software; and the time for a way of this length,
+// if it is the longest so far.
+void pons__navigate_errand(pons__skill_run *r, const pons__skill_env *env, pons_errand_goal *ret);
+void pons__navigate_allow(pons__skill_run *r, const pons__skill_env *env, double way_m);
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);

@@ -17,9 +17,22 @@ static int check(const pons_yaml *yaml, pons_error *err);
 static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err);
 static void take_shown(const pons_value *v, ros2_config *c);
 static int from_environment(ros2_config *c, pons_error *err);
+static void name_actions(const pons_value *v, ros2_config *c);
 static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
                    ros2_stream *ret);
 static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX]);
+
+static const struct {
+    const char *skill, *usual;
+} actions[ROS2_NAV2] = {[ROS2_TO_POSE] = {"navigate_to_pose", "navigate_to_pose"},
+                        [ROS2_THROUGH_POSES] = {"navigate_through_poses", "navigate_through_poses"},
+                        [ROS2_SPIN] = {"spin", "spin"},
+                        [ROS2_BACK_UP] = {"back_up", "backup"},
+                        [ROS2_DRIVE] = {"drive_on_heading", "drive_on_heading"},
+                        [ROS2_DOCK] = {"dock_to_charger", "dock_robot"},
+                        [ROS2_UNDOCK] = {"undock", "undock_robot"},
+                        [ROS2_WAYPOINTS] = {"follow_waypoints", "follow_waypoints"},
+                        [ROS2_PATH] = {"compute_path_to_pose", "compute_path_to_pose"}};
 
 int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
 {
@@ -35,7 +48,31 @@ int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
     *ret = (ros2_config){0};
     rc = rc < 0 ? rc : take(yaml, ret, err);
     pons_yaml_destroy(yaml);
-    return rc < 0 ? rc : from_environment(ret, err);
+    if (rc < 0) {
+        ros2_config_fini(ret);
+    }
+    return rc;
+}
+
+void ros2_config_fini(ros2_config *c)
+{
+    pons_value_unref(c->skills);
+    pons_value_unref(c->interfaces);
+    c->skills = c->interfaces = NULL;
+}
+
+bool ros2_config_outside(const ros2_config *c)
+{
+    bool any = json_array_size(c->skills) > 0;
+    for (int i = 0; i < ROS2_NAV2; i++) {
+        any = any || *c->actions[i];
+    }
+    return any;
+}
+
+void ros2_config_name(const ros2_config *c, const char *name, char ret[ROS2_NAME_MAX])
+{
+    whole(c->ns, name, ret);
 }
 
 static int check(const pons_yaml *yaml, pons_error *err)
@@ -59,8 +96,14 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
                    kept = {.reliable = true, .transient = true, .depth = 1};
     const pons_value *v = pons_yaml_value(yaml), *frames = pons_get(v, "frames"),
                      *limits = pons_get(v, "limits");
-    c->jazzy = strcmp(pons_get_str(v, "distro", "jazzy"), "humble") != 0;
+    snprintf(c->distro, sizeof c->distro, "%s", pons_get_str(v, "distro", "jazzy"));
     c->domain = (uint32_t)pons_get_int(v, "domain", 0);
+    const int rc = from_environment(c, err); // whose release the actions are
+    if (rc < 0) {
+        return rc;
+    }
+    c->jazzy = strcmp(c->distro, "humble") != 0;
+    snprintf(c->ns, sizeof c->ns, "%s", pons_get_str(v, "namespace", ""));
     c->sim_time = json_is_true(pons_get(v, "use_sim_time"));
     c->stamped = json_is_true(pons_get(v, "cmd_vel_stamped"));
     c->nav2 = strcmp(pons_get_str(v, "navigation", "nav2"), "nav2") == 0;
@@ -83,8 +126,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "cmd_vel", "cmd_vel", sure, &c->t_cmd_vel);
     stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
     stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
-    whole(pons_get_str(v, "namespace", ""),
-          pons_get_str(pons_get(v, "actions"), "navigate_to_pose", "navigate_to_pose"), c->action);
+    name_actions(v, c);
     take_shown(v, c);
     const char *wrong = !*c->t_odom.name      ? "/topics/odom"
                         : !*c->t_scan.name    ? "/topics/scan"
@@ -111,7 +153,7 @@ static void take_shown(const pons_value *v, ros2_config *c)
 {
     const ros2_qos sure = {.reliable = true, .depth = 10},
                    kept = {.reliable = true, .transient = true, .depth = 1};
-    const pons_value *actions = pons_get(v, "actions");
+    const pons_value *names = pons_get(v, "actions");
     const char *ns = pons_get_str(v, "namespace", "");
     snprintf(c->shown.ns, sizeof c->shown.ns, "%s%s", *ns && *ns != '/' ? "/" : "", ns);
     snprintf(c->shown.node, sizeof c->shown.node, "%s", pons_get_str(v, "node", "pons"));
@@ -126,9 +168,11 @@ static void take_shown(const pons_value *v, ros2_config *c)
     stream(v, "map", "map", kept, &c->shown.map);
     stream(v, "amcl_pose", "amcl_pose", kept, &c->shown.amcl_pose);
     stream(v, "goal_pose", "goal_pose", sure, &c->shown.goal_pose);
-    whole(ns, pons_get_str(actions, "spin", "spin"), c->shown.spin);
-    whole(ns, pons_get_str(actions, "back_up", "backup"), c->shown.back_up);
-    whole(ns, pons_get_str(actions, "drive_on_heading", "drive_on_heading"),
+    whole(ns, pons_get_str(names, "navigate_to_pose", "navigate_to_pose"),
+          c->shown.navigate_to_pose);
+    whole(ns, pons_get_str(names, "spin", "spin"), c->shown.spin);
+    whole(ns, pons_get_str(names, "back_up", "backup"), c->shown.back_up);
+    whole(ns, pons_get_str(names, "drive_on_heading", "drive_on_heading"),
           c->shown.drive_on_heading);
 }
 
@@ -144,10 +188,34 @@ static int from_environment(ros2_config *c, pons_error *err)
         }
         c->domain = (uint32_t)n;
     }
-    if (distro && *distro) { // releases after Jazzy have its forms, as far as is spoken here
-        c->jazzy = strcmp(distro, "humble") != 0;
+    if (distro && *distro) { // of those between and after, the nearest that is spoken here
+        const bool known = strcmp(distro, "humble") == 0 || strcmp(distro, "jazzy") == 0 ||
+                           strcmp(distro, "kilted") == 0;
+        snprintf(c->distro, sizeof c->distro, "%s",
+                 known                         ? distro
+                 : strcmp(distro, "iron") == 0 ? "jazzy"
+                                               : "lyrical");
     }
     return PONS_OK;
+}
+
+// Nav2's, when it navigates; whichever the file names. Humble's nav2_msgs has no docking.
+static void name_actions(const pons_value *v, ros2_config *c)
+{
+    const pons_value *names = pons_get(v, "actions"), *dock = pons_get(v, "dock");
+    const bool humble = strcmp(c->distro, "humble") == 0;
+    for (int i = 0; i < ROS2_NAV2; i++) {
+        const pons_value *said = json_object_get(names, actions[i].skill);
+        const bool usual = c->nav2 && !(humble && (i == ROS2_DOCK || i == ROS2_UNDOCK));
+        const char *name = said ? json_string_value(said) : usual ? actions[i].usual : NULL;
+        if (name) {
+            whole(c->ns, name, c->actions[i]);
+        }
+    }
+    snprintf(c->dock_id, sizeof c->dock_id, "%s", pons_get_str(dock, "id", ""));
+    snprintf(c->dock_type, sizeof c->dock_type, "%s", pons_get_str(dock, "type", ""));
+    c->skills = pons_value_ref(pons_get(v, "skills"));
+    c->interfaces = pons_value_ref(pons_get(v, "interfaces"));
 }
 
 // {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}

@@ -1,389 +1,307 @@
-// errand.c - a goal at Nav2's NavigateToPose.
+// errand.c - goals that actions of the robot carry out.
 //
-//     begun --server there--> sent --accepted--> runs --result--> done, failed
-//       |                      |                  |  ^
-//       | server_s: failed     | ANSWER_NS:       |  | server back: the result is asked for again
-//       v (nothing was sent)   v unknown          v  |
-//                                               server gone --server_s--> unknown
+//     skill of pons      action                      goal                        outcome
+//     navigate_to_pose   Nav2's NavigateToPose       nav2.c makes it             by result.error_code, or the
+//     spin, dock, …      Nav2's, as configured                                   action's number for "unknown"
+//     a robot's own      any type (types.c)          the arguments, over what    the same; result.success
+//                                                    its entry fixes             false is a failure too
 //
-// The goal's UUID is the goal id: the 16 bytes that its 32 hex digits say, else the first 16 of its SHA-256.
-// A request is written once and never again, whatever gets lost: rcl forgets a finished goal after some
-// seconds, so a UUID that is not known is not one that never ran. What a lost answer leaves open is
-// `unknown`, and the goal is canceled by its UUID, which does no harm when it is not there. A server that
-// answers a question for the result with the status UNKNOWN was restarted, or has forgotten.
-//
-// Who no longer wants the goal says so once; if the answer to its sending comes only after that, once more:
-// the two requests are on different topics, and may overtake each other.
+// The answer of a goal is what the action's result says, as JSON; it stands in the goal's end. Which actions
+// there are is said by config/ros2.yaml: `actions` (Nav2's) and `skills` (the robot's own; own.c).
 #include "drivers/ros2/errand.h"
 
+#include "drivers/ros2/nav2.h"
+#include "drivers/ros2/own.h"
 #include "pons/clock.h"
-#include "pons/rand.h"
-#include "ros2.h"
+#include "pons/module.h"
 
-#include <ctype.h>
+#include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_NS (5 * PONS_NS_PER_S) // within which a server answers
+#define MODULE "ros2"
 
-enum { ACCEPTED = 1, EXECUTING = 2, CANCELING = 3, SUCCEEDED = 4, CANCELED = 5, ABORTED = 6 };
-enum { DUE = 4 };
-enum { NAVIGATE_UNKNOWN = 9000 }; // docs/link.md
+enum { BODYS_LOW = 9900, BODYS_HIGH = 9999 };  // error numbers that are the body's
+enum { CONTROLLING = 3, WAIT_FOR_CHARGE = 4 }; // DockRobot's feedback.state
 
-typedef nav2_msgs_action_dds__NavigateToPose_SendGoal_Request_ send_request;
-typedef nav2_msgs_action_dds__NavigateToPose_SendGoal_Response_ send_response;
-typedef nav2_msgs_action_dds__NavigateToPose_GetResult_Request_ result_request;
-typedef nav2_msgs_action_dds__NavigateToPose_GetResult_Response_ result_response;
-typedef nav2_msgs_action_dds__NavigateToPose_FeedbackMessage_ feedback_message;
-typedef action_msgs_srv_dds__CancelGoal_Request_ cancel_request;
-typedef humble_NavigateToPose_GetResult_Response_ humble_response;
+typedef struct served {
+    const char *skill;
+    const char *who;       // for people: "Nav2", or the action's name
+    const ros2_nav2 *nav2; // NULL: the robot's own
+    const ros2_own *own;   // NULL: Nav2's
+    char name[ROS2_NAME_MAX];
+    ros2_action *action;
+} served;
 
-typedef enum phase { IDLE, BEGUN, SENT, RUNS, OVER } phase;
+typedef struct refused { // a goal that could not be made
+    char id[256];
+    char why[PONS_OUTSIDE_TEXT_MAX];
+    int code;
+} refused;
 
-struct ros2_errand {
+struct ros2_errands {
     const ros2_config *c;
-    ros2_node *n;
-    dds_entity_t send_w, send_r, result_w, result_r, cancel_w, cancel_r, feedback_r, status_r;
-    int64_t seq; // reader thread
-
-    pthread_mutex_t mtx; // what follows
-    phase phase;
-    bool listed; // `uuid`, in the server's newest list
-    pons_errand_goal goal;
-    char goal_tree[1024];
-    pons_errand told;
-    uint8_t uuid[16], ended[16]; // `ended`: of a goal that was given up before its answer
-    uint8_t due[DUE][16];        // to be canceled
-    int n_due;
-    int64_t since_ns; // host time of the phase
-    int64_t lost_ns;  // since when the server is gone; 0: it is there
-    int64_t send_seq, result_seq, ended_seq;
+    const pons_value *world;
+    ros2_types *types;
+    ros2_owns owns;
+    size_t n, n_skills;
+    served at[ROS2_NAV2 + ROS2_OWN_MAX];
+    const pons_skill *skills[ROS2_NAV2 + ROS2_OWN_MAX];
+    refused refused[ROS2_GOALS_MAX]; // loop thread
+    int n_refused;
 };
 
-static bool server_there(const ros2_errand *e);
-static void send(ros2_errand *e);
-static void ask_result(ros2_errand *e);
-static void cancel(ros2_errand *e, const uint8_t uuid[16]);
-static void take_answers(ros2_errand *e);
-static void take_results(ros2_errand *e);
-static void take_feedback(ros2_errand *e);
-static void take_status(ros2_errand *e);
-static void drop_cancels(ros2_errand *e);
-static void over(ros2_errand *e, pons_errand_state s, int code, const char *text);
+static int open_types(ros2_errands *e, pons_error *err);
+static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *name,
+                 const char *type, pons_error *err);
 
-int ros2_errand_open(ros2_node *n, const ros2_config *c, ros2_errand **ret, pons_error *err)
+int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *world,
+                      ros2_errands **ret, pons_error *err)
 {
-    const ros2_qos sure = {.reliable = true, .depth = 10},
-                   kept = {.reliable = true, .transient = true, .depth = 1};
-    char name[3][ROS2_NAME_MAX + 32], topic[2][ROS2_NAME_MAX + 32];
-    static const char *const services[] = {"send_goal", "get_result", "cancel_goal"};
-    ros2_errand *e = calloc(1, sizeof *e);
-    if (!e) {
-        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for a client of Nav2");
+    ros2_errands *e = calloc(1, sizeof *e);
+    if (!e || !(e->types = ros2_types_create())) {
+        free(e);
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the robot's actions");
     }
-    for (int i = 0; i < 3; i++) {
-        snprintf(name[i], sizeof name[i], "%s/_action/%s", c->action, services[i]);
-    }
-    snprintf(topic[0], sizeof topic[0], "%s/_action/feedback", c->action);
-    snprintf(topic[1], sizeof topic[1], "%s/_action/status", c->action);
     e->c = c;
-    e->n = n;
-    pthread_mutex_init(&e->mtx, NULL);
-#define NAV(what) nav2_msgs_action_dds__NavigateToPose_##what##__desc
-    e->send_w = ros2_node_writer(n, "rqRequest", name[0], NULL, &NAV(SendGoal_Request), sure, err);
-    e->send_r = ros2_node_reader(n, "rrReply", name[0], NULL, &NAV(SendGoal_Response), sure, err);
-    e->result_w =
-        ros2_node_writer(n, "rqRequest", name[1], NULL, &NAV(GetResult_Request), sure, err);
-    e->result_r = ros2_node_reader(
-        n, "rrReply", name[1], "nav2_msgs::action::dds_::NavigateToPose_GetResult_Response_",
-        c->jazzy ? &NAV(GetResult_Response) : &humble_NavigateToPose_GetResult_Response__desc, sure,
-        err);
-    e->cancel_w = ros2_node_writer(n, "rqRequest", name[2], NULL,
-                                   &action_msgs_srv_dds__CancelGoal_Request__desc, sure, err);
-    e->cancel_r = ros2_node_reader(n, "rrReply", name[2], NULL,
-                                   &action_msgs_srv_dds__CancelGoal_Response__desc, sure, err);
-    e->feedback_r = ros2_node_reader(n, "rt", topic[0], NULL, &NAV(FeedbackMessage), sure, err);
-    e->status_r = ros2_node_reader(n, "rt", topic[1], NULL,
-                                   &action_msgs_msg_dds__GoalStatusArray__desc, kept, err);
-#undef NAV
-    if (!e->send_w || !e->send_r || !e->result_w || !e->result_r || !e->cancel_w || !e->cancel_r ||
-        !e->feedback_r || !e->status_r) {
-        ros2_errand_close(e);
-        return PONS_EENV;
+    e->world = world;
+    int rc = open_types(e, err);
+    for (int i = 0; i < ROS2_NAV2 && rc >= 0; i++) {
+        const ros2_nav2 *k = &ros2_nav2_all[i];
+        if (*c->actions[i]) {
+            e->at[e->n].nav2 = k;
+            rc = serve(e, n, k->skill, c->actions[i], k->type, err);
+            if (rc >= 0 && k->record) {
+                e->skills[e->n_skills++] = k->record;
+            }
+        }
+    }
+    rc = rc < 0 ? rc : ros2_owns_open(&e->owns, c, e->types, err);
+    for (size_t i = 0; i < e->owns.n && rc >= 0; i++) {
+        const ros2_own *o = &e->owns.at[i];
+        e->at[e->n].own = o;
+        rc = serve(e, n, o->record.name, o->action, o->type, err);
+        e->skills[e->n_skills++] = &o->record;
+    }
+    if (rc < 0) {
+        ros2_errands_close(e);
+        return rc;
     }
     *ret = e;
     return PONS_OK;
 }
 
-void ros2_errand_close(ros2_errand *e)
+static int open_types(ros2_errands *e, pons_error *err)
 {
-    if (e) {
-        pthread_mutex_destroy(&e->mtx);
-        free(e); // its endpoints end with the participant
+    char name[64], path[PATH_MAX];
+    int rc = PONS_OK;
+    for (size_t i = 0; i < json_array_size(e->c->interfaces) && rc >= 0; i++) {
+        rc = ros2_types_folder(e->types, json_string_value(json_array_get(e->c->interfaces, i)),
+                               err);
+    }
+    const char *ament = getenv("AMENT_PREFIX_PATH");
+    for (const char *p = ament; p && *p && rc >= 0;) {
+        const size_t n = strcspn(p, ":");
+        snprintf(path, sizeof path, "%.*s/share", (int)n, p);
+        rc = n > 0 ? ros2_types_folder(e->types, path, err) : rc;
+        p += n + (p[n] == ':');
+    }
+    rc = rc < 0 ? rc : ros2_owns_define(e->c, e->types, err);
+    for (int i = 0; i < 2 && rc >= 0; i++) {
+        snprintf(name, sizeof name, "config/ros2/%s.msgs", i == 0 ? e->c->distro : "common");
+        rc = pons_share_path(name, path, sizeof path, err);
+        rc = rc < 0 ? rc : ros2_types_add_file(e->types, path, err);
+    }
+    return rc;
+}
+
+static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *name,
+                 const char *type, pons_error *err)
+{
+    served *s = &e->at[e->n];
+    s->skill = skill;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->who = s->nav2 ? "Nav2" : s->name;
+    const int rc = ros2_action_open(n, e->types, name, type, e->c->server_s, &s->action, err);
+    if (rc < 0) {
+        pons_error_context(err, "skill %s", skill);
+        return rc;
+    }
+    e->n++;
+    return PONS_OK;
+}
+
+void ros2_errands_close(ros2_errands *e)
+{
+    if (!e) {
+        return;
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        ros2_action_close(e->at[i].action);
+    }
+    ros2_owns_close(&e->owns);
+    ros2_types_destroy(e->types);
+    free(e);
+}
+
+static const served *serves(const ros2_errands *e, const char *skill)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        if (strcmp(e->at[i].skill, skill) == 0) {
+            return &e->at[i];
+        }
+    }
+    return NULL;
+}
+
+bool ros2_errands_take(const ros2_errands *e, const char *skill)
+{
+    return serves(e, skill) != NULL;
+}
+
+const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_n)
+{
+    *ret_n = e->n_skills;
+    return e->skills;
+}
+
+void ros2_errands_poll(ros2_errands *e, int64_t host_ns)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        ros2_action_poll(e->at[i].action, host_ns);
     }
 }
 
 // ---- the loop thread ----------------------------------------------------------------------------
 
-static void uuid_of(const char *id, uint8_t ret[16])
+static int unknown_code(const served *s)
 {
-    uint8_t hash[32];
-    bool hex = strlen(id) == 32;
-    for (const char *p = id; hex && *p; p++) {
-        hex = isxdigit((unsigned char)*p);
-    }
-    pons_sha256(id, strlen(id), hash);
-    memcpy(ret, hash, 16);
-    for (int i = 0; hex && i < 16; i++) {
-        const char two[3] = {id[2 * i], id[2 * i + 1], '\0'};
-        ret[i] = (uint8_t)strtoul(two, NULL, 16);
-    }
+    return s->nav2 ? s->nav2->unknown : PONS_SKILL_OWN_ERRORS;
 }
 
-// With the lock. What was sent and has no answer yet is remembered.
-static void give_up(ros2_errand *e)
+void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal)
 {
-    if (e->phase == SENT) {
-        memcpy(e->ended, e->uuid, sizeof e->ended);
-        e->ended_seq = e->send_seq;
+    const served *s = serves(e, goal->skill);
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    if (!s) {
+        return;
     }
-    if ((e->phase == SENT || e->phase == RUNS) && e->n_due < DUE) {
-        memcpy(e->due[e->n_due++], e->uuid, sizeof e->uuid);
+    pons_autovalue v =
+        s->nav2 ? s->nav2->goal(e->c, e->world, ros2_action_goal(s->action), goal, why, sizeof why)
+                : ros2_own_goal(s->own, goal->args);
+    if (v) {
+        ros2_action_begin(s->action, goal->goal_id, v, e->c->map);
+        return;
     }
-    e->phase = IDLE;
+    refused *r = &e->refused[e->n_refused++ % ROS2_GOALS_MAX];
+    snprintf(r->id, sizeof r->id, "%s", goal->goal_id);
+    snprintf(r->why, sizeof r->why, "UNKNOWN: %.140s", why);
+    r->code = unknown_code(s);
 }
 
-void ros2_errand_begin(ros2_errand *e, const pons_errand_goal *goal)
+static void take_feedback(const pons_value *f, pons_errand *ret)
 {
-    pthread_mutex_lock(&e->mtx);
-    give_up(e);
-    e->goal = *goal;
-    snprintf(e->goal_tree, sizeof e->goal_tree, "%s", goal->behavior_tree);
-    uuid_of(goal->goal_id, e->uuid);
-    e->told =
-        (pons_errand){.state = PONS_ERRAND_RUNS, .distance_m = NAN, .eta_s = NAN, .time_s = NAN};
-    e->phase = BEGUN;
-    e->listed = false;
-    e->since_ns = e->lost_ns = 0;
-    pthread_mutex_unlock(&e->mtx);
+    const pons_value *left = pons_get(f, "estimated_time_remaining"),
+                     *took = pons_get(f, "navigation_time");
+    ret->distance_m = pons_get_num(f, "distance_remaining", NAN);
+    ret->eta_s = pons_get_num(left, "sec", NAN) + 1e-9 * pons_get_num(left, "nanosec", NAN);
+    ret->time_s = pons_get_num(took, "sec", NAN) + 1e-9 * pons_get_num(took, "nanosec", NAN);
+    ret->recoveries = (int)pons_get_int(f, "number_of_recoveries", 0);
 }
 
-void ros2_errand_look(ros2_errand *e, pons_errand *ret)
+static void failed(const ros2_errands *e, const served *s, const ros2_progress *p, pons_errand *ret)
 {
-    pthread_mutex_lock(&e->mtx);
-    *ret = e->told;
-    ret->want = (pons_twist2){0};
-    pthread_mutex_unlock(&e->mtx);
+    const int64_t code = pons_get_int(p->result, "error_code", 0);
+    const bool usable = code > 0 && code < INT_MAX && !(code >= BODYS_LOW && code <= BODYS_HIGH);
+    const char *msg = pons_get_str(p->result, "error_msg", "");
+    msg = *msg ? msg : pons_get_str(p->result, "message", "");
+    msg = *msg                                             ? msg
+          : s->nav2 && strcmp(e->c->distro, "humble") == 0 ? "Humble gives no reason"
+                                                           : "it gives no reason";
+    ret->state = PONS_ERRAND_FAILED;
+    ret->error_code = usable ? (int)code : unknown_code(s);
+    snprintf(ret->text, sizeof ret->text, "%.40s gave up: %.100s", s->who, msg);
 }
 
-void ros2_errand_end(ros2_errand *e)
+static void take_end(const ros2_errands *e, const served *s, const ros2_progress *p,
+                     pons_errand *ret)
 {
-    pthread_mutex_lock(&e->mtx);
-    give_up(e);
-    pthread_mutex_unlock(&e->mtx);
-}
-
-// ---- the reader thread --------------------------------------------------------------------------
-
-void ros2_errand_poll(ros2_errand *e, int64_t host_ns)
-{
-    const bool there = server_there(e);
-    const int64_t patience_ns = (int64_t)(e->c->server_s * (double)PONS_NS_PER_S);
-    pthread_mutex_lock(&e->mtx);
-    while (e->n_due > 0) { // a write may wait, so not on the loop
-        cancel(e, e->due[--e->n_due]);
-    }
-    take_answers(e);
-    take_status(e);
-    drop_cancels(e);
-    take_feedback(e);
-    take_results(e);
-    if (e->since_ns == 0) {
-        e->since_ns = host_ns;
-    }
-    if (e->phase == BEGUN && there) {
-        send(e);
-        e->since_ns = host_ns;
-    } else if (e->phase == BEGUN && host_ns - e->since_ns > patience_ns) {
-        char why[PONS_OUTSIDE_TEXT_MAX], text[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(e->n, ros2_node_matched(e->send_r) ? e->send_w : e->send_r, why, sizeof why);
-        snprintf(text, sizeof text, "UNKNOWN: Nav2 does not serve it: %.120s", why);
-        over(e, PONS_ERRAND_FAILED, NAVIGATE_UNKNOWN, text);
-    } else if (e->phase == SENT && host_ns - e->since_ns > ANSWER_NS) {
-        if (e->listed) { // the answer was lost, the goal was not
-            e->phase = RUNS;
-            ask_result(e);
-        } else {
-            cancel(e, e->uuid);
-            over(e, PONS_ERRAND_UNKNOWN, 0, "Nav2 did not answer the goal");
+    const char *format = "%s";
+    switch (p->end) {
+    case ROS2_END_NONE:
+        return;
+    case ROS2_END_SUCCEEDED:
+        ret->state = PONS_ERRAND_DONE;
+        if (json_is_false(pons_get(p->result, "success"))) {
+            failed(e, s, p, ret);
         }
-    } else if (e->phase == RUNS && !there) {
-        e->lost_ns = e->lost_ns ? e->lost_ns : host_ns;
-        if (host_ns - e->lost_ns > patience_ns) {
-            over(e, PONS_ERRAND_UNKNOWN, 0, "Nav2's server is gone");
-        }
-    } else if (e->phase == RUNS && e->lost_ns) {
-        e->lost_ns = 0;
-        ask_result(e);
+        return;
+    case ROS2_END_ABORTED:
+        failed(e, s, p, ret);
+        return;
+    case ROS2_END_UNKNOWN:
+        ret->state = PONS_ERRAND_UNKNOWN;
+        snprintf(ret->text, sizeof ret->text, "%.40s%s%.100s", s->who, *p->text == '\'' ? "" : " ",
+                 p->text);
+        return;
+    case ROS2_END_CANCELED:
+        format = "UNKNOWN: somebody else canceled it in %.40s";
+        break;
+    case ROS2_END_REFUSED:
+        format = "UNKNOWN: %.40s did not take the goal";
+        break;
+    case ROS2_END_NO_SERVER:
+        format = "UNKNOWN: %.40s does not serve it: ";
+        break;
+    case ROS2_END_BAD_GOAL:
+        format = "UNKNOWN: it is no goal for %.40s: ";
+        break;
     }
-    pthread_mutex_unlock(&e->mtx);
+    char begins[96];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(begins, sizeof begins, format, s->who);
+#pragma GCC diagnostic pop
+    const bool more = p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BAD_GOAL;
+    ret->state = PONS_ERRAND_FAILED;
+    ret->error_code = unknown_code(s);
+    snprintf(ret->text, sizeof ret->text, "%.60s%.90s", begins, more ? p->text : "");
 }
 
-static bool server_there(const ros2_errand *e)
+void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret)
 {
-    return ros2_node_matched(e->send_w) && ros2_node_matched(e->send_r) &&
-           ros2_node_matched(e->result_w) && ros2_node_matched(e->result_r) &&
-           ros2_node_matched(e->cancel_w) && ros2_node_matched(e->feedback_r) &&
-           ros2_node_matched(e->status_r);
-}
-
-static uint64_t guid(dds_entity_t writer)
-{
-    dds_instance_handle_t h = 0;
-    dds_get_instance_handle(writer, &h);
-    return h;
-}
-
-static void send(ros2_errand *e)
-{
-    const pons_pose2 at = e->goal.poses[e->goal.n > 0 ? e->goal.n - 1 : 0];
-    send_request r = {.guid_ = guid(e->send_w), .seq_ = e->send_seq = ++e->seq};
-    memcpy(r.goal_id.uuid, e->uuid, sizeof e->uuid);
-    r.goal.pose.header.frame_id = (char *)e->c->map; // stamp 0: the newest
-    r.goal.pose.pose.position.x = at.x;
-    r.goal.pose.pose.position.y = at.y;
-    r.goal.pose.pose.orientation.z = sin(0.5 * at.yaw);
-    r.goal.pose.pose.orientation.w = cos(0.5 * at.yaw);
-    r.goal.behavior_tree = e->goal_tree;
-    e->phase = SENT;
-    if (dds_write(e->send_w, &r) < 0) {
-        cancel(e, e->uuid);
-        over(e, PONS_ERRAND_UNKNOWN, 0, "the goal could not be written whole");
-    }
-}
-
-static void ask_result(ros2_errand *e)
-{
-    result_request r = {.guid_ = guid(e->result_w), .seq_ = e->result_seq = ++e->seq};
-    memcpy(r.goal_id.uuid, e->uuid, sizeof e->uuid);
-    dds_write(e->result_w, &r);
-}
-
-static void cancel(ros2_errand *e, const uint8_t uuid[16])
-{
-    cancel_request r = {.guid_ = guid(e->cancel_w), .seq_ = ++e->seq};
-    memcpy(r.goal_info.goal_id.uuid, uuid, 16);
-    dds_write(e->cancel_w, &r);
-}
-
-static void over(ros2_errand *e, pons_errand_state s, int code, const char *text)
-{
-    e->phase = OVER;
-    e->told.state = s;
-    e->told.error_code = code;
-    snprintf(e->told.text, sizeof e->told.text, "%s", text);
-}
-
-static void take_answers(ros2_errand *e)
-{
-    const uint64_t mine = guid(e->send_w);
-    ROS2_TAKE(e->send_r, send_response, a)
-    {
-        if (a->guid_ != mine) {
-            continue; // another client's
+    *ret = (pons_errand){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
+    for (size_t i = 0; i < e->n; i++) {
+        const served *s = &e->at[i];
+        ros2_progress p;
+        if (!ros2_action_look(s->action, goal_id, &p)) {
+            continue;
         }
-        if (a->seq_ == e->ended_seq && a->accepted) {
-            cancel(e, e->ended);
-        } else if (e->phase == SENT && a->seq_ == e->send_seq) {
-            if (a->accepted) {
-                e->phase = RUNS;
-                e->lost_ns = 0;
-                ask_result(e);
-            } else {
-                over(e, PONS_ERRAND_FAILED, NAVIGATE_UNKNOWN,
-                     "UNKNOWN: Nav2 did not take the goal");
-            }
+        const int64_t state = pons_get_int(p.feedback, "state", 0);
+        ret->state = PONS_ERRAND_RUNS;
+        ret->docking =
+            strcmp(s->skill, "undock") == 0 || (strcmp(s->skill, "dock_to_charger") == 0 &&
+                                                (state == CONTROLLING || state == WAIT_FOR_CHARGE));
+        take_feedback(p.feedback, ret);
+        take_end(e, s, &p, ret);
+        pons_value_unref(p.feedback);
+        ret->answer = p.result;
+        return;
+    }
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        if (strcmp(e->refused[i].id, goal_id) == 0) {
+            ret->state = PONS_ERRAND_FAILED;
+            ret->error_code = e->refused[i].code;
+            snprintf(ret->text, sizeof ret->text, "%s", e->refused[i].why);
         }
     }
 }
 
-static void end_as(ros2_errand *e, int status, int code, const char *msg)
+void ros2_errands_end(ros2_errands *e, const char *goal_id)
 {
-    char text[PONS_OUTSIDE_TEXT_MAX];
-    if (status == SUCCEEDED) {
-        over(e, PONS_ERRAND_DONE, 0, "");
-    } else if (status == CANCELED) {
-        over(e, PONS_ERRAND_FAILED, NAVIGATE_UNKNOWN, "UNKNOWN: somebody else canceled it in Nav2");
-    } else if (status == ABORTED) {
-        snprintf(text, sizeof text, "Nav2 gave up: %.120s",
-                 msg && *msg   ? msg
-                 : e->c->jazzy ? "it gives no reason"
-                               : "Humble gives no reason");
-        over(e, PONS_ERRAND_FAILED, code > 0 ? code : NAVIGATE_UNKNOWN, text);
-    } else {
-        over(e, PONS_ERRAND_UNKNOWN, 0, "Nav2 has forgotten the goal");
-    }
-}
-
-static void take_results(ros2_errand *e)
-{
-    const uint64_t mine = guid(e->result_w);
-    if (e->c->jazzy) {
-        ROS2_TAKE(e->result_r, result_response, r)
-        {
-            if (r->guid_ == mine && r->seq_ == e->result_seq && e->phase == RUNS) {
-                end_as(e, r->status, r->result.error_code, r->result.error_msg);
-            }
-        }
-    } else {
-        ROS2_TAKE(e->result_r, humble_response, r)
-        {
-            if (r->guid_ == mine && r->seq_ == e->result_seq && e->phase == RUNS) {
-                end_as(e, r->status, 0, NULL);
-            }
-        }
-    }
-}
-
-static double seconds(const builtin_interfaces_msg_dds__Duration_ *d)
-{
-    return (double)d->sec + 1e-9 * (double)d->nanosec;
-}
-
-static void take_feedback(ros2_errand *e)
-{
-    ROS2_TAKE(e->feedback_r, feedback_message, f)
-    {
-        if (memcmp(f->goal_id.uuid, e->uuid, 16) == 0 && isfinite(f->feedback.distance_remaining)) {
-            e->told.distance_m = (double)f->feedback.distance_remaining;
-            e->told.eta_s = seconds(&f->feedback.estimated_time_remaining);
-            e->told.time_s = seconds(&f->feedback.navigation_time);
-            e->told.recoveries = f->feedback.number_of_recoveries;
-        }
-    }
-}
-
-// Whether the server's newest list has it.
-static void take_status(ros2_errand *e)
-{
-    ROS2_TAKE(e->status_r, action_msgs_msg_dds__GoalStatusArray_, s)
-    {
-        e->listed = false;
-        for (uint32_t i = 0; i < s->status_list._length; i++) {
-            e->listed = e->listed ||
-                        memcmp(s->status_list._buffer[i].goal_info.goal_id.uuid, e->uuid, 16) == 0;
-        }
-    }
-}
-
-// Nobody waits for these, but what is not taken wakes the waitset again and again.
-static void drop_cancels(ros2_errand *e)
-{
-    ROS2_TAKE(e->cancel_r, action_msgs_srv_dds__CancelGoal_Response_, c)
-    {
-        (void)c;
+    for (size_t i = 0; i < e->n; i++) {
+        ros2_action_end(e->at[i].action, goal_id);
     }
 }

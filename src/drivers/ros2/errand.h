@@ -1,19 +1,24 @@
-// errand.h - the client of Nav2's NavigateToPose: one goal at a time. The essay is in errand.c.
+// errand.h - goals of pons's skills that actions of the robot carry out: Nav2's, and a robot's own. The essay
+// is in errand.c.
 #ifndef PONS_DRIVERS_ROS2_ERRAND_H
 #define PONS_DRIVERS_ROS2_ERRAND_H
 
-#include "drivers/ros2/node.h"
-#include "pons/ext/outside.h"
+#include "drivers/ros2/action.h"
+#include "pons/ext/skill.h"
 
-typedef struct ros2_errand ros2_errand;
+typedef struct ros2_errands ros2_errands;
 
-int ros2_errand_open(ros2_node *n, const ros2_config *c, ros2_errand **ret, pons_error *err);
-void ros2_errand_close(ros2_errand *e); // NULL-safe
-// The reader thread: takes what has come, sends what is to be sent. Host time.
-void ros2_errand_poll(ros2_errand *e, int64_t host_ns);
-// The loop thread.
-void ros2_errand_begin(ros2_errand *e, const pons_errand_goal *goal);
-void ros2_errand_look(ros2_errand *e, pons_errand *ret);
-void ros2_errand_end(ros2_errand *e);
+// The configuration and the world stay as long.
+int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *world,
+                      ros2_errands **ret, pons_error *err);
+void ros2_errands_close(ros2_errands *e); // NULL-safe
+bool ros2_errands_take(const ros2_errands *e, const char *skill);
+const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_n);
+// The reader thread. Host time.
+void ros2_errands_poll(ros2_errands *e, int64_t host_ns);
+// The loop thread; they do not wait.
+void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal);
+void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret);
+void ros2_errands_end(ros2_errands *e, const char *goal_id);
 
 #endif

@@ -54,7 +54,8 @@ typedef struct robot {
     pons_robot_caps caps; /* const */
     ros2_node node;
     ros2_senses *senses;
-    ros2_errand *errand; // NULL: pons navigates
+    pons_value *world;     // the zones and the charger, for goals
+    ros2_errands *errands; // NULL: nothing is the robot's own software's
     dds_entity_t cmd_vel, cmd_vel_in, initialpose;
     pthread_t reader, writer;
     bool reads, writes;
@@ -155,28 +156,36 @@ static void robot_told(void *self, pons_pose2 pose)
 
 static bool robot_takes(void *self, const char *skill)
 {
-    return ((robot *)self)->errand && strcmp(skill, "navigate_to_pose") == 0;
+    const robot *r = self;
+    return r->errands && ros2_errands_take(r->errands, skill);
 }
 
 static void robot_begin(void *self, const pons_errand_goal *goal)
 {
     robot *r = self;
-    atomic_store(&r->want, 0); // nothing of the last goal's
-    ros2_errand_begin(r->errand, goal);
+    ros2_errands_begin(r->errands, goal);
 }
 
-static void robot_look(void *self, pons_errand *ret)
+static void robot_look(void *self, const char *goal_id, pons_errand *ret)
 {
     robot *r = self;
-    ros2_errand_look(r->errand, ret);
+    ros2_errands_look(r->errands, goal_id, ret);
     if (ret->state == PONS_ERRAND_RUNS && host_now() - atomic_load(&r->want_ns) < WANT_OLD_NS) {
         ret->want = pons__unpack_twist(atomic_load(&r->want));
     }
 }
 
-static void robot_end(void *self)
+static void robot_end(void *self, const char *goal_id)
 {
-    ros2_errand_end(((robot *)self)->errand);
+    ros2_errands_end(((robot *)self)->errands, goal_id);
+}
+
+static const pons_skill *const *robot_skills(void *self, size_t *ret_n, const char **ret_interface)
+{
+    const robot *r = self;
+    *ret_n = 0;
+    *ret_interface = "ros2_action";
+    return r->errands ? ros2_errands_skills(r->errands, ret_n) : NULL;
 }
 
 static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
@@ -185,7 +194,8 @@ static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
                                                .takes = robot_takes,
                                                .begin = robot_begin,
                                                .look = robot_look,
-                                               .end = robot_end};
+                                               .end = robot_end,
+                                               .skills = robot_skills};
 
 static const pons_robot_ops ros2_ops = {.abi = PONS_ROBOT_ABI,
                                         .name = MODULE,
@@ -219,6 +229,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
         pons__sim_params_fini(&p);
         rc = ros2_config_load(pons_get_str(config, "workspace", NULL), &r->c, err);
     }
+    r->world = json_deep_copy((json_t *)world);
     if (rc >= 0 && *r->c.robot_id) {
         snprintf(r->caps.robot_id, sizeof r->caps.robot_id, "%s", r->c.robot_id);
     }
@@ -252,12 +263,17 @@ static int open_endpoints(robot *r, pons_error *err)
     if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
         return PONS_EENV;
     }
-    if (!r->c.nav2) {
+    if (!ros2_config_outside(&r->c)) {
         return PONS_OK;
     }
-    r->cmd_vel_in = ros2_node_reader(&r->node, "rt", r->c.t_cmd_vel_in.name, NULL, twist,
-                                     r->c.t_cmd_vel_in.qos, err);
-    return r->cmd_vel_in ? ros2_errand_open(&r->node, &r->c, &r->errand, err) : PONS_EENV;
+    if (*r->c.t_cmd_vel_in.name) {
+        r->cmd_vel_in = ros2_node_reader(&r->node, "rt", r->c.t_cmd_vel_in.name, NULL, twist,
+                                         r->c.t_cmd_vel_in.qos, err);
+        if (!r->cmd_vel_in) {
+            return PONS_EENV;
+        }
+    }
+    return ros2_errands_open(&r->node, &r->c, r->world, &r->errands, err);
 }
 
 static int start(robot *r, pons_error *err)
@@ -286,12 +302,17 @@ static void robot_close(void *self)
         publish(r, (pons_twist2){0});
         dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
     }
-    ros2_errand_close(r->errand);
+    if (r->reads && r->errands) { // what was no longer wanted is canceled
+        ros2_errands_poll(r->errands, host_now());
+    }
+    ros2_errands_close(r->errands);
     ros2_senses_close(r->senses);
     ros2_node_close(&r->node);
     pons__seqlock_fini(&r->lacks);
     pthread_mutex_destroy(&r->told_mtx);
     sem_destroy(&r->written);
+    ros2_config_fini(&r->c);
+    pons_value_unref(r->world);
     free(r);
 }
 
@@ -338,9 +359,11 @@ static void *run_reader(void *arg)
         dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
         const int64_t host_ns = host_now();
         ros2_senses_take(r->senses, host_ns);
-        if (r->errand) {
+        if (r->cmd_vel_in) {
             take_want(r);
-            ros2_errand_poll(r->errand, host_ns);
+        }
+        if (r->errands) {
+            ros2_errands_poll(r->errands, host_ns);
         }
         tell_pose(r);
         char why[PONS_OUTSIDE_TEXT_MAX] = "";

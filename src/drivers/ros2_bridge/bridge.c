@@ -116,6 +116,7 @@ static void close_all(bridge *b)
         close(b->wake);
     }
     pthread_mutex_destroy(&b->hand_mtx);
+    ros2_config_fini(&b->c);
     free(b);
 }
 

@@ -85,8 +85,8 @@ static goal *find(bridge *b, const char *id);
 
 int bridge_goals_open(bridge *b, pons_error *err)
 {
-    const char *const names[BRIDGE_ACTIONS] = {b->c.action, b->c.shown.spin, b->c.shown.back_up,
-                                               b->c.shown.drive_on_heading};
+    const char *const names[BRIDGE_ACTIONS] = {b->c.shown.navigate_to_pose, b->c.shown.spin,
+                                               b->c.shown.back_up, b->c.shown.drive_on_heading};
     b->goals = calloc(1, sizeof *b->goals);
     if (!b->goals) {
         return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for actions");

@@ -1,0 +1,21 @@
+// nav2.h - Nav2's actions as pons's skills: which there are, and how a goal of pons's becomes one of Nav2's.
+#ifndef PONS_DRIVERS_ROS2_NAV2_H
+#define PONS_DRIVERS_ROS2_NAV2_H
+
+#include "drivers/ros2/config.h"
+#include "drivers/ros2/types.h"
+#include "pons/ext/skill.h"
+
+typedef struct ros2_nav2 {
+    const char *skill;
+    const char *type;         // nav2_msgs/action/…
+    int unknown;              // the error number when Nav2 gives none
+    const pons_skill *record; // NULL: a skill that the body has
+    // The goal; an object. NULL, with a line in why: it cannot be.
+    pons_value *(*goal)(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
+                        const pons_errand_goal *goal, char *why, size_t cap);
+} ros2_nav2;
+
+extern const ros2_nav2 ros2_nav2_all[ROS2_NAV2];
+
+#endif
