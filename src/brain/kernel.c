@@ -84,6 +84,13 @@ int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 
 // ---- K1 hci_ingress -----------------------------------------------------------------------------
 
+static int interrupt_word(const char *control)
+{
+    return strcmp(control, "stop") == 0    ? PONS_SAID_STOP
+           : strcmp(control, "pause") == 0 ? PONS_SAID_PAUSE
+                                           : PONS_SAID_NOTHING;
+}
+
 // What a control word of the policy is; a goal where there is none.
 static int interrupt_of(pons_brain *b, const char *said)
 {
@@ -94,10 +101,24 @@ static int interrupt_of(pons_brain *b, const char *said)
         return PONS_SAID_GOAL;
     }
     const char *word = pons_get_str(parsed, "control", "");
-    return strcmp(word, "stop") == 0    ? PONS_SAID_STOP
-           : strcmp(word, "pause") == 0 ? PONS_SAID_PAUSE
-           : *word                      ? PONS_SAID_NOTHING
-                                        : PONS_SAID_GOAL;
+    return *word ? interrupt_word(word) : PONS_SAID_GOAL;
+}
+
+// The newest that a person wants: words, or a control that was typed as a command. What the inner loop sends
+// is nobody's wish, and changes nothing of it.
+static void note_wish(pons_brain *b, pons__hci *h, const pons__letter *l)
+{
+    const char *said = pons__letter_says(l);
+    if (said) {
+        h->user_interrupt->type = interrupt_of(b, said);
+        pons__set_text(&h->user_interrupt->payload, said);
+        pons__set_text(&h->user_utterance, said);
+    } else if (l->kind == PONS_LETTER_CONTROL) {
+        pons__said *control = pons__said_read(l->value);
+        h->user_interrupt->type = interrupt_word(control->word);
+        pons__set_text(&h->user_interrupt->payload, control->word);
+        pons__record_free(&pons__said_record, control);
+    }
 }
 
 // Takes what people and the inner loop have sent. Recognises stop, pause and new goals; acts on
@@ -110,23 +131,16 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
         return PONS_OK;
     }
     pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
-    const char *said = NULL;
+    if (!h->user_interrupt) {
+        h->user_interrupt = pons__record_new(&pons__interrupt_record);
+    }
     size_t i;
     json_t *msg;
     json_array_foreach(inbox, i, msg)
     {
         pons__letter *l = pons__record_read(&pons__letter_record, msg);
-        const char *words = pons__letter_says(l);
-        said = words ? words : said;
+        note_wish(b, h, l);
         pons__record_free(&pons__letter_record, l);
-    }
-    if (!h->user_interrupt) {
-        h->user_interrupt = pons__record_new(&pons__interrupt_record);
-    }
-    h->user_interrupt->type = said ? interrupt_of(b, said) : PONS_SAID_NOTHING;
-    pons__set_text(&h->user_interrupt->payload, said);
-    if (said) {
-        pons__set_text(&h->user_utterance, said);
     }
     pons__json(&h->pending, pons_value_ref(inbox));
     h->changed = true;

@@ -43,11 +43,16 @@ TABLE(said, "a letter: words, goals, control");
 static const pons__field reply_fields[] = {
     {"id",     NAME, KEY, offsetof(pons__reply, id), .means = "of the question; without: the first that is open"},
     {"action", TEXT, KEY, offsetof(pons__reply, action), .means = "`approve`, `edit`, `reject`; without: `reject`"},
-    {"answer", TEXT, KEY, offsetof(pons__reply, answer), .means = "in words"},
+    {"answer", NAME, KEY, offsetof(pons__reply, answer), .means = "in words"},
     {"reason", TEXT, KEY, offsetof(pons__reply, reason), .means = "with it"},
     {"by",     TEXT, KEY, offsetof(pons__reply, by), .means = "who"},
     {"at_ms",  INT,  KEY, offsetof(pons__reply, at_ms), .means = "wall: when it was given"},
     {"nonce",  TEXT, KEY, offsetof(pons__reply, nonce), .means = "by which whoever sent it finds what became of it"},
+    {"op",     INT,  KEY, offsetof(pons__reply, op), .means = "of an edit: which operation, from 1"},
+    {"args",   JSON, KEY, offsetof(pons__reply, args), .means = "of an edit: its arguments"},
+    {"ops",    JSON, KEY, offsetof(pons__reply, ops), .means = "of an edit: all of them anew, [{skill, args}]"},
+    {"detached", BOOL, KEY, offsetof(pons__reply, detached), .means = "the kernel's: it took the question back"},
+    {"aside",  BOOL, KEY, offsetof(pons__reply, aside), .means = "the kernel's: the question stays open"},
 };
 TABLE(reply, "a letter: the answer to a question");
 

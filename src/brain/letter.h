@@ -32,10 +32,14 @@ typedef struct pons__said { // of say, goal, wish, run, control
 } pons__said;
 extern const pons__record pons__said_record;
 
-typedef struct pons__reply { // of answer; who reads it knows the rest of it (react/approve.c)
-    const char *id;          // of the question; NULL: none is named
-    const char *action, *answer, *reason, *by, *nonce;
-    int64_t at_ms;
+typedef struct pons__reply { // of answer, and the recorded answer of R5's wait
+    const char *id, *answer; // of the question; in words. NULL: not said
+    const char *action, *reason, *by, *nonce;
+    int64_t at_ms;          // 0: not said
+    int64_t op;             // of an edit: which operation, from 1; 0: none is named
+    const pons_value *args; // of an edit: its arguments
+    const pons_value *ops;  // of an edit: all operations anew
+    bool detached, aside;   // the kernel took the wait back; and the question stays open
 } pons__reply;
 extern const pons__record pons__reply_record;
 

@@ -1,12 +1,7 @@
 // port.c - the brain's end of the body link.
 //
-// The port keeps one controller connection, follows every goal that is out, and answers three kinds
-// of await for the inner loop:
-//
-//   link    a body that takes commands is there:            {ready, epoch, boot_id, robot_id}
-//   accept  what the body said to a goal:                   {state} | {rejected, code, message} |
-//   result skill   something worth another look at running skills:
-//                  {event: result | no_progress | check_in, ...}
+// The port keeps one controller connection, follows every goal that is out, and tells the inner loop of
+// them (port_wait.c).
 //
 // After every hello, whether of the same body or of another, each goal that is out is *asked* about
 // before anything else (ARCHITECTURE.md, "Killed at any point"):
@@ -22,6 +17,7 @@
 
 #include "brain/event.h"
 #include "brain/guard.h"
+#include "brain/news.h"
 #include "brain/self.h"
 #include "pons/log.h"
 #include "pons/memory.h"
@@ -37,8 +33,6 @@
 #define FEEDBACK_SHOWN_EVERY_MS  500  // spec: skill.feedback at most 2 Hz
 #define TELEMETRY_SHOWN_EVERY_MS 1000 // spec: telemetry at most 1 Hz
 
-typedef struct pons__port_wait port_wait;
-
 static void port_connect(pons__port *p);
 static void port_disconnect(pons__port *p, const char *why);
 static void on_line(pons__port *p, const pons_value *json);
@@ -52,16 +46,12 @@ static void on_rejected(pons__body_goal *g, const char *code, const char *messag
 static void on_status(pons__port *p, pons__body_goal *g, const pons_report_status *s);
 static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r);
 static void show(pons__port *p, const char *ns, const char *event, const pons_report *r);
-static int64_t epoch_of(const pons__port *p);
-static const char *boot_of(const pons__port *p);
 static void ask_about(pons__port *p, pons__body_goal *g);
 static void send_about(pons__port *p, pons_message_type type, const char *goal_id);
 static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end);
 static void goal_unknown(pons__body_goal *g, const char *why);
 static void goal_free(pons__body_goal *g);
 static void drop_finished(pons__port *p);
-static pons_value *wait_answer(pons__port *p, const port_wait *w);
-static pons_value *skill_answer(pons__port *p, const port_wait *w);
 static void show_stop(pons__port *p, const pons_report_stop *stop);
 
 void pons__port_init(pons__port *p, pons_brain *b)
@@ -81,12 +71,7 @@ void pons__port_fini(pons__port *p)
         goal_free(g);
         g = next;
     }
-    for (port_wait *w = p->waits; w;) {
-        port_wait *next = w->next;
-        pons_value_unref(w->request);
-        free(w);
-        w = next;
-    }
+    pons__port_waits_clear(p);
     *p = (pons__port){0};
 }
 
@@ -153,24 +138,9 @@ int pons__port_poll(pons__port *p, pons_error *err)
         pons_link_flush(p->link, &ignored);
     }
 
-    // Answers are given after all messages, so that a result never waits behind a check-in.
-    for (port_wait **at = &p->waits; *at && p->brain->react_run;) {
-        port_wait *w = *at;
-        pons_value *answer = wait_answer(p, w);
-        if (!answer) {
-            at = &w->next;
-            continue;
-        }
-        *at = w->next;
-        int rc = pons_run_answer(p->brain->react_run, w->await, answer, err);
-        pons_value_unref(w->request);
-        free(w);
-        if (rc < 0 && rc != PONS_ENOTPENDING) {
-            return rc;
-        }
-        progressed = 1;
-    }
-    return progressed;
+    const int answered =
+        pons__port_answer(p, err); // after all messages: a result waits behind no look
+    return answered < 0 ? answered : progressed || answered;
 }
 
 void pons__port_bye(pons__port *p, bool stop_body)
@@ -204,7 +174,8 @@ void pons__port_cancel(pons__port *p, const char *goal_id)
 static void send_about(pons__port *p, pons_message_type type, const char *goal_id)
 {
     pons__port_send(
-        p, &(pons_message){.type = type, .as.about = {.goal_id = goal_id, .epoch = epoch_of(p)}});
+        p, &(pons_message){.type = type,
+                           .as.about = {.goal_id = goal_id, .epoch = pons__port_epoch(p)}});
 }
 
 // Of its own: what goal points to may go.
@@ -240,40 +211,6 @@ pons__body_goal *pons__port_track(pons__port *p, const char *id)
         drop_finished(p);
     }
     return g;
-}
-
-void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
-                            bool restarted)
-{
-    (void)run;
-    (void)restarted; // goals were loaded from the ledger, so a restarted await finds them
-    pons__port *p = &((pons_brain *)user)->port;
-    port_wait *w = pons_need_zeroed(1, sizeof *w);
-    snprintf(w->kind, sizeof w->kind, "%s", pons_get_str(request, "wait", ""));
-    snprintf(w->await, sizeof w->await, "%s", id);
-    w->request = pons_value_ref(request);
-    w->since_robot_ms = pons__port_robot_ms(p);
-    w->since_host_ms = pons_now_ms(&p->brain->opts.clock);
-    port_wait **at = &p->waits;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = w;
-}
-
-void pons__port_await_cancel(void *user, pons_run *run, const char *id)
-{
-    (void)run;
-    pons__port *p = &((pons_brain *)user)->port;
-    for (port_wait **at = &p->waits; *at; at = &(*at)->next) {
-        if (strcmp((*at)->await, id) == 0) {
-            port_wait *gone = *at;
-            *at = gone->next;
-            pons_value_unref(gone->request);
-            free(gone);
-            return;
-        }
-    }
 }
 
 int64_t pons__port_next_due_ns(const pons__port *p)
@@ -404,7 +341,8 @@ static void on_accepted(pons__body_goal *g, int state)
     g->accepted = true;
     g->recovering = false;
     if (!g->accept) {
-        g->accept = pons_object("state", json_string(pons_goal_states[state]), NULL);
+        g->accept =
+            pons__record_write(&pons__word_record, &(pons__word){.state = pons_goal_states[state]});
     }
 }
 
@@ -412,8 +350,7 @@ static void on_rejected(pons__body_goal *g, const char *code, const char *messag
 {
     g->recovering = false;
     pons_value_unref(g->accept);
-    g->accept = pons_object("rejected", json_true(), "code", json_string(code), "message",
-                            json_string(message), NULL);
+    g->accept = pons__word_rejected(code, message);
     if (!g->result) { // nothing more will come of it, and it must never be sent again
         g->result = pons_value_ref(g->accept);
     }
@@ -436,13 +373,12 @@ static void on_hello(pons__port *p, const pons_report *r)
     p->brain->tick_now = true;
 }
 
-// Of the newest hello; 0 and "" before the first.
-static int64_t epoch_of(const pons__port *p)
+int64_t pons__port_epoch(const pons__port *p)
 {
     return p->hello ? p->greeting.as.hello.epoch : 0;
 }
 
-static const char *boot_of(const pons__port *p)
+const char *pons__port_boot(const pons__port *p)
 {
     return p->hello ? p->greeting.as.hello.boot_id : "";
 }
@@ -563,10 +499,10 @@ static void on_status(pons__port *p, pons__body_goal *g, const pons_report_statu
         return;
     }
     const int64_t boot_ms = p->brain->opts.clock.boot_ns(p->brain->opts.clock.ctx) / PONS_NS_PER_MS;
-    if (!g->accepted && strcmp(boot_of(p), g->boot_id) == 0 &&
+    if (!g->accepted && strcmp(pons__port_boot(p), g->boot_id) == 0 &&
         boot_ms < g->message.as.goal.expires_ms) {
         pons_message again = g->message;
-        again.as.goal.epoch = epoch_of(p);
+        again.as.goal.epoch = pons__port_epoch(p);
         g->recovering = false;
         pons_autovalue broken = pons__guard_now(p->brain, &g->message.as.goal);
         if (json_array_size(broken) > 0) { // much has happened since: it was never started
@@ -583,8 +519,7 @@ void pons__port_refuse(pons__body_goal *g, const char *why)
 {
     if (!g->result) {
         pons_value_unref(g->accept);
-        g->accept = pons_object("rejected", json_true(), "code", json_string("rearbitrated"),
-                                "message", json_string(why), NULL);
+        g->accept = pons__word_rejected(PONS__REARBITRATED, why);
         g->result = pons_value_ref(g->accept);
     }
 }
@@ -601,10 +536,13 @@ static void ask_about(pons__port *p, pons__body_goal *g)
 static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end)
 {
     if (!g->result) {
-        g->result = pons_object("goal_id", json_string(g->id), "status", json_string(status),
-                                "error_code", json_integer(end->error_code), "error_msg",
-                                json_string(end->error_msg), "metrics",
-                                end->metrics ? pons_value_ref(end->metrics) : json_object(), NULL);
+        pons_autovalue none = json_object();
+        g->result = pons__record_write(
+            &pons__ended_record, &(pons__ended){.goal_id = g->id,
+                                                .status = status,
+                                                .error_code = end->error_code,
+                                                .error_msg = end->error_msg,
+                                                .metrics = end->metrics ? end->metrics : none});
     }
     g->recovering = false;
     if (!g->accept) {
@@ -614,7 +552,7 @@ static void goal_finish(pons__body_goal *g, const char *status, const pons_repor
 
 static void goal_unknown(pons__body_goal *g, const char *why)
 {
-    goal_finish(g, "outcome_unknown", &(pons_report_end){.error_msg = why});
+    goal_finish(g, pons__end_words[PONS_END_UNKNOWN], &(pons_report_end){.error_msg = why});
 }
 
 // The list is newest first: what is finished and beyond the count is old enough to forget.
@@ -639,85 +577,4 @@ static void goal_free(pons__body_goal *g)
     pons_value_unref(g->result);
     pons_value_unref(g->feedback);
     free(g);
-}
-
-// ---- awaits -------------------------------------------------------------------------------------
-
-// The answer, or NULL while there is none. New reference.
-static pons_value *wait_answer(pons__port *p, const port_wait *w)
-{
-    if (strcmp(w->kind, "link") == 0) {
-        if (!p->ready || !p->telemetry) {
-            return NULL;
-        }
-        return pons_object("ready", json_true(), "epoch", json_integer(epoch_of(p)), "boot_id",
-                           json_string(boot_of(p)), "robot_id",
-                           json_string(p->greeting.as.hello.robot_id), NULL);
-    }
-    if (strcmp(w->kind, "accept") == 0) {
-        const pons__body_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
-        if (!g) {
-            return pons_object("status", json_string("outcome_unknown"), "error_msg",
-                               json_string("the goal is not in the ledger of open goals"), NULL);
-        }
-        return pons_value_ref(g->accept);
-    }
-    if (strcmp(w->kind, "end") == 0) {
-        const pons__body_goal *g = pons__port_goal(p, pons_get_str(w->request, "goal_id", ""));
-        return g ? pons_value_ref(g->result)
-                 : pons_object("goal_id", pons_value_ref(pons_get(w->request, "goal_id")), "status",
-                               json_string("outcome_unknown"), NULL);
-    }
-    if (strcmp(w->kind, "rest") == 0) {
-        const int64_t waited = pons_now_ms(&p->brain->opts.clock) - w->since_host_ms;
-        return waited >= pons_get_int(w->request, "ms", 0)
-                   ? pons_object("event", json_string("rested"), NULL)
-                   : NULL;
-    }
-    return skill_answer(p, w);
-}
-
-static pons_value *skill_answer(pons__port *p, const port_wait *w)
-{
-    pons_autovalue results = json_array();
-    pons_autovalue feedback = json_array();
-    pons__body_goal *stuck = NULL;
-    size_t i;
-    json_t *id;
-    json_array_foreach(pons_get(w->request, "goals"), i, id)
-    {
-        pons__body_goal *g = pons__port_goal(p, json_string_value(id));
-        if (!g) {
-            json_array_append_new(
-                results, pons_object("goal_id", pons_value_ref(id), "status",
-                                     json_string("outcome_unknown"), "error_code", json_integer(0),
-                                     "error_msg", json_string("the goal is not followed any more"),
-                                     "metrics", json_object(), NULL));
-            continue;
-        }
-        if (g->result) {
-            json_array_append(results, g->result);
-        }
-        if (g->feedback) {
-            json_array_append(feedback, g->feedback);
-        }
-        stuck = g->no_progress ? g : stuck;
-    }
-    if (json_array_size(results) > 0) {
-        return pons_object("event", json_string("result"), "results", pons_value_ref(results),
-                           NULL);
-    }
-    if (stuck) {
-        stuck->no_progress = false;
-        return pons_object("event", json_string("no_progress"), "goal_id", json_string(stuck->id),
-                           "distance_remaining_m", json_real(stuck->window_distance), "for_s",
-                           json_real(p->brain->rules.no_progress_s), NULL);
-    }
-    const double waited_ms = (double)(pons__port_robot_ms(p) - w->since_robot_ms);
-    const double look_s = pons_get_num(w->request, "look_s", p->brain->rules.check_in_s);
-    if (p->ready && look_s > 0.0 && waited_ms >= look_s * 1e3) { // 0: woken by news alone
-        return pons_object("event", json_string("check_in"), "feedback", pons_value_ref(feedback),
-                           NULL);
-    }
-    return NULL;
 }

@@ -47,9 +47,8 @@ typedef struct pons__port {
     pons__body_goal *goals;
     struct pons__port_wait { // outstanding awaits that the port serves
         struct pons__port_wait *next;
-        char kind[16]; // link, accept, end, rest, skill
         char await[64];
-        pons_value *request;
+        struct pons__wait *request; // news.h
         int64_t since_robot_ms, since_host_ms;
     } *waits;
 } pons__port;
@@ -68,12 +67,18 @@ void pons__port_cancel(pons__port *p, const char *goal_id); // asks the body, in
 void pons__port_keep(pons__body_goal *g, const pons_message_goal *goal, const char *boot_id);
 pons__body_goal *pons__port_goal(pons__port *p, const char *id); // NULL when not followed
 pons__body_goal *pons__port_track(pons__port *p, const char *id);
+#define PONS__REARBITRATED "rearbitrated" // the code of an operation that the kernel held back
 // Ends a goal that was not sent, or whose sending the kernel would not allow any more.
 void pons__port_refuse(pons__body_goal *g, const char *why);
-// Awaits of kind "body"; request.wait says which: link, accept, end, rest, skill.
+// Awaits of kind "body" (port_wait.c).
 void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
                             bool restarted);
 void pons__port_await_cancel(void *user, pons_run *run, const char *id);
+void pons__port_waits_clear(pons__port *p);
+int pons__port_answer(pons__port *p, pons_error *err); // those that have one; 1: there was one
+// Of the newest hello; 0 and "" before the first.
+int64_t pons__port_epoch(const pons__port *p);
+const char *pons__port_boot(const pons__port *p);
 int64_t pons__port_next_due_ns(const pons__port *p);
 
 #endif

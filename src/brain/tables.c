@@ -3,6 +3,7 @@
 
 #include "brain/event.h"
 #include "brain/letter.h"
+#include "brain/news.h"
 #include "brain/observed.h"
 #include "brain/robot.h"
 #include "brain/state.h"
@@ -48,6 +49,11 @@ const pons__record *const pons__state_records[] = {
     &pons__result_record,
     &pons__activate_record,
     &pons__outcome_record,
+    &pons__wait_record,
+    &pons__linked_record,
+    &pons__word_record,
+    &pons__ended_record,
+    &pons__news_record,
     &pons__robot_record,
     &pons__latch_record,
     &pons__world_record,

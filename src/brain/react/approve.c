@@ -18,35 +18,25 @@
 // questions stay open, in the task (`asks`), each with what was decided. When all have their answers and
 // the task is at work again, R2 takes up that decision, R4 holds it against the world as it is by then,
 // and R5 has the answers at hand. A stop closes them: it wins over what was approved before.
-//
-// An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
-// is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
-// a goal of the task is about, that is the goal from then on.
 #include "brain/react/approve.h"
 
 #include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
+#include "brain/letter.h"
+#include "brain/news.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
-#include "pons/geometry.h"
 #include "pons/memory.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME_PLACE_M 0.05
-
-static const char *edited_ops(const pons_value *answer, const pons__list *old, pons__list *ret);
 static void approve(pons__turn *t, const char *id);
-static void reject(pons__turn *t, const pons_value *answer);
-static void resolve(pons__turn *t, const char *id, const char *action, const pons_value *answer);
+static void reject(pons__turn *t, const pons__reply *reply);
+static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply);
 static pons__question *question(const pons__react *r, size_t i);
-static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args);
-static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
-                         const pons_value *args);
 
 // ---- the question -------------------------------------------------------------------------------
 
@@ -153,7 +143,10 @@ bool pons__approval_no(const pons__react *react)
 {
     for (size_t i = 0; react->approval && i <= react->also.n; i++) {
         const pons_value *answer = question(react, i)->answer;
-        if (answer && strcmp(pons_get_str(answer, "action", "reject"), "reject") == 0) {
+        pons__reply *reply = answer ? pons__reply_read(answer) : NULL;
+        const bool no = reply && strcmp(reply->action, "reject") == 0;
+        pons__record_free(&pons__reply_record, reply);
+        if (no) {
             return true;
         }
     }
@@ -163,12 +156,12 @@ bool pons__approval_no(const pons__react *react)
 void pons__approval_drop(pons__turn *t, const pons_value *rules)
 {
     pons_autovalue says = pons__guard_says(rules);
-    pons_autovalue no =
-        pons_object("reason", json_sprintf("not any more: %s", json_string_value(says)), "by",
-                    json_string("the kernel"), NULL);
+    pons__reply no = {.by = "the kernel"};
+    pons__set_textf(&no.reason, "not any more: %s", json_string_value(says));
     for (size_t i = 0; t->react->approval && i <= t->react->also.n; i++) {
-        resolve(t, question(t->react, i)->id, "reject", no);
+        resolve(t, question(t->react, i)->id, "reject", &no);
     }
+    pons__set_text(&no.reason, NULL);
     pons__approval_clear(t->react);
 }
 
@@ -208,7 +201,7 @@ static void put_aside(pons__turn *t, const pons_value *const *answers)
     pons__react *r = t->react;
     for (size_t i = 0; i <= r->also.n; i++) {
         pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
-        const bool open = pons_get_bool(answers[i], "detached", false);
+        const bool open = pons__await_detached(answers[i]);
         pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
         pons__json(&q->decision, pons__record_write(&pons__decision_record, r->decision));
         q->source = r->source;
@@ -234,7 +227,9 @@ int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
     bool aside = false;
     int rc = hear_all(&t, answers, err);
     for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
-        aside = aside || pons_get_bool(answers[i], "aside", false);
+        pons__reply *reply = pons__reply_read(answers[i]);
+        aside = aside || reply->aside;
+        pons__record_free(&pons__reply_record, reply);
     }
     if (rc >= 0 && aside && t.react->task && t.react->approval) {
         put_aside(&t, answers);
@@ -245,9 +240,9 @@ int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
     return pons__turn_end(&t, rc);
 }
 
-static const char *word_of(const pons_value *answer, bool no)
+static const char *word_of(const pons__reply *reply, bool no)
 {
-    return pons_get_str(answer, "answer", no ? "no" : "yes");
+    return reply->answer ? reply->answer : no ? "no" : "yes";
 }
 
 // What was said to the questions beside the first; whether one of them was answered with no.
@@ -258,14 +253,14 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     bool any_no = false;
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
-        const char *action = pons_get_str(answers[i], "action", "reject");
-        const bool no = strcmp(action, "reject") == 0;
+        pons__reply *reply = pons__reply_read(answers[i]);
+        const bool no = strcmp(reply->action, "reject") == 0;
         any_no = any_no || no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
-                                                json_string(word_of(answers[i], no)), "reason",
-                                                json_string(pons_get_str(answers[i], "reason", "")),
-                                                NULL));
-        resolve(t, q->id, action, answers[i]);
+                                                json_string(word_of(reply, no)), "reason",
+                                                json_string(reply->reason), NULL));
+        resolve(t, q->id, reply->action, reply);
+        pons__record_free(&pons__reply_record, reply);
     }
     pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
     if (json_array_size(also) == 0) {
@@ -274,24 +269,24 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     return any_no;
 }
 
-static int act(pons__turn *t, const pons_value *const *answers)
+static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply)
 {
     pons__react *r = t->react;
     const pons_value *answer = answers[0];
     char id[PONS_ID_MAX];
     snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
     pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
-    const char *action = pons_get_str(answer, "action", "reject");
+    const char *action = reply->action;
     const bool edit = strcmp(action, "edit") == 0;
     // Words are for whoever asked: they are no yes to operations that wait with the question.
-    const bool words = pons_get(answer, "answer") && r->proposed_ops->to_dispatch.n > 0;
+    const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0;
     bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
     if (edit) {
         pons__list list = {0};
-        const char *fault = edited_ops(answer, &r->proposed_ops->to_dispatch, &list);
+        const char *fault = pons__edit_ops(reply, &r->proposed_ops->to_dispatch, &list);
         if (fault) { // no answer: R4 asks again
             pons__set_text(&r->edit_refused, fault);
-            resolve(t, id, "edit", answer);
+            resolve(t, id, "edit", reply);
             pons__approval_clear(r);
             return PONS_OK;
         }
@@ -300,8 +295,7 @@ static int act(pons__turn *t, const pons_value *const *answers)
         r->proposed_ops->to_dispatch = list;
         pons__json(&r->edit_before, pons_value_ref(before));
     }
-    pons__human_say(r, json_string_value(asked), word_of(answer, no),
-                    pons_get_str(answer, "reason", ""));
+    pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
     no = hear_also(t, answers) || no;
     if (!no) {
         approve(t, id);
@@ -311,12 +305,20 @@ static int act(pons__turn *t, const pons_value *const *answers)
     pons__approval_clear(r); // nobody is asked any more
     pons__set_text(&r->edit_refused, "");
     if (no) {
-        reject(t, answer);
+        reject(t, reply);
     }
     pons__task_plan_note_answer(r, answer);
     pons__ladder_answered(t->b, r, answer);
-    resolve(t, id, no ? "reject" : action, answer);
+    resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
+}
+
+static int act(pons__turn *t, const pons_value *const *answers)
+{
+    pons__reply *reply = pons__reply_read(answers[0]);
+    const int rc = act_on(t, answers, reply);
+    pons__record_free(&pons__reply_record, reply);
+    return rc;
 }
 
 static void approve(pons__turn *t, const char *id)
@@ -336,7 +338,7 @@ static void approve(pons__turn *t, const char *id)
 }
 
 // The refusal is the last result; nothing is sent.
-static void reject(pons__turn *t, const pons_value *answer)
+static void reject(pons__turn *t, const pons__reply *reply)
 {
     pons__react *r = t->react;
     pons__list *ops = &r->proposed_ops->to_dispatch;
@@ -348,8 +350,8 @@ static void reject(pons__turn *t, const pons_value *answer)
     last->goal_index = r->task ? pons__goal_open(r->task) : -1;
     last->status = PONS_END_REFUSED;
     last->recovery = PONS_RECOVER_ASK;
-    pons__set_textf(&last->error_msg, "a person said no: %s", pons_get_str(answer, "reason", ""));
-    if (!pons_get_bool(answer, "detached", false)) { // the kernel's word refuses no step
+    pons__set_textf(&last->error_msg, "a person said no: %s", reply->reason);
+    if (!reply->detached) { // the kernel's word refuses no step
         pons__task_plan_note_result(r, first ? first->step_id : NULL,
                                     first ? first->fallback : NULL, last, NULL);
     }
@@ -363,167 +365,21 @@ int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    const pons_value *react = pons_cx_get(cx, "react");
-    const bool rejected = pons_get_bool(react, "approval_rejected", false) &&
-                          !json_is_string(pons_get(react, "edit_refused"));
+    pons__react *react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
+    const bool rejected = react->approval_rejected && !*react->edit_refused;
+    pons__record_free(&pons__react_record, react);
     pons_cx_goto(cx, rejected ? "react_stop_or_loop" : "guardrails_and_resource_check");
     return PONS_OK;
 }
 
-static void resolve(pons__turn *t, const char *id, const char *action, const pons_value *answer)
+static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply)
 {
-    const bool kernel = pons_get_bool(answer, "detached", false);
-    const int64_t at_ms = pons_get_int(answer, "at_ms", pons_cx_wall_ms(t->cx));
-    const char *words = pons_get_str(answer, "answer", NULL);
-    pons__event_emit(t->b, t->cx, &pons__approval_resolved_record,
-                     &(pons__approval_resolved){
-                         .id = id,
-                         .action = action,
-                         .reason = pons_get_str(answer, "reason", ""),
-                         .by = kernel ? "the kernel" : pons_get_str(answer, "by", "a person"),
-                         .at_ms = at_ms,
-                         .answer = words});
-}
-
-// The operations as the answer wants them; or why it names none. Static text.
-static const char *edited_ops(const pons_value *answer, const pons__list *old, pons__list *ret)
-{
-    const pons_value *edited = pons_get(answer, "ops"), *args = pons_get(answer, "args");
-    const int64_t at = pons_get_int(answer, "op", old->n == 1 ? 1 : 0);
-    size_t i;
-    json_t *op;
-    if (json_is_array(edited) && json_array_size(edited) == 0) {
-        return "the edit names no operation";
-    }
-    if (json_is_array(edited)) {
-        json_array_foreach(edited, i, op)
-        {
-            // What a person says instead of an operation stands in its place: for its goal, as its
-            // plan's step.
-            pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
-                                        : pons__record_new(&pons__op_record);
-            pons__set_text(&next->skill, pons_get_str(op, "skill", ""));
-            pons__json(&next->args,
-                       pons_get(op, "args") ? pons_value_ref(pons_get(op, "args")) : json_object());
-            pons__list_add(ret, next);
-        }
-        return NULL;
-    }
-    if (old->n == 0) {
-        return "there is no operation to edit";
-    }
-    if (!json_is_object(args) || at < 1 || at > (int64_t)old->n) {
-        return at == 0 ? "there are several operations: the edit names none"
-                       : "the edit names an operation that there is not";
-    }
-    pons__list_copy(&pons__op_record, ret, old);
-    pons__op *changed = ret->at[at - 1];
-    pons__json(&changed->args, pons_value_ref(args));
-    return NULL;
-}
-
-// ---- R4's side of an edit -----------------------------------------------------------------------
-
-// The inner loop as it was when it asked, with the reason why the edit was none.
-void pons__edit_undo(pons__react **react, const pons_value *rules)
-{
-    pons__react *next = pons__record_read(&pons__react_record, (*react)->edit_before);
-    pons_autovalue says = pons__guard_says(rules);
-    pons__approval_clear(next);
-    pons__set_text(&next->edit_refused, json_string_value(says));
-    pons__record_free(&pons__react_record, *react);
-    *react = next;
-}
-
-// The edit has passed: goals whose place it changed are about the new one.
-void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
-{
-    if (!react->edit_before) {
-        return;
-    }
-    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
-    const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
-    const pons__list *ops = &react->proposed_ops->to_dispatch;
-    for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
-        const pons__op *op = ops->at[i], *was = old->at[i];
-        const int64_t at = op->goal_index;
-        pons__goal *goal =
-            at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
-        if (!goal || json_equal(was->args, op->args) || !pons__means_leads(b, goal, op->skill) ||
-            !about(b, goal, was->args)) {
-            continue;
-        }
-        pons__goal *from = pons__record_copy(&pons__goal_record, goal);
-        replace_goal(b, goal, was->args, op->args);
-        pons__event_emit(b, cx, &pons__goal_replaced_record,
-                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
-        pons__record_free(&pons__goal_record, from);
-    }
-    pons__record_free(&pons__react_record, before);
-    pons__json(&react->edit_before, NULL);
-}
-
-static double apart_m(const pons_value *a, const pons_value *b)
-{
-    return hypot(pons_get_num(a, "x", 0.0) - pons_get_num(b, "x", 0.0),
-                 pons_get_num(a, "y", 0.0) - pons_get_num(b, "y", 0.0));
-}
-
-// Whether a motion with these arguments is the goal itself, and not a step towards it.
-static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
-{
-    const char *to = pons_get_str(args, "zone", NULL);
-    const pons_value *pose = pons_get(args, "pose"), *zone = to ? pons__zone(b, to) : NULL;
-    size_t i;
-    json_t *name;
-    if (goal->zones) { // each of them is
-        json_array_foreach(goal->zones, i, name)
-        {
-            if (zone && pons__zone(b, json_string_value(name)) == zone) {
-                return true;
-            }
-        }
-        return false;
-    }
-    if (!pons__means_of_place(b, goal)) {
-        return false;
-    }
-    if (goal->pose) {
-        return pose && apart_m(pose, goal->pose) < SAME_PLACE_M;
-    }
-    const pons_value *target = pons__zone(b, goal->zone);
-    return zone ? zone == target
-                : target && pose &&
-                      pons_polygon_contains(pons_get(target, "polygon"),
-                                            pons_get_num(pose, "x", 0.0),
-                                            pons_get_num(pose, "y", 0.0));
-}
-
-static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
-                         const pons_value *args)
-{
-    const char *to = pons_get_str(args, "zone", NULL);
-    const pons_value *pose = pons_get(args, "pose");
-    const pons_value *world = b->port.greeting.as.hello.world;
-    const char *zone =
-        to ? pons_get_str(pons__zone(b, to), "id", to)
-           : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
-    goal->done = false;
-    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
-    if (goal->zones) {
-        pons_value *zones = json_array();
-        const pons_value *left = pons__zone(b, pons_get_str(old, "zone", ""));
-        size_t i;
-        json_t *name;
-        json_array_foreach(goal->zones, i, name)
-        {
-            const bool same = pons__zone(b, json_string_value(name)) == left;
-            json_array_append_new(zones,
-                                  same ? json_string(zone ? zone : "") : pons_value_ref(name));
-        }
-        pons__json(&goal->zones, zones);
-        return;
-    }
-    pons__set_text(&goal->zone, zone);
-    pons__json(&goal->pose, pons_value_ref(pose));
+    pons__event_emit(
+        t->b, t->cx, &pons__approval_resolved_record,
+        &(pons__approval_resolved){.id = id,
+                                   .action = action,
+                                   .reason = reply->reason,
+                                   .by = reply->detached ? "the kernel" : reply->by,
+                                   .at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(t->cx),
+                                   .answer = reply->answer});
 }

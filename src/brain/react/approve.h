@@ -2,6 +2,7 @@
 #ifndef PONS_BRAIN_REACT_APPROVE_H
 #define PONS_BRAIN_REACT_APPROVE_H
 
+#include "brain/letter.h"
 #include "brain/react/nodes.h"
 
 // R4: asks, with a question for the operations and one for whatever the decision asks beside.
@@ -13,6 +14,8 @@ bool pons__approval_reopen(pons__react *react);
 bool pons__approval_no(const pons__react *react); // of those at hand one was answered with no
 // What was answered is no matter any more: it would break these rules now.
 void pons__approval_drop(pons__turn *t, const pons_value *rules);
+// The operations as a person's edit wants them; or why it names none, a static text (react/edit.c).
+const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons__list *ret);
 // R4: a person's edit breaks rules; the inner loop is again as it was when it asked.
 void pons__edit_undo(pons__react **react, const pons_value *rules);
 void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react); // it has passed

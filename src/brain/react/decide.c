@@ -14,11 +14,13 @@
 #include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
+#include "brain/news.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CUTS_MAX   3    // lives of the brain that may end with the same decision's call under way
@@ -193,13 +195,13 @@ static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err)
     debt_ms = debt_ms > 0 ? debt_ms : 0;
     const int64_t rest_ms = debt_ms + PACE_MS - PACE_BURST * PACE_MS;
     if (rest_ms > 0) {
-        pons_value *request =
-            pons_object("wait", json_string("rest"), "ms", json_integer(rest_ms), NULL);
+        const pons__wait wait = {.wait = PONS_WAIT_REST, .ms = rest_ms, .look_s = NAN};
+        pons_value *request = pons__record_write(&pons__wait_record, &wait);
         const int rc = pons_await(t->cx, "body", request, 0, &rested, err);
         if (rc < 0) {
             return rc;
         }
-        *ret_detached = pons_get_bool(rested, "detached", false);
+        *ret_detached = pons__await_detached(rested);
         debt_ms -= rest_ms;
     }
     if (!r->pace) {
@@ -256,7 +258,7 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
             return PONS_OK;
         }
         const bool cut = pons_get_bool(answer, "cut", false);
-        const bool taken = pons_get_bool(answer, "detached", false);
+        const bool taken = pons__await_detached(answer);
         pons_error why = PONS_ERROR_INIT;
         if (!cut && !taken && is_decision(t, v, answer, &why)) {
             return PONS_OK;

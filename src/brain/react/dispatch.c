@@ -7,11 +7,13 @@
 // effects sends nothing twice.
 #include "brain/goals/means.h"
 #include "brain/guard.h"
+#include "brain/news.h"
 #include "brain/react/nodes.h"
 #include "brain/react/settle.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CANCEL_WAIT_MS 10000 // host time for a body to confirm a cancel
@@ -19,7 +21,8 @@
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err);
 static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err);
 static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err);
-static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome, pons_error *err);
+static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
+                    const pons_value *outcome, pons_error *err);
 static pons_value *dispatch_details(pons_brain *b);
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
 static int send_goal(void *user, const pons_effect *e, pons_error *err);
@@ -70,14 +73,19 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
             continue;
         }
         const pons_value *end = NULL;
-        const int rc =
-            pons_await(t->cx, "body",
-                       pons_object("wait", json_string("end"), "goal_id", pons_value_ref(id), NULL),
-                       CANCEL_WAIT_MS, &end, err);
+        const int rc = pons_await(
+            t->cx, "body",
+            pons__record_write(&pons__wait_record, &(pons__wait){.wait = PONS_WAIT_END,
+                                                                 .goal_id = json_string_value(id),
+                                                                 .look_s = NAN}),
+            CANCEL_WAIT_MS, &end, err);
         if (rc < 0) {
             return rc;
         }
-        if (!pons_get(end, "status")) { // detached, or the body is silent: it stays where it is
+        pons__ended *told = pons__record_read(&pons__ended_record, end);
+        const bool known = told->status != NULL;
+        pons__record_free(&pons__ended_record, told);
+        if (!known) { // detached, or the body is silent: it stays where it is
             *ret_clear = false;
             continue;
         }
@@ -122,17 +130,19 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (pons_get_bool(outcome, "rejected", false)) {
-        rc = rejected(t, op, outcome, err);
+    pons__word *word = pons__record_read(&pons__word_record, outcome);
+    if (word->rejected) {
+        rc = rejected(t, op, word, outcome, err);
     } else {
         now_running(t, op);
         // Only the body's own "accepted" is recorded as that; a result or a detachment leaves
         // DISPATCHED.
-        if (pons_get(outcome, "state") && !pons_get(outcome, "status")) {
+        if (word->state && !word->status) {
             pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "accepted", NULL);
             rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
         }
     }
+    pons__record_free(&pons__word_record, word);
     pons_value_unref(outcome);
     return rc;
 }
@@ -144,9 +154,11 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     pons_brain *b = t->b;
     const char *id = op->goal_id;
     const pons_value *link = NULL, *verdict = NULL, *word = NULL;
-    int rc = pons_await(cx, "body",
-                        pons_object("wait", json_string("link"), "for", json_string(id), NULL),
-                        (int64_t)b->rules.link_wait_ms, &link, err);
+    int rc = pons_await(
+        cx, "body",
+        pons__record_write(&pons__wait_record,
+                           &(pons__wait){.wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN}),
+        (int64_t)b->rules.link_wait_ms, &link, err);
     if (rc < 0) {
         return rc;
     }
@@ -161,8 +173,7 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     }
     const char *refusal = pons_get_str(verdict, "refused", NULL);
     if (refusal) {
-        *ret_outcome = pons_object("rejected", json_true(), "code", json_string("rearbitrated"),
-                                   "message", json_string(refusal), NULL);
+        *ret_outcome = pons__word_rejected(PONS__REARBITRATED, refusal);
         return PONS_OK;
     }
     pons_effect_state found = PONS_EFFECT_INTENDED;
@@ -171,13 +182,14 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
         return rc;
     }
     if (found == PONS_EFFECT_REFUSED) { // of a fork, and a person said no
-        *ret_outcome = pons_object("rejected", json_true(), "code", json_string("not_confirmed"),
-                                   "message", json_string("a person did not confirm it"), NULL);
+        *ret_outcome = pons__word_rejected("not_confirmed", "a person did not confirm it");
         return PONS_OK;
     }
-    rc = pons_await(cx, "body",
-                    pons_object("wait", json_string("accept"), "goal_id", json_string(id), NULL), 0,
-                    &word, err);
+    rc = pons_await(
+        cx, "body",
+        pons__record_write(&pons__wait_record,
+                           &(pons__wait){.wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN}),
+        0, &word, err);
     if (rc >= 0) {
         pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
         *ret_outcome = pons_value_ref(word);
@@ -185,9 +197,10 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     return rc;
 }
 
-static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome, pons_error *err)
+static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
+                    const pons_value *outcome, pons_error *err)
 {
-    const char *message = pons_get_str(outcome, "message", "");
+    const char *message = word->message ? word->message : "";
     const pons__answer *veto = pons__answer_veto(t->b);
     if (veto) { // it was approved, and that was taken back
         pons__human_say(t->react, "may I do this?", "no", veto->reason);
@@ -200,7 +213,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons_value *outcome
     last->goal_index = op->goal_index;
     last->status = PONS_END_REJECTED;
     last->recovery = veto ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
-    pons__set_textf(&last->error_msg, "%s: %s", pons_get_str(outcome, "code", ""), message);
+    pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;
     t->react->refused = true;
@@ -228,20 +241,23 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     (void)err;
     pons_brain *b = user;
     const pons_value *link = pons_get(args, "link"), *op = pons_get(args, "op");
-    if (!pons_get_bool(link, "ready", false)) {
-        const bool detached = pons_get_bool(link, "detached", false);
+    pons__linked *linked = pons__record_read(&pons__linked_record, link);
+    const bool ready = linked->ready, detached = linked->detached;
+    pons__record_free(&pons__linked_record, linked);
+    if (!ready) {
         *ret = pons_object(
             "refused", json_string(detached ? "the kernel took over" : "no body answers"), NULL);
         return PONS_OK;
     }
-    const char *skill = pons_get_str(op, "skill", "");
+    pons__op *asked = pons__record_read(&pons__op_record, op);
     pons_autovalue none = json_array();
-    pons_autovalue broken = pons__guard_kernel(b, skill);
+    pons_autovalue broken = pons__guard_kernel(b, asked->skill);
     if (!broken) {
         const int mode =
             pons__word_find(pons__mode_words, pons_get_str(args, "mode", "EXEC"), PONS_MODE_EXEC);
-        broken = pons__guard_check(b, mode, skill, pons_get(op, "args"), none, none, none);
+        broken = pons__guard_check(b, mode, asked->skill, asked->args, none, none, none);
     }
+    pons__record_free(&pons__op_record, asked);
     *ret = json_array_size(broken) > 0 ? pons_object("refused", pons__guard_says(broken), NULL)
                                        : pons_object("ok", json_true(), NULL);
     return PONS_OK;

@@ -48,6 +48,7 @@
 
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
+#include "brain/news.h"
 #include "brain/observed.h"
 #include "brain/react/observe.h"
 
@@ -397,7 +398,7 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answ
     pons__ladder *l = ladder_of(r);
     const char *action = pons_get_str(answer, "action", "reject");
     if (!l || strcmp(l->want, "ask") != 0 || r->source != PONS_SOURCE_LADDER ||
-        pons_get_bool(answer, "detached", false)) { // another's question; or it was taken back
+        pons__await_detached(answer)) { // another's question; or it was taken back
         return;
     }
     if (strcmp(action, "approve") != 0 && strcmp(action, "edit") != 0) {

@@ -10,6 +10,7 @@
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/letter.h"
+#include "brain/news.h"
 #include "brain/observed.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
@@ -42,13 +43,11 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
         return pons__turn_end(&t, PONS_OK);
     }
     int rc = pons_await(cx, "body", await_of(&t), 0, &news, err);
-    const char *event = pons_get_str(news, "event", "detached");
-    const pons_value *results = pons_get(news, "results");
-    size_t i;
-    json_t *result;
-    json_array_foreach(rc >= 0 ? results : NULL, i, result)
-    {
-        rc = rc >= 0 ? pons__settle_result(&t, result, err) : rc;
+    pons__news *told = pons__record_read(&pons__news_record, news);
+    const char *event = told->event ? told->event : "detached";
+    const size_t ended = json_array_size(told->results);
+    for (size_t i = 0; rc >= 0 && i < ended; i++) {
+        rc = pons__settle_result(&t, json_array_get(told->results, i), err);
     }
     const bool look = strcmp(event, "check_in") == 0;
     const bool refused = r->refused; // nothing was sent: it is asked again, soon
@@ -58,19 +57,22 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     r->checked_in = look && !refused;
     r->refused = false;
     pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
-    if (rc >= 0 && json_array_size(results) > 0) {
+    if (rc >= 0 && ended > 0) {
         pons_autovalue last = pons__record_write(&pons__result_record, t.skills->last_result);
         pons__say_message(cx, "user", last);
     }
+    pons__record_free(&pons__news_record, told);
     return pons__turn_end(&t, rc);
 }
 
 static pons_value *await_of(const pons__turn *t)
 {
     if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
-        return pons_object("wait", json_string("rest"), "ms", json_integer(REST_MS), NULL);
+        return pons__record_write(
+            &pons__wait_record,
+            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
     }
-    pons_value *ids = json_array();
+    pons_autovalue ids = json_array();
     for (size_t i = 0; i < t->skills->running.n; i++) {
         json_array_append_new(
             ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
@@ -78,8 +80,10 @@ static pons_value *await_of(const pons__turn *t)
     // An earlier program, whose observations had no queue, waited without a time, and its wait is still
     // open: it is waited for in its words, as what is asked again must be what was asked.
     const bool timed = pons__observation_has_queue(t->react->observation);
-    return pons_object("wait", json_string("skill"), "goals", ids, "look_s",
-                       timed ? json_real(look_again_s(t)) : NULL, NULL);
+    return pons__record_write(&pons__wait_record,
+                              &(pons__wait){.wait = PONS_WAIT_SKILL,
+                                            .goals = ids,
+                                            .look_s = timed ? look_again_s(t) : NAN});
 }
 
 // After how long of robot time R7 wakes without news; 0: never.
@@ -121,17 +125,16 @@ static pons__running *take_running(pons__skills *s, const char *goal_id)
     return NULL;
 }
 
-static pons__result *result_of(const pons__running *running, const pons_value *told, int status)
+static pons__result *result_of(const pons__running *running, const pons__ended *told, int status)
 {
-    const pons_value *metrics = pons_get(told, "metrics");
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, running->skill);
     pons__set_text(&last->goal_id, running->goal_id);
-    pons__set_text(&last->error_msg, pons_get_str(told, "error_msg", ""));
+    pons__set_text(&last->error_msg, told->error_msg);
     pons__json(&last->args, pons_value_ref(running->args));
-    pons__json(&last->metrics, metrics ? pons_value_ref(metrics) : json_object());
+    pons__json(&last->metrics, told->metrics ? pons_value_ref(told->metrics) : json_object());
     last->goal_index = running->goal_index;
-    last->error_code = pons_get_int(told, "error_code", 0);
+    last->error_code = told->error_code;
     last->status = status;
     return last;
 }
@@ -161,21 +164,22 @@ static void note_reach(pons_brain *b, const pons__result *last)
     }
 }
 
-int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+static int settle_word(pons__turn *t, const pons_value *told, const pons__ended *word,
+                       pons_error *err)
 {
     static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
                                                [PONS_END_FAILED] = PONS_EFFECT_FAILED,
                                                [PONS_END_CANCELED] = PONS_EFFECT_CANCELED,
                                                [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
-    const char *id = pons_get_str(told, "goal_id", "");
-    int status = pons__word_find(pons__end_words, pons_get_str(told, "status", ""), 0);
+    const char *id = word->goal_id ? word->goal_id : "";
+    int status = pons__word_find(pons__end_words, word->status, 0);
     if (!pons__running_find(t->skills, id)) {
         return PONS_OK;
     }
     if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
         status = PONS_END_UNKNOWN;
     }
-    const int64_t code = pons_get_int(told, "error_code", 0);
+    const int64_t code = word->error_code;
     const bool lost = code == ERROR_LOST || code == ERROR_UNKNOWN;
     const int rc = pons__settle(t->cx, id, states[lost ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
@@ -184,7 +188,7 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
     }
     pons__react *r = t->react;
     pons__running *running = take_running(t->skills, id);
-    pons__result *last = result_of(running, told, status);
+    pons__result *last = result_of(running, word, status);
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
                        pons__end_words[lost ? PONS_END_UNKNOWN : status], last->error_msg);
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
@@ -212,6 +216,14 @@ int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
                                   .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
     pons__record_free(&pons__running_record, running);
     return PONS_OK;
+}
+
+int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+{
+    pons__ended *word = pons__record_read(&pons__ended_record, told);
+    const int rc = settle_word(t, told, word, err);
+    pons__record_free(&pons__ended_record, word);
+    return rc;
 }
 
 // The body ended it by a stop, which may be lifted again before any telemetry shows it: the kernel

@@ -30,6 +30,7 @@
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/ladder.h"
+#include "brain/news.h"
 #include "brain/observed.h"
 #include "pons/plan.h"
 
@@ -457,7 +458,7 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         p->searches = rc == PONS_EPARKED;
         return rc;
     }
-    if (pons_get_bool(found, "detached", false)) { // asked again when the task goes on
+    if (pons__await_detached(found)) { // asked again when the task goes on
         because(p, call, "the kernel took over");
         return PONS_EPARKED;
     }
@@ -545,7 +546,7 @@ void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
 {
     pons__pend *pend = r->plan ? r->plan->pend : NULL;
     if (pend && strcmp(pend->kind, "skill") != 0 &&
-        !pons_get_bool(answer, "detached", false)) { // the kernel's word is nobody's answer
+        !pons__await_detached(answer)) { // the kernel's word is nobody's answer
         pons__json(&pend->answer, pons_value_ref(answer));
     }
 }

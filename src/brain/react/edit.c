@@ -1,0 +1,163 @@
+// edit.c - a person's edit of what a question would send.
+//
+// An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
+// is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
+// a goal of the task is about, that is the goal from then on.
+#include "brain/event.h"
+#include "brain/goals/means.h"
+#include "brain/guard.h"
+#include "brain/react/approve.h"
+#include "pons/geometry.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAME_PLACE_M 0.05
+
+static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args);
+static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+                         const pons_value *args);
+
+// The operations as the answer wants them; or why it names none. Static text.
+const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons__list *ret)
+{
+    const pons_value *edited = reply->ops, *args = reply->args;
+    const int64_t at = reply->op ? reply->op : old->n == 1 ? 1 : 0;
+    size_t i;
+    json_t *op;
+    if (json_is_array(edited) && json_array_size(edited) == 0) {
+        return "the edit names no operation";
+    }
+    if (json_is_array(edited)) {
+        json_array_foreach(edited, i, op)
+        {
+            // What a person says instead of an operation stands in its place: for its goal, as its
+            // plan's step.
+            pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
+                                        : pons__record_new(&pons__op_record);
+            pons__op *said = pons__record_read(&pons__op_record, op);
+            pons__set_text(&next->skill, said->skill);
+            pons__json(&next->args, said->args ? pons_value_ref(said->args) : json_object());
+            pons__record_free(&pons__op_record, said);
+            pons__list_add(ret, next);
+        }
+        return NULL;
+    }
+    if (old->n == 0) {
+        return "there is no operation to edit";
+    }
+    if (!json_is_object(args) || at < 1 || at > (int64_t)old->n) {
+        return at == 0 ? "there are several operations: the edit names none"
+                       : "the edit names an operation that there is not";
+    }
+    pons__list_copy(&pons__op_record, ret, old);
+    pons__op *changed = ret->at[at - 1];
+    pons__json(&changed->args, pons_value_ref(args));
+    return NULL;
+}
+
+// ---- R4's side of an edit -----------------------------------------------------------------------
+
+// The inner loop as it was when it asked, with the reason why the edit was none.
+void pons__edit_undo(pons__react **react, const pons_value *rules)
+{
+    pons__react *next = pons__record_read(&pons__react_record, (*react)->edit_before);
+    pons_autovalue says = pons__guard_says(rules);
+    pons__approval_clear(next);
+    pons__set_text(&next->edit_refused, json_string_value(says));
+    pons__record_free(&pons__react_record, *react);
+    *react = next;
+}
+
+// The edit has passed: goals whose place it changed are about the new one.
+void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
+{
+    if (!react->edit_before) {
+        return;
+    }
+    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
+    const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
+    const pons__list *ops = &react->proposed_ops->to_dispatch;
+    for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
+        const pons__op *op = ops->at[i], *was = old->at[i];
+        const int64_t at = op->goal_index;
+        pons__goal *goal =
+            at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
+        if (!goal || json_equal(was->args, op->args) || !pons__means_leads(b, goal, op->skill) ||
+            !about(b, goal, was->args)) {
+            continue;
+        }
+        pons__goal *from = pons__record_copy(&pons__goal_record, goal);
+        replace_goal(b, goal, was->args, op->args);
+        pons__event_emit(b, cx, &pons__goal_replaced_record,
+                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
+        pons__record_free(&pons__goal_record, from);
+    }
+    pons__record_free(&pons__react_record, before);
+    pons__json(&react->edit_before, NULL);
+}
+
+static double apart_m(const pons_value *a, const pons_value *b)
+{
+    return hypot(pons_get_num(a, "x", 0.0) - pons_get_num(b, "x", 0.0),
+                 pons_get_num(a, "y", 0.0) - pons_get_num(b, "y", 0.0));
+}
+
+// Whether a motion with these arguments is the goal itself, and not a step towards it.
+static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
+{
+    const char *to = pons_get_str(args, "zone", NULL);
+    const pons_value *pose = pons_get(args, "pose"), *zone = to ? pons__zone(b, to) : NULL;
+    size_t i;
+    json_t *name;
+    if (goal->zones) { // each of them is
+        json_array_foreach(goal->zones, i, name)
+        {
+            if (zone && pons__zone(b, json_string_value(name)) == zone) {
+                return true;
+            }
+        }
+        return false;
+    }
+    if (!pons__means_of_place(b, goal)) {
+        return false;
+    }
+    if (goal->pose) {
+        return pose && apart_m(pose, goal->pose) < SAME_PLACE_M;
+    }
+    const pons_value *target = pons__zone(b, goal->zone);
+    return zone ? zone == target
+                : target && pose &&
+                      pons_polygon_contains(pons_get(target, "polygon"),
+                                            pons_get_num(pose, "x", 0.0),
+                                            pons_get_num(pose, "y", 0.0));
+}
+
+static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+                         const pons_value *args)
+{
+    const char *to = pons_get_str(args, "zone", NULL);
+    const pons_value *pose = pons_get(args, "pose");
+    const pons_value *world = b->port.greeting.as.hello.world;
+    const char *zone =
+        to ? pons_get_str(pons__zone(b, to), "id", to)
+           : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+    goal->done = false;
+    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
+    if (goal->zones) {
+        pons_value *zones = json_array();
+        const pons_value *left = pons__zone(b, pons_get_str(old, "zone", ""));
+        size_t i;
+        json_t *name;
+        json_array_foreach(goal->zones, i, name)
+        {
+            const bool same = pons__zone(b, json_string_value(name)) == left;
+            json_array_append_new(zones,
+                                  same ? json_string(zone ? zone : "") : pons_value_ref(name));
+        }
+        pons__json(&goal->zones, zones);
+        return;
+    }
+    pons__set_text(&goal->zone, zone);
+    pons__json(&goal->pose, pons_value_ref(pose));
+}
