@@ -44,11 +44,15 @@ static pons_value *read_navigate(const bridge *b, const void *request, const cha
     if (!bridge_pose(b, r->goal.pose.header.frame_id, &r->goal.pose.pose, &at, why)) {
         return NULL;
     }
+    pons_value *file = *tree ? json_string(tree) : NULL;
+    if (*tree && !file) {
+        return no(why, "behavior_tree is no text");
+    }
     *ret_skill = "navigate_to_pose";
     return pons_object(
         "pose",
         pons_object("x", json_real(at.x), "y", json_real(at.y), "yaw", json_real(at.yaw), NULL),
-        "behavior_tree", *tree ? json_string(tree) : NULL, NULL);
+        "behavior_tree", file, NULL);
 }
 
 static void result_navigate(const bridge *b, dds_entity_t w, uint64_t guid, int64_t seq,
