@@ -163,8 +163,8 @@ static void show_battery(bridge *b, const pons_report_senses *s,
     }
     b->battery_due_ns = b->host_ns + BATTERY_NS;
     uint8_t status = 0;
-    for (uint8_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        status = strcmp(words[i], s->battery_state) == 0 ? i : status;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        status = strcmp(words[i], s->battery_state) == 0 ? (uint8_t)i : status;
     }
     const sensor_msgs_msg_dds__BatteryState_ m = {.header = {.stamp = stamp, .frame_id = b->c.base},
                                                   .voltage = NAN,
