@@ -9,13 +9,11 @@
 #include "drivers/ros2_bridge/bridge.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define IDLE_NS    (300 * PONS_NS_PER_MS) // of control that nobody wants any more
-#define ANSWER_NS  (3 * PONS_NS_PER_S)    // in which a body answers a hello
-#define MESSAGES   256                    // of one round
-#define EXPIRES_MS 3000
+#define IDLE_NS   (300 * PONS_NS_PER_MS) // of control that nobody wants any more
+#define ANSWER_NS (3 * PONS_NS_PER_S)    // in which a body answers a hello
+#define MESSAGES  256                    // of one round
 
 static void connect_eye(bridge *b);
 static void lose_eye(bridge *b);
@@ -113,19 +111,9 @@ void bridge_body_close(bridge *b)
     b->eye = NULL;
 }
 
-bool bridge_send(pons_link *l, const pons_message *m)
-{
-    return l && pons_message_send(l, m, NULL) >= 0;
-}
-
 // ---- control ------------------------------------------------------------------------------------
 
-bool bridge_in_control(const bridge *b)
-{
-    return b->hand.epoch > 0;
-}
-
-void bridge_want_control(bridge *b)
+static void want_control(bridge *b)
 {
     char path[4096];
     const pons_message hello = {
@@ -154,7 +142,7 @@ void bridge_control_step(bridge *b)
         bridge_drive_answered(b, false, "there is no body");
     }
     if (bridge_goals_want(b) || bridge_drive_wants(b)) {
-        bridge_want_control(b);
+        want_control(b);
     } else if (b->hand.link) {
         if (!b->hand.idle_host_ns) {
             b->hand.idle_host_ns = b->host_ns;
@@ -168,38 +156,6 @@ void bridge_control_step(bridge *b)
         bridge_drive_answered(b, false, "the body does not answer");
         lose_hand(b);
     }
-}
-
-bool bridge_goal_send(bridge *b, const char *id, const char *skill, pons_value *args, bool preempt)
-{
-    uint8_t sum[32];
-    char hash[17], *text = NULL;
-    const long n = pons_value_line(args, &text);
-    pons_sha256(n > 0 ? text : "", n > 0 ? (size_t)n : 0, sum);
-    free(text);
-    for (int i = 0; i < 8; i++) {
-        snprintf(hash + 2 * i, 3, "%02x", sum[i]);
-    }
-    const pons_message m = {
-        .type = PONS_MESSAGE_GOAL,
-        .as.goal = {.goal_id = id,
-                    .epoch = b->hand.epoch,
-                    .expires_ms = b->clock.boot_ns(b->clock.ctx) / PONS_NS_PER_MS + EXPIRES_MS,
-                    .robot_id = b->robot_id,
-                    .skill = skill,
-                    .args = args,
-                    .args_hash = hash,
-                    .thread = "ros2",
-                    .attempt = 1,
-                    .preempt = preempt}};
-    return bridge_send(b->hand.link, &m);
-}
-
-void bridge_goal_cancel(bridge *b, const char *id)
-{
-    const pons_message m = {.type = PONS_MESSAGE_CANCEL,
-                            .as.about = {.goal_id = id, .epoch = b->hand.epoch}};
-    bridge_send(b->hand.link, &m);
 }
 
 // ---- what the body says -------------------------------------------------------------------------

@@ -18,15 +18,14 @@
 // One thread: it waits for the links and an eventfd that DDS's listeners write. The heart has its own, and
 // beats while the loop's last round is less than a second old, as a brain's does.
 //
-//     bridge.c endpoints, the loop   body.c the links, control   shown.c what is published
-//     drive.c velocities, poses      goals.c, actions.c the actions   graph.c nodes, parameters, rosout
+//     bridge.c the loop            body.c what the body says       hand.c what it is told
+//     shown.c what is published    drive.c velocities, poses      goals.c, actions.c the actions
+//     graph.c nodes, parameters    common.c what all of these use
 #include "drivers/ros2_bridge/bridge.h"
 
 #include "pons/module.h"
 
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -37,10 +36,8 @@
 #define BEAT_NS      (100 * PONS_NS_PER_MS)
 #define STUCK_NS     PONS_NS_PER_S // a loop that has not come round is no sign of life
 #define LAST_LOOK_MS 10
-#define AGAIN_NS     (2 * PONS_NS_PER_S)
-#define MEET_NS      (500 * PONS_NS_PER_MS) // in which both halves of a client are discovered
 
-enum { REQUESTS = 100, LAST_LOOKS = 30 };
+enum { LAST_LOOKS = 30 };
 
 static int open_all(bridge *b, pons_error *err);
 static void close_all(bridge *b);
@@ -120,47 +117,6 @@ static void close_all(bridge *b)
     free(b);
 }
 
-dds_entity_t bridge_reader(bridge *b, ros2_node *n, const char *prefix, const char *name,
-                           const char *type, const dds_topic_descriptor_t *desc, ros2_qos qos,
-                           pons_error *err)
-{
-    const dds_entity_t r = ros2_node_reader(n, prefix, name, type, desc, qos, err);
-    if (r > 0) {
-        dds_set_status_mask(r, DDS_DATA_AVAILABLE_STATUS);
-        dds_set_listener(r, b->listener);
-    }
-    return r;
-}
-
-bool bridge_service_open(bridge *b, bridge_service *s, const char *name,
-                         const dds_topic_descriptor_t *request,
-                         const dds_topic_descriptor_t *response, const char *response_type,
-                         pons_error *err)
-{
-    const ros2_qos all = {.reliable = true, .depth = REQUESTS},
-                   sure = {.reliable = true, .depth = 10};
-    s->r = bridge_reader(b, &b->node, "rqRequest", name, NULL, request, all, err);
-    s->w = s->r > 0
-               ? ros2_node_writer(&b->node, "rrReply", name, response_type, response, sure, err)
-               : 0;
-    return s->w > 0;
-}
-
-// A client's request may be here before its reader of replies has been discovered, and a reply that is
-// written then is lost. Each client has one of both, so their numbers tell; who has no reader at all is
-// not waited for.
-bool bridge_service_ready(bridge *b, bridge_service *s)
-{
-    const dds_return_t ask = dds_get_matched_publications(s->r, NULL, 0),
-                       hear = dds_get_matched_subscriptions(s->w, NULL, 0);
-    const int missing = ask > hear ? ask - hear : 0;
-    if (missing != s->missing) {
-        s->missing = missing;
-        s->since_host_ns = b->host_ns;
-    }
-    return missing == 0 || b->host_ns - s->since_host_ns > MEET_NS;
-}
-
 static void loop(bridge *b)
 {
     while (!*b->o->quit && !b->dead) {
@@ -207,56 +163,4 @@ static void *beat(void *arg)
         pthread_mutex_unlock(&b->hand_mtx);
     }
     return NULL;
-}
-
-// ---- small --------------------------------------------------------------------------------------
-
-bool bridge_sim_time(const bridge *b)
-{
-    return b->simulated && (b->c.sim_time || b->speed != 1.0);
-}
-
-int64_t bridge_ros_ns(const bridge *b)
-{
-    const int64_t wall = pons_wall_ms(&b->clock) * PONS_NS_PER_MS;
-    return bridge_sim_time(b) ? b->robot_ns : wall;
-}
-
-builtin_interfaces_msg_dds__Time_ bridge_stamp(int64_t ns)
-{
-    ns = ns < 0 ? 0 : ns;
-    return (builtin_interfaces_msg_dds__Time_){(int32_t)(ns / PONS_NS_PER_S),
-                                               (uint32_t)(ns % PONS_NS_PER_S)};
-}
-
-void bridge_new_id(bridge *b, char ret[BRIDGE_ID])
-{
-    snprintf(ret, BRIDGE_ID, "%016llx%016llx", (unsigned long long)pons_rand_u64(&b->rand),
-             (unsigned long long)pons_rand_u64(&b->rand));
-}
-
-void bridge_say(bridge *b, bridge_level level, const char *fmt, ...)
-{
-    char text[BRIDGE_TEXT];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    if (strcmp(text, b->said) == 0 && b->host_ns - b->said_host_ns < AGAIN_NS) {
-        return;
-    }
-    snprintf(b->said, sizeof b->said, "%s", text);
-    b->said_host_ns = b->host_ns;
-    rcl_interfaces_msg_dds__Log_ m = {.stamp = bridge_stamp(bridge_ros_ns(b)),
-                                      .level = (uint8_t)level,
-                                      .name = b->c.shown.node,
-                                      .msg = text,
-                                      .file = WORDS(""),
-                                      .function = WORDS("")};
-    if (b->rosout_w > 0) {
-        dds_write(b->rosout_w, &m);
-    }
-    if (level > BRIDGE_INFO) {
-        b->o->tell(b->o->user, text);
-    }
 }

@@ -102,7 +102,11 @@ struct bridge {
     int64_t said_host_ns;
 };
 
-// bridge.c
+// common.c
+bool bridge_same_frame(const char *a, const char *b);
+// A pose of ROS in the map; false, with a line: no numbers, no rotation, or a frame that does not connect.
+bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds__Pose_ *p,
+                 pons_pose2 *ret, char why[BRIDGE_TEXT]);
 void bridge_say(bridge *b, bridge_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 dds_entity_t bridge_reader(bridge *b, ros2_node *n, const char *prefix, const char *name,
@@ -120,15 +124,16 @@ builtin_interfaces_msg_dds__Time_ bridge_stamp(int64_t ns);
 void bridge_new_id(bridge *b, char ret[BRIDGE_ID]);
 bool bridge_sim_time(const bridge *b);
 
-// body.c: the link.
-void bridge_body_poll(bridge *b);                      // all that came over the links
+// body.c: what comes over the links, and who is in control.
+void bridge_body_poll(bridge *b);    // all that came over the links
+void bridge_control_step(bridge *b); // lets go of what nobody wants
+void bridge_body_close(bridge *b);
+
+// hand.c: what it is told.
 bool bridge_send(pons_link *l, const pons_message *m); // false: the link is gone
 bool bridge_in_control(const bridge *b);
-void bridge_want_control(bridge *b);
-void bridge_control_step(bridge *b); // lets go of what nobody wants
 bool bridge_goal_send(bridge *b, const char *id, const char *skill, pons_value *args, bool preempt);
 void bridge_goal_cancel(bridge *b, const char *id);
-void bridge_body_close(bridge *b);
 
 // shown.c: what is published.
 int bridge_shown_open(bridge *b, pons_error *err);
@@ -140,12 +145,12 @@ int bridge_drive_open(bridge *b, pons_error *err);
 void bridge_drive_take(bridge *b);
 void bridge_drive_step(bridge *b);
 bool bridge_drive_owns(const bridge *b, const char *goal_id);
-bool bridge_drive_wants(const bridge *b);
+static inline bool bridge_drive_wants(const bridge *b) // control
+{
+    return b->drive.phase != DRIVE_OFF;
+}
 void bridge_drive_answered(bridge *b, bool accepted, const char *why);
 void bridge_drive_over(bridge *b);
-// A pose of ROS in the map; false, with a line: no numbers, no rotation, or a frame that does not connect.
-bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds__Pose_ *p,
-                 pons_pose2 *ret, char why[BRIDGE_TEXT]);
 
 // goals.c: the actions.
 int bridge_goals_open(bridge *b, pons_error *err);

@@ -64,49 +64,6 @@ int bridge_drive_open(bridge *b, pons_error *err)
     return PONS_OK;
 }
 
-static bool same_frame(const char *a, const char *b)
-{
-    return strcmp(a + (*a == '/'), b) == 0;
-}
-
-bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds__Pose_ *p,
-                 pons_pose2 *ret, char why[BRIDGE_TEXT])
-{
-    const geometry_msgs_msg_dds__Quaternion_ q = p->orientation;
-    const double len = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    if (!isfinite(p->position.x + p->position.y + p->position.z)) {
-        snprintf(why, BRIDGE_TEXT, "its position is no number");
-        return false;
-    }
-    if (!(fabs(len - 1.0) < 0.1)) {
-        snprintf(why, BRIDGE_TEXT, "its orientation is no rotation");
-        return false;
-    }
-    const pons_pose2 at = {p->position.x, p->position.y,
-                           atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))};
-    if (same_frame(frame, b->c.map)) {
-        *ret = at;
-        return true;
-    }
-    const bool odom = same_frame(frame, b->c.odom),
-               base = same_frame(frame, b->c.base) || same_frame(frame, b->c.shown.laser);
-    if (!odom && !base) {
-        snprintf(why, BRIDGE_TEXT, "the frames %.40s and %.60s do not connect", b->c.map,
-                 *frame ? frame : "(none)");
-        return false;
-    }
-    if (!b->seen || !b->placed) {
-        snprintf(why, BRIDGE_TEXT,
-                 "the frames %.40s and %.60s do not connect: the robot does not "
-                 "know where it is",
-                 b->c.map, frame);
-        return false;
-    }
-    *ret =
-        pons_pose_compose(b->map_from_odom, odom ? at : pons_pose_compose(b->odom_from_base, at));
-    return true;
-}
-
 void bridge_drive_take(bridge *b)
 {
     pons_pose2 at;
@@ -131,7 +88,7 @@ void bridge_drive_take(bridge *b)
     if (b->initialpose_r > 0) {
         ROS2_TAKE(b->initialpose_r, geometry_msgs_msg_dds__PoseWithCovarianceStamped_, m)
         {
-            if (!same_frame(m->header.frame_id, b->c.map)) {
+            if (!bridge_same_frame(m->header.frame_id, b->c.map)) {
                 bridge_say(b, BRIDGE_WARN, "initialpose: it is in the frame '%.40s', not '%.40s'",
                            m->header.frame_id, b->c.map);
             } else if (!bridge_pose(b, b->c.map, &m->pose.pose, &at, why)) {
@@ -285,11 +242,6 @@ void bridge_drive_step(bridge *b)
 bool bridge_drive_owns(const bridge *b, const char *goal_id)
 {
     return b->drive.phase >= DRIVE_SENT && strcmp(b->drive.id, goal_id) == 0;
-}
-
-bool bridge_drive_wants(const bridge *b)
-{
-    return b->drive.phase != DRIVE_OFF;
 }
 
 void bridge_drive_answered(bridge *b, bool accepted, const char *why)

@@ -61,7 +61,7 @@ static void a_moment(int64_t since_s, const char *what)
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
-// ---- the body and the bridge ---------------------------------------------------------------------
+// ---- the body and the bridge --------------------------------------------------------------------
 
 static void *run_body(void *arg)
 {
