@@ -76,6 +76,7 @@ static void connect_eye(bridge *b)
 static void lose_eye(bridge *b)
 {
     const bool known = b->greeted;
+    const bool moved = bridge_goals_active(b) || bridge_drive_wants(b);
     pons_link_close(b->eye);
     b->eye = NULL;
     b->greeted = b->seen = b->placed = b->has_offset = b->latched = b->base_busy = false;
@@ -86,7 +87,7 @@ static void lose_eye(bridge *b)
     bridge_goals_refuse(b, "the body has gone");
     bridge_goals_lost(b, "the body has gone; what became of the goal is not known");
     if (known) {
-        bridge_say(b, BRIDGE_ERROR, "the body has gone");
+        bridge_say(b, moved ? BRIDGE_ERROR : BRIDGE_INFO, "the body has gone");
         b->dead = b->o->once;
     }
 }
