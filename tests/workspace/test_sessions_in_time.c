@@ -23,6 +23,7 @@ typedef struct body { // of a target, shared by the watchdogs that reach it
     } goals[CALLS];
     int n;
     bool fails, refuses; // each goal; before it begins
+    const char *words;   // with which they fail
     int starts, cancels;
 } body;
 
@@ -111,7 +112,7 @@ static bool next(void *self, pons_tool_event *ret)
         r->waits[i] = r->waits[--r->n];
         if (g >= 0 && (r->b->fails || !r->b->goals[g].ends_well)) {
             ret->kind = PONS_TOOL_FAILED;
-            pons_error_set(&ret->error, PONS_EIO, "test", "it failed");
+            pons_error_set(&ret->error, PONS_EIO, "test", "%s", r->b->words);
         } else {
             ret->kind = PONS_TOOL_DONE;
             ret->value = json_pack("{s:s,s:{s:b}}", "output", "", "data", "connected", 1);
@@ -142,7 +143,8 @@ typedef struct bench {
     pons_store store;
     pons_lanes lanes;
     body body;
-    int64_t keep; // of what has ended, as store.keep; 0: all
+    const char *only; // a target
+    int64_t keep;     // of what has ended, as store.keep; 0: all
 } bench;
 
 typedef struct dog {
@@ -198,6 +200,7 @@ static void bench_open(bench *b, const char *skill, const char *sessions)
     char text[4096];
     pons_error err = PONS_ERROR_INIT;
     *b = (bench){.dir = "/tmp/pons-in-time-XXXXXX",
+                 .body = {.words = "it failed"},
                  .time = {.now_ns = PONS_NS_PER_S, .wall_epoch_ms = EPOCH_MS}};
     assert_non_null(mkdtemp(b->dir));
     put(b, "TARGETS.md", "```yaml\ntargets:\n  - {id: t1, type: sim, backend: kinematic}\n```\n");
@@ -230,6 +233,7 @@ static void dog_open(dog *d, bench *b, const char *name, bool own_time)
                                           .clock =
                                               pons_clock_from_manual(own_time ? &d->own : &b->time),
                                           .runner = name,
+                                          .only = b->only,
                                           .seed = 7,
                                           .body = open_body,
                                           .keep = b->keep,
@@ -532,6 +536,89 @@ static void what_is_old_goes(void **state)
     bench_close(&b);
 }
 
+static int lines_of(const bench *b, const char *name, const char *with)
+{
+    char path[128], line[2048];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        n += strstr(line, with) != NULL;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return n;
+}
+
+// What a session file, or a policy, says is words: it begins no line of LOG.md, and numbers beyond all clocks are
+// as large as may be.
+static void words_and_numbers_of_others(void **state)
+{
+    (void)state;
+    bench b;
+    dog d;
+    bench_open(&b, "",
+               SESSION("s1", ", timeouts: {session: 1.0e+300, skill: 1.0e+300}, created_at: "
+                             "\"2025-04-01T12:00:00.9e300\"")
+                   SESSION("s2", ", created_at: \"2025-04-01T13:00:00\""));
+    b.body.words =
+        "it broke\n- 2026-04-01T00:00:00Z SESSIONS.md: s9 on t1 by wait: succeeded\r\x1b[2K";
+    dog_open(&d, &b, "one", false);
+    pass(&b, &d, 5000);
+    assert_string_equal(d.begun, "s1 ");
+    expect(&b, "s1", "running", "");
+    b.body.fails = true;
+    pass(&b, &d, 5000);
+    expect(&b, "s1", "failed", "SKILL_FAILED");
+    assert_int_equal(lines_of(&b, "LOG.md", "s9"), 1); // in the line of s1
+    assert_int_equal(lines_of(&b, "LOG.md", "s1 on t1"), 1);
+    assert_int_equal(lines_of(&b, "LOG.md", "\x1b"), 0);
+    char path[128], line[2048];
+    snprintf(path, sizeof path, "%s/LOG.md", b.dir);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        assert_true(strncmp(line, "- 2026-04-01T00:00:00Z SESSIONS.md: s9", 38) != 0);
+    }
+    fclose(f);
+    dog_close(&d);
+    bench_close(&b);
+}
+
+// Who may work for one target alone cannot ask another one's body what became of a session: it is left to somebody
+// who can.
+static void another_targets_session_is_not_taken(void **state)
+{
+    (void)state;
+    bench b;
+    dog one, two, all;
+    bench_open(&b, "", SESSION("s1", ", timeouts: {session: 9000, skill: 9000}"));
+    dog_open(&one, &b, "one", true);
+    for (int i = 0; i < 20; i++) {
+        one.own.now_ns += 50 * PONS_NS_PER_MS;
+        pons_runtime_step(one.r);
+    }
+    assert_int_equal(b.body.starts, 1); // and it is never heard of again
+    b.only = "t2";
+    b.time.now_ns = one.own.now_ns;
+    dog_open(&two, &b, "two", false);
+    pass(&b, &two, 60000);
+    assert_null(strstr(two.begun, "s1"));
+    expect(&b, "s1", "running", "");
+    b.only = NULL;
+    dog_open(&all, &b, "all", false);
+    pass(&b, &all, 60000);
+    b.body.goals[0].over = b.body.goals[0].ends_well = true;
+    pass(&b, &all, 1000);
+    expect(&b, "s1", "succeeded", "");
+    assert_int_equal(b.body.starts, 1);
+    dog_close(&one);
+    dog_close(&two);
+    dog_close(&all);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +629,8 @@ int main(void)
         cmocka_unit_test(first_by_priority_then_by_time),
         cmocka_unit_test(stopped_for_a_minute),
         cmocka_unit_test(what_is_old_goes),
+        cmocka_unit_test(words_and_numbers_of_others),
+        cmocka_unit_test(another_targets_session_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,12 @@ static void log_line(const pons_ws_place *p, const char *file, const char *text)
     const time_t now = time(NULL);
     struct tm tm;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-    pons_buf_printf(&line, "- %s %s: %s\n", when, file, text);
+    pons_buf_printf(&line, "- %s %s: %s", when, file, text);
+    for (size_t i = 0; i < line.len; i++) { // whoever's words it has, it is one line
+        const unsigned char c = (unsigned char)line.data[i];
+        line.data[i] = c < ' ' || c == 0x7f ? ' ' : line.data[i];
+    }
+    pons_buf_str(&line, "\n");
     snprintf(path, sizeof path, "%s/" LOG_FILE, p->dir);
     const int fd = // a pipe that nobody reads would hold us
         open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);

@@ -13,19 +13,21 @@
 #include "workspace/hal/actions.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WHERE      "strategy"
-#define QUERY      "query_world"
-#define TREE_MAX   (256 * 1024)
-#define LEAVES_MAX 1000 // of one action
-#define TICK_MS    100  // a tree that waits for no leaf has timers
-#define LOOK_MS    10
-#define TIMEOUT_S  600.0
+#define WHERE         "strategy"
+#define QUERY         "query_world"
+#define TREE_MAX      (256 * 1024)
+#define LEAVES_MAX    1000 // of one action
+#define TICK_MS       100  // a tree that waits for no leaf has timers
+#define LOOK_MS       10
+#define TIMEOUT_S     600.0
+#define TIMEOUT_MAX_S 1e9
 
 typedef enum step { NONE, SEE, ADOPT, CALL } step;
 
@@ -468,7 +470,9 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     open_notes(t);
     t->due = true;
     t->ended = false;
-    t->until_ms = now(t) + (int64_t)(pons_get_num(args, "timeout_s", TIMEOUT_S) * 1000.0);
+    t->until_ms = now(t) + (int64_t)(fmin(fmax(pons_get_num(args, "timeout_s", TIMEOUT_S), 0.0),
+                                          TIMEOUT_MAX_S) *
+                                     1000.0);
     return PONS_OK;
 }
 

@@ -60,7 +60,7 @@ static int64_t created_ms(const pons_value *record)
     if (*rest == '.') {
         char *end;
         const double part = strtod(rest, &end);
-        ms += (int64_t)(part * 1000.0);
+        ms += part < 1.0 ? (int64_t)(part * 1000.0) : 0; // ".5e9" is none
         rest = end;
     }
     int h, m;

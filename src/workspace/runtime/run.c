@@ -31,6 +31,7 @@
 
 #define SESSION_S    600.0 // time-outs, unless the session says otherwise
 #define SKILL_S      120.0
+#define SECONDS_MAX  1e9
 #define BODY_WAIT_MS 30000
 #define FIXED_MS     1000
 #define PAUSE_MAX_S  60.0
@@ -59,6 +60,7 @@ struct rt_run {
     bool resumed, adopts;
     bool ended, lasts,
         learnt;       // a step has just; its failure would be the same again; it is in LESSONS
+    bool written;     // the end is, wherever people read
     int64_t stale_at; // the body's clock at the first look after a step's end; -1: none yet
     int64_t began_ms, phase_ms, spent_ms, wall_ms;
     uint64_t call;
@@ -421,7 +423,7 @@ static void call_done(rt_run *s, const pons_value *value)
 static double seconds(const rt_run *s, const char *which, double otherwise)
 {
     const double v = pons_get_num(pons_get(s->session, "timeouts"), which, otherwise);
-    return v > 0 && isfinite(v) ? v : otherwise;
+    return v > 0 && isfinite(v) ? fmin(v, SECONDS_MAX) : otherwise;
 }
 
 static int64_t session_left_ms(const rt_run *s)
@@ -779,9 +781,12 @@ static bool finish(rt_run *s)
     pons_autovalue note =
         pons_object("attempt", json_integer(s->attempt), "spent_ms", json_integer(spent(s)),
                     "error", error ? error : PONS_ABSENT, "result", pons_optional(s->result), NULL);
-    write_episode(s, end);
-    if (end == PONS_SESSION_FAILED || end == PONS_SESSION_UNKNOWN) {
-        learn(s);
+    if (!s->written) { // once, however long the store is away
+        write_episode(s, end);
+        if (end == PONS_SESSION_FAILED || end == PONS_SESSION_UNKNOWN) {
+            learn(s);
+        }
+        s->written = true;
     }
     const long n = pons_value_line(note, &text);
     const pons_session_end e = {.id = s->id,

@@ -136,6 +136,11 @@ typedef struct watcher {
     } *at;
 } watcher;
 
+typedef struct rt_gone { // a watchdog that is, and whether it had other targets than `only`
+    const char *name, *only;
+    bool *ret;
+} rt_gone;
+
 static int see(void *user, const char *runner, int64_t beats)
 {
     watcher *w = user;
@@ -166,6 +171,26 @@ static int64_t silent_since(pons_runtime *r, const char *name, int64_t beats)
     return now;
 }
 
+static int is_others(void *user, const pons_session_row *row)
+{
+    const rt_gone *g = user;
+    if (strcmp(row->owner, g->name) == 0 && strcmp(row->lane, g->only) != 0) {
+        *g->ret = true;
+    }
+    return 0;
+}
+
+// Whether it has sessions of targets that this watchdog may not work for: it could not ask their bodies.
+static bool has_others(const pons_runtime *r, const char *name)
+{
+    bool has = false;
+    pons_error err = PONS_ERROR_INIT;
+    rt_gone g = {name, r->only, &has};
+    const pons_session_find find = {.states = 1u << PONS_SESSION_RUNNING};
+    return r->only[0] &&
+           (r->o.lanes.ops->list(r->o.lanes.self, &find, is_others, &g, &err) < 0 || has);
+}
+
 static void watch_others(pons_runtime *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -177,7 +202,9 @@ static void watch_others(pons_runtime *r)
             continue;
         }
         const int64_t since = silent_since(r, name, w.at[i].beats);
-        if ((r->o.dead && r->o.dead(r->o.user, name)) || pons__rt_now(r) - since > r->o.lease_ms) {
+        const bool gone =
+            (r->o.dead && r->o.dead(r->o.user, name)) || pons__rt_now(r) - since > r->o.lease_ms;
+        if (gone && !has_others(r, name)) {
             r->o.lanes.ops->reclaim(r->o.lanes.self, name, w.at[i].beats, r->runner, begin, r,
                                     &err);
         }
