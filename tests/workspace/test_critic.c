@@ -264,6 +264,18 @@ static void words_stay_words(void **state)
     end(&f);
 }
 
+// An arm whose EMBODIED names five actions may stand still, whatever else it may not.
+static void who_waits_does_nothing(void **state)
+{
+    (void)state;
+    folder f;
+    begin(&f);
+    refused(&f, "wait", "{\"s\": 3}", "");
+    refused(&f, "stop", "{}", "");
+    refused(&f, "push", "{\"object\": \"apple_01\"}", "can't do push");
+    end(&f);
+}
+
 static void another_robots_entry_is_its_own(void **state)
 {
     (void)state;
@@ -322,6 +334,7 @@ int main(void)
         cmocka_unit_test(unreadable_limits_allow_nothing),
         cmocka_unit_test(words_stay_words),
         cmocka_unit_test(the_body_knows_itself),
+        cmocka_unit_test(who_waits_does_nothing),
         cmocka_unit_test(another_robots_entry_is_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,10 @@ static const pons_ws_doc *doc(const judging *g, pons_ws_file file)
     return pons_ws_place_doc(g->place, file);
 }
 
-// What stops, looks or answers is never held up by what a body can do.
+// What stops, stands still or answers is never held up by what a body can do.
 static bool is_exempt(const char *type)
 {
-    static const char *const always[] = {"stop", "stop_base", "check_connection"};
+    static const char *const always[] = {"stop", "stop_base", "wait", "check_connection"};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
         if (strcmp(type, always[i]) == 0) {
             return true;
