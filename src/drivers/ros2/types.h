@@ -75,7 +75,7 @@ const dds_topic_descriptor_t *ros2_types_topic(ros2_types *t, const ros2_shape *
 // PONS_EINVAL: "target_yaw: a number is needed".
 int ros2_value_from(const ros2_shape *s, const pons_value *v, const char *map_frame, void *mem,
                     pons_error *err);
-// A number that is none is null; of an array longer than ROS2_SHOWN_MAX only the length is said. NULL: no memory.
+// A number that is none is null; of a nav_msgs/msg/Path its length and its end are said; of an array longer than ROS2_SHOWN_MAX only the length is said. NULL: no memory.
 enum { ROS2_SHOWN_MAX = 64 };
 pons_value *ros2_value_to(const ros2_shape *s, const void *mem);
 void ros2_value_fini(const ros2_shape *s, void *mem);

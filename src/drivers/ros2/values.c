@@ -1,6 +1,7 @@
 // values.c - messages of types.c from and to JSON.
 #include "drivers/ros2/types.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +31,14 @@ static int integer_from(const ros2_member *m, const pons_value *v, void *at, pon
     static const int64_t least[] = {0, INT8_MIN, 0, INT16_MIN, 0, INT32_MIN, 0, INT64_MIN, 0},
                          most[] = {1,         INT8_MAX,   UINT8_MAX, INT16_MAX, UINT16_MAX,
                                    INT32_MAX, UINT32_MAX, INT64_MAX, INT64_MAX};
+    const char *digits = json_string_value(v);
+    if (m->kind == ROS2_UINT64 && digits && *digits && strlen(digits) <= 20 &&
+        strspn(digits, "0123456789") == strlen(digits)) {
+        errno = 0;
+        const unsigned long long big = strtoull(digits, NULL, 10);
+        memcpy(at, &big, sizeof big);
+        return errno == 0 ? PONS_OK : bad(m->name, "it does not fit", err);
+    }
     if (!json_is_integer(v)) {
         return bad(m->name, "an integer is needed", err);
     }
@@ -244,6 +253,14 @@ static pons_value *real(double d)
     return isfinite(d) ? json_real(d) : json_null();
 }
 
+// JSON's integers are signed here: what is beyond them is said as a text of digits.
+static pons_value *beyond(uint64_t n)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    return n <= INT64_MAX ? json_integer((json_int_t)n) : json_string(digits);
+}
+
 static pons_value *one_to(const ros2_member *m, const void *at)
 {
     const char *text;
@@ -265,8 +282,7 @@ static pons_value *one_to(const ros2_member *m, const void *at)
     case ROS2_INT64:
         return json_integer(*(const int64_t *)at);
     case ROS2_UINT64:
-        return *(const uint64_t *)at <= INT64_MAX ? json_integer(*(const int64_t *)at)
-                                                  : real((double)*(const uint64_t *)at);
+        return beyond(*(const uint64_t *)at);
     case ROS2_FLOAT32:
         return real((double)*(const float *)at);
     case ROS2_FLOAT64:
@@ -281,8 +297,38 @@ static pons_value *one_to(const ros2_member *m, const void *at)
     return ros2_value_to(m->of, at);
 }
 
+// A way is said by how long it is and where it ends: whoever asked for one wants no list of points.
+static pons_value *path_to(const ros2_shape *s, const void *mem)
+{
+    const ros2_member *poses = NULL;
+    for (int i = 0; i < s->n; i++) {
+        poses = strcmp(s->members[i].name, "poses") == 0 ? &s->members[i] : poses;
+    }
+    if (!poses || !poses->sequence || poses->kind != ROS2_STRUCT) {
+        return NULL;
+    }
+    const dds_sequence_t *all = (const void *)((const unsigned char *)mem + poses->at);
+    double length = 0.0, last[2] = {0, 0};
+    for (uint32_t i = 0; i < all->_length; i++) {
+        pons_autovalue one = ros2_value_to(poses->of, all->_buffer + (size_t)i * poses->of->size);
+        const pons_value *at = pons_get(pons_get(one, "pose"), "position");
+        const double x = pons_get_num(at, "x", NAN), y = pons_get_num(at, "y", NAN);
+        length += i > 0 ? hypot(x - last[0], y - last[1]) : 0.0;
+        last[0] = x;
+        last[1] = y;
+    }
+    return pons_object("poses", json_integer(all->_length), "length_m", real(length), "end",
+                       pons_object("x", real(last[0]), "y", real(last[1]), NULL), NULL);
+}
+
 pons_value *ros2_value_to(const ros2_shape *s, const void *mem)
 {
+    if (strcmp(s->name, "nav_msgs/msg/Path") == 0) {
+        pons_value *path = path_to(s, mem);
+        if (path) {
+            return path;
+        }
+    }
     pons_value *all = json_object();
     for (int i = 0; i < s->n; i++) {
         const ros2_member *m = &s->members[i];

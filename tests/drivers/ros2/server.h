@@ -1,0 +1,28 @@
+// server.h - a server of one action of ROS 2, played: the test says what it answers. Its messages are JSON.
+#ifndef TESTS_DRIVERS_ROS2_SERVER_H
+#define TESTS_DRIVERS_ROS2_SERVER_H
+
+#include "drivers/ros2/node.h"
+#include "drivers/ros2/types.h"
+
+typedef struct server {
+    ros2_node *n;
+    const ros2_shape *asks[2], *answers[2], *feedback; // send_goal, get_result
+    ros2_types *t;
+    dds_entity_t r[3], w[3], feedback_w, status_w; // and cancel_goal
+} server;
+
+// Fails the test when it cannot be.
+void server_open(server *s, ros2_node *n, ros2_types *t, const char *name, const char *type);
+void server_close(server *s); // its endpoints go; the node stays
+// The next request, waited for: {guid_, seq_, goal_id, goal}; the caller's.
+pons_value *server_goal(server *s);
+pons_value *server_asked(server *s); // for the result
+void server_canceled(server *s, uint8_t ret_uuid[16]);
+bool server_quiet(server *s); // no goal has come that was not taken
+void server_answer(server *s, const pons_value *request, bool accepted);
+void server_end(server *s, const pons_value *request, int status, const char *result);
+void server_tell(server *s, const pons_value *goal, const char *feedback);
+void server_list(server *s, const pons_value *goal); // in the status list, executing
+
+#endif
