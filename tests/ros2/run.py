@@ -199,6 +199,21 @@ def killed():
         c.close()
 
 
+def gone():
+    """The whole robot goes from DDS: that is told, and nobody says what its goal became."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        robot.wait("^cmd ")
+        robot.p.kill()
+        run.wait("says lacks: /odom: nothing comes any more")
+        run.wait("says lacks: /odom: nobody publishes it")
+        run.wait("outcome_unknown: (OUTCOME_UNKNOWN|LOCALIZATION_LOST)")
+    finally:
+        c.close()
+
+
 def bad_config(text, expect):
     c = Case(text)
     try:
@@ -221,6 +236,8 @@ CASES = {
     "stop": stopped,
     "gate": gate,
     "silent odometry": lambda: lacks("mute odom", "/odom: nothing comes", "loud odom"),
+    "silent scan": lambda: lacks("mute scan", "/scan: nothing comes", "loud scan"),
+    "robot gone": gone,
     "NaN odometry": lambda: lacks("nan odom", "/odom: its pose or its twist is no number", "well odom"),
     "NaN scan": lambda: lacks("nan scan", "/scan: its angles are no numbers", "well scan"),
     "silent transforms": lambda: lacks("mute tf", "map -> odom is old", "loud tf"),

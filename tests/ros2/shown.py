@@ -490,6 +490,34 @@ def goal_pose():
         wait("its answer", lambda: any("takes itself to be" in s for s in r.said()))
 
 
+def misfits():
+    """What never matches is told by its name."""
+    with Body() as b:
+        r, f = b.ros, b.ros.f
+        w = [DataWriter(r.dp, Topic(r.dp, "rt/goal_pose", f.Twist), qos=qos()), DataWriter(r.dp, Topic(r.dp, "rt/cmd_vel", f.Battery), qos=qos()),
+             DataWriter(r.dp, Topic(r.dp, "rt/initialpose", f.PoseCovStamped), qos=Qos(Policy.Reliability.BestEffort))]
+        for line in ("/goal_pose is geometry_msgs/msg/Twist there, geometry_msgs/msg/PoseStamped is needed",
+                     "/cmd_vel is sensor_msgs/msg/BatteryState there, geometry_msgs/msg/Twist is needed",
+                     "/initialpose: reliability is offered as best_effort, reliable is wanted"):
+            wait(line, lambda: any(line in s for s in r.said()))
+        assert len(w) == 3 and near(r.at(), (2., 1.6))
+
+
+def thousand():
+    """A publisher of a kilohertz drives like another one, and its silence stops as soon."""
+    with Body() as b:
+        r = b.ros
+        start, w = r.at(), r.writer("rt/cmd_vel", r.f.Twist)
+        until, n = time.monotonic() + 2, 0
+        while time.monotonic() < until:
+            w.write(r.twist(.3))
+            n += 1
+            time.sleep(.001)
+        wait("standstill", lambda: abs(r.odom().twist.twist.linear.x) < .01)
+        assert n > 200 and r.at()[0] > start[0] + .1, (n, r.at(), r.said())
+        assert not r.said(), r.said()
+
+
 # ---- who is in control, and what ends --------------------------------------------------------------
 
 def brain_in_control():
@@ -640,6 +668,8 @@ CASES = {
     "cmd_vel, TwistStamped": lambda: velocities("TwistStamped"),
     "cmd_vel at a wall": gate,
     "goal_pose, initialpose": goal_pose,
+    "wrong types and QoS": misfits,
+    "cmd_vel at 1 kHz": thousand,
     "brain in control": brain_in_control,
     "killed body": killed_body,
     "killed bridge": killed_bridge,

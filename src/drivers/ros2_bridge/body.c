@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define AGAIN_NS  (200 * PONS_NS_PER_MS) // between two looks for a body
 #define IDLE_NS   (300 * PONS_NS_PER_MS) // of control that nobody wants any more
 #define ANSWER_NS (3 * PONS_NS_PER_S)    // in which a body answers a hello
 #define MESSAGES  256                    // of one round
@@ -46,7 +47,8 @@ static bool drain(bridge *b, pons_link *l, bool by_hand)
 
 void bridge_body_poll(bridge *b)
 {
-    if (!b->eye) {
+    if (!b->eye && b->host_ns >= b->eye_due_ns) {
+        b->eye_due_ns = b->host_ns + AGAIN_NS;
         connect_eye(b);
     }
     if (b->hand.link && !drain(b, b->hand.link, true)) {
@@ -89,6 +91,7 @@ static void lose_eye(bridge *b)
     if (known) {
         bridge_say(b, moved ? BRIDGE_ERROR : BRIDGE_INFO, "the body has gone");
         b->dead = b->o->once;
+        b->moved = b->dead && moved;
     }
 }
 

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #define MODULE       "ros2"
+#define SOON_MS      10 // a velocity waits to be told
 #define ROUND_MS     50
 #define BEAT_NS      (100 * PONS_NS_PER_MS)
 #define STUCK_NS     PONS_NS_PER_S // a loop that has not come round is no sign of life
@@ -125,7 +126,7 @@ static void loop(bridge *b)
             {.fd = b->eye ? pons_link_fd(b->eye) : -1, .events = POLLIN},
             {.fd = b->hand.link ? pons_link_fd(b->hand.link) : -1, .events = POLLIN}};
         uint64_t n;
-        poll(p, 3, ROUND_MS);
+        poll(p, 3, b->drive.fresh ? SOON_MS : ROUND_MS);
         (void)!read(b->wake, &n, sizeof n);
         b->host_ns = pons_now_ns(&b->clock);
         atomic_store(&b->round_host_ns, b->host_ns);
@@ -142,6 +143,16 @@ static void loop(bridge *b)
         struct pollfd p = {.fd = pons_link_fd(b->eye), .events = POLLIN};
         poll(&p, 1, LAST_LOOK_MS);
         bridge_body_poll(b);
+    }
+    // Who waits for the result of a goal that was under way is told, also when the question is on its way.
+    for (int i = 0; b->moved && i < LAST_LOOKS; i++) {
+        struct pollfd p = {.fd = b->wake, .events = POLLIN};
+        uint64_t n;
+        poll(&p, 1, LAST_LOOK_MS);
+        (void)!read(b->wake, &n, sizeof n);
+        b->host_ns = pons_now_ns(&b->clock);
+        bridge_goals_take(b);
+        bridge_goals_refuse(b, "the body has gone");
     }
     bridge_goals_flush(b);
 }

@@ -45,6 +45,8 @@ typedef struct bridge_drive { // of /cmd_vel
     enum { DRIVE_OFF, DRIVE_WANTED, DRIVE_SENT, DRIVE_ON, DRIVE_ENDS } phase;
     char id[BRIDGE_ID];
     double v, w;           // newest
+    bool fresh;            // and not told yet
+    int64_t told_host_ns;  // when one was
     int64_t heard_host_ns; // a good one
     int64_t moved_host_ns; // one that is not zero
     int64_t since_host_ns; // of the phase
@@ -60,10 +62,12 @@ struct bridge {
     pons_clock clock;
     pons_rand rand;
     int64_t host_ns; // of this round
-    bool dead;       // the body has gone, and `once`
+    bool dead;       // the body has gone, and `once`,
+    bool moved;      // and something was under way
 
     // the body
-    pons_link *eye; // the observer's; NULL: no body
+    pons_link *eye;     // the observer's; NULL: no body
+    int64_t eye_due_ns; // host time of the next try
     bool greeted;
     char robot_id[64], driver[64], boot_id[64];
     double speed, radius_m, speed_max_mps, yaw_rate_max_radps;
@@ -94,7 +98,8 @@ struct bridge {
     dds_entity_t odom_w, scan_w, battery_w, tf_w, tf_static_w, clock_w, map_w, amcl_w, rosout_w,
         info_w;
     dds_entity_t twist_r, stamped_r, goal_pose_r, initialpose_r;
-    int64_t look_due_ns; // for publishers of cmd_vel's other type
+    int64_t look_due_ns; // for publishers of cmd_vel's other type, and for what does not fit
+    char misfit[3][BRIDGE_TEXT]; // what was told of cmd_vel, goal_pose, initialpose
     bridge_service param[6];
     bridge_drive drive;
     bridge_goals *goals;

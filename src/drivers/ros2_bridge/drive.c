@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_NS  PONS_NS_PER_S       // of cmd_vel: the hand has gone
-#define STILL_NS  (2 * PONS_NS_PER_S) // of zeros
-#define OLD_NS    PONS_NS_PER_S       // of a TwistStamped
+#define QUIET_NS  PONS_NS_PER_S         // of cmd_vel: the hand has gone
+#define STILL_NS  (2 * PONS_NS_PER_S)   // of zeros
+#define OLD_NS    PONS_NS_PER_S         // of a TwistStamped
+#define STEER_NS  (10 * PONS_NS_PER_MS) // between two words to the body
 #define YIELD_NS  (300 * PONS_NS_PER_MS)
 #define ANSWER_NS (3 * PONS_NS_PER_S)
 #define LOOK_NS   (500 * PONS_NS_PER_MS)
@@ -31,6 +32,8 @@ static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t);
 static void take_stamped(bridge *b, dds_entity_t reader);
 static void take_plain(bridge *b, dds_entity_t reader);
 static void look_for_other_type(bridge *b);
+static void look_for_misfits(bridge *b);
+static void steer(bridge *b, double v, double w, bool let_go);
 
 int bridge_drive_open(bridge *b, pons_error *err)
 {
@@ -68,7 +71,13 @@ void bridge_drive_take(bridge *b)
 {
     pons_pose2 at;
     char why[BRIDGE_TEXT];
-    look_for_other_type(b);
+    if (b->host_ns >= b->look_due_ns) {
+        b->look_due_ns = b->host_ns + LOOK_NS;
+        if (b->other.participant <= 0) {
+            look_for_other_type(b);
+        }
+        look_for_misfits(b);
+    }
     if (b->twist_r > 0) {
         take_plain(b, b->twist_r);
     }
@@ -127,15 +136,29 @@ static void take_stamped(bridge *b, dds_entity_t reader)
     }
 }
 
+// Topics of another type or with a QoS that does not fit never match; whoever waits for the robot to move is
+// told why, once.
+static void look_for_misfits(bridge *b)
+{
+    const dds_entity_t all[] = {b->c.stamped ? b->stamped_r : b->twist_r, b->goal_pose_r,
+                                b->initialpose_r};
+    for (int i = 0; i < 3; i++) {
+        char why[BRIDGE_TEXT] = "";
+        const bool fits = all[i] <= 0 || ros2_node_matched(all[i]) ||
+                          (i == 0 && b->other.participant > 0) ||
+                          !ros2_node_why(&b->node, all[i], why, sizeof why);
+        if (!fits && strcmp(why, b->misfit[i]) != 0) {
+            bridge_say(b, BRIDGE_WARN, "%s", why);
+        }
+        snprintf(b->misfit[i], sizeof b->misfit[i], "%s", fits ? "" : why);
+    }
+}
+
 // Somebody publishes cmd_vel of the type that is not read yet.
 static void look_for_other_type(bridge *b)
 {
     const dds_topic_descriptor_t *desc = b->c.stamped ? &geometry_msgs_msg_dds__Twist__desc
                                                       : &geometry_msgs_msg_dds__TwistStamped__desc;
-    if (b->other.participant > 0 || b->host_ns < b->look_due_ns) {
-        return;
-    }
-    b->look_due_ns = b->host_ns + LOOK_NS;
     char name[ROS2_NAME_MAX + 4];
     bool there = false;
     void *samples[PEERS] = {NULL};
@@ -210,14 +233,25 @@ static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t)
     d->moved_host_ns = moves ? b->host_ns : d->moved_host_ns;
     if (d->phase == DRIVE_OFF) {
         set_phase(b, DRIVE_WANTED);
-    } else if (d->phase == DRIVE_ON) {
-        steer(b, v, w, false);
+    }
+    d->fresh = true;
+}
+
+// Who publishes a thousand times a second is not a thousand lines for the body.
+static void tell_newest(bridge *b)
+{
+    bridge_drive *d = &b->drive;
+    if (d->phase == DRIVE_ON && d->fresh && b->host_ns - d->told_host_ns >= STEER_NS) {
+        steer(b, d->v, d->w, false);
+        d->told_host_ns = b->host_ns;
+        d->fresh = false;
     }
 }
 
 void bridge_drive_step(bridge *b)
 {
     bridge_drive *d = &b->drive;
+    tell_newest(b);
     const int64_t silent_ns = b->host_ns - d->heard_host_ns;
     const bool old = b->host_ns - d->since_host_ns > ANSWER_NS;
     if (d->phase == DRIVE_WANTED && (silent_ns > YIELD_NS || old)) {
@@ -249,9 +283,7 @@ void bridge_drive_answered(bridge *b, bool accepted, const char *why)
     bridge_drive *d = &b->drive;
     if (accepted && d->phase == DRIVE_SENT) {
         set_phase(b, DRIVE_ON);
-        if (b->host_ns - d->heard_host_ns < YIELD_NS) {
-            steer(b, d->v, d->w, false);
-        }
+        d->fresh = b->host_ns - d->heard_host_ns < YIELD_NS;
     } else if (!accepted && d->phase != DRIVE_OFF) {
         bridge_say(b, BRIDGE_WARN, "cmd_vel: %.200s", why);
         d->phase = DRIVE_OFF;
