@@ -330,6 +330,52 @@ static void killed_whenever_it_drives_each_way_once(void **state)
     tear_down(&r);
 }
 
+static bool stands(const rig *r, const char *word)
+{
+    (void)word;
+    return !json_is_true(pons_get(r->state, "driving"));
+}
+
+static int done_count(bench *b, const char *skill)
+{
+    pons_autovalue rows = bench_ledger(b);
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const pons_value *row = json_array_get(rows, i);
+        n += strcmp(pons_get_str(row, "state", ""), "done") == 0 &&
+             strcmp(pons_get_str(row, "skill", ""), skill) == 0;
+    }
+    return n;
+}
+
+// A body that dies on its way: the master hears that it does not drive, the order stays, the new body drives the
+// rest of it, and no motion is done twice.
+static void the_body_dies_as_it_drives(void **state)
+{
+    (void)state;
+    rig r;
+    if (!set_up(&r, 3.0)) {
+        return;
+    }
+    go(&r, "o1");
+    await(&r, drives, "driving");
+    bench_end_body(&r.b);
+    await(&r, stands, "standing");
+    assert_string_equal(pons_get_str(r.state, "orderId", ""), "o1");
+    assert_true(json_array_size(pons_get(r.state, "nodeStates")) >
+                0); // and not as if it were there
+    await(&r, finished, "bye");
+    await(&r, stands_at, "kitchen");
+    assert_int_equal(json_array_size(pons_get(r.state, "nodeStates")), 0);
+    assert_int_equal(done_count(&r.b, "navigate_to_pose"), 2);
+    assert_int_equal(done_count(&r.b, "speak"), 2);
+    assert_int_equal(bench_ledger_skill(&r.b, "speak"), 2);
+    assert_true(bench_ledger_skill(&r.b, "navigate_to_pose") <=
+                3); // the one that was broken off, again
+    bench_ledger_check(&r.b);
+    tear_down(&r);
+}
+
 static void the_broker_goes_and_comes_back(void **state)
 {
     (void)state;
@@ -462,6 +508,7 @@ int main(void)
 {
     pons_memory_of_a_process();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_body_dies_as_it_drives, bench_teardown),
         cmocka_unit_test_teardown(killed_whenever_it_drives_each_way_once, bench_teardown),
         cmocka_unit_test_teardown(the_broker_goes_and_comes_back, bench_teardown),
         cmocka_unit_test_teardown(a_stop_and_a_person_are_above_the_master, bench_teardown),
