@@ -3,6 +3,7 @@
 //
 //   fleet.match      ms: 1,000 tasks and 1,000 robots with random costs
 //   fleet.tasks      an hour and robot: 100 robots, an hour, always more to do
+//   fleet.bound      what these could do without any wait: their ways, and the work at the stops
 //   fleet.simple     the same with the nearest robot first, and a robot on its whole way alone
 //   fleet.longest    s that a robot of those 100 has waited at most
 //   fleet.move       us of processor time a move, with all that belongs to it
@@ -46,12 +47,14 @@ int main(int argc, char **argv)
     if (bench_wants(argc, argv, "fleet.match")) {
         match();
     }
-    if (bench_wants(argc, argv, "fleet.tasks") || bench_wants(argc, argv, "fleet.longest") ||
-        bench_wants(argc, argv, "fleet.move")) {
+    if (bench_wants(argc, argv, "fleet.tasks") || bench_wants(argc, argv, "fleet.bound") ||
+        bench_wants(argc, argv, "fleet.longest") || bench_wants(argc, argv, "fleet.move")) {
         const double began = bench_cpu_s();
         pons_autovalue r = play(false);
         const double took_s = bench_cpu_s() - began;
         bench_print("fleet.tasks", pons_get_num(pons_get(r, "tasks"), "per_robot_hour", 0.0), "/h");
+        bench_print("fleet.bound", pons_get_num(pons_get(r, "tasks"), "bound_per_robot_hour", 0.0),
+                    "/h");
         bench_print("fleet.longest", pons_get_num(pons_get(r, "waits"), "longest_s", 0.0), "s");
         bench_print("fleet.move", took_s * 1e6 / pons_get_num(r, "moves", 1.0), "us");
     }

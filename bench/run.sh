@@ -117,6 +117,12 @@ run_behaviortree_cpp() { # KEY…
 }
 
 # It starts the model server itself, the one that bench_agent.c has.
+run_scipy() { # KEY…
+    install_peer SciPy scipy 'python3 -m venv venv && venv/bin/pip install -q -r requirements.txt' || return 0
+    echo "bench: scipy $*" >&2
+    build/peers/scipy/venv/bin/python build/peers/scipy/match.py >>"$lines"
+}
+
 run_langgraph_agent() { # KEY…
     install_peer "LangGraph JS with an agent" langgraph-agent npm install --no-audit --no-fund --ignore-scripts || return 0
     ninja -C build --quiet scripted_model >&2 || return 0
@@ -148,7 +154,7 @@ keys() { goals | awk -F '\t' -v who="$1" '$3 == who { print $4 }'; }
 # shellcheck disable=SC2046
 [ -z "$(keys langgraph-python)" ] || ! install_langgraph_python ||
     run_peer langgraph-python venv/bin/python py $(keys langgraph-python)
-for peer in mistreevous behaviortree-cpp langgraph-agent; do
+for peer in mistreevous behaviortree-cpp scipy langgraph-agent; do
     # shellcheck disable=SC2046
     [ -z "$(keys $peer)" ] || "run_${peer//-/_}" $(keys $peer)
 done
