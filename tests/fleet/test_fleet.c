@@ -350,8 +350,15 @@ static void a_clock_that_leaps_loses_nobody(void **state)
         pons_fleet_look(x->f, r, &v);
         assert_int_equal(v.state, PONS_FLEET_IDLE);
     }
-    pons_fleet_tick(x->f, 5); // and back
+    x->now_ms = 5; // and back
+    pons_fleet_tick(x->f, x->now_ms);
     pons_fleet_look(x->f, 0, &v);
+    assert_int_equal(v.state, PONS_FLEET_IDLE);
+    x->deaf[0] = true; // who is silent from now on is lost, an hour ago or not
+    run(x, 30, true);
+    pons_fleet_look(x->f, 0, &v);
+    assert_int_equal(v.state, PONS_FLEET_LOST);
+    pons_fleet_look(x->f, 1, &v);
     assert_int_equal(v.state, PONS_FLEET_IDLE);
 }
 

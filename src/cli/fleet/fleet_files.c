@@ -93,7 +93,7 @@ static int tell_task(void *user, const pons_fleet_task *t)
 int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const pons_fleet_map *map,
                          int64_t wall_ms, pons_error *err)
 {
-    if (wall_ms - files->shown_ms < EVERY_MS) {
+    if (wall_ms >= files->shown_ms && wall_ms - files->shown_ms < EVERY_MS) {
         return PONS_OK;
     }
     files->shown_ms = wall_ms;

@@ -30,6 +30,7 @@ struct pons_fleet {
     pons__task *tasks;
     size_t n_tasks, cap_tasks; // used up to n_tasks
     size_t waiting, free_tasks;
+    int64_t set_back_ms; // what the caller's clock has been set back by
     int64_t orders, now_ms, ticked_ms, again_ms, matched_ms;
     bool changed;      // somebody is free, or something waits, that was not
     int32_t *dock_of;  // (zones) whose dock it is

@@ -40,9 +40,14 @@ void pons_fleet_beat(pons_fleet *f, int32_t robot, int64_t now_ms)
     }
 }
 
-// Time only goes on. When it leaps, this process was away: nobody was silent then.
+// Time only goes on. When it leaps, this process was away: nobody was silent then. When it leaps back, somebody
+// has set the clock: it goes on from where it was.
 void pons__fleet_clock(pons_fleet *f, int64_t now_ms)
 {
+    if (f->now_ms > 0 && now_ms + f->set_back_ms < f->now_ms - GAP_MS) {
+        f->set_back_ms = f->now_ms - now_ms;
+    }
+    now_ms += f->set_back_ms;
     if (now_ms <= f->now_ms) {
         return;
     }

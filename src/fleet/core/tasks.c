@@ -244,7 +244,7 @@ int pons_fleet_cancel(pons_fleet *f, const char *id, int64_t now_ms, pons_error 
                               id);
     }
     pons__task *t = &f->tasks[at];
-    f->now_ms = now_ms > f->now_ms ? now_ms : f->now_ms;
+    pons__fleet_clock(f, now_ms);
     if (t->is.state == PONS_FLEET_UNKNOWN) {
         return pons_error_set(err, PONS_EREFUSED, "fleet",
                               "task %s: its robot is lost, nobody knows how far it got; settle it",
