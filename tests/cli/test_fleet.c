@@ -38,6 +38,23 @@ static int latched(const bench *b)
     return n;
 }
 
+// Changes the first place in a file of the workspace.
+static void edit(const bench *b, const char *name, const char *was, const char *is)
+{
+    char path[256], text[8192];
+    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    char *at = strstr(text, was);
+    assert_non_null(at);
+    f = fopen(path, "w");
+    fprintf(f, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
+    fclose(f);
+}
+
 static size_t count(const bench *b, pons_ws_file file, const char *kind)
 {
     pons_ws_doc *d = NULL;
@@ -66,7 +83,7 @@ static void shared_and_own_workspaces(void **state)
     assert_false(there(&b, "robots/r3")); // not enabled
     bench_must_fail(&b, "fleet assign x --stops nowhere", 2, "nowhere");
     bench_must_fail(&b, "fleet assign x --stops desk --needs wings", 2, "wings");
-    bench_must_fail(&b, "fleet assign x", 2, "--stops");
+    bench_must_fail(&b, "fleet assign", 2, "--stops");
     bench_close(&b);
 }
 
@@ -132,6 +149,72 @@ static void a_stop_is_a_skill(void **state)
     bench_close(&b);
 }
 
+// Two robots have two workspaces, however the path is spelt; and none has the shared one.
+static void a_workspace_of_its_own(void **state)
+{
+    (void)state;
+    bench b;
+    char path[256], other[256];
+    static const char *const spelt[] = {
+        "robots/r1", "robots//r1", "./robots/r1/", "robots/./r1", "robots/../lab2", "robots/link",
+        ".",         "./"};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    snprintf(path, sizeof path, "%.96s/robots/r1", b.workspace);
+    snprintf(other, sizeof other, "%.96s/robots/link", b.workspace);
+    assert_int_equal(symlink(path, other), 0);
+    const char *was = "workspace: robots/r2, start: p2";
+    for (size_t i = 0; i < sizeof spelt / sizeof spelt[0]; i++) {
+        char is[64];
+        snprintf(is, sizeof is, "workspace: %s, start: p2", spelt[i]);
+        edit(&b, "fleet.yaml", was, is);
+        bench_must_fail(&b, "fleet assign x --stops desk", 2, "fleet.yaml:5:");
+        edit(&b, "fleet.yaml", is, was);
+    }
+    assert_int_equal(bench_run(&b, "fleet assign x --stops desk"), 0);
+    bench_close(&b);
+}
+
+// What is said in words, in either language, is the same task as its stops; what a fleet cannot do is told at once.
+// A name of many bytes is cut between two characters.
+static void told_in_words(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_must_fail(&b, "fleet assign 'go to the moon'", 2, "unknown zone \"moon\"");
+    bench_must_fail(&b, "fleet assign 'say hello'", 2, "which station");
+    bench_must_fail(&b, "fleet assign 'bring me the apple'", 2, "to which station");
+    bench_must_fail(&b, "fleet assign 'charge'", 2, "by themselves");
+    bench_must_fail(&b, "fleet assign 'stop'", 2, "said to robots");
+    assert_int_equal(
+        bench_run(&b, "fleet assign 'go to the kitchen and say tea is ready, then the desk'"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign '去卧室等3秒，然后去厨房'"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign 'bring the apple to the desk'"), 0);
+    assert_int_equal(
+        bench_run(&b, "fleet assign "
+                      "x清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面 "
+                      "--stops desk --priority low"),
+        0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "task", "state", "done"), 3);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "fleet status --all --json"); // no robot of this house has an arm
+    const pons_value *apple = bench_await(&p, "task", "name", "bring the apple to the desk");
+    assert_string_equal(pons_get_str(apple, "state", ""), "failed");
+    assert_non_null(strstr(pons_get_str(apple, "reason", ""), "pick"));
+    assert_string_equal(pons_get_str(apple, "requirements", ""), "manipulation");
+    assert_string_equal(json_string_value(json_array_get(pons_get(apple, "stops"), 0)), "kitchen");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_int_equal(bench_fleet_count(&b, "speak", 0, "started"), 1);
+    assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 3);
+    bench_close(&b);
+}
+
 // What its robot is at work at ends there, also when the orchestrator dies between the word and the end.
 static void cancelled_at_work(void **state)
 {
@@ -168,23 +251,6 @@ static void cancelled_at_work(void **state)
     bench_free(&p);
     pons_value_unref(said);
     bench_close(&b);
-}
-
-// Changes the first place in a file of the workspace.
-static void edit(const bench *b, const char *name, const char *was, const char *is)
-{
-    char path[256], text[8192];
-    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    char *at = strstr(text, was);
-    assert_non_null(at);
-    f = fopen(path, "w");
-    fprintf(f, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
-    fclose(f);
 }
 
 // The lidar of one sees the other one: each has a world of its own, and the other one is in it.
@@ -373,6 +439,8 @@ int main(void)
         cmocka_unit_test_teardown(shared_and_own_workspaces, bench_teardown),
         cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
         cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
+        cmocka_unit_test_teardown(a_workspace_of_its_own, bench_teardown),
+        cmocka_unit_test_teardown(told_in_words, bench_teardown),
         cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
         cmocka_unit_test_teardown(robots_see_each_other, bench_teardown),
         cmocka_unit_test_teardown(a_low_battery_is_charged, bench_teardown),

@@ -52,9 +52,12 @@ int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const 
 // PONS_ENOTFOUND: no orchestrator has run here yet.
 int cli_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_error *err);
 int cli_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
-// fleet_assign.c: of {id, name, stops: "kitchen,desk:speak{…}", needs?, payload_kg?, priority?, deadline_s?} the value of
-// the word "task", checked.
+// fleet_assign.c: of {id, name, stops?: "kitchen,desk:speak{…}", needs?, payload_kg?, priority?, deadline_s?} the value of
+// the word "task", checked. Without stops its name is what is wanted, in words.
 int cli_fleet_task_of(const cli *c, const pons_value *wanted, pons_value **ret, pons_error *err);
+// fleet_wish.c: what is said, as the stops of a task; *ret_arm: its robot has to hold a thing.
+int cli_fleet_wish(const cli *c, const cli_fleet_file *file, const pons_fleet_map *map,
+                   const char *text, pons_buf *ret_stops, bool *ret_arm, pons_error *err);
 // fleet_words.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
 // `id`.
 int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);

@@ -1,4 +1,5 @@
-// fleet_assign.c - a task for a fleet, from the command line (`pons fleet assign`) or the page. What cannot be done
+// fleet_assign.c - a task for a fleet, from the command line (`pons fleet assign`) or the page, by its stops or in
+// words (fleet_wish.c). What cannot be done
 // by any of its robots, or leads to a zone that there is not, is told to who asks for it, at once.
 #include "cli/fleet/fleet.h"
 
@@ -48,19 +49,29 @@ static int read_stops(const char *text, pons_value *zones, pons_value *work, pon
 }
 
 // {id, name, stops, needs?, payload_kg?, priority?, deadline_s?} as the orchestrator has it.
-static int task_of(const cli_fleet_file *file, const pons_fleet_map *map, const pons_value *wanted,
-                   pons_value **ret, pons_error *err)
+static int task_of(const cli *c, const cli_fleet_file *file, const pons_fleet_map *map,
+                   const pons_value *wanted, pons_value **ret, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     const int64_t now = pons_wall_ms(&clock);
-    const char *needs = pons_get_str(wanted, "needs", "");
+    const char *stops = pons_get_str(wanted, "stops", "");
+    char needs[256];
+    pons_autobuf said = PONS_BUF_INIT;
+    bool arm = false;
+    int rc = PONS_OK;
+    if (!*stops) {
+        rc = cli_fleet_wish(c, file, map, pons_get_str(wanted, "name", ""), &said, &arm, err);
+        stops = rc < 0 || pons_buf_byte(&said, 0) < 0 ? "" : said.data;
+    }
+    snprintf(needs, sizeof needs, "%.200s%s", pons_get_str(wanted, "needs", ""),
+             arm ? "+manipulation" : "");
     const double s = json_number_value(pons_get(wanted, "deadline_s"));
     pons_autovalue zones = json_array();
     pons_autovalue work = json_array();
     pons_fleet_task t;
     uint32_t bits = 0;
-    int rc = cli_fleet_needs(file, needs, &bits, err);
-    rc = rc < 0 ? rc : read_stops(pons_get_str(wanted, "stops", ""), zones, work, err);
+    rc = rc < 0 ? rc : cli_fleet_needs(file, needs, &bits, err);
+    rc = rc < 0 ? rc : read_stops(stops, zones, work, err);
     if (rc < 0) {
         return rc;
     }
@@ -84,7 +95,7 @@ int cli_fleet_task_of(const cli *c, const pons_value *wanted, pons_value **ret, 
     *ret = NULL;
     int rc = cli_fleet_load(c, &file, err);
     rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
-    rc = rc < 0 ? rc : task_of(&file, map, wanted, ret, err);
+    rc = rc < 0 ? rc : task_of(c, &file, map, wanted, ret, err);
     pons_fleet_map_destroy(map);
     cli_fleet_free(&file);
     return rc;
@@ -96,7 +107,7 @@ int cmd_fleet_assign(cli *c, pons_error *err)
     const cli_option options[] = {
         {"--stops", "ZONE[:SKILL{…}],…",
          "where it is done, one after the other, and what: a skill with its arguments; else it "
-         "waits there 2 s",
+         "waits there 2 s. Without: NAME says it in words",
          &stops},
         {"--needs", "A+B", "capabilities that its robot must have", &needs},
         {"--payload", "KG", "that its robot must carry", &payload},
@@ -105,8 +116,9 @@ int cmd_fleet_assign(cli *c, pons_error *err)
         {NULL, NULL, NULL, NULL}};
     double kg = 0.0, s = 0.0;
     int rc = cli_parse(c, options, err);
-    if (rc >= 0 && (c->argc != 1 || !stops)) {
-        return cli_bad(err, "fleet assign: use `pons fleet assign NAME --stops ZONE,…`");
+    if (rc >= 0 && c->argc != 1) {
+        return cli_bad(err, "fleet assign: use `pons fleet assign NAME --stops ZONE,…`, or `pons "
+                            "fleet assign \"go to the desk and say hello\"`");
     }
     rc = rc < 0 ? rc : cli_number(payload, "--payload", 0, 1e6, &kg, err);
     rc = rc < 0 || !deadline ? rc : cli_number(deadline, "--deadline", 0.001, 1e8, &s, err);
@@ -116,10 +128,10 @@ int cmd_fleet_assign(cli *c, pons_error *err)
     }
     char id[PONS_NAME_MAX];
     cli_new_thread(id);
-    pons_autovalue wanted =
-        pons_object("id", json_string(id), "name", pons_string(c->argv[0]), "stops",
-                    pons_string(stops), "needs", pons_string(needs), "payload_kg", json_real(kg),
-                    "priority", pons_string(priority), "deadline_s", json_real(s), NULL);
+    pons_autovalue wanted = pons_object("id", json_string(id), "name", pons_string(c->argv[0]),
+                                        "stops", pons_string(stops ? stops : ""), "needs",
+                                        pons_string(needs), "payload_kg", json_real(kg), "priority",
+                                        pons_string(priority), "deadline_s", json_real(s), NULL);
     pons_autovalue v = NULL;
     rc = cli_fleet_task_of(c, wanted, &v, err);
     rc = rc < 0 ? rc : cli_fleet_post(c, "task", v, err);

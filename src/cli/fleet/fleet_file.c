@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err);
 static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
@@ -21,6 +22,38 @@ static void join(char *ret, const char *dir, const char *name)
         PATH_MAX) {
         *ret = '\0';
     }
+}
+
+// One spelling of a path: without "//", "/./" and a last "/". False: it has "..", or is too long.
+static bool plain_path(char *path)
+{
+    char *to = path;
+    for (const char *at = path; *at;) {
+        const size_t n = strcspn(at, "/");
+        if (n == 2 && at[0] == '.' && at[1] == '.') {
+            return false;
+        }
+        if (n > 0 && !(n == 1 && *at == '.')) {
+            memmove(to, at, n);
+            to += n;
+            *to = '/';
+            to++;
+        } else if (at == path) { // the root
+            to += *at == '/';
+        }
+        at += n + (at[n] == '/');
+    }
+    to -= to > path + 1;
+    *to = '\0';
+    return *path != '\0';
+}
+
+// Whether two paths lead to one folder: by their spelling, or where both are there, by what they are.
+static bool one_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
@@ -101,8 +134,11 @@ static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_e
     snprintf(r->profile, sizeof r->profile, "%s", pons_get_str(row, "profile", ""));
     snprintf(r->start, sizeof r->start, "%s", pons_get_str(row, "start", ""));
     join(r->dir, f->dir, pons_get_str(row, "workspace", own));
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(f->robots[k].dir, r->dir) == 0 || strcmp(r->dir, f->dir) == 0) {
+    if (!plain_path(r->dir)) {
+        return wrong(yaml, i, "workspace", err, "robot %s: `workspace` is a path without '..'", id);
+    }
+    for (size_t k = 0; k <= i; k++) {
+        if (one_folder(r->dir, k < i ? f->robots[k].dir : f->dir)) {
             return wrong(yaml, i, "workspace", err, "robot %s has no workspace of its own: %s", id,
                          r->dir);
         }

@@ -156,7 +156,7 @@ static void hear(cli_fleet_running *r, size_t i)
 
 static int step_units(cli_fleet_running *r, pons_error *err)
 {
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n && r->failed >= 0; i++) { // what was not kept is said to nobody
         cli_unit *u = &r->units[i];
         const int rc = cli_unit_poll(u, r->map, err);
         if (rc < 0) {

@@ -51,8 +51,15 @@ int cli_fleet_task_read(const cli_fleet_file *f, const pons_fleet_map *map,
     const char *id = pons_get_str(v, "id", ""), *robot = pons_get_str(v, "robot", NULL);
     const int priority = find_word(pons_fleet_priorities, pons_get_str(v, "priority", "normal"));
     const int state = find_word(pons_fleet_task_states, pons_get_str(v, "state", "waiting"));
+    const char *name = pons_get_str(v, "name", id);
+    size_t len = strlen(name);
+    if (len >= sizeof t.name) { // as long as it may be, in whole characters
+        for (len = sizeof t.name - 1; len > 0 && ((unsigned char)name[len] & 0xC0U) == 0x80U;
+             len--) {
+        }
+    }
     snprintf(t.id, sizeof t.id, "%s", id);
-    snprintf(t.name, sizeof t.name, "%s", pons_get_str(v, "name", id));
+    snprintf(t.name, sizeof t.name, "%.*s", (int)len, name);
     if (!*id || strlen(id) >= sizeof t.id || priority < 0 || state < 0 || t.n_stops < 1 ||
         t.n_stops > PONS_FLEET_STOPS_MAX || t.stop > t.n_stops) {
         return pons_error_set(err, PONS_EINVAL, "fleet", "task '%s' is none", id);
