@@ -162,6 +162,10 @@ class Body:
         self.p = subprocess.Popen([program, "body", "--ros2", "--workspace", self.dir, *self.words], env=self.env,
                                   stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
 
+    def bridge(self):
+        """The process that shows the body."""
+        return int(wait("the bridge's process", lambda: subprocess.run(["pgrep", "-P", str(self.p.pid)], capture_output=True, text=True).stdout))
+
     def pons(self, *words):
         return subprocess.run([program, *words, "--workspace", self.dir], env=self.env, capture_output=True, text=True)
 
@@ -184,6 +188,14 @@ class Body:
             self.p.kill()
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def ended(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def near(a, b, d=.15):
@@ -568,9 +580,12 @@ def killed_body():
         t = threading.Thread(target=lambda: got.append(nav.result(id_)))
         t.start()
         time.sleep(.3)  # the question is out
+        bridge = b.bridge()
         b.p.kill()
         t.join()
         assert got and (got[0].status, got[0].error_code) == (0, 9909), got
+        wait("the end of the body's bridge", lambda: ended(bridge))
+        b.p.wait()
         b.begin()
         ros = Ros(b.domain, "jazzy")
         nav = Action(ros, "navigate_to_pose", "NavigateToPose")
@@ -595,9 +610,7 @@ def killed_bridge():
         id_, answer = nav.send(nav.a.Goal(r.pose(6.7, 6.4), ""))
         assert answer.accepted
         wait("motion", lambda: r.odom().twist.twist.linear.x > .1)
-        child = subprocess.run(["pgrep", "-P", str(b.p.pid)], capture_output=True, text=True).stdout.split()
-        assert len(child) == 1, child
-        os.kill(int(child[0]), signal.SIGKILL)
+        os.kill(b.bridge(), signal.SIGKILL)
         wait("a hold", lambda: '"held":true' in b.pons("status", "--json").stdout.replace(" ", "") or
              any(line.get("goal_id") == id_.hex() and line["state"] == "held" for line in b.ledger()))
         again = subprocess.Popen([program, "body", "ros2", "--workspace", b.dir], env=b.env, stdout=subprocess.DEVNULL, stderr=b.log)
