@@ -76,6 +76,7 @@ static const cli_command map_words[] = {
     {"show", "WORLD", "draw it, with a way on it"},
     {"check", "WORLD", "what is wrong with it"},
     {"zones", "WORLD [add|remove ID]", "list, draw or remove zones"},
+    {"sdf", "WORLD", "the world and its robot for Gazebo, on standard output"},
     {NULL},
 };
 

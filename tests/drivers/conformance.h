@@ -16,6 +16,8 @@ typedef struct driver_traits {
     const pons_robot_ops *ops;
     bool foreign; // the robot is elsewhere: it charges by itself, nothing restores it, and its
                   // messages come one by one
+    bool remote;  // another program simulates it: time has begun, it saves and sets nothing, and a
+                  // command is between two of its steps
     double battery_pct;  // what the wire takes from the battery's charge
     double depth_m;      // how far a hit may press into a wall
     double odom_m;       // odometry may be wrong by this much after a metre

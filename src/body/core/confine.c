@@ -61,9 +61,21 @@ static bool stays(const char *entry)
         "TMPDIR",        "PONS_WORKSPACE", "PONS_SHARE",     "PONS_MODULE_PATH", "PONS_LOG",
         "ROS_DOMAIN_ID", "ROS_DISTRO",     "CYCLONEDDS_URI", "ASAN_OPTIONS",     "UBSAN_OPTIONS",
         "TSAN_OPTIONS",  "LSAN_OPTIONS",   "LD_LIBRARY_PATH"};
+    // Where Gazebo is found; the name and the password that its transport may have do not stay.
+    static const char *const gazebo[] = {"IGN_PARTITION",
+                                         "IGN_IP",
+                                         "IGN_RELAY",
+                                         "IGN_DISCOVERY_MSG_PORT",
+                                         "IGN_DISCOVERY_SRV_PORT",
+                                         "IGN_DISCOVERY_MULTICAST_IP"};
     const size_t n = strcspn(entry, "=");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof gazebo / sizeof gazebo[0]; i++) {
+        if (strlen(gazebo[i]) == n && strncmp(entry, gazebo[i], n) == 0) {
             return true;
         }
     }

@@ -53,6 +53,10 @@ int cmd_doctor(cli *c, pons_error *err)
     check_module(
         &d, "bridge", "ros2", false,
         "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
+    check_module(
+        &d, "driver", "gazebo", false,
+        "install libignition-transport-dev, libignition-msgs-dev and g++ and build again to use "
+        "Gazebo");
     check_module(&d, "llm", "openai", false, "build again to use a model");
     check_module(
         &d, "http", "curl", false,

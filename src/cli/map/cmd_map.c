@@ -1,4 +1,4 @@
-// cmd_map.c - `pons map import|show|check|zones`: maps that robots have made, as worlds.
+// cmd_map.c - `pons map import|show|check|zones|sdf`: maps that robots have made, as worlds.
 #include "cli/map/map.h"
 #include "pons/map.h"
 
@@ -43,6 +43,9 @@ int cmd_map(cli *c, pons_error *err)
     if (strcmp(verb, "check") == 0 && c->argc == 2) {
         return check(c, c->argv[1], err);
     }
+    if (strcmp(verb, "sdf") == 0 && c->argc == 2) {
+        return map_sdf(c->argv[1], err);
+    }
     if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
         const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
         return map_import_file(c, &what, err);
@@ -51,9 +54,8 @@ int cmd_map(cli *c, pons_error *err)
         return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
                          c->argc > 3 ? c->argv[3] : NULL, &zone, err);
     }
-    return cli_bad(err,
-                   "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD` or "
-                   "`zones WORLD [add|remove ID]`");
+    return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
+                        "`zones WORLD [add|remove ID]` or `sdf WORLD`");
 }
 
 // ---- show: where from and where to --------------------------------------------------------------

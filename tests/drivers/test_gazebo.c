@@ -1,0 +1,413 @@
+// test_gazebo.c - the robot in Gazebo keeps the contract of drivers (conformance.c), through a peer that speaks
+// Gazebo's topics (gazebo/peer.cc): each robot that is opened has a peer of its own, in a partition of its
+// own. Beside that: what is missing is named and passes, what it publishes ends when nobody asks for it,
+// an empty battery and a touched bumper do not drive, and a wrong configuration is refused where it is
+// wrong.
+//
+// Without the module (Ignition Transport was not there at build time) everything is skipped, with a message.
+#include "conformance.h"
+#include "pons/clock.h"
+#include "pons/module.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PEER    PONS_BINARY_DIR "/tests/gazebo_peer"
+#define WAIT_MS 60000 // for what must come; a machine that is busy is no failure
+
+static const pons_robot_ops *ops; // from the module
+static char scratch[] = "/tmp/pons-gazebo-XXXXXX";
+
+typedef struct server { // a peer
+    pid_t pid;
+    FILE *in;
+    int out;
+    char text[4096]; // what it said and nobody has taken yet
+    size_t n;
+    char workspace[96];
+    struct server *next;
+    void *robot;
+} server;
+
+static server *servers; // of the robots that are open
+static int made;
+
+static void say(server *s, const char *word)
+{
+    fprintf(s->in, "%s\n", word);
+    fflush(s->in);
+}
+
+// Takes what the peer says up to a line that has this.
+static void expect(server *s, const char *what)
+{
+    for (;;) {
+        char *end = memchr(s->text, '\n', s->n);
+        if (end) {
+            *end = '\0';
+            const bool found = strstr(s->text, what) != NULL;
+            const size_t used = (size_t)(end - s->text) + 1;
+            memmove(s->text, s->text + used, s->n -= used);
+            if (found) {
+                return;
+            }
+            continue;
+        }
+        struct pollfd fd = {.fd = s->out, .events = POLLIN};
+        if (poll(&fd, 1, WAIT_MS) <= 0) {
+            fail_msg("the peer did not say %s", what);
+        }
+        const ssize_t got = read(s->out, s->text + s->n, sizeof s->text - s->n);
+        if (got <= 0) {
+            fail_msg("the peer has ended before it said %s", what);
+        }
+        s->n += (size_t)got;
+    }
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static server *serve(const pons_value *world, const char *const *more, const char *config)
+{
+    server *s = calloc(1, sizeof *s);
+    char path[128], partition[64], text[512], *json = NULL;
+    snprintf(partition, sizeof partition, "pons-test-%d-%d", (int)getpid(), ++made);
+    snprintf(s->workspace, sizeof s->workspace, "%s/%d", scratch, made);
+    assert_int_equal(mkdir(s->workspace, 0700), 0);
+    snprintf(path, sizeof path, "%s/config", s->workspace);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/config/gazebo.yaml", s->workspace);
+    snprintf(text, sizeof text, "partition: %s\n%s\n", partition, config);
+    put(path, text);
+    assert_true(pons_value_dump(world, &json) > 0);
+    snprintf(path, sizeof path, "%s/world.yaml", s->workspace);
+    put(path, json);
+    free(json);
+    int in[2], out[2];
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    const char *argv[16] = {PEER, path};
+    for (int i = 0; more && more[i]; i++) {
+        argv[2 + i] = more[i];
+    }
+    s->pid = fork();
+    assert_true(s->pid >= 0);
+    if (s->pid == 0) {
+        setenv("IGN_PARTITION", partition, 1);
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        execv(PEER, (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    s->in = fdopen(in[1], "w");
+    s->out = out[0];
+    expect(s, "ready");
+    s->next = servers;
+    servers = s;
+    return s;
+}
+
+static void unserve(server *s)
+{
+    for (server **at = &servers; *at; at = &(*at)->next) {
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    }
+    fclose(s->in);
+    close(s->out);
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+    free(s);
+}
+
+// ---- a robot with its peer, for the conformance cases -------------------------------------------
+
+static int open_with_peer(const pons_value *world, const pons_value *config, void **ret,
+                          pons_error *err)
+{
+    char x[32], y[32], yaw[32], seed[32];
+    const pons_value *start = pons_get(config, "start");
+    snprintf(x, sizeof x, "%.9f", pons_get_num(start, "x", 2.0));
+    snprintf(y, sizeof y, "%.9f", pons_get_num(start, "y", 1.6));
+    snprintf(yaw, sizeof yaw, "%.9f", pons_get_num(start, "yaw", 0.0));
+    snprintf(seed, sizeof seed, "%lld", (long long)pons_get_int(config, "seed", 1));
+    const char *const more[] = {"--start", x, y, yaw, "--seed", seed, NULL};
+    if (!start) { // it is only refused
+        return ops->open(world, config, ret, err);
+    }
+    server *s = serve(world, more, "clock: pons\nlimits: {step_s: 30}");
+    pons_autovalue with = json_deep_copy(config);
+    json_object_set_new(with, "workspace", json_string(s->workspace));
+    const int rc = ops->open(world, with, ret, err);
+    if (rc < 0) {
+        unserve(s);
+        return rc;
+    }
+    s->robot = *ret;
+    return rc;
+}
+
+static void close_with_peer(void *robot)
+{
+    server *s = servers;
+    while (s && s->robot != robot) {
+        s = s->next;
+    }
+    ops->close(robot);
+    if (robot && s) {
+        unserve(s);
+    }
+}
+
+// ---- alone --------------------------------------------------------------------------------------
+
+static void *open_free(server *s, const pons_value *world)
+{
+    pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
+    pons_error err = PONS_ERROR_INIT;
+    void *robot = NULL;
+    if (ops->open(world, config, &robot, &err) < 0) {
+        fail_msg("open: %s [%s]", err.message, err.source);
+    }
+    return robot;
+}
+
+static void nap(void)
+{
+    poll(NULL, 0, 10);
+}
+
+// Until the robot lacks what the line says; "": nothing.
+static void until_lacks(void *robot, const char *line)
+{
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    for (int i = 0; i < WAIT_MS / 10; i++) {
+        if (!ops->outside->lacks(robot, why)) {
+            why[0] = '\0';
+        }
+        if (*line ? strstr(why, line) != NULL : !*why) {
+            return;
+        }
+        nap();
+    }
+    fail_msg("it lacks '%s', not '%s'", why, line);
+}
+
+static void test_what_is_missing_is_named_and_passes(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *word, *line, *back;
+    } all[] = {{"mute odom", "/model/robot/odometry: nothing comes any more", "unmute odom"},
+               {"mute scan", "/model/robot/scan: nothing comes any more", "unmute scan"},
+               {"spoil odom", "/model/robot/odometry: it is no number", "unspoil odom"},
+               {"mute clock", "/clock: nothing comes any more", "unmute clock"},
+               {"pause", "house: the world is paused", "run"}};
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        say(s, all[i].word);
+        until_lacks(robot, all[i].line);
+        say(s, all[i].back);
+        until_lacks(robot, "");
+    }
+    // A world that begins anew: robot time goes on.
+    const int64_t before = ops->time_ns(robot);
+    say(s, "reset");
+    until_lacks(robot, "/clock: it went back");
+    until_lacks(robot, "");
+    assert_true(ops->time_ns(robot) > before);
+    ops->close(robot);
+    unserve(s);
+}
+
+static void test_a_server_that_dies(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    kill(s->pid, SIGKILL);
+    until_lacks(robot, "nothing comes any more");
+    const int64_t before = ops->time_ns(robot);
+    pons_robot_state state;
+    ops->read(robot, &state);
+    assert_true(state.stamp_ns <= before);
+    ops->close(robot);
+    unserve(s);
+}
+
+static void test_velocities_end_with_who_asks(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    ops->write_velocity(robot, (pons_twist2){0.25, 0.5});
+    expect(s, "cmd 0.25 0.5");
+    expect(s, "cmd 0 0"); // nobody has said it again
+    ops->write_velocity(robot, (pons_twist2){9.0, -9.0});
+    expect(s, "cmd 0.6 -1.5"); // what the robot can
+    ops->write_velocity(robot, (pons_twist2){0.0, 0.0});
+    expect(s, "cmd 0 0");
+    ops->write_velocity(robot, (pons_twist2){0.5, 0.0});
+    expect(s, "cmd 0.5 0");
+    ops->close(robot); // and a driver that goes leaves none behind
+    expect(s, "cmd 0 0");
+    unserve(s);
+}
+
+static void test_a_bumper_lets_nothing_press_on(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    bool held = false;
+    for (int i = 0; i < WAIT_MS / 10 && !held;
+         i++) { // the robot stands at (2, 1.6), and looks along x
+        say(s, "touch 2.3 1.6");
+        ops->write_velocity(robot, (pons_twist2){0.25, 0.125 + (i % 2) * 0.25});
+        nap();
+        struct pollfd fd = {.fd = s->out, .events = POLLIN};
+        while (!held && poll(&fd, 1, 0) > 0) {
+            const ssize_t got = read(s->out, s->text, sizeof s->text - 1);
+            assert_true(got > 0);
+            s->text[got] = '\0';
+            held = strstr(s->text, "cmd 0 0.") != NULL;
+        }
+    }
+    s->n = 0;
+    assert_true(held);
+    ops->write_velocity(robot, (pons_twist2){-0.25, 0.0}); // away from it
+    expect(s, "cmd -0.25 0");
+    ops->close(robot);
+    unserve(s);
+}
+
+static void test_an_empty_battery_does_not_drive(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    world_set(world, "battery", "idle_pct_per_s", json_real(1.0));
+    server *s = serve(world, (const char *const[]){"--free", "--battery", "0.01", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    pons_robot_state state = {.battery_pct = 1.0};
+    for (int i = 0; i < WAIT_MS / 10 && state.battery_pct > 0.0; i++) {
+        ops->read(robot, &state);
+        nap();
+    }
+    assert_true(state.battery_pct <= 0.0);
+    for (int i = 0; i < 50; i++) {
+        ops->write_velocity(robot, (pons_twist2){0.25, i % 2 ? 0.5 : 0.25});
+        nap();
+    }
+    struct pollfd fd = {.fd = s->out, .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, 0), 0); // the peer heard no velocity but zero
+    ops->close(robot);
+    unserve(s);
+}
+
+static void test_without_a_server(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, NULL, "world: attic\nclock: pons"); // there is no such world
+    pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
+    pons_error err = PONS_ERROR_INIT;
+    void *robot = NULL;
+    assert_int_equal(ops->open(world, config, &robot, &err), PONS_EENV);
+    assert_non_null(strstr(err.message, "the world attic does not answer in Gazebo"));
+    unserve(s);
+}
+
+static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *where, *says;
+    } bad[] = {{"clok: pons", "gazebo.yaml:2:", "clok"},
+               {"clock: mine", "gazebo.yaml:2:", "clock"},
+               {"topics:\n  scan: null", "gazebo.yaml:3:", "cannot do without it"},
+               {"topics: {odom: 'a b'}", "gazebo.yaml:2:", ""},
+               {"model: 'a/b'", "gazebo.yaml:2:", ""},
+               {"lidar: {x: 5}", "gazebo.yaml:2:", ""},
+               {"limits: {odom_s: 0}", "gazebo.yaml:2:", ""}};
+    pons_autovalue world = house_world();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        server *s = serve(world, NULL, bad[i].text);
+        pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
+        pons_error err = PONS_ERROR_INIT;
+        void *robot = NULL;
+        assert_int_equal(ops->open(world, config, &robot, &err), PONS_EINVAL);
+        if (!strstr(err.source, bad[i].where) || !strstr(err.message, bad[i].says)) {
+            fail_msg("%s [%s]", err.message, err.source);
+        }
+        unserve(s);
+    }
+}
+
+int main(void)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const void *loaded = NULL;
+    const int rc = pons_module_load("driver", "gazebo", &loaded, &err);
+    if (rc == PONS_ENOTFOUND) {
+        printf("skipped: built without Ignition Transport (%s)\n", err.message);
+        return 0;
+    }
+    if (rc < 0 || !mkdtemp(scratch)) {
+        char line[1024];
+        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+        return 1;
+    }
+    setenv("IGN_IP", "127.0.0.1", 1);
+    ops = loaded;
+    pons_robot_ops with_peer = *ops;
+    with_peer.open = open_with_peer;
+    with_peer.close = close_with_peer;
+    const driver_traits traits = {.ops = &with_peer,
+                                  .depth_m = 0.001,
+                                  .odom_m = 0.06,
+                                  .odom_rad = 0.06,
+                                  .brake_more_m = 0.04,
+                                  .remote = true,
+                                  .battery_pct = 0.01};
+    static const struct CMUnitTest own[] = {
+        cmocka_unit_test(test_what_is_missing_is_named_and_passes),
+        cmocka_unit_test(test_a_server_that_dies),
+        cmocka_unit_test(test_velocities_end_with_who_asks),
+        cmocka_unit_test(test_a_bumper_lets_nothing_press_on),
+        cmocka_unit_test(test_an_empty_battery_does_not_drive),
+        cmocka_unit_test(test_without_a_server),
+        cmocka_unit_test(test_a_wrong_configuration_is_refused_where_it_is_wrong),
+    };
+    int failed = cmocka_run_group_tests_name("gazebo alone", own, NULL, NULL);
+    failed += conformance_run(&traits);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", scratch);
+    return failed + (system(command) != 0);
+}
