@@ -74,7 +74,8 @@ static void test_a_run_is_recorded_and_replayed(void **state)
     bench_close(&b);
 }
 
-// From outside, and from before there is anything: the body, the thread and the store come later.
+// From outside, and from before there is anything: the body, the thread and the store come later. What the
+// body of a goal says that takes a hundredth of a second is there too.
 static void test_recorded_from_outside(void **state)
 {
     (void)state;
@@ -87,6 +88,7 @@ static void test_recorded_from_outside(void **state)
     snprintf(words, sizeof words, "record %s", path);
     bench_start(&b, &p, NULL, words);
     bench_err_await(&p, "Ctrl-C ends it");
+    assert_int_equal(bench_run(&b, "do wait s=0.2 " FAST), 0);
     assert_int_equal(bench_run(&b, "run " FAST " 去厨房"), 0);
     bench_signal(&p, SIGINT);
     bench_must_exit(&p, 0);
@@ -96,6 +98,7 @@ static void test_recorded_from_outside(void **state)
     assert_true(count(about, "/events") > 5);
     assert_int_equal(count(about, "/events"), count(about, "/log"));
     assert_true(count(about, "/tf") > 0);
+    assert_int_equal(count(about, "/body/hello"), 2);
     pons_value_unref(about);
     bench_close(&b);
 }
@@ -132,6 +135,12 @@ static void test_bad_input(void **state)
     bench_must_fail(&b, "replay", 2, "replay takes one recording");
     bench_must_fail(&b, "replay none.mcap", 2, "none.mcap");
     bench_must_fail(&b, "scenario run all --record x.mcap", 2, "one run of one file");
+    // Where nothing was run there is no file that looks as if.
+    snprintf(words, sizeof words, "scenario run %s --record %s/none.mcap",
+             bench_file(&b, "bad.yaml", "nane: bad\n"), b.dir);
+    bench_must_fail(&b, words, 2, "bad.yaml");
+    snprintf(words, sizeof words, "%s/none.mcap", b.dir);
+    assert_int_equal(access(words, F_OK), -1);
     bench_must_fail(&b, "record x.mcap --every 3", 2, "--every is of --camera");
     bench_close(&b);
 }

@@ -4,12 +4,14 @@
 #include "pons/schema.h"
 #include "unit.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -238,6 +240,73 @@ static void test_a_full_queue_drops_and_says_so(void **state)
     assert_true(count(path_of("q.mcap"), "/log") >= 1);
 }
 
+// A disk on which each write stands still until it is let go on: `write` is the test's own.
+static gate disk = {
+    .mtx = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .open = true};
+static int slow_fd = -1; // [disk.mtx] the file that lies on it
+
+ssize_t write(int fd, const void *data, size_t n)
+{
+    pthread_mutex_lock(&disk.mtx);
+    if (fd == slow_fd) {
+        disk.held = !disk.open;
+        pthread_cond_broadcast(&disk.moved);
+        while (!disk.open) {
+            pthread_cond_wait(&disk.moved, &disk.mtx);
+        }
+    }
+    pthread_mutex_unlock(&disk.mtx);
+    return syscall(SYS_write, fd, data, n);
+}
+
+// Whoever tells something goes on while the disk stands still; when it moves again all that found room is
+// there, and how much did not.
+static void test_a_slow_disk_drops_and_holds_nobody(void **state)
+{
+    (void)state;
+    lines l = {.mtx = PTHREAD_MUTEX_INITIALIZER};
+    pons_recorder *r = NULL;
+    pons_recorder_about about;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue t = telemetry();
+    const pons_recorder_options o = {.path = path_of("slow.mcap"),
+                                     .clock = pons_clock_real(),
+                                     .tell = note,
+                                     .user = &l,
+                                     .queue_max = 50};
+    const int next = dup(0); // the number that the file will have
+    close(next);
+    assert_int_equal(pons_recorder_open(&o, &r, &err), PONS_OK);
+    pthread_mutex_lock(&disk.mtx);
+    slow_fd = next;
+    disk.open = false;
+    while (!disk.held) { // the chunk of a second is being written
+        pthread_mutex_unlock(&disk.mtx);
+        pons_recorder_report(r, t, 0);
+        poll(NULL, 0, 1);
+        pthread_mutex_lock(&disk.mtx);
+    }
+    pthread_mutex_unlock(&disk.mtx);
+    const pons_recorder_about before = pons_recorder_look(r);
+    for (int i = 0; i < 1000; i++) {
+        pons_recorder_report(r, t, 0);
+    }
+    const pons_recorder_about now = pons_recorder_look(r);
+    assert_int_equal(now.heard, before.heard + 1000);
+    assert_true(now.dropped >= before.dropped + 950 && now.dropped <= before.dropped + 1000);
+    pthread_mutex_lock(&disk.mtx);
+    disk.open = true;
+    pthread_cond_broadcast(&disk.moved);
+    pthread_mutex_unlock(&disk.mtx);
+    assert_int_equal(pons_recorder_close(r, &about, &err), PONS_OK);
+    slow_fd = -1;
+    assert_false(about.ended);
+    assert_int_equal(l.n, 1);
+    assert_non_null(strstr(l.first, "found no room"));
+    assert_int_equal(count(path_of("slow.mcap"), "/tf"), about.heard - about.dropped);
+    assert_true(count(path_of("slow.mcap"), "/log") >= 1);
+}
+
 static void test_a_full_disk_ends_the_recording_alone(void **state)
 {
     (void)state;
@@ -281,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_topics, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_of_it_is_there, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_queue_drops_and_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_slow_disk_drops_and_holds_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_recording_alone, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

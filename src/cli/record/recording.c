@@ -6,7 +6,8 @@
 //
 // Nothing of the robot waits for it: the body drops what an observer does not read, the listener reads
 // and queues, and only the recorder's thread meets the disk. Where there is no body yet, or it has gone,
-// the listener looks for one again and again.
+// the listener watches the directory of its socket, and attaches as soon as that is there: before a
+// controller has said its first goal, mostly.
 #include "cli/cli.h"
 #include "cli/record/record.h"
 #include "cli/serve/host.h"
@@ -20,9 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
-#define RETRY_MS       300
+#define RETRY_MS       300 // where nothing can be watched
+#define BOUND_MS       5   // a socket that is there, and does not listen yet
+#define BOUND_TRIES    400
 #define NAME_MAX_BYTES 64
 
 struct cli_recording {
@@ -85,15 +89,33 @@ static void hear(cli_recording *r, const pons_value *message)
     }
 }
 
+// Takes what the watch has seen; true: something.
+static bool stirred(int watch)
+{
+    char events[4096];
+    bool some = false;
+    while (watch >= 0 && read(watch, events, sizeof events) > 0) {
+        some = true;
+    }
+    return some;
+}
+
 static void *listen_to_body(void *user)
 {
     cli_recording *r = user;
     pons_link *link = NULL;
+    int tries = 0; // that are left, soon after one another
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    bool watched = false;
     for (;;) {
+        watched = watched || (watch >= 0 && inotify_add_watch(watch, r->c->run_dir,
+                                                              IN_CREATE | IN_MOVED_TO) >= 0);
         link = link ? link : attach(r);
         struct pollfd p[] = {{.fd = r->quit, .events = POLLIN},
-                             {.fd = link ? pons_link_fd(link) : -1, .events = POLLIN}};
-        poll(p, 2, RETRY_MS);
+                             {.fd = link ? pons_link_fd(link) : -1, .events = POLLIN},
+                             {.fd = link ? -1 : watch, .events = POLLIN}};
+        poll(p, 3, !link && tries > 0 ? BOUND_MS : RETRY_MS);
+        tries = stirred(watch) ? BOUND_TRIES : tries - (tries > 0);
         for (int rc = 1; link && rc > 0;) {
             pons_autovalue message = NULL;
             pons_error none = PONS_ERROR_INIT;
@@ -110,6 +132,9 @@ static void *listen_to_body(void *user)
         }
     }
     pons_link_close(link);
+    if (watch >= 0) {
+        close(watch);
+    }
     return NULL;
 }
 

@@ -293,7 +293,8 @@ class Peer
         ops->write_velocity(robot, t);
         if (t.v != was.v || t.w != was.w) {
             char line[64]; // not waited for: who does not read has no use for it
-            const int n = std::snprintf(line, sizeof line, "cmd %g %g\n", t.v, t.w);
+            const int n = std::snprintf(line, sizeof line, "cmd %g %g\n", t.v + 0.0,
+                                        t.w + 0.0); // zero is written one way
             (void)!write(1, line, (size_t)n);
         }
         was = t;
