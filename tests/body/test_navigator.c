@@ -580,6 +580,50 @@ static void conditions_know_the_robot(void **state)
     assert_true(holds("<Sequence><Wait wait_duration=\"1.5\"/><IsStopped/></Sequence>"));
 }
 
+// What a tree of Nav2's calls its planner, controller and smoother; what there is not is refused by its name.
+static void plugins_are_known_by_nav2s_names(void **state)
+{
+    (void)state;
+    static const char *const known[] = {
+        "<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_navfn_planner::NavfnPlanner\"/>",
+        "<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_navfn_planner/NavfnPlanner\"/>",
+        "<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_smac_planner::SmacPlanner2D\"/>",
+        "<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/><SmoothPath "
+        "unsmoothed_path=\"{path}\" smoother_id=\"nav2_smoother::SimpleSmoother\"/></Sequence>"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        assert_true(holds(known[i]));
+    }
+    assert_int_equal(
+        run("<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/><FollowPath "
+            "path=\"{path}\" controller_id=\"nav2_regulated_pure_pursuit_controller::"
+            "RegulatedPurePursuitController\"/></Sequence>",
+            60.0),
+        0);
+    static const struct {
+        const char *body, *says;
+        int code;
+    } bad[] = {
+        {"<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_smac_planner::SmacPlannerHybrid\"/>",
+         "no planner 'nav2_smac_planner::SmacPlannerHybrid' here, but GridBased, nav2_navfn",
+         PONS_PLAN_INVALID_PLANNER},
+        {"<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_navfn_planner/Navfn\"/>",
+         "no planner 'nav2_navfn_planner/Navfn'", PONS_PLAN_INVALID_PLANNER},
+        {"<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/><FollowPath "
+         "path=\"{path}\" controller_id=\"dwb_core::DWBLocalPlanner\"/></Sequence>",
+         "no controller 'dwb_core::DWBLocalPlanner' here, but FollowPath and nav2_regulated",
+         PONS_FOLLOW_INVALID_CONTROLLER},
+        {"<SmoothPath unsmoothed_path=\"{path}\" "
+         "smoother_id=\"nav2_smoother::SavitzkyGolaySmoother\"/>",
+         "no smoother 'nav2_smoother::SavitzkyGolaySmoother' here, but SmoothPath and",
+         PONS_SMOOTH_INVALID_SMOOTHER}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(run(bad[i].body, 2.0), bad[i].code);
+        if (!strstr(t.sim.out.error_msg, bad[i].says)) {
+            fail_msg("%s", t.sim.out.error_msg);
+        }
+    }
+}
+
 static void is_stuck_is_told_and_does_not_move(void **state)
 {
     (void)state;
@@ -708,6 +752,7 @@ int main(void)
         IN_ROOM(a_cleared_costmap_says_nothing_before_it_is_seen),
         IN_ROOM(the_local_costmap_goes_with_the_robot),
         IN_ROOM(conditions_know_the_robot),
+        IN_ROOM(plugins_are_known_by_nav2s_names),
         IN_ROOM(is_stuck_is_told_and_does_not_move),
         IN_ROOM(is_path_valid_sees_what_appears),
         IN_ROOM(paths_are_made_into_paths),

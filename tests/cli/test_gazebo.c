@@ -76,14 +76,14 @@ static void a_stop_is_zero_on_the_wire(void **state)
         return;
     }
     serve(&peer);
-    bench_start(&b, &p, NULL, "run --driver gazebo --json --wait 0 'go to the kitchen'");
+    bench_start(&b, &p, NULL, "run --driver gazebo --json --wait 1 'go to the kitchen'");
     for (double v = 0.0; v < 0.3;) { // it is on its way
         sscanf(bench_line(&peer), "cmd %lf", &v);
     }
     assert_int_equal(bench_run(&b, "stop"), 0);
     while (strcmp(bench_line(&peer), "cmd 0 0") != 0) {
     }
-    bench_finish(&p);
+    bench_must_exit(&p, 4);
     bench_free(&p);
     end(&peer);
 }

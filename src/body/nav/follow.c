@@ -27,7 +27,9 @@ static const double NEARER_M = 0.25, SWAY = 3.0, DETOUR_M = 1.0;
 static const int DETOURS = 3;
 static const double AVOID_AHEAD_M = 0.35; // what is dear lies so far ahead on the path
 static const double GAP_S = 0.5;          // not ticked for so long: that time does not count
-static const char *const controllers[] = {"FollowPath", "follow_path", "pons", NULL};
+static const char *const controllers[] = {
+    "FollowPath", "nav2_regulated_pure_pursuit_controller::RegulatedPurePursuitController",
+    "follow_path", "pons", NULL};
 static const char *const checkers[] = {"general_goal_checker",
                                        "goal_checker",
                                        "precise_goal_checker",
@@ -110,13 +112,16 @@ static int begin(pons__nav *n, const pons_bt_call *call)
     pons__nav_follow *f = &n->follow;
     pons__nav_begin_leaf(n, call);
     n->cancels &= ~(unsigned)PONS__CANCEL_FOLLOW;
-    char id[64];
+    char id[PONS__NAV_NAME_MAX];
     static const char *const ports[] = {"controller_id", "goal_checker_id", "progress_checker_id"};
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
         if (!pons__nav_known(pons__nav_in_text(call, ports[i], id, sizeof id),
                              i == 0 ? controllers : checkers)) {
-            return pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_CONTROLLER,
-                                       "%s '%s' is not known here", ports[i], id);
+            return i == 0 ? pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_CONTROLLER,
+                                                "there is no controller '%s' here, but %s and %s",
+                                                id, controllers[0], controllers[1])
+                          : pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_CONTROLLER,
+                                                "%s '%s' is not known here", ports[i], id);
         }
     }
     pons__nav_follow_reset(n);

@@ -29,9 +29,21 @@ static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
 static const double SEARCH_M = 3.0; // how far along the kept path the robot may have come
 static const double CURRENT_MAX_S = 3.0;
 enum { STEP_CELLS = 60000 }; // of a tick: some milliseconds, and more than a house has
-static const char *const planners[] = {"GridBased", "grid_based", "pons", NULL};
-static const char *const smoothers[] = {
-    "SmoothPath", "simple_smoother", "smooth_path", "route_smoother", "pons", NULL};
+// The names that Nav2's configurations give them, and the plugins that do the same there: a search on the
+// costmap's cells, without a heading.
+static const char *const planners[] = {"GridBased",
+                                       "nav2_navfn_planner::NavfnPlanner",
+                                       "nav2_smac_planner::SmacPlanner2D",
+                                       "grid_based",
+                                       "pons",
+                                       NULL};
+static const char *const smoothers[] = {"SmoothPath",
+                                        "nav2_smoother::SimpleSmoother",
+                                        "simple_smoother",
+                                        "smooth_path",
+                                        "route_smoother",
+                                        "pons",
+                                        NULL};
 
 typedef pons__nav_request request;
 
@@ -114,11 +126,12 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
                                          CURRENT_MAX_S)
                    : pons__nav_running(n, call);
     }
-    char planner[64], msg[PONS__NAV_TEXT_MAX];
+    char planner[PONS__NAV_NAME_MAX], msg[PONS__NAV_TEXT_MAX];
     if (!pons__nav_known(pons__nav_in_text(call, "planner_id", planner, sizeof planner),
                          planners)) {
         return pons__nav_fail_leaf(n, call, PONS_PLAN_INVALID_PLANNER + more,
-                                   "there is no planner '%s', but 'GridBased'", planner);
+                                   "there is no planner '%s' here, but %s, %s and %s", planner,
+                                   planners[0], planners[1], planners[2]);
     }
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
     request r = {.start = n->pose, .from_here = true, .list = list};
@@ -374,10 +387,11 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err)
         return PONS_BT_READY;
     }
     pons__nav_begin_leaf(n, call);
-    char id[64];
+    char id[PONS__NAV_NAME_MAX];
     if (!pons__nav_known(pons__nav_in_text(call, "smoother_id", id, sizeof id), smoothers)) {
         return pons__nav_fail_leaf(n, call, PONS_SMOOTH_INVALID_SMOOTHER,
-                                   "there is no smoother '%s', but 'SmoothPath'", id);
+                                   "there is no smoother '%s' here, but %s and %s", id,
+                                   smoothers[0], smoothers[1]);
     }
     pons_autovalue in = pons__nav_in(call, "unsmoothed_path");
     pons__path *path = n->plan.leg;

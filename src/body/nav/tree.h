@@ -16,6 +16,7 @@
 #define PONS__NAV_NODES_MAX 4096
 #define PONS__NAV_FAILS_MAX 16
 #define PONS__NAV_TEXT_MAX  160
+#define PONS__NAV_NAME_MAX  96 // of a plugin, with its zero
 
 typedef enum pons__which_costmap { PONS__LOCAL, PONS__GLOBAL, PONS__COSTMAPS } pons__which_costmap;
 
@@ -221,7 +222,7 @@ static inline const pons_value *pons__nav_poses(const pons_value *path)
 // Fills x, y, n and s. False when it is no path; the yaw at its end, or any.
 bool pons__nav_path_read(const pons_value *path, pons__path *ret, double *ret_yaw,
                          bool *ret_has_yaw);
-// The name of a server's plugin: none, or one of a list that ends with NULL.
+// The name of a server's plugin: none, or one of a list that ends with NULL; nav2_x/Y is nav2_x::Y.
 bool pons__nav_known(const char *name, const char *const *known);
 
 #endif

@@ -143,13 +143,22 @@ bool pons__nav_path_read(const pons_value *path, pons__path *ret, double *ret_ya
     return true;
 }
 
+// Humble's configurations write nav2_x/Y where later ones have nav2_x::Y.
+static bool same_name(const char *known, const char *name)
+{
+    const char *colons = strstr(known, "::");
+    const size_t n = colons ? (size_t)(colons - known) : 0;
+    return strcmp(known, name) == 0 || (colons && strncmp(known, name, n) == 0 && name[n] == '/' &&
+                                        strcmp(colons + 2, name + n + 1) == 0);
+}
+
 bool pons__nav_known(const char *name, const char *const *known)
 {
     if (!*name) {
         return true;
     }
     for (; *known; known++) {
-        if (strcmp(*known, name) == 0) {
+        if (same_name(*known, name)) {
             return true;
         }
     }

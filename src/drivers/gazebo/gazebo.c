@@ -51,6 +51,7 @@
 #define CLOCK_OLD_NS   PONS_NS_PER_S
 #define OPEN_NS        (5 * PONS_NS_PER_S) // for the first senses, when pons has the clock
 #define SERVICE_MS     1000
+#define ASK_MS         500                   // then a question is asked again: answers get lost
 #define STEP_MAX       10000                 // iterations at once
 #define OPEN_STEP_NS   (10 * PONS_NS_PER_MS) // of robot time, until the first senses have come
 
@@ -229,6 +230,32 @@ static bool has_come_to(const robot *r, int64_t ns)
            (r->odom_ns == 0 || r->odom_ns >= ns || r->odom_ns + r->period_ns > ns);
 }
 
+static bool ask_for_steps(robot *r, int64_t n)
+{
+    char service[GAZEBO_NAME_MAX];
+    snprintf(service, sizeof service, "/world/%s/control", r->c.world);
+    return gazebo_wire_control(r->wire, service, true, (uint32_t)(n < STEP_MAX ? n : STEP_MAX),
+                               ASK_MS);
+}
+
+// False: it has not come there in ASK_MS.
+static bool wait_for_time(robot *r, int64_t ns, int64_t offset_ns)
+{
+    const int64_t until = host_now() + ASK_MS * PONS_NS_PER_MS;
+    const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
+    bool there = false;
+    pthread_mutex_lock(&r->mtx);
+    for (int late = 0; !late;) {
+        there = r->offset_ns != offset_ns || has_come_to(r, ns);
+        if (there) {
+            break;
+        }
+        late = pthread_cond_timedwait(&r->moved, &r->mtx, &t);
+    }
+    pthread_mutex_unlock(&r->mtx);
+    return there;
+}
+
 // So that dt_ns of robot time have gone by. Waits for the world, but not for ever: what it still owes is
 // asked for again, and meanwhile the robot lacks it.
 static int robot_step(void *self, int64_t dt_ns, pons_error *err)
@@ -250,25 +277,21 @@ static int robot_step(void *self, int64_t dt_ns, pons_error *err)
     if (n <= 0) {
         return PONS_OK; // less than an iteration: it is owed
     }
-    char service[GAZEBO_NAME_MAX];
-    snprintf(service, sizeof service, "/world/%s/control", r->c.world);
     const int64_t until = host_now() + (int64_t)(r->c.step_s * 1e9);
     const int64_t target_ns = from_ns + (n < STEP_MAX ? n : STEP_MAX) * step_ns;
-    bool there =
-        gazebo_wire_control(r->wire, service, true, (uint32_t)(n < STEP_MAX ? n : STEP_MAX),
-                            (unsigned)(r->c.step_s * 1e3));
-    if (there) {
-        const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
-        int late = 0;
+    bool there = false, asked = false;
+    for (int64_t at_ns = from_ns, left = n; !there && host_now() < until;) {
+        asked = asked || left <= 0 || ask_for_steps(r, left);
+        const bool came = wait_for_time(r, target_ns, offset_ns);
         pthread_mutex_lock(&r->mtx);
-        while (!late && !(there = r->offset_ns != offset_ns || has_come_to(r, target_ns))) {
-            late = pthread_cond_timedwait(&r->moved, &r->mtx, &t);
-        }
+        there = came || r->clock_ns >= target_ns; // an odometry may be lost
+        asked = asked && r->clock_ns != at_ns;    // a question, or its answer, too
+        at_ns = r->clock_ns;
+        left = (target_ns - at_ns) / step_ns;
         pthread_mutex_unlock(&r->mtx);
     }
     if (!there) {
-        pons_log(PONS_LOG_DEBUG, MODULE, "%s at %.3f s (odometry %.3f s) does not come to %.3f s",
-                 r->c.world, (double)r->clock_ns * 1e-9, (double)r->odom_ns * 1e-9,
+        pons_log(PONS_LOG_DEBUG, MODULE, "%s does not come to %.3f s", r->c.world,
                  (double)target_ns * 1e-9);
     }
     atomic_store_explicit(&r->stalled, !there, memory_order_relaxed);
