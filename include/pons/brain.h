@@ -74,6 +74,8 @@ typedef struct pons_brain_options {
     // makes sure that nobody else looks after them meanwhile (true), and lets others (false); called from poll, does
     // not block. False: somebody else does. NULL: there is nobody else.
     const char *schedules;
+    const char *
+        places; // where named places are kept (pons/brain_places.h), a namespace of items; NULL: none
     bool (*schedules_keep)(void *user, bool take);
 } pons_brain_options;
 

@@ -78,6 +78,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts.thread = strdup(opts->thread);
     b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
     b->opts.schedules = opts->schedules ? strdup(opts->schedules) : NULL;
+    b->opts.places = opts->places ? strdup(opts->places) : NULL;
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
     pons__keep_init(&b->keep, b->config, opts->store, b->opts.thread, &opts->clock);
@@ -367,6 +368,7 @@ static void brain_free(pons_brain *b)
     free((char *)b->opts.thread);
     free((char *)b->opts.priority);
     free((char *)b->opts.schedules);
+    free((char *)b->opts.places);
     free(b);
 }
 

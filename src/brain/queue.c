@@ -20,6 +20,7 @@
 
 #include "brain/event.h"
 #include "brain/letter.h"
+#include "brain/places.h"
 #include "brain/questions.h"
 #include "brain/schedule.h"
 #include "brain/self.h"
@@ -155,17 +156,19 @@ static void handle_words(saying *s, const char *text, bool person)
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue world = pons__with(b->port.greeting.as.hello.world, "skills",
-                                      pons__or_null(b->port.greeting.as.hello.skills));
+    pons_autovalue world = pons__places_world(b);
     int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     rc = rc < 0 ? rc : come_back(s, &parsed, &why);
+    rc = rc < 0 ? rc : pons__places_resolve(world, &parsed, &why);
     const char *word = pons_get_str(parsed, "control", "");
     const bool wanted = json_array_size(pons_get(parsed, "goals")) > 0;
     const bool presumes = !person && *word && !may_say(word);
     if (person && answers_question(s, text, word)) {
         return;
     }
-    if (person && strcmp(word, "stop") != 0 && pons__schedules_hear(b, s->cx, text, s->said->by)) {
+    if (person && strcmp(word, "stop") != 0 &&
+        (pons__schedules_hear(b, s->cx, text, s->said->by) ||
+         pons__places_hear(b, s->cx, text, s->said->by))) {
         return;
     }
     if (still_at(s)) {

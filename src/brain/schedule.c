@@ -11,6 +11,7 @@
 #include "brain/schedule.h"
 
 #include "brain/letter.h"
+#include "brain/places.h"
 #include "brain/record_table.h"
 #include "pons/brain_schedule.h"
 #include "pons/log.h"
@@ -288,8 +289,7 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
     pons_autovalue parsed = NULL;
     pons_autovalue again = NULL;
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue world = pons__with(b->port.greeting.as.hello.world, "skills",
-                                      pons__or_null(b->port.greeting.as.hello.skills));
+    pons_autovalue world = pons__places_world(b);
     const int rc = ops->parse(b->opts.policy.self, text, world, &parsed, &why);
     const bool control = rc >= 0 && json_is_string(pons_get(parsed, "control"));
     const bool twice =

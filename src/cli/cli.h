@@ -223,7 +223,7 @@ void cli_prompt_read(void);             // standard input is readable
 void cli_prompt_hide(void);             // before something is printed
 void cli_prompt_show(const char *text); // after; NULL keeps the text
 
-// cmd_plan.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
+// plan_read.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
 // *ret is the caller's to destroy. defaults: what was absent is told too.
 int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
                   pons_error *err);
@@ -375,6 +375,8 @@ int cmd_cancel(cli *c, pons_error *err);
 int cmd_raise(cli *c, pons_error *err);
 int cmd_do(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
+int cmd_places(cli *c, pons_error *err);
+int cmd_places_forget(cli *c, pons_error *err);
 int cmd_schedule_add(cli *c, pons_error *err);
 int cmd_schedule_list(cli *c, pons_error *err);
 int cmd_schedule_remove(cli *c, pons_error *err);

@@ -80,6 +80,12 @@ static const cli_command map_words[] = {
     {NULL},
 };
 
+static const cli_command places_words[] = {
+    {"list", "", "their names, and where they are"},
+    {"forget", "NAME…", "forget them", cmd_places_forget},
+    {NULL},
+};
+
 static const cli_command plan_words[] = {
     {"check", "FILE", "what is wrong with it"},
     {"show", "FILE", "its steps"},
@@ -181,8 +187,10 @@ static const cli_command commands[] = {
      "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
     {"approve", "[THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
      "show or answer what a run waits for", cmd_approve},
-    {"schedule", NULL, "goals at a time or by a cron; a running brain has them done", NULL,
-     schedule_words},
+    {"places", NULL, "places that were named: say \"remember this place as …\" where it stands",
+     cmd_places, places_words},
+    {"schedule", NULL, "goals at a time or by a cron; a running brain has them done",
+     cmd_schedule_list, schedule_words},
     {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",
      "own a robot and serve it; or tell it where it is", cmd_body, body_words},
     {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",

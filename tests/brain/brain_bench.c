@@ -288,6 +288,7 @@ void bench_brain(bench *b)
                                   .stream = b->stream,
                                   .resumed = b->resumed,
                                   .schedules = b->schedules,
+                                  .places = b->places,
                                   .schedules_keep = b->schedules ? schedules_keep : NULL,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);

@@ -52,6 +52,56 @@ static void doctor_says(bench *b, const char *words, int status, const char *che
     bench_free(&p);
 }
 
+// A line of `pons doctor` about `check` with the environment's words before it: its state, and what it says.
+static void reaches(bench *b, const char *environment, const char *check, const char *state,
+                    const char *says)
+{
+    proc p = {0};
+    char words[512];
+    bool found = false;
+    size_t i;
+    json_t *line;
+    snprintf(words, sizeof words, "%s %s/pons doctor --json --workspace %s", environment,
+             PONS_BINARY_DIR, b->workspace);
+    bench_start_program(b, &p, "/usr/bin/env", words);
+    bench_finish(&p);
+    json_array_foreach(p.events, i, line)
+    {
+        found = found || (strcmp(pons_get_str(line, "check", ""), check) == 0 &&
+                          strcmp(pons_get_str(line, "state", ""), state) == 0 &&
+                          strstr(pons_get_str(line, "detail", ""), says));
+    }
+    if (!found) {
+        fail_msg("no %s for %s with %s in\n%s", state, check, says, p.text);
+    }
+    bench_free(&p);
+}
+
+static void what_is_said_to_be_reachable_is_reached(void **state)
+{
+    (void)state;
+    bench b;
+    proc model = {0};
+    char environment[128], command[512];
+    bench_open(&b);
+    reaches(&b, "A=b", "model", "absent", "none is configured");
+    reaches(&b, "PONS_LLM_URL=http://127.0.0.1:9/v1", "model", "absent", "127.0.0.1:9");
+    const int port = bench_start_model(&b, &model, "--rules");
+    snprintf(environment, sizeof environment, "PONS_LLM_URL=http://127.0.0.1:%d/v1", port);
+    reaches(&b, environment, "model", "ok", "answers");
+    bench_signal(&model, SIGTERM);
+    bench_finish(&model);
+    bench_free(&model);
+    snprintf(command, sizeof command,
+             "mkdir -p -m 700 %s/config && sed 's/^broker:.*/broker: "
+             "mqtt:\\/\\/127.0.0.1:9/' " PONS_SOURCE_DIR
+             "/config/vda5050.yaml > %s/config/vda5050.yaml",
+             b.workspace, b.workspace);
+    assert_int_equal(system(command), 0);
+    reaches(&b, "A=b", "vda5050 broker", "absent", "127.0.0.1 port 9");
+    bench_close(&b);
+}
+
 static void damage_is_named_and_repaired(void **state)
 {
     (void)state;
@@ -305,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(damage_is_named_and_repaired, bench_teardown),
+        cmocka_unit_test_teardown(what_is_said_to_be_reachable_is_reached, bench_teardown),
         cmocka_unit_test_teardown(a_damaged_latch, bench_teardown),
         cmocka_unit_test_teardown(backups_beside_a_run, bench_teardown),
         cmocka_unit_test_teardown(a_backup_of_20_mb, bench_teardown),

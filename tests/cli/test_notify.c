@@ -83,14 +83,14 @@ static void a_failure_after_a_try_that_failed(void **state)
     (void)state;
     bench b;
     bench_open(&b);
-    setenv("OPENAI_API_KEY", "sk-a-key-of-mine", 1);
+    setenv("A_KEY_OF_MINE", "sk-a-key-of-mine", 1); // pons has it
     write_down(&b, "test -e tried || { touch tried; exit 1; };");
     assert_int_equal(
         bench_run(&b,
                   "run --thread t --llm rules " FAST
                   " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"),
         1);
-    unsetenv("OPENAI_API_KEY");
+    unsetenv("A_KEY_OF_MINE");
     assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
     assert_int_equal(lines(&b, "words", "pons failed: do navigate_to_pose"), 1);
     assert_int_equal(lines(&b, "environment", "sk-a-key"), 0);

@@ -143,9 +143,19 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench b;
     proc p = {0};
     bench_open(&b);
-    // A step that needs a robot is refused before anything is said.
-    bench_must_fail(&b, command(&b, "plan run", PLAN(SPEAK "," DRIVE), ""), 3,
-                    "no runner for execute is connected (`pons run --plan` has a robot)");
+    // What came by standard input is read; a step that needs a robot is refused before anything is said.
+    bench_start(&b, &p, PLAN(SPEAK "," DRIVE), "plan run -");
+    bench_must_exit(&p, 3);
+    bench_err_await(&p, "no runner for execute is connected");
+    bench_free(&p);
+    // From a file it is a run with a body.
+    bench_start(&b, &p, NULL,
+                command(&b, "plan run", PLAN(SPEAK "," DRIVE), "--driver kinematic --json"));
+    bench_await(&p, "plan.status", "status", "completed");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 1);
     bench_start(&b, &p, NULL, command(&b, "plan run", PLAN(SPEAK), ""));
     bench_must_exit(&p, 0);
     bench_free(&p);

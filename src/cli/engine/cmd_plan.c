@@ -5,7 +5,7 @@
 // With --world or --embodiment it is also held against them by the critic, which lists every rule
 // that it breaks; `pons run --plan FILE` does that before anything is made.
 // run executes what needs no robot: noop, speak (printed), ask_user (asked here), query_world (a
-// world given with --world). A plan with other steps is refused before anything is done.
+// world given with --world). A plan with steps for a robot is what `pons run --plan FILE` makes of it.
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
@@ -23,7 +23,7 @@
 
 #define WORLD "world."
 
-enum { READ_BYTES = 1 << 16, ANSWER_MAX = 1024, BODY_WAIT_MS = 500 };
+enum { ANSWER_MAX = 1024 };
 
 typedef struct runner { // what the executors of `plan run` use
     cli *c;
@@ -32,28 +32,25 @@ typedef struct runner { // what the executors of `plan run` use
     pons_tools documents; // ops NULL: not asked yet
 } runner;
 
-typedef struct teller { // who prints repairs
-    const char *name;   // of the file
-    bool defaults;      // what was absent, too
-} teller;
-
-static int read_all(const char *path, pons_buf *ret, pons_error *err);
 static int check(const pons_plan *p, pons_error *err);
 static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
                  pons_error *err);
 static int show(const cli *c, const pons_plan *p, pons_error *err);
 static int look(void *user, const char *name, pons_value **ret, pons_error *err);
 static int run(cli *c, pons_plan *p, const char *world, pons_error *err);
+static bool needs_robot(const pons_plan *p);
+static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err);
 
 int cmd_plan(cli *c, pons_error *err)
 {
-    const char *goal = NULL, *world = NULL, *embodiment = NULL;
+    const char *goal = NULL, *world = NULL, *embodiment = NULL, *driver = NULL;
     const cli_option options[] = {
         {"--goal", "TEXT", "the goal of a list of calls, which has none", &goal},
         {"--world", "NAME",
          "check: hold it against this world; run: what query_world and preconditions look at",
          &world},
         {"--embodiment", "FILE", "check: hold it against what this body can do", &embodiment},
+        {"--driver", "NAME", "run: of a plan for a robot; default mujoco", &driver},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -66,6 +63,10 @@ int cmd_plan(cli *c, pons_error *err)
     }
     pons_plan *p = NULL;
     int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
+    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p) && strcmp(c->argv[1], "-") != 0) {
+        pons_plan_destroy(p);
+        return run_on_robot(c, world, driver, err);
+    }
     if (rc >= 0) {
         rc = !strcmp(verb, "check")  ? judge(c, p, world, embodiment, err)
              : !strcmp(verb, "show") ? show(c, p, err)
@@ -75,72 +76,34 @@ int cmd_plan(cli *c, pons_error *err)
     return rc;
 }
 
-// ---- reading ------------------------------------------------------------------------------------
-
-static int read_all(const char *path, pons_buf *ret, pons_error *err)
+static bool needs_robot(const pons_plan *p)
 {
-    const bool is_stdin = strcmp(path, "-") == 0;
-    FILE *f = is_stdin ? stdin : pons_file_read(path);
-    if (!f) {
-        pons_error_set(err, PONS_ENOTFOUND, "plan", "cannot open %s", path);
-        return pons_error_cause(err, "%s", pons_file_why(errno));
+    bool any = false;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        any = any || (s->tool_call_type == PONS_TOOL_EXECUTE &&
+                      !pons_machine_final(&pons_step_machine, s->status));
     }
-    int rc = PONS_OK;
-    char block[READ_BYTES];
-    for (size_t n; rc == PONS_OK && (n = fread(block, 1, sizeof block, f)) > 0;) {
-        rc = pons_buf_bytes(ret, block, n);
-        if (ret->len > PONS_PLAN_TEXT_MAX) { // the reader says how much is too much
-            break;
-        }
-    }
-    if (ferror(f)) {
-        rc = pons_error_set(err, PONS_EINVAL, "plan", "cannot read %s", path);
-        pons_error_cause(err, "%s", strerror(errno));
-    } else if (rc < 0) {
-        pons_error_set(err, rc, "plan", "out of memory");
-    }
-    if (!is_stdin) {
-        fclose(f);
-    }
-    return rc;
+    return any;
 }
 
-static void print_repair(void *user, const pons_plan_repair *r)
+// As `pons run --plan FILE`: with a body, the critic and the ledger.
+static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err)
 {
-    const teller *t = user;
-    const bool filled = r->kind == PONS_REPAIR_DEFAULT || r->kind == PONS_REPAIR_NEW_ID ||
-                        r->kind == PONS_REPAIR_NEW_TIME;
-    if (t->defaults || !filled) {
-        cli_err("pons: %s:%d:%d: %s: %s\n", t->name, r->line, r->column, pons_repair_word(r->kind),
-                r->what);
+    static char plan_option[] = "--plan", world_option[] = "--world", driver_option[] = "--driver";
+    char *argv[7] = {plan_option, c->argv[1]};
+    int n = 2;
+    if (world) {
+        argv[n++] = world_option;
+        argv[n++] = (char *)(uintptr_t)world;
     }
-}
-
-int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
-                  pons_error *err)
-{
-    pons_autobuf text = PONS_BUF_INIT;
-    const pons_clock clock = pons_clock_real();
-    pons_rand rand;
-    const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
-    int rc = read_all(path, &text, err);
-    if (rc < 0) {
-        return rc;
+    if (driver) {
+        argv[n++] = driver_option;
+        argv[n++] = (char *)(uintptr_t)driver;
     }
-    pons_rand_seed_os(&rand);
-    const pons_plan_read_options options = {
-        .goal = goal,
-        .from = {.now_s = (double)pons_wall_ms(&clock) / 1e3, .rand = &rand},
-        .fn = print_repair,
-        .user = &(teller){.name = name, .defaults = defaults}};
-    rc = pons_plan_read(text.data ? text.data : "", text.len, &options, ret, err);
-    if (rc < 0) {
-        char where[PONS_ERROR_SOURCE_MAX];
-        snprintf(where, sizeof where, "%s", err->source);
-        pons_error_source(err, "%s%s%s", name, *where ? ":" : "", where);
-        rc = err->status = rc == PONS_EEXIST ? PONS_EINVAL : rc;
-    }
-    return rc;
+    c->argc = n;
+    c->argv = argv;
+    return cmd_run(c, err);
 }
 
 // ---- check and show -----------------------------------------------------------------------------
@@ -155,99 +118,6 @@ static int check(const pons_plan *p, pons_error *err)
     cli_out_canonical(text, (size_t)n);
     free(text);
     return PONS_OK;
-}
-
-// ---- the critic ---------------------------------------------------------------------------------
-
-static int load_checked(const char *path, const char *schema, pons_value **ret, pons_error *err)
-{
-    char place[PATH_MAX];
-    pons_yaml *yaml = NULL;
-    pons_schema *compiled = NULL;
-    pons_autovalue rules = NULL;
-    int rc = pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc : pons_share_path(schema, place, sizeof place, err);
-    rc = rc < 0 ? rc : pons_value_load(place, &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &compiled, err);
-    rc = rc < 0 ? rc : pons_schema_check_yaml(compiled, yaml, err);
-    if (rc >= 0) {
-        *ret = pons_value_ref(pons_yaml_value(yaml));
-    }
-    pons_schema_destroy(compiled);
-    pons_yaml_destroy(yaml);
-    return rc;
-}
-
-// Of a robot that is only a world's: its size and speeds.
-static pons_value *embodiment_of(const pons_value *world)
-{
-    const pons_value *robot = pons_get(world, "robot"), *radius = pons_get(robot, "radius_m");
-    return pons_object("name", json_string(pons_get_str(robot, "id", "this robot")), "radius_m",
-                       radius ? pons_value_ref(radius) : NULL, "limits",
-                       robot ? pons_value_ref(robot) : NULL, NULL);
-}
-
-int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const char *embodiment_path,
-                   const char *skill_names, pons_verdict **ret, pons_error *err)
-{
-    pons_autovalue hello = NULL;
-    pons_autovalue telemetry = NULL;
-    pons_autovalue world = NULL;
-    pons_autovalue skills = NULL;
-    pons_autovalue embodiment = NULL;
-    pons_autovalue config = NULL;
-    pons_critic *critic = NULL;
-    cli_observe(c, BODY_WAIT_MS, &hello, &telemetry);
-    int rc = world_name ? cli_world(world_name, &world, err) : PONS_OK;
-    if (rc >= 0 && embodiment_path) {
-        rc = load_checked(embodiment_path, "schemas/embodiment.json", &embodiment, err);
-    } else if (rc >= 0 && world) {
-        embodiment = embodiment_of(world);
-    }
-    rc = rc < 0 ? rc : cli_config(c, &config, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_value *told = pons_get(hello, "skills");
-    cli_skills modules = {0};
-    rc = told ? PONS_OK : cli_skills_load(skill_names, &modules, err);
-    rc = rc >= 0 && !told ? pons_body_skills(modules.at, modules.n, &skills, err) : rc;
-    if (rc < 0) {
-        return rc;
-    }
-    skills = told ? pons_value_ref(told) : skills;
-    pons_autovalue policy = pons_brain_critic_policy(config);
-    // A profile of another body lists that body's own actions: they are no skills of ours.
-    const bool foreign = pons_get(embodiment, "supported_actions") != NULL;
-    const pons_critic_options o = {.skills = foreign ? NULL : skills,
-                                   .embodiment = embodiment,
-                                   .world = world,
-                                   .policy = policy};
-    // On paper: what is true at this moment (a latch, the battery) is the run's to see.
-    const pons_critic_situation now = {.robot = NULL};
-    rc = pons_critic_create(&o, &critic, err);
-    rc = rc < 0 ? rc : pons_critic_judge_plan(critic, p, &now, ret, err);
-    pons_critic_destroy(critic);
-    return rc;
-}
-
-void cli_plan_verdict(const pons_verdict *v)
-{
-    size_t i;
-    json_t *rule;
-    json_array_foreach(pons_verdict_rules(v), i, rule)
-    {
-        const int64_t step = pons_get_int(rule, "step_id", -1);
-        cli_err("pons: plan: ");
-        if (step >= 0) {
-            cli_err("step %lld, %s: ", (long long)step, pons_get_str(rule, "skill", ""));
-        }
-        cli_err("%s: %s\n", pons_get_str(rule, "rule", ""), pons_get_str(rule, "message", ""));
-    }
-    json_array_foreach(pons_verdict_approvals(v), i, rule)
-    {
-        cli_err("pons: plan: a person is asked: %s\n", pons_get_str(rule, "message", ""));
-    }
 }
 
 static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
@@ -471,7 +341,7 @@ static int can_run(const pons_plan *p, const pons_plan_ops *ops, pons_error *err
             err, "plan: step %lld, %s: no runner for %s is connected%s; nothing was done",
             (long long)s->step_id, s->action, pons_tool_call_word(s->tool_call_type),
             s->tool_call_type == PONS_TOOL_QUERY_WORLD ? " (--world NAME)"
-            : s->tool_call_type == PONS_TOOL_EXECUTE   ? " (`pons run --plan` has a robot)"
+            : s->tool_call_type == PONS_TOOL_EXECUTE   ? " (from a file, or `pons run --plan -`)"
                                                        : "");
     }
     return PONS_OK;

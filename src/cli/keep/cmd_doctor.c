@@ -26,7 +26,6 @@ static void check_files(doctor *d);
 static void check_graphviz(doctor *d);
 static void check_body(doctor *d);
 static void check_realtime(doctor *d);
-static void check_model(doctor *d);
 static void check_mcp(doctor *d);
 static bool check_rights(doctor *d);
 static void check_wall(doctor *d);
@@ -62,7 +61,8 @@ int cmd_doctor(cli *c, pons_error *err)
         &d, "http", "curl", false,
         "install libcurl4-openssl-dev and build again to use a model, MCP servers behind a "
         "URL, or pages");
-    check_model(&d);
+    doctor_model(&d);
+    doctor_broker(&d);
     check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
                  "install libpq-dev and build again to use PostgreSQL");
     check_module(&d, "groot", "zmq", false,
@@ -224,17 +224,4 @@ static void check_realtime(doctor *d)
     doctor_say(d, "realtime", "absent",
                "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
                "give the user an rtprio limit of 80 in /etc/security/limits.conf");
-}
-
-static void check_model(doctor *d)
-{
-    const char *url = getenv("PONS_LLM_URL");
-    url = url && *url ? url : getenv("OPENAI_BASE_URL");
-    if (!url || !*url) {
-        doctor_say(d, "model", "absent", "none is configured: the rules decide",
-                   "set PONS_LLM_URL to use one");
-        return;
-    }
-    doctor_say(d, "model", "ok",
-               "configured by the environment; `pons run` says so when it is lost", NULL);
 }

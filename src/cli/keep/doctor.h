@@ -19,6 +19,10 @@ void doctor_say(doctor *d, const char *what, const char *state, const char *deta
 void doctor_store(doctor *d);
 void doctor_body_files(doctor *d);
 
+// doctor_reach.c: servers that are configured, asked now.
+void doctor_model(doctor *d);
+void doctor_broker(doctor *d);
+
 // doctor_modules.c: the modules in lib/ of the workspace.
 void doctor_modules(doctor *d);
 

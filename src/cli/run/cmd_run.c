@@ -1,5 +1,6 @@
 // cmd_run.c - `pons run` and `pons resume`.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/places.h"
 #include "cli/served.h"
 #include "pons/policy.h"
 
@@ -25,8 +26,9 @@ static int read_words(cli *c, run_words *w, pons_error *err);
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err);
 static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err);
 static void close_parts(run_parts *p);
-static int check_goals(const pons_policy *policy, const char *world, const cli_skills *modules,
-                       bool model, char *const *goals, int n, pons_error *err);
+static int check_goals(cli *c, const pons_policy *policy, const char *world,
+                       const cli_skills *modules, bool model, char *const *goals, int n,
+                       pons_error *err);
 static int wait_option(const char *text, int64_t *ret_ms, pons_error *err);
 static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err);
 
@@ -158,7 +160,8 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
     cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
-    rc = rc < 0 ? rc : check_goals(&p->policy, w->world, &skills, has_model, c->argv, c->argc, err);
+    rc = rc < 0 ? rc
+                : check_goals(c, &p->policy, w->world, &skills, has_model, c->argv, c->argc, err);
     rc = rc >= 0 && w->plan ? read_plan(c, w, &p->plan, err) : rc;
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
@@ -223,8 +226,9 @@ static int understand(const pons_policy *policy, const char *goal, pons_value *w
 
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
-static int check_goals(const pons_policy *policy, const char *world_name, const cli_skills *modules,
-                       bool model, char *const *goals, int n, pons_error *err)
+static int check_goals(cli *c, const pons_policy *policy, const char *world_name,
+                       const cli_skills *modules, bool model, char *const *goals, int n,
+                       pons_error *err)
 {
     pons_autovalue world = NULL;
     for (int i = 0; i < n; i++) {
@@ -232,9 +236,20 @@ static int check_goals(const pons_policy *policy, const char *world_name, const 
             return cli_bad(err, "goal %d is empty", i + 1);
         }
     }
-    int rc = cli_world(world_name, &world, err);
+    pons_autovalue bare = NULL;
+    int rc = cli_world(world_name, &bare, err);
+    world = rc < 0 ? NULL : cli_places_in(c, bare);
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
+        pons_autovalue place = NULL; // a name for where it stands needs no world
+        if (policy->ops->place(policy->self, goals[i], &place, &(pons_error)PONS_ERROR_INIT) >= 0) {
+            if (n > 1) { // it is heard at once, and would name the place where the others begin
+                rc = cli_bad(err,
+                             "goal %d, '%s', is about where the robot stands: say it alone, there",
+                             i + 1, goals[i]);
+            }
+            continue;
+        }
         pons_autovalue when = NULL; // a goal of a time is held against the world without it
         const char *goal = goals[i];
         if (policy->ops->when(policy->self, goal, &when, &(pons_error)PONS_ERROR_INIT) >= 0) {

@@ -6,6 +6,7 @@
 //
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
+#include "cli/run/places.h"
 #include "cli/run/schedules.h"
 #include "pons/brain_schedule.h"
 #include "pons/policy.h"
@@ -17,7 +18,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -30,31 +30,6 @@ typedef struct desk { // the store, with the lock where something is changed
     char space[64];
     int lock;
 } desk;
-
-void cli_schedules_space(const cli *c, char ret[64])
-{
-    const char *url = getenv("PONS_STORE");
-    char host[256] = "", h[33] = "";
-    if (url && *url) {
-        gethostname(host, sizeof host - 1);
-        pons_autovalue whose =
-            pons_object("host", json_string(host), "workspace", json_string(c->workspace), NULL);
-        pons_value_hash(whose, h);
-    }
-    snprintf(ret, 64, "pons-schedules%s%.16s", *h ? "." : "", h);
-}
-
-int cli_schedules_open(const cli *c)
-{
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/schedule.lock", c->run_dir);
-    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-}
-
-bool cli_schedules_take(int fd, bool take)
-{
-    return fd >= 0 && flock(fd, take ? LOCK_EX | LOCK_NB : LOCK_UN) == 0;
-}
 
 static int open_desk(cli *c, bool change, desk *d, pons_error *err)
 {
@@ -209,7 +184,7 @@ static bool brain_there(const cli *c)
 }
 
 // What the goal says is held against the world that the last body of this workspace had, where there was one.
-static int check_goal(const cli *c, const pons_policy *p, const char *text, pons_error *err)
+static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
     char path[PATH_MAX + 16];
     pons_error why = PONS_ERROR_INIT;
@@ -224,7 +199,8 @@ static int check_goal(const cli *c, const pons_policy *p, const char *text, pons
         return cli_bad(err, "schedule: '%s' says a time too", text);
     }
     why = (pons_error)PONS_ERROR_INIT;
-    const int rc = p->ops->parse(p->self, text, world, &parsed, &why);
+    pons_autovalue with = known ? cli_places_in(c, world) : NULL;
+    const int rc = p->ops->parse(p->self, text, with, &parsed, &why);
     if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
         return cli_bad(err, "schedule: '%s' is a control word, and no goal", text);
     }

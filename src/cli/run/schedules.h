@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-// The namespace of this workspace's in its store: a server's has those of other workspaces beside it.
+// A namespace of this workspace's own in its store: a server's has those of other workspaces beside it.
+void cli_own_space(const cli *c, const char *name, char ret[64]);
 void cli_schedules_space(const cli *c, char ret[64]);
 // run/schedule.lock: who holds it reads and writes them. Opens it: a descriptor, or -1. take does not block.
 int cli_schedules_open(const cli *c);

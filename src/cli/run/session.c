@@ -10,6 +10,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
 #include "cli/run/notify.h"
+#include "cli/run/places.h"
 #include "cli/run/prompt_words.h"
 #include "cli/run/schedules.h"
 #include "pons/module.h"
@@ -59,7 +60,7 @@ typedef struct session {
     cli_notify *notify;       // NULL: nobody wants to be told
     int hal_lock;
     int schedule_lock; // the file; -1: none
-    char schedules[64];
+    char schedules[64], places[64];
     // --step
     pons_store store;
     bool held, free_run; // announced and waiting for a word; not held any more
@@ -217,6 +218,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
         return locked;
     }
     cli_schedules_space(s->c, s->schedules);
+    cli_places_space(s->c, s->places);
     s->schedule_lock = cli_schedules_open(s->c);
     const pons_brain_options opts = {.store = store,
                                      .thread = s->o->thread,
@@ -243,6 +245,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .priority = s->o->priority,
                                      .deadline_ms = s->o->deadline_ms,
                                      .schedules = s->schedules,
+                                     .places = s->places,
                                      .schedules_keep = keep_schedules};
     int rc = pons_brain_open(&opts, &s->brain, err);
     if (rc >= 0 && s->o->guest && s->o->guest->brain) {

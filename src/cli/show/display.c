@@ -206,6 +206,14 @@ static void print_event_text(cli_display *d, const pons_event *ev)
              pons_get_str(p, "reason", ""));
     } else if (strncmp(ev->type, "plan.", 5) == 0) {
         text_plan(d, ev->type, p);
+    } else if (strcmp(ev->type, "place.kept") == 0) {
+        const pons_value *place = pons_get(p, "place");
+        line(d, "place", "%s: %.2f, %.2f m (pons places)", pons_get_str(place, "name", ""),
+             pons_get_num(place, "x", 0.0), pons_get_num(place, "y", 0.0));
+    } else if (strcmp(ev->type, "place.forgotten") == 0) {
+        line(d, "place", "%s: forgotten", pons_get_str(p, "name", ""));
+    } else if (strcmp(ev->type, "place.refused") == 0) {
+        line(d, "note", "%s: %s", pons_get_str(p, "name", ""), pons_get_str(p, "reason", ""));
     } else if (strncmp(ev->type, "schedule.", 9) == 0) {
         text_schedule(d, ev->type + 9, p);
     } else if (strcmp(ev->type, "run.done") == 0) {

@@ -1,0 +1,25 @@
+// brain_places.h - places that a person has named where the robot stood: "remember this place as …".
+//
+// Each is an item of the store, by its name: {name, world, x, y, yaw, made_ms, by}, a pose in the map of a world. A goal
+// may go to one as to a zone of the world; in another world it is not known.
+#ifndef PONS_BRAIN_PLACES_H
+#define PONS_BRAIN_PLACES_H
+
+#include "pons/items.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_PLACES_MAX 200
+
+// The world ({name, zones, …}) with the places that were named in it as further zones, so that words are understood
+// with them; zones of the world come first. *ret is the caller's.
+int pons_places_in(const pons_items *it, const char *ns, const pons_value *world, pons_value **ret,
+                   pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+// cmd_places.c - `pons places`: places that a person has named where the robot stood (pons/brain_places.h).
+//
+//     pons say "remember this place as the corner"      pons say 记住这里叫充电角
+//     pons places list                                  pons places forget "the corner"
+#include "cli/run/places.h"
+#include "cli/run/schedules.h"
+#include "pons/brain_places.h"
+
+#include <math.h>
+#include <string.h>
+
+void cli_places_space(const cli *c, char ret[64])
+{
+    cli_own_space(c, "pons-places", ret);
+}
+
+static int open_items(cli *c, bool change, pons_items *it, pons_error *err)
+{
+    *it = (pons_items){.clock = pons_clock_real()};
+    const int rc = change ? cli_workspace(c, false, err) : PONS_OK;
+    return rc < 0   ? rc
+           : change ? cli_store(c, &it->store, err)
+                    : cli_store_read(c, &it->store, err);
+}
+
+pons_value *cli_places_in(cli *c, const pons_value *world)
+{
+    pons_items it;
+    char space[64];
+    pons_value *with = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    cli_places_space(c, space);
+    if (open_items(c, false, &it, &none) < 0 ||
+        pons_places_in(&it, space, world, &with, &none) < 0) {
+        with = json_copy((pons_value *)(uintptr_t)world);
+    }
+    pons_store_close(&it.store);
+    return with;
+}
+
+static void show(const cli *c, const pons_value *p)
+{
+    if (c->json) {
+        pons_autovalue row = json_copy((pons_value *)(uintptr_t)p);
+        json_object_set_new(row, "type", json_string("place"));
+        cli_print_json(row);
+        return;
+    }
+    cli_out("%s  %.2f, %.2f m, %.0f° in %s\n", pons_get_str(p, "name", ""),
+            pons_get_num(p, "x", 0.0), pons_get_num(p, "y", 0.0),
+            pons_get_num(p, "yaw", 0.0) * 180.0 / M_PI, pons_get_str(p, "world", ""));
+}
+
+int cmd_places(cli *c, pons_error *err)
+{
+    pons_items it;
+    char space[64];
+    pons_autovalue all = NULL;
+    int rc = cli_parse(c, NULL, err);
+    const bool list = c->argc == 0 || (c->argc == 1 && strcmp(c->argv[0], "list") == 0);
+    if (rc >= 0 && !list) {
+        rc = cli_bad(err, "places list takes nothing more");
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    cli_places_space(c, space);
+    rc = open_items(c, false, &it, err);
+    rc = rc < 0
+             ? rc
+             : pons_items_search(&it, &(pons_items_query){.prefix = space, .limit = -1}, &all, err);
+    for (size_t i = json_array_size(all); i-- > 0;) { // the oldest first
+        show(c, pons_get(json_array_get(all, i), "value"));
+    }
+    if (rc >= 0 && json_array_size(all) == 0 && !c->json) {
+        cli_err("pons: no named places; say \"remember this place as …\" where the robot stands\n");
+    }
+    pons_store_close(&it.store);
+    return rc;
+}
+
+int cmd_places_forget(cli *c, pons_error *err)
+{
+    pons_items it = {0};
+    char space[64];
+    int rc = cli_parse(c, NULL, err);
+    if (rc >= 0 && c->argc == 0) {
+        rc = cli_bad(err, "places forget needs a name; `pons places` has them");
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    cli_places_space(c, space);
+    rc = open_items(c, true, &it, err);
+    for (int i = 0; i < c->argc && rc >= 0; i++) { // all of them, or none
+        pons_autovalue had = NULL;
+        pons_error none = PONS_ERROR_INIT;
+        if (pons_items_get(&it, space, c->argv[i], &had, &none) < 0) {
+            rc = cli_bad(err, "places: there is no '%s'; `pons places` has them", c->argv[i]);
+        }
+    }
+    for (int i = 0; i < c->argc && rc >= 0; i++) {
+        rc = pons_items_delete(&it, space, c->argv[i], err);
+    }
+    pons_store_close(&it.store);
+    return rc;
+}

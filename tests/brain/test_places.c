@@ -1,0 +1,143 @@
+// test_places.c - a place that a person names where the robot stands: it is gone to by that name, after a death and in
+// another run too, in that world only; and named only where the robot is sure, stands still, and the name is free.
+#include "brain_bench.h"
+#include "pons/brain_places.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS   "test.places"
+#define SOON 3.0
+
+static void ready(bench *b)
+{
+    bench_open(b, NULL);
+    b->places = NS;
+    b->keep_running = true;
+    b->x = 3.25;
+    b->y = 1.75;
+    bench_brain(b);
+    bench_run(b, 1.0);
+}
+
+static size_t kept(bench *b)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue all = NULL;
+    const pons_items it = {.store = b->memory, .clock = b->clock};
+    pons_items_search(&it, &(pons_items_query){.prefix = NS, .limit = -1}, &all, &err);
+    return json_array_size(all);
+}
+
+static void goes_there(bench *b, const char *text)
+{
+    b->x = b->y = 8.0;
+    const int before = bench_starts(b, "navigate_to_pose");
+    bench_say(b, text);
+    bench_await(b, "task.done", "status", "succeeded", 20.0);
+    assert_int_equal(bench_starts(b, "navigate_to_pose"), before + 1);
+    const pons_value *pose = pons_get(bench_newest(b, "navigate_to_pose")->args, "pose");
+    assert_true(fabs(pons_get_num(pose, "x", 0.0) - 3.25) < 1e-6);
+    assert_true(fabs(pons_get_num(pose, "y", 0.0) - 1.75) < 1e-6);
+}
+
+static void named_and_gone_to(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        {"记住这里叫窗边", "去窗边", "忘记地点窗边"},
+        {"remember this place as corner", "go to the corner", "forget the place corner"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        ready(&b);
+        bench_say(&b, rows[i][0]);
+        bench_await(&b, "place.kept", NULL, NULL, SOON);
+        goes_there(&b, rows[i][1]);
+        bench_kill(&b);
+        bench_brain(&b);
+        goes_there(&b, rows[i][1]);
+        bench_say(&b, rows[i][2]);
+        bench_await(&b, "place.forgotten", NULL, NULL, SOON);
+        assert_int_equal(kept(&b), 0);
+        bench_say(&b, rows[i][1]);
+        bench_await(&b, "task.done", "status", "failed", SOON); // nobody knows it any more
+        bench_close(&b);
+    }
+}
+
+static void named_anew(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.x = 9.0;
+    bench_run(&b, 1.0);
+    bench_say(&b, "记住这里叫窗边");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    b.x = 3.25;
+    bench_run(&b, 1.0);
+    bench_say(&b, "记住这里叫窗边");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    assert_int_equal(kept(&b), 1);
+    goes_there(&b, "去窗边");
+    bench_close(&b);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"记住这里叫厨房", "remember this place as kitchen",
+                                        "记住这里叫停", "remember this place as yes",
+                                        "forget the place corner"};
+    bench b;
+    ready(&b);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bench_say(&b, texts[i]);
+        const pons_value *p = bench_await(&b, "place.refused", NULL, NULL, SOON);
+        assert_string_not_equal(pons_get_str(p, "reason", ""), "");
+    }
+    b.astray = true; // the scans contradict where it says it is
+    bench_run(&b, 1.0);
+    bench_say(&b, "记住这里叫窗边");
+    const pons_value *p = bench_await(&b, "place.refused", "name", "窗边", SOON);
+    assert_non_null(strstr(pons_get_str(p, "reason", ""), "not sure"));
+    b.astray = false;
+    bench_post(&b, "wish", "{'text':'记住这里叫窗边'}"); // a model's words name nothing
+    bench_run(&b, SOON);
+    assert_int_equal(kept(&b), 0);
+    bench_close(&b);
+}
+
+// One of another world is no place here, and what is no way to go there is said.
+static void of_another_world(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    bench b;
+    ready(&b);
+    const pons_items it = {.store = b.memory, .clock = b.clock};
+    pons_autovalue far =
+        json_pack("{s:s,s:s,s:f,s:f}", "name", "窗边", "world", "other", "x", 1.0, "y", 1.0);
+    assert_int_equal(pons_items_put(&it, NS, "窗边", far, NULL, &err), PONS_OK);
+    bench_say(&b, "去窗边");
+    bench_await(&b, "task.done", "status", "failed", SOON);
+    bench_say(&b, "记住这里叫窗边");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    bench_say(&b, "在窗边和厨房之间巡逻");
+    bench_await(&b, "task.done", "status", "failed", SOON);
+    goes_there(&b, "去窗边");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(named_and_gone_to),
+        cmocka_unit_test(named_anew),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(of_another_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+// test_places.c - `pons places` as a person types it: a place that was named in one run is gone to in another, listed and
+// forgotten, and what is none is one clear line.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <string.h>
+
+static void named_gone_to_and_forgotten(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_must_fail(&b, "run " FAST " 去窗边", 2, "unknown zone");
+    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 记住这里叫窗边");
+    bench_await(&p, "place.kept", NULL, NULL);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "run --json --thread u " FAST " 去厨房 去窗边");
+    bench_await(&p, "run.done", "status", "succeeded");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    pons_autovalue place = NULL;
+    assert_int_equal(bench_run_json(&b, "places --json", &place), 0);
+    assert_string_equal(pons_get_str(place, "name", ""), "窗边");
+    bench_must_fail(&b, "places forget 窗边 nothing", 2, "there is no 'nothing'"); // all or none
+    assert_int_equal(bench_run(&b, "places forget 窗边"), 0);
+    bench_must_fail(&b, "run " FAST " 去窗边", 2, "unknown zone");
+    bench_close(&b);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"run " FAST " 去厨房 记住这里叫窗边", "say it alone"},
+        {"places forget", "needs a name"},
+        {"places list all", "nothing more"},
+        {"places forgt x", "did you mean 'forget'"},
+        {"plases", "did you mean 'places'"},
+    };
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "items put pons-places x {\"name\":\"x\"}"), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench_must_fail(&b, rows[i][0], 2, rows[i][1]);
+    }
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(named_gone_to_and_forgotten, bench_teardown),
+        cmocka_unit_test_teardown(refused, bench_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
