@@ -73,6 +73,38 @@ static void streams_and_their_replay(void **state)
     bench_close(&b);
 }
 
+// What was decided and why, as prose, in the order in which it happened.
+static void why_is_told_as_prose(void **state)
+{
+    (void)state;
+    static const char *const says[] = {
+        "It was asked to \"wait 1 seconds\" (task-1, priority 50).",
+        "The mode became EXEC: ",
+        "It took up task-1.",
+        "The rules decided: on with it. Goal 1 of 1: ",
+        "wait {\"s\":1.0} began.",
+        "wait ended as done.",
+        "The rules decided: it is done. ",
+        "task-1 is succeeded: ",
+    };
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run --json --thread t " FAST " 'wait 1 seconds'"), 0);
+    bench_start(&b, &p, NULL, "threads show t --why");
+    bench_must_exit(&p, 0);
+    const char *at = p.text;
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+        const char *next = strstr(at, says[i]);
+        if (!next) {
+            fail_msg("\"%s\" does not come after what came before it, in\n%s", says[i], p.text);
+        }
+        at = next + 1;
+    }
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void tokens_are_messages(void **state)
 {
     (void)state;
@@ -283,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(streams_and_their_replay, bench_teardown),
+        cmocka_unit_test_teardown(why_is_told_as_prose, bench_teardown),
         cmocka_unit_test_teardown(tokens_are_messages, bench_teardown),
         cmocka_unit_test_teardown(one_superstep_at_a_time, bench_teardown),
         cmocka_unit_test_teardown(a_stop_that_nobody_lifts, bench_teardown),

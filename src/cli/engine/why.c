@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#define KERNELS "kernel: " // how the reason of a decision of the kernel's begins
+
 typedef struct teller {
     const pons_value *p; // of the event
     pons_buf *out;
@@ -102,6 +104,11 @@ static void decided(teller *t)
                   {"guard", "The guard"}};
     const pons_value *d = pons_get(t->p, "decision");
     const char *does = pons_get_str(d, "type", ""), *who = text(t, "source");
+    const char *reason = pons_get_str(d, "reason", "");
+    if (strncmp(reason, KERNELS, sizeof KERNELS - 1) == 0) { // R2 says it in the kernel's name
+        pons_buf_printf(t->out, "The kernel took over: %s.", reason + sizeof KERNELS - 1);
+        return;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         does = strcmp(does, rows[i].type) == 0 ? rows[i].does : does;
     }
@@ -111,7 +118,7 @@ static void decided(teller *t)
     if (*text(t, "fallback")) {
         pons_buf_printf(t->out, "(%s.) ", text(t, "fallback"));
     }
-    pons_buf_printf(t->out, "%s decided: %s. %s", who, does, pons_get_str(d, "reason", ""));
+    pons_buf_printf(t->out, "%s decided: %s. %s", who, does, reason);
 }
 
 static void effect(teller *t)
