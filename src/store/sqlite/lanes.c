@@ -53,9 +53,15 @@ static int no_memory(pons_error *err)
     return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
 }
 
-// The row that a statement gives, if any, is copied; the statement is reset.
-static int copy_row(sql_conn *c, sqlite3_stmt *st, session_list *list, pons_error *err)
+// A session's row, if it is there, is copied. RETURNING would give it at once, by way of a table of its own for each
+// row.
+static int copy_row(sql_conn *c, int64_t sid, session_list *list, pons_error *err)
 {
+    sqlite3_stmt *st = pons__sql(c, SQL_SESSION_OF, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, sid);
     const int code = pons__sql_step(c, st, err);
     int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
     if (code == SQLITE_ROW) {
@@ -165,7 +171,8 @@ static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons
     sqlite3_bind_int64(st, 1, sid);
     sqlite3_bind_int64(st, 2, l->epoch);
     sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
-    int rc = copy_row(&s->w, st, ret, err);
+    int rc = pons__sql_run(&s->w, st, err);
+    rc = rc ? rc : copy_row(&s->w, sid, ret, err);
     if (!rc && ret->n == 0) {
         rc = pons_error_set(err, PONS_ECORRUPT, "store", "the first session of lane %s is lost",
                             l->name);
@@ -558,7 +565,8 @@ static int reclaim_one(sq *s, const char *gone, const char *runner, session_list
     sqlite3_bind_int64(st, 1, l.running);
     sqlite3_bind_int64(st, 2, l.epoch);
     sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
-    rc = copy_row(&s->w, st, got, err);
+    rc = pons__sql_run(&s->w, st, err);
+    rc = rc ? rc : copy_row(&s->w, l.running, got, err);
     return rc ? rc : lane_set(s, &l, err);
 }
 

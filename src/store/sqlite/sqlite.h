@@ -197,13 +197,13 @@ static inline int64_t key_seq(int64_t key)
                     " ORDER BY sid LIMIT ?4")                                                      \
     X(SESSION_NEXT, "SELECT sid, priority, order_ms FROM session WHERE lane=?1 AND state=0"        \
                     " ORDER BY priority, order_ms, sid LIMIT 1")                                   \
-    X(SESSION_CLAIM,                                                                               \
-      "UPDATE session SET state=2, attempt=attempt+1, epoch=?2, owner=?3, "                        \
-      "due_ms=0," SQL_SESSION_SUM("lane", "priority", "order_ms", "2", "attempt+1", "?2", "?3",    \
-                                  "0", "data", "note") " WHERE sid=?1 RETURNING " SQL_SESSION)     \
+    X(SESSION_OF, "SELECT " SQL_SESSION " FROM session WHERE sid=?1")                              \
+    X(SESSION_CLAIM, "UPDATE session SET state=2, attempt=attempt+1, epoch=?2, owner=?3, "         \
+                     "due_ms=0," SQL_SESSION_SUM("lane", "priority", "order_ms", "2", "attempt+1", \
+                                                 "?2", "?3", "0", "data", "note") " WHERE sid=?1") \
     X(SESSION_OWN, "UPDATE session SET epoch=?2, owner=?3," SQL_SESSION_SUM(                       \
                        "lane", "priority", "order_ms", "state", "attempt", "?2", "?3", "due_ms",   \
-                       "data", "note") " WHERE sid=?1 RETURNING " SQL_SESSION)                     \
+                       "data", "note") " WHERE sid=?1")                                            \
     X(SESSION_END, "UPDATE session SET state=?2, owner='', due_ms=?3, note=?4," SQL_SESSION_SUM(   \
                        "lane", "priority", "order_ms", "?2", "attempt", "epoch", "''", "?3",       \
                        "data", "?4") " WHERE sid=?1")                                              \
