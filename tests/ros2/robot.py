@@ -1,7 +1,7 @@
 """A robot with Nav2, played: DDS by PyPI's cyclonedds, names and types as ROS 2 has them.
 
 It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves NavigateToPose by steering on
-/cmd_vel_nav2. What goes wrong is said by words on the command line or, later, on the standard input:
+/cmd_vel_nav2, and a Wave that only it knows. What goes wrong is said by words on the command line or, later, on the standard input:
 
     humble                  the message forms of that release
     abort CODE              goals end so        reject      goals are not taken
@@ -10,7 +10,7 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     qos tf_static           volatile where latched is needed
     type scan               as another type     forget      the server begins anew and knows nothing
     back                    /clock and stamps   quit
-It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`.
+It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`.
 """
 import math, os, select, sys, time, types
 from dataclasses import dataclass
@@ -77,6 +77,16 @@ if humble:
     ResultResponse = msg(NAV + "GetResult_Response_", guid=uint64, seq=int64, status=int8, empty=uint8)
 else:
     ResultResponse = msg(NAV + "GetResult_Response_", guid=uint64, seq=int64, status=int8, error_code=uint16, error_msg=str)
+
+WAVE = "my_msgs::action::dds_::Wave_"
+Style = msg("my_msgs::msg::dds_::Style_", hand=str, fingers=sequence[uint8])
+WaveGoal = msg(WAVE + "Goal_", times=int32, speed=float32, style=Style)
+WaveSendRequest = msg(WAVE + "SendGoal_Request_", guid=uint64, seq=int64, goal_id=UUID, goal=WaveGoal)
+WaveSendResponse = msg(WAVE + "SendGoal_Response_", guid=uint64, seq=int64, accepted=bool, stamp=Time)
+WaveResultRequest = msg(WAVE + "GetResult_Request_", guid=uint64, seq=int64, goal_id=UUID)
+WaveResult = msg(WAVE + "Result_", success=bool, message=str)
+WaveResultResponse = msg(WAVE + "GetResult_Response_", guid=uint64, seq=int64, status=int8, result=WaveResult)
+WaveFeedback = msg(WAVE + "FeedbackMessage_", goal_id=UUID, left=int32)
 
 RELIABLE, BEST = Policy.Reliability.Reliable(duration(milliseconds=100)), Policy.Reliability.BestEffort
 VOLATILE, KEPT = Policy.Durability.Volatile, Policy.Durability.TransientLocal
@@ -262,6 +272,24 @@ def nav2(now):
             Duration(int(t), 0), Duration(int(far / .4), 0), 1, far)))
 
 
+def wave_open():
+    global wave_ends
+    a = "/wave/_action/"
+    wave_ends = [reader(f"rq{a}send_goalRequest", WaveSendRequest, qos()), writer(f"rr{a}send_goalReply", WaveSendResponse, qos()),
+                 reader(f"rq{a}get_resultRequest", WaveResultRequest, qos()), writer(f"rr{a}get_resultReply", WaveResultResponse, qos()),
+                 reader(f"rq{a}cancel_goalRequest", CancelRequest, qos()), writer(f"rr{a}cancel_goalReply", CancelResponse, qos()),
+                 writer(f"rt{a}feedback", WaveFeedback, qos()), writer(f"rt{a}status", GoalStatusArray, qos(kept=True, depth=1))]
+
+
+def wave():
+    for r in taken(wave_ends[0]):
+        say("wave", r.goal.times, r.goal.speed, r.goal.style.hand, *r.goal.style.fingers)
+        wave_ends[6].write(WaveFeedback(r.goal_id, r.goal.times))
+        wave_ends[1].write(WaveSendResponse(r.guid, r.seq, True, stamp()))
+    for r in taken(wave_ends[2]):
+        wave_ends[3].write(WaveResultResponse(r.guid, r.seq, 4, WaveResult(True, "waved")))
+
+
 def obey(words):
     global shift, w_tf_static, w_scan
     w = words.pop(0)
@@ -297,6 +325,7 @@ w_tf_static = writer("rt/tf_static", TF, qos(kept=kinds.get("qos") != "tf_static
 w_in = writer("rt/cmd_vel_nav2", Twist, qos(depth=1))
 r_cmd = reader("rt/cmd_vel", Twist, qos())
 serve_open()
+wave_open()
 w_tf_static.write(TF([transform("base_link", "laser", LIDAR_X, 0., 0.)]))
 while words:
     obey(words)
@@ -317,6 +346,7 @@ while True:
     senses(n)
     if "server" not in muted:
         nav2(now)
+    wave()
     n, next_at = n + 1, max(next_at + .05, now)
     if select.select([sys.stdin], [], [], max(0., next_at - time.monotonic()))[0]:
         line = sys.stdin.readline()

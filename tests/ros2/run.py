@@ -5,7 +5,7 @@
 
 Everything stays on the loopback interface, in a domain drawn for each case.
 """
-import os, queue, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
+import json, os, queue, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DDS = ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces>'
@@ -214,6 +214,124 @@ def gone():
         c.close()
 
 
+def body_of(c):
+    with open(c.work + "/run/body.json") as f:
+        return json.load(f)["pid"]
+
+
+def ledger(c, state):
+    """The ids of the goals that the ledger has in that state."""
+    with open(c.work + "/run/body.ledger") as f:
+        return re.findall(r'"goal_id":"([0-9a-f]+)"[^\n]*"state":"' + state + '"', f.read())
+
+
+def killed_before_sending():
+    """A body that was killed with a goal in its ledger that Nav2 has not got: that goal is never sent."""
+    c = Case("limits: {server_s: 40}\n")
+    try:
+        robot = c.robot("mute", "server")
+        run = c.run(WEST)
+        until = time.monotonic() + WAIT_S
+        while not (os.path.exists(c.work + "/run/body.ledger") and ledger(c, "started")):
+            assert time.monotonic() < until, "no goal was started"
+            time.sleep(0.1)
+        uuid = ledger(c, "started")[0]
+        os.kill(body_of(c), signal.SIGKILL)
+        robot.say("loud server")
+        run.end()
+        again = Lines([program, "resume", "--workspace", c.work], c.env)
+        c.made.append(again)
+        again.wait("outcome_unknown: the body restarted while the goal was under way")
+        again.wait("nothing is missing any more")
+        assert c.pons("reset").returncode == 0
+        robot.say("quit")
+        robot.p.wait(WAIT_S)
+        while not robot.new.empty():
+            robot.all.append(robot.new.get() or "")
+        assert not any(uuid in line for line in robot.all if line.startswith("goal ")), "the goal of the dead body was sent"
+    finally:
+        c.close()
+
+
+def killed_body():
+    """A body that was killed while Nav2 has its goal: it is not sent again; a new attempt has an id of its own."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait("^cmd ")
+        os.kill(body_of(c), signal.SIGKILL)
+        robot.wait(r"^cmd 0\.0 0\.0")
+        run.end()
+        again = Lines([program, "resume", "--workspace", c.work], c.env)
+        c.made.append(again)
+        again.wait("outcome_unknown: the body restarted while the goal was under way")
+        again.wait("nothing is missing any more")
+        robot.say("quit")
+        robot.p.wait(WAIT_S)
+        while not robot.new.empty():
+            robot.all.append(robot.new.get() or "")
+        assert sum(l.startswith("goal " + uuid) for l in robot.all) == 1, "the goal was sent again"
+    finally:
+        c.close()
+
+
+def brain_lost():
+    """A brain that does not come back: the robot stands, and after half a minute the goal is canceled at Nav2."""
+    c = Case()
+    try:
+        robot = c.robot()
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait("^cmd ")
+        run.p.kill()
+        robot.wait(r"^cmd 0\.0 0\.0")
+        robot.wait(f"^cancel {uuid}")
+        robot.wait(f"^end {uuid} 5")
+    finally:
+        c.close()
+
+
+WAVE = """limits: {server_s: 5}
+skills:
+  - name: wave
+    interface_type: ros2_action
+    type: my_msgs/action/Wave
+    description: Wave with the hand.
+    success_criteria: the hand has waved so many times
+    timeout_s: 30
+    goal: {speed: 0.5}
+    definition: |
+      int32 times
+      float32 speed
+      Style style
+      ---
+      bool success
+      string message
+      ---
+      int32 left
+      === my_msgs/msg/Style
+      string hand "left"
+      uint8[] fingers [1, 2]
+"""
+
+
+def own_skill():
+    """An action that nobody but the configuration and the robot knows."""
+    c = Case(WAVE)
+    try:
+        robot = c.robot()
+        run = c.run('do wave {"times": 3, "style": {"hand": "right"}}')
+        robot.wait(r"^wave 3 0\.5 right 1 2")
+        run.wait(r"^  done +succeeded")
+        with open(c.work + "/run/body.ledger") as f:
+            ends = [l for l in f if '"skill":"wave"' in l and '"answer"' in l]
+        assert len(ends) == 1 and '"message":"waved"' in ends[0], ends
+    finally:
+        c.close()
+
+
 def bad_config(text, expect):
     c = Case(text)
     try:
@@ -227,6 +345,10 @@ CASES = {
     "arrives, jazzy": lambda: arrives(),
     "arrives, humble": lambda: arrives("humble"),
     "killed brain": killed,
+    "killed body": killed_body,
+    "killed body before it sent": killed_before_sending,
+    "lost brain": brain_lost,
+    "a robot's own skill": own_skill,
     "Nav2's failure": lambda: ends(r"failed.*208|208.*Nav2 gave up: played", (), "abort", "208"),
     "not taken": lambda: ends("Nav2 did not take the goal", (), "reject"),
     "no answer": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2 did not answer", (), "mute", "answer"),

@@ -1,0 +1,339 @@
+// test_senses.c - what the driver makes of a robot's topics: a robot is played behind them (peer.c), in this
+// process. What is missing is said by its name and its reason, and no longer when it is there; time that goes
+// back is not the body's; velocities and poses go out as the configuration says.
+#include "../conformance.h"
+#include "peer.h"
+#include "pons/clock.h"
+#include "pons/drivers.h"
+#include "pons/module.h"
+#include "ros2.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_NS (10 * PONS_NS_PER_MS)
+#define LONG    20000 // looks, each of a millisecond or more
+
+static const pons_robot_ops *ros2; // from the module
+static char process[32];
+static uint32_t domain;
+
+typedef struct both {
+    peer robot;
+    void *driver;
+    char ns[64];
+} both;
+
+static const char *const PLAIN = "use_sim_time: true\nnavigation: pons\n";
+
+static void open_driver(both *b, const char *more)
+{
+    static int nth;
+    char yaml[1024], workspace[64];
+    pons_error err = PONS_ERROR_INIT;
+    *b = (both){.driver = NULL};
+    snprintf(b->ns, sizeof b->ns, "%s/s%d", process, nth++);
+    snprintf(yaml, sizeof yaml,
+             "namespace: %s\ndomain: %u\ntopics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
+             b->ns, domain, more);
+    peer_workspace(yaml, workspace);
+    pons_autovalue world = house_world();
+    pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
+    if (ros2->open(world, config, &b->driver, &err) < 0) {
+        fail_msg("%s [%s]", err.message, err.source);
+    }
+    peer_workspace_remove(workspace);
+}
+
+static void open_both(both *b, const char *more, bool stamped)
+{
+    open_driver(b, more);
+    pons_autovalue world = house_world();
+    peer_open(&b->robot, world, NULL, b->ns, domain, stamped);
+    b->robot.shift_ns = 1000 * PONS_NS_PER_S; // ROS's time is not the robot's
+}
+
+static void close_both(both *b)
+{
+    ros2->close(b->driver);
+    if (b->robot.sim) {
+        peer_close(&b->robot);
+    }
+}
+
+// Goes on until this is missing; "": nothing is.
+static void lacks(both *b, const char *expected)
+{
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    for (int i = 0; i < LONG; i++) {
+        const bool any = ros2->outside->lacks(b->driver, why);
+        if (*expected ? any && strstr(why, expected) != NULL : !any) {
+            return;
+        }
+        if (b->robot.sim) {
+            peer_take(&b->robot);
+            peer_step(&b->robot, STEP_NS);
+        }
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    fail_msg("'%s' is missing, not '%s'", why, expected);
+}
+
+static void test_time_that_goes_back_is_not_the_bodys(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    int64_t was = ros2->time_ns(b.driver);
+    assert_true(was > 0);
+    b.robot.shift_ns -= 500 * PONS_NS_PER_S; // the simulation began anew
+    lacks(&b, "clock went back: the senses begin anew");
+    for (int i = 0; i < 100; i++) {
+        const int64_t now = ros2->time_ns(b.driver);
+        assert_true(now >= was);
+        assert_true(now - was < 10 * PONS_NS_PER_S);
+        was = now;
+        peer_step(&b.robot, STEP_NS);
+    }
+    lacks(&b, "");
+    assert_true(ros2->time_ns(b.driver) >= was);
+    pons_robot_state s;
+    ros2->read(b.driver, &s);
+    assert_true(s.stamp_ns >= was - PONS_NS_PER_S); // by the new clock, as the body counts it
+    close_both(&b);
+}
+
+// A step forward and back, as messages of two publishers have it, is no beginning.
+static void test_a_jitter_of_the_clock_is_nothing(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    for (int i = 0; i < 50; i++) {
+        const int64_t was = ros2->time_ns(b.driver);
+        b.robot.shift_ns += (i % 2 ? 1 : -1) * 100 * PONS_NS_PER_MS;
+        peer_step(&b.robot, STEP_NS);
+        char why[PONS_OUTSIDE_TEXT_MAX];
+        assert_false(ros2->outside->lacks(b.driver, why) && strstr(why, "went back"));
+        assert_true(ros2->time_ns(b.driver) >= was);
+    }
+    close_both(&b);
+}
+
+static void gets(both *b, pons_twist2 cmd)
+{
+    for (int i = 0; i < LONG; i++) {
+        ros2->write_velocity(b->driver, cmd);
+        peer_take(&b->robot);
+        if (b->robot.cmds > 0 && fabs(b->robot.cmd.v - cmd.v) < 1e-6 &&
+            fabs(b->robot.cmd.w - cmd.w) < 1e-6) {
+            return;
+        }
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    fail_msg("the robot got %f, %f", b->robot.cmd.v, b->robot.cmd.w);
+}
+
+static void test_velocities_with_a_stamp(void **state)
+{
+    (void)state;
+    both b;
+    char yaml[256];
+    snprintf(yaml, sizeof yaml, "%scmd_vel_stamped: true\n", PLAIN);
+    open_both(&b, yaml, true);
+    lacks(&b, "");
+    gets(&b, (pons_twist2){0.25, -0.5});
+    assert_string_equal(b.robot.cmd_frame, "base_link");
+    pons_robot_state s;
+    pons_robot_kinematic.read(b.robot.sim, &s);
+    assert_true(llabs(b.robot.cmd_stamp_ns - (s.stamp_ns + b.robot.shift_ns)) < PONS_NS_PER_S);
+    close_both(&b);
+}
+
+static void test_a_stamp_that_is_expected_and_missing_is_named(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, true); // the base wants TwistStamped, the driver has Twist
+    lacks(&b, "cmd_vel is geometry_msgs/msg/TwistStamped there, geometry_msgs/msg/Twist is needed");
+    close_both(&b);
+}
+
+static void test_namespaces_keep_robots_apart(void **state)
+{
+    (void)state;
+    both a, b;
+    open_both(&a, PLAIN, false);
+    open_both(&b, PLAIN, false);
+    lacks(&a, "");
+    lacks(&b, "");
+    gets(&a, (pons_twist2){0.3, 0});
+    gets(&b, (pons_twist2){-0.1, 0.2});
+    gets(&a, (pons_twist2){0.3, 0});
+    close_both(&a);
+    close_both(&b);
+}
+
+// Whoever writes no velocities any more has the robot standing.
+static void test_a_silent_gate_is_a_stop(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    gets(&b, (pons_twist2){0.3, 0});
+    for (int i = 0; i < LONG && b.robot.cmd.v != 0.0; i++) {
+        peer_take(&b.robot);
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    assert_true(b.robot.cmd.v == 0.0);
+    gets(&b, (pons_twist2){0.3, 0}); // and goes on with the next
+    gets(&b, (pons_twist2){0, 0});
+    ros2->write_velocity(b.driver, (pons_twist2){0.3, 0});
+    ros2->write_velocity(b.driver, (pons_twist2){NAN, 0}); // is none
+    const uint64_t had = b.robot.cmds;
+    while (b.robot.cmds < had + 3) {
+        ros2->write_velocity(b.driver, (pons_twist2){NAN, 0});
+        peer_take(&b.robot);
+        assert_true(isfinite(b.robot.cmd.v));
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    assert_true(b.robot.cmd.v == 0.0);
+    close_both(&b);
+}
+
+static void test_where_a_person_says_it_is(void **state)
+{
+    (void)state;
+    both b;
+    bool came = false;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    while (!ros2_node_matched(b.robot.initialpose)) {
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    ros2->outside->told(b.driver, (pons_pose2){3, -4, 1.2});
+    for (int i = 0; i < LONG && !came; i++) {
+        ROS2_TAKE(b.robot.initialpose, geometry_msgs_msg_dds__PoseWithCovarianceStamped_, m)
+        {
+            assert_string_equal(m->header.frame_id, "map");
+            assert_true(fabs(m->pose.pose.position.x - 3) < 1e-9);
+            assert_true(fabs(m->pose.pose.position.y + 4) < 1e-9);
+            assert_true(fabs(m->pose.pose.orientation.z - sin(0.6)) < 1e-9);
+            assert_true(m->pose.covariance[0] > 0 && m->pose.covariance[35] > 0);
+            came = true;
+        }
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    assert_true(came);
+    close_both(&b);
+}
+
+static void test_poses_that_are_no_numbers(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    pons_robot_state before, s;
+    ros2->read(b.driver, &before);
+    const dds_entity_t odom = b.robot.odom;
+    static const double bad[][3] = {
+        {NAN, 0, 1}, {INFINITY, 0, 1}, {0, NAN, 1}, {0, 0, 0}, {0, 0, 9}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        for (int k = 0; k < 200; k++) { // until it is old
+            nav_msgs_msg_dds__Odometry_ m = {.header = {{1000, 0}, (char *)"odom"},
+                                             .child_frame_id = (char *)"base_link"};
+            m.pose.pose.position.x = bad[i][0];
+            m.twist.twist.linear.x = bad[i][1];
+            m.pose.pose.orientation.w = bad[i][2];
+            assert_int_equal(dds_write(odom, &m), 0);
+            ros2->read(b.driver, &s);
+            assert_true(isfinite(s.odom_from_base.x) && isfinite(s.twist.v));
+            dds_sleepfor(DDS_MSECS(5));
+            char why[PONS_OUTSIDE_TEXT_MAX];
+            if (ros2->outside->lacks(b.driver, why) && strstr(why, "is no number")) {
+                break;
+            }
+        }
+        lacks(&b, "");
+    }
+    close_both(&b);
+}
+
+// The driver alone, beside writers of the test's own.
+static void writes(both *b, ros2_node *n, const char *name, const dds_topic_descriptor_t *d,
+                   ros2_qos qos)
+{
+    char full[128];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(full, sizeof full, "%s/%s", b->ns, name);
+    assert_true(ros2_node_writer(n, "rt", full, NULL, d, qos, &err) > 0);
+}
+
+static void test_wrong_types_and_qos_are_named(void **state)
+{
+    (void)state;
+    const ros2_qos best = {.depth = 5}, sure = {.reliable = true, .depth = 10};
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    open_driver(&b, "navigation: pons\nqos: {odom: {reliability: reliable}}\n");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    lacks(&b, "/odom: nobody publishes it");
+    writes(&b, &n, "odom", &nav_msgs_msg_dds__Odometry__desc, best);
+    lacks(&b, "/odom: reliability is offered as best_effort, reliable is wanted");
+    ros2_node_close(&n);
+    lacks(&b, "/odom: nobody publishes it");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    writes(&b, &n, "odom", &geometry_msgs_msg_dds__Twist__desc, sure);
+    lacks(&b, "/odom is geometry_msgs/msg/Twist there, nav_msgs/msg/Odometry is needed");
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
+static void test_frames_that_do_not_connect(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, "use_sim_time: true\nnavigation: pons\nframes: {map: the_map}\n", false);
+    lacks(&b, "no frame the_map is in /tf");
+    close_both(&b);
+    open_both(&b, "use_sim_time: true\nnavigation: pons\nframes: {odom: wheels}\n", false);
+    lacks(&b, "it is in the frame 'odom', not 'wheels'");
+    close_both(&b);
+    open_both(&b, "use_sim_time: true\nnavigation: pons\nframes: {base: base}\n", false);
+    lacks(&b, "no frame base is in /tf");
+    close_both(&b);
+}
+
+int main(void)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const void *loaded = NULL;
+    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
+        char line[1024];
+        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+        return 1;
+    }
+    ros2 = loaded;
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
+    peer_surroundings(process, &domain);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_time_that_goes_back_is_not_the_bodys),
+        cmocka_unit_test(test_a_jitter_of_the_clock_is_nothing),
+        cmocka_unit_test(test_velocities_with_a_stamp),
+        cmocka_unit_test(test_a_stamp_that_is_expected_and_missing_is_named),
+        cmocka_unit_test(test_namespaces_keep_robots_apart),
+        cmocka_unit_test(test_a_silent_gate_is_a_stop),
+        cmocka_unit_test(test_where_a_person_says_it_is),
+        cmocka_unit_test(test_poses_that_are_no_numbers),
+        cmocka_unit_test(test_wrong_types_and_qos_are_named),
+        cmocka_unit_test(test_frames_that_do_not_connect),
+    };
+    return cmocka_run_group_tests_name("drivers/ros2/senses", tests, NULL, NULL);
+}
