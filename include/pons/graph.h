@@ -295,6 +295,24 @@ typedef struct pons_await_handler {
     void *user;
 } pons_await_handler;
 
+// What a task does, told while it does it.
+typedef enum pons_task_what {
+    PONS_SEEN_BEGINS, // a pass of it
+    PONS_SEEN_ENDS,
+    PONS_SEEN_WAITS,
+    PONS_SEEN_FAILS,
+    PONS_SEEN_RUN_ENDS // its run, which has no node and no id: it has ended, failed or waits for people
+} pons_task_what;
+typedef struct pons_task_seen {
+    pons_task_what what;
+    const char *thread, *ns, *graph, *node, *id; // borrowed for the call
+    const char *caller;                          // the id of the task that called it; or ""
+    int superstep, attempt;
+    int status; // of a failure
+    bool cached;
+    int64_t ts_ms; // wall clock
+} pons_task_seen;
+
 typedef struct pons_thread_options {
     pons_clock clock;                   // required
     uint64_t seed;                      // of ids and cx randomness; 0: from the system
@@ -307,6 +325,9 @@ typedef struct pons_thread_options {
     // say, are queued with the checkpoints. on_event is not called with them; this is, with `user`, when
     // some are there to be read, on another thread. NULL: each is committed and shown at once.
     void (*on_stored)(void *user);
+    // Told of every task of every run, with `user`, on the loop thread, while nothing is locked; nothing of
+    // it is stored. For who measures (pons/traces.h). NULL: nobody.
+    void (*on_task)(void *user, const pons_task_seen *seen);
 } pons_thread_options;
 
 // Takes the lease. PONS_EBUSY names the holder's pid and host.

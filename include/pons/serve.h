@@ -18,6 +18,7 @@
 #include "pons/graph.h"
 #include "pons/link.h"
 #include "pons/mcp.h"
+#include "pons/traces.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,13 +113,6 @@ typedef struct pons_serve_graph {
     void *user;
 } pons_serve_graph;
 
-typedef struct pons_serve_otlp { // a collector of OpenTelemetry traces, by OTLP over HTTP as JSON
-    const pons_http_ops *http;   // pons_http_load
-    const char *url;             // "http://127.0.0.1:4318/v1/traces"; NULL: none
-    const char *const *headers;  // "Name: value", NULL at the end; or NULL
-    const char *service;         // service.name; NULL: "pons"
-} pons_serve_otlp;
-
 typedef struct pons_serve_options {
     const pons_http_server_ops *http; // pons_http_server_load
     pons_store store;                 // borrowed
@@ -139,7 +133,7 @@ typedef struct pons_serve_options {
     // Tools for clients of the Model Context Protocol, at /mcp; its providers belong to the server's
     // thread while it is open. NULL: none.
     const pons_mcp_server_options *mcp;
-    pons_serve_otlp otlp;
+    pons_traces *traces;            // of what the host tells; borrowed, NULL: none
     const pons_http_ops *client;    // of webhooks (pons_http_load); NULL: there are none
     const pons_serve_graph *graphs; // (n_graphs) borrowed
     size_t n_graphs;

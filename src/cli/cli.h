@@ -242,7 +242,8 @@ typedef struct cli_session_guest {
     void (*close)(void *user);                      // also after an open that failed
     void (*commit)(void *user, int rc, int64_t ns); // of each commit, on any thread; or NULL
     void *user;
-    bool quiet; // the guest shows what happens; the session shows nothing
+    bool quiet;  // the guest shows what happens; the session shows nothing
+    bool traces; // the guest has spans made of what it is told (pons/traces.h)
     // The prompt is the guest's, with this name before it, and what is typed goes there; NULL: none of
     // its own.
     const char *prompt;

@@ -5,12 +5,11 @@
 #include "serve/feed/hub.h"
 #include "serve/host/host.h"
 #include "serve/metrics/metrics.h"
-#include "serve/traces/traces.h"
 
 void pons_serve_event(pons_serve *s, const pons_event *ev)
 {
     pons__metrics_event(s->metrics, ev);
-    pons__traces_event(s->traces, ev);
+    pons_traces_event(s->o.traces, ev);
     pons__hub_event(s->hub, ev);
     if (ev->seq > 0) {
         pons__runhost_event(s->host, ev->thread);

@@ -35,7 +35,6 @@
 #include "serve/page/page.h"
 #include "serve/robot/live.h"
 #include "serve/robot/robot.h"
-#include "serve/traces/traces.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -230,7 +229,6 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
     rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
-    rc = rc < 0 ? rc : pons__traces_open(s, &s->traces, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
     rc = rc < 0 ? rc : pons__live_open(s, &s->live, err);
@@ -279,7 +277,6 @@ void pons_serve_close(pons_serve *s)
     pons__agent_graph_close(s->agent);
     free(s->graphs);
     pons__page_close(s->page);
-    pons__traces_close(s->traces);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);
     free_list(s->origins);

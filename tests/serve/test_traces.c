@@ -2,6 +2,8 @@
 // HTTP as JSON; and what happens when it is away.
 #include "llm/fake_server.h"
 #include "pons/buf.h"
+#include "pons/functional.h"
+#include "pons/traces.h"
 #include "serve/serve_bench.h"
 
 #include <stdio.h>
@@ -30,11 +32,17 @@ static void begin(bench *b, int port, char url[64])
     bench_open(b);
     pons_serve_close(b->serve);
     snprintf(url, 64, "http://127.0.0.1:%d/v1/traces", port);
-    b->o.otlp = (pons_serve_otlp){.url = url, .headers = headers};
-    if (pons_http_load(&b->o.otlp.http, &err) < 0) {
+    const pons_traces_options o = {.clock = pons_clock_real(), .url = url, .headers = headers};
+    if (pons_traces_open(&o, &b->o.traces, &err) < 0) {
         fail_msg("%s", err.message);
     }
     bench_start(b);
+}
+
+static void end(bench *b) // what is there still goes out
+{
+    bench_close(b);
+    pons_traces_close(b->o.traces);
 }
 
 static void a_turn_and_a_task(const bench *b)
@@ -114,7 +122,7 @@ static void test_spans(void **state)
     (void)state;
     begin(&b, fake_server_port(f), url);
     a_turn_and_a_task(&b);
-    bench_close(&b); // what is there still goes out
+    end(&b);
     pons_autovalue all = spans_of(f);
     assert_int_equal(json_array_size(all), 6);
     assert_non_null(strstr(fake_server_head(f, 0), "POST /v1/traces HTTP/1.1"));
@@ -154,7 +162,7 @@ static void test_a_collector_that_is_busy_or_away(void **state)
     (void)state;
     begin(&b, fake_server_port(f), url);
     a_turn_and_a_task(&b);
-    bench_close(&b);
+    end(&b);
     assert_true(fake_server_requests(f) >= 2);
     assert_string_equal(fake_server_body(f, 0), fake_server_body(f, 1)); // the same once more
     const int port = fake_server_port(f);
@@ -165,13 +173,98 @@ static void test_a_collector_that_is_busy_or_away(void **state)
         a_turn_and_a_task(&b);
     }
     assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{}", true}), 200);
-    bench_close(&b);
+    end(&b);
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+static int half(pons_cx *cx, void *user, const pons_value *input, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    if (json_integer_value(input) % 2) {
+        return pons_error_set(err, PONS_EIO, "test", "node %s: a secret", pons_cx_node(cx));
+    }
+    *ret = json_integer(json_integer_value(input) / 2);
+    return PONS_OK;
+}
+
+static int halves(pons_cx *cx, void *user, const pons_value *input, pons_value **ret,
+                  pons_error *err)
+{
+    (void)user;
+    pons_future f;
+    const pons_value *v = NULL;
+    int st = pons_call(cx, "half", pons_value_ref(input), &f, err);
+    st = st == PONS_OK ? pons_future_result(cx, f, &v, err) : st;
+    *ret = st == PONS_OK ? pons_value_ref(v) : NULL;
+    return st;
+}
+
+// A library's user gives the observer to a thread: a span for each run, each task, and what it called.
+static void test_nodes_are_spans(void **state)
+{
+    static const fake_step steps[] = {{.bytes = TAKEN}};
+    fake_server *f = fake_server_start(steps, 1);
+    pons_error err = PONS_ERROR_INIT;
+    char url[64];
+    pons_traces *t = NULL;
+    pons_thread *thread = NULL;
+    pons_graph *g = NULL;
+    (void)state;
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", fake_server_port(f));
+    setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1);
+    setenv("OTEL_SERVICE_NAME", "mine", 1);
+    assert_int_equal(pons_traces_from_environment(&t, &err), PONS_OK);
+    assert_non_null(t);
+    unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+    pons_traces *none = t;
+    assert_int_equal(pons_traces_from_environment(&none, &err), PONS_OK);
+    assert_null(none);
+    pons_graph_builder *b = pons_graph_builder_create("halves");
+    pons_graph_entrypoint(b, halves, NULL);
+    pons_graph_task(b, "half", half, NULL);
+    assert_int_equal(pons_graph_compile(b, NULL, &g, &err), PONS_OK);
+    pons_graph_builder_destroy(b);
+    const pons_thread_options o = {.clock = pons_clock_real(),
+                                   .on_event = pons_traces_event,
+                                   .on_task = pons_traces_task,
+                                   .user = t};
+    assert_int_equal(pons_thread_open((pons_store){0}, "t1", &o, &thread, &err), PONS_OK);
+    for (int i = 0; i < 2; i++) { // the second one fails
+        pons_run *r = NULL;
+        pons_autovalue input = json_pack("{si}", "input", 8 + i);
+        assert_int_equal(pons_run_start(thread, g, "", input, NULL, &r, &err), PONS_OK);
+        assert_int_equal(pons_run_advance(r, &err), PONS_OK);
+        pons_run_destroy(r);
+    }
+    pons_thread_close(thread);
+    pons_graph_destroy(g);
+    pons_traces_close(t);
+    pons_autovalue all = spans_of(f);
+    assert_int_equal(json_array_size(all), 6);
+    assert_non_null(strstr(fake_server_head(f, 0), "POST /v1/traces HTTP/1.1"));
+    assert_non_null(strstr(fake_server_body(f, 0), "\"mine\""));
+    assert_null(strstr(fake_server_body(f, 0), "a secret"));
+    const pons_value *run = span(all, "invoke_workflow halves");
+    const pons_value *node = span(all, "node halves"), *task = span(all, "node half");
+    assert_null(pons_get(run, "parentSpanId"));
+    is_child(node, run);
+    is_child(task, node);
+    assert_string_equal(text_of(run, "gen_ai.conversation.id"), "t1");
+    assert_string_equal(text_of(node, "pons.superstep"), "1");
+    assert_string_equal(text_of(run, "error.type"), "");
+    const pons_value *failed = json_array_get(all, 3); // in the order of their ends
+    assert_string_equal(pons_get_str(failed, "name", ""), "node half");
+    assert_string_equal(text_of(failed, "error.type"), pons_status_word(PONS_EIO));
+    assert_int_equal(pons_get_int(pons_get(json_array_get(all, 5), "status"), "code", 0), 2);
+    fake_server_stop(f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_nodes_are_spans),
         cmocka_unit_test(test_a_collector_that_is_busy_or_away),
     };
     pons_value_init();

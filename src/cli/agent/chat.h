@@ -3,6 +3,7 @@
 #define CLI_AGENT_CHAT_H
 
 #include "cli/agent/agent_cli.h"
+#include "pons/traces.h"
 
 #define CLI_SESSION_DEFAULT "agent"
 
@@ -18,6 +19,7 @@ typedef struct cli_chat {
     cli_agent_parts parts;
     pons_agent *a;
     cli_agent_view view;
+    pons_traces *traces; // NULL: nobody collects them
     bool prompting, stdin_open, quit, asked;
     char next[PONS_NAME_MAX]; // the session that is gone on with after this one, or ""
     bool again;               // the same once more: another model

@@ -188,6 +188,7 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
     int rc = cli_agent_parts_open(s->c, s->thread, &s->clock, &s->store, NULL, s->folder, &s->parts,
                                   err);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");
         const pons_agent_options opts = {.store = s->store,
@@ -220,6 +221,8 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
     s->a = NULL;
     cli_chat_close(s);
     cli_agent_parts_close(&s->parts);
+    pons_traces_close(s->traces);
+    s->traces = NULL;
     return rc;
 }
 
@@ -227,4 +230,5 @@ static void on_event(void *user, const pons_event *ev)
 {
     cli_chat *s = user;
     cli_agent_view_event(&s->view, ev);
+    pons_traces_event(s->traces, ev);
 }

@@ -13,6 +13,7 @@
 #include "cli/engine/graph_run.h"
 
 #include "pons/buf.h"
+#include "pons/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ typedef struct session {
     pons_thread *t;
     pons_run *run;
     cli_display *display;
+    pons_traces *traces; // NULL: nobody collects them
     pons_run_options opts;
     pons_value *drawn; // the graph as JSON: its nodes and channels
     pons_value *input, *answer, *answers;
@@ -59,6 +61,7 @@ static pons_value *split(const char *names);
 static int known_nodes(const session *s, const pons_value *names, const char *option,
                        pons_error *err);
 static void on_event(void *user, const pons_event *ev);
+static void on_task(void *user, const pons_task_seen *seen);
 static void on_signal(int number);
 
 int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *err)
@@ -273,10 +276,12 @@ static int open_session(session *s, bool create, pons_error *err)
         rc = load_graph(s, err);
     }
     s->display = cli_display_create(s->c, false);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     const pons_thread_options opts = {.clock = pons_clock_real(),
                                       .handlers = s->module ? s->module->handlers : NULL,
                                       .n_handlers = s->module ? s->module->n_handlers : 0,
                                       .on_event = on_event,
+                                      .on_task = s->traces ? on_task : NULL,
                                       .user = s};
     rc = rc < 0 ? rc : pons_cancel_create(&s->opts.cancel, err);
     rc = rc < 0 ? rc : pons_cancel_listen(s->opts.cancel, s->store, s->thread, err);
@@ -295,6 +300,7 @@ static void close_session(session *s)
     pons_cancel_destroy(s->opts.cancel);
     pons_graph_destroy(s->graph);
     cli_display_destroy(s->display);
+    pons_traces_close(s->traces);
     pons_store_close(&s->store);
     pons_value_unref(s->drawn);
     pons_value_unref(s->input);
@@ -565,7 +571,14 @@ static int finish(session *s)
 
 static void on_event(void *user, const pons_event *ev)
 {
-    cli_display_event(((session *)user)->display, ev);
+    const session *s = user;
+    cli_display_event(s->display, ev);
+    pons_traces_event(s->traces, ev);
+}
+
+static void on_task(void *user, const pons_task_seen *seen)
+{
+    pons_traces_task(((const session *)user)->traces, seen);
 }
 
 static void on_signal(int number)

@@ -16,6 +16,7 @@
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/store.h"
+#include "pons/traces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,6 +58,7 @@ typedef struct session {
     char line[STDIN_LINE_MAX];
     pons_ws_live *files;      // of a workspace that has them, else NULL
     cli_recording *recording; // NULL: none
+    pons_traces *traces;      // NULL: none, or whoever is a guest has them
     cli_notify *notify;       // NULL: nobody wants to be told
     int hal_lock;
     int schedule_lock; // the file; -1: none
@@ -130,6 +132,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (rc >= 0 && o->record) {
         rc = cli_recording_open(c, &(cli_recording_options){.path = o->record}, &s.recording, err);
     }
+    if (rc >= 0 && !(o->guest && o->guest->traces)) {
+        rc = pons_traces_from_environment(&s.traces, err);
+    }
     rc = rc < 0 ? rc : cli_notify_open(c, store, o->thread, &s.notify, err);
     if (rc >= 0 && o->guest && o->guest->commit) {
         rc = pons_store_watch(&store, &s.clock, o->guest->commit, o->guest->user, err);
@@ -165,6 +170,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     cli_files_close(&s.files, &s.hal_lock);
     pons_brain_close(s.brain);
     cli_notify_close(s.notify);
+    pons_traces_close(s.traces);
     cli_display_destroy(s.display);
     pons_error unwritten = PONS_ERROR_INIT;
     if (cli_recording_close(s.recording, &unwritten) < 0) {
@@ -413,6 +419,7 @@ static void on_event(void *user, const pons_event *ev)
     if (s->files) {
         pons_ws_live_event(s->files, ev->type, ev->payload);
     }
+    pons_traces_event(s->traces, ev);
     if (s->o->guest) {
         s->o->guest->event(s->o->guest->user, ev);
     }

@@ -53,9 +53,7 @@ struct cli_server {
     int lock; // run/serve.json; -1: not ours
     char *cert, *key;
     char fingerprint[PONS_HTTP_FINGERPRINT]; // of the certificate; "": there is none
-    lists otlp_headers;                      // as the environment has them
-    char otlp_url[1024], otlp_lines[NAMES_MAX][512];
-    const char *otlp_list[NAMES_MAX + 1];
+    pons_traces *traces;                     // where the environment wants them; or NULL
     cli_graphs graphs;
     pthread_mutex_t mtx;
     pons_serve *serve; // set by the main thread, under mtx
@@ -102,6 +100,7 @@ cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *sess
                                .event = on_event,
                                .close = close_server,
                                .commit = on_commit,
+                               .traces = true,
                                .user = s};
 }
 
@@ -116,6 +115,7 @@ pons_serve *cli_server_serve(cli_server *s)
 void cli_server_destroy(cli_server *s)
 {
     if (s) {
+        pons_traces_close(s->traces);
         free(s->cert);
         free(s->key);
         if (s->lock >= 0) {
@@ -320,35 +320,6 @@ static int open_tools(cli_server *s, pons_store store, pons_error *err)
     return rc < 0 ? rc : cli_mcp_parts_open(&s->mcp, tools, "pons serve", err);
 }
 
-// Where traces go, by the names that OpenTelemetry has for it in the environment; without them nowhere.
-static int collector(cli_server *s, pons_serve_otlp *o, pons_error *err)
-{
-    const char *traces = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-    const char *all = getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), *service = getenv("OTEL_SERVICE_NAME");
-    const char *off = getenv("OTEL_SDK_DISABLED"), *given = getenv("OTEL_EXPORTER_OTLP_HEADERS");
-    const bool own = traces && *traces;
-    if ((!own && (!all || !*all)) || (off && strcmp(off, "true") == 0)) {
-        return PONS_OK;
-    }
-    const size_t n = own ? 0 : strlen(all);
-    snprintf(s->otlp_url, sizeof s->otlp_url, "%s%s", own ? traces : all,
-             own                          ? ""
-             : n > 0 && all[n - 1] == '/' ? "v1/traces"
-                                          : "/v1/traces");
-    int rc = split(given, "OTEL_EXPORTER_OTLP_HEADERS", &s->otlp_headers, err);
-    for (size_t i = 0; rc >= 0 && i < s->otlp_headers.n; i++) { // name=value
-        const char *pair = s->otlp_headers.at[i];
-        const size_t name = strcspn(pair, "=");
-        snprintf(s->otlp_lines[i], sizeof s->otlp_lines[i], "%.*s: %s", (int)name, pair,
-                 pair[name] ? pair + name + 1 : "");
-        s->otlp_list[i] = s->otlp_lines[i];
-    }
-    o->url = s->otlp_url;
-    o->headers = s->otlp_list;
-    o->service = service && *service ? service : NULL;
-    return rc < 0 ? rc : pons_http_load(&o->http, err);
-}
-
 static int keep_secret(const char *path, const char *text, pons_error *err)
 {
     const size_t n = strlen(text);
@@ -428,7 +399,8 @@ static int open_server(void *user, pons_store store, pons_error *err)
     o.graphs = s->graphs.list;
     o.n_graphs = s->graphs.n;
     cli_agent_host(&o.host);
-    rc = rc < 0 ? rc : collector(s, &o.otlp, err);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
+    o.traces = s->traces;
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
     pons_error none = PONS_ERROR_INIT;
     if (pons_http_load(&o.client, &none) < 0) {
@@ -517,6 +489,8 @@ static void close_server(void *user)
     pthread_mutex_unlock(&s->mtx);
     cli_graphs_serve(&s->graphs, NULL);
     pons_serve_close(serve);
+    pons_traces_close(s->traces);
+    s->traces = NULL;
     cli_mcp_parts_close(&s->mcp);
     cli_graphs_close(&s->graphs);
     if (s->browser > 0) {

@@ -36,6 +36,7 @@ int pons_thread_open(pons_store store, const char *id, const pons_thread_options
     t->clock = opts->clock;
     t->on_event = opts->on_event;
     t->on_stored = opts->on_stored;
+    t->on_task = opts->on_task;
     t->user = opts->user;
     t->handlers = handlers;
     t->n_handlers = opts->n_handlers;

@@ -17,6 +17,7 @@ struct pons_thread {
     size_t n_handlers;
     pons_event_cb on_event;
     void (*on_stored)(void *user);
+    void (*on_task)(void *user, const pons_task_seen *seen);
     void *user;
     pons__ns *namespaces;
     pons_buf buf;             // of the checkpoint being packed

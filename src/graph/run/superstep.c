@@ -25,6 +25,7 @@
 #include "graph/core/holding.h"
 #include "graph/core/life.h"
 #include "graph/core/runs.h"
+#include "graph/core/seen.h"
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
 #include "graph/keep/stream.h"
@@ -86,6 +87,7 @@ int pons_run_step(pons_run *r, pons_error *err)
     if (r->ns && r->ns->queue) {
         pons__queue_wake(r->ns);
     }
+    pons__seen_run(r);
     return st;
 }
 

@@ -13,6 +13,7 @@
 #include "graph/core/calls.h"
 #include "graph/core/faults.h"
 #include "graph/core/life.h"
+#include "graph/core/seen.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
 #include "graph/shape/contract.h"
@@ -24,6 +25,7 @@
 #include "graph/task/subgraph.h"
 
 static void pass(pons_cx *cx, const pons_value *input);
+static void conclude(pons_cx *cx, int st, pons_error *said, bool input);
 static int too_few(const pons_cx *cx, pons_error *err);
 static int run_node(pons_cx *cx, pons_error *err);
 static int run_routers(pons_cx *cx, pons_error *err);
@@ -31,6 +33,7 @@ static int run_routers(pons_cx *cx, pons_error *err);
 void pons__task_run(pons_cx *cx)
 {
     do { // again for an attempt that is due at once
+        pons__seen_begins(cx);
         pons__task_rewind(cx);
         pass(cx, NULL);
     } while (cx->state == PONS__TASK_TODO && !cx->broken);
@@ -55,8 +58,14 @@ static void pass(pons_cx *cx, const pons_value *input)
     pons__task_conclude(cx, st, &err, input != NULL);
 }
 
-// What becomes of a pass that has come so far.
 void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input)
+{
+    conclude(cx, st, said, input);
+    pons__seen_over(cx, said->status);
+}
+
+// What becomes of a pass that has come so far.
+static void conclude(pons_cx *cx, int st, pons_error *said, bool input)
 {
     pons_error err = *said;
     if (st == PONS_OK && cx->fault == PONS_OK && cx->n_calls > 0) {
@@ -160,6 +169,7 @@ bool pons__task_open(pons_cx *cx)
     bool done = false;
     pons_error err;
     pons__error_empty(&err);
+    pons__seen_begins(cx);
     pons__task_rewind(cx);
     int st = cx->expired ? pons__policy_timed_out(cx, &err) : PONS_OK;
     if (st == PONS_OK && cx->node->input.compiled) {

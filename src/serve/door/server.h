@@ -17,7 +17,6 @@ typedef struct pons__steering pons__steering;
 typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
 typedef struct pons__mcp pons__mcp;
-typedef struct pons__traces pons__traces;
 typedef struct pons__runhost pons__runhost;
 typedef struct pons__desk pons__desk;
 typedef struct pons__webhooks pons__webhooks;
@@ -34,8 +33,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__steering *steering;
     pons__page *page;
     pons__metrics *metrics;
-    pons__traces *traces; // NULL: nobody collects them
-    pons__mcp *mcp;       // NULL: none is offered
+    pons__mcp *mcp; // NULL: none is offered
     pons__runhost *host;
     int64_t swept_ms;         // when threads were last looked at for their ttl; the watcher's
     pons__webhooks *webhooks; // NULL: there is no HTTP client

@@ -5,9 +5,8 @@
 // A thread of its own, one request at a time. Nobody waits for a collector: when it is away, slow or
 // wrong, spans are dropped, the newest first once the list is full, and a line in the log says so, once
 // a minute. What 429 and 5xx refused is sent once more.
-#include "serve/traces/export.h"
+#include "traces/export.h"
 
-#include "pons/ext/http.h"
 #include "pons/log.h"
 
 #include <poll.h>
@@ -22,10 +21,13 @@
 #define EVERY_MS  1000
 #define WHOLE_MS  10000 // of a request
 #define TELL_MS   60000
-#define HEADERS   18
+#define HEADERS   18 // beside the content type
 
 struct pons__export {
-    const pons_serve *s;
+    const pons_http_ops *http; // const, as the next four
+    pons_clock clock;
+    char *url, *service;
+    char *headers[HEADERS + 2];
     void *client; // the thread
     pthread_t thread;
     bool has_thread;
@@ -43,7 +45,7 @@ struct pons__export {
 // Waits for the end of a call; the status of its reply, 0 without one.
 static int finish(pons__export *x, uint64_t call)
 {
-    const pons_http_ops *http = x->s->o.otlp.http;
+    const pons_http_ops *http = x->http;
     int status = 0;
     for (;;) {
         struct pollfd p = {.fd = http->event_fd(x->client), .events = POLLIN};
@@ -65,22 +67,17 @@ static int finish(pons__export *x, uint64_t call)
 
 static int post(pons__export *x, const char *body, size_t n)
 {
-    const pons_serve_otlp *o = &x->s->o.otlp;
-    const char *headers[HEADERS + 2] = {"Content-Type: application/json"};
     pons_error err = PONS_ERROR_INIT;
-    for (size_t i = 0; o->headers && o->headers[i] && i < HEADERS; i++) {
-        headers[i + 1] = o->headers[i];
-    }
     const pons_http_request r = {.method = "POST",
-                                 .url = o->url,
-                                 .headers = headers,
+                                 .url = x->url,
+                                 .headers = (const char *const *)x->headers,
                                  .body = body,
                                  .body_n = n,
                                  .body_max = 65536,
                                  .connect_ms = WHOLE_MS,
                                  .whole_ms = WHOLE_MS};
     const uint64_t call = ++x->calls;
-    return o->http->start(x->client, call, &r, &err) < 0 ? 0 : finish(x, call);
+    return x->http->start(x->client, call, &r, &err) < 0 ? 0 : finish(x, call);
 }
 
 static void send_batch(pons__export *x, pons_value *spans)
@@ -88,9 +85,8 @@ static void send_batch(pons__export *x, pons_value *spans)
     char *text = NULL;
     pons_value *scopes = json_array(), *resources = json_array(), *attributes = json_array();
     json_array_append_new(
-        attributes,
-        pons_object("key", json_string("service.name"), "value",
-                    pons_object("stringValue", json_string(x->s->o.otlp.service), NULL), NULL));
+        attributes, pons_object("key", json_string("service.name"), "value",
+                                pons_object("stringValue", json_string(x->service), NULL), NULL));
     json_array_append_new(scopes,
                           pons_object("scope", pons_object("name", json_string("pons"), NULL),
                                       "spans", pons_value_ref(spans), NULL));
@@ -105,10 +101,10 @@ static void send_batch(pons__export *x, pons_value *spans)
         status = post(x, text, (size_t)n);
     }
     free(text);
-    const int64_t now = pons_now_ms(&x->s->o.clock);
+    const int64_t now = pons_now_ms(&x->clock);
     if ((status < 200 || status > 299) && (x->told_ms == 0 || now - x->told_ms > TELL_MS)) {
         x->told_ms = now;
-        pons_log(PONS_LOG_WARN, PONS__SERVE, "the collector took no spans (%d): %zu are lost",
+        pons_log(PONS_LOG_WARN, PONS__TRACES, "the collector took no spans (%d): %zu are lost",
                  status, json_array_size(spans));
     }
 }
@@ -120,7 +116,7 @@ static pons_value *take(pons__export *x, bool *ret_closing)
     *ret_closing = x->closing;
     x->spans = json_array();
     if (x->dropped > 0) {
-        pons_log(PONS_LOG_WARN, PONS__SERVE, "%zu spans found no room and are lost", x->dropped);
+        pons_log(PONS_LOG_WARN, PONS__TRACES, "%zu spans found no room and are lost", x->dropped);
         x->dropped = 0;
     }
     pthread_mutex_unlock(&x->mtx);
@@ -148,20 +144,36 @@ static void *run(void *user)
 
 // ---- outside ------------------------------------------------------------------------------------
 
-int pons__export_open(const pons_serve *s, pons__export **ret, pons_error *err)
+static bool copy(pons__export *x, const pons_traces_options *o)
+{
+    x->url = strdup(o->url);
+    x->service = strdup(o->service ? o->service : "pons");
+    x->headers[0] = strdup("Content-Type: application/json");
+    bool ok = x->url && x->service && x->headers[0];
+    for (size_t i = 0; o->headers && o->headers[i] && i < HEADERS && ok; i++) {
+        x->headers[i + 1] = strdup(o->headers[i]);
+        ok = x->headers[i + 1] != NULL;
+    }
+    return ok;
+}
+
+int pons__export_open(const pons_traces_options *o, pons__export **ret, pons_error *err)
 {
     pons__export *x = calloc(1, sizeof *x);
     if (!x) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for traces");
+        return pons_error_set(err, PONS_ENOMEM, PONS__TRACES, "no memory for traces");
     }
-    x->s = s;
+    x->http = o->http;
+    x->clock = o->clock;
     x->spans = json_array();
     pthread_mutex_init(&x->mtx, NULL);
     x->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = s->o.otlp.http->open(NULL, NULL, &x->client, err);
+    int rc = copy(x, o) && x->spans
+                 ? x->http->open(NULL, NULL, &x->client, err)
+                 : pons_error_set(err, PONS_ENOMEM, PONS__TRACES, "no memory for traces");
     x->has_thread = rc >= 0 && x->wake >= 0 && pthread_create(&x->thread, NULL, run, x) == 0;
     if (!x->has_thread) {
-        rc = rc < 0 ? rc : pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for traces");
+        rc = rc < 0 ? rc : pons_error_set(err, PONS_EENV, PONS__TRACES, "no thread for traces");
         pons__export_close(x);
         return rc;
     }
@@ -204,7 +216,14 @@ void pons__export_close(pons__export *x)
         ring(x);
         pthread_join(x->thread, NULL);
     }
-    x->s->o.otlp.http->close(x->client);
+    if (x->client) {
+        x->http->close(x->client);
+    }
+    for (size_t i = 0; i < HEADERS + 2; i++) {
+        free(x->headers[i]);
+    }
+    free(x->url);
+    free(x->service);
     if (x->wake >= 0) {
         close(x->wake);
     }

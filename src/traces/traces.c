@@ -1,5 +1,7 @@
 // traces.c - what happens as OpenTelemetry spans, named by the conventions for generative AI.
 //
+//     a run of a graph    invoke_workflow     its first task … its end, a root where nothing else is one
+//       a task              node NAME         begins … ends, waits or fails; of the task that called it
 //     an agent's turn     invoke_agent agent   llm_start … done, a root
 //       a model's call      chat MODEL         llm_start … llm_end
 //       a tool's call       execute_tool NAME  by tool_end's duration
@@ -7,13 +9,13 @@
 //       a decision          decide             observation … decision; chat when a model was asked
 //       a skill             execute_tool NAME  effect dispatched … its end
 //
-// Spans are made of the events that the host has anyway (pons_serve_event), so that no other part knows
-// of traces. What is open is in a table of OPEN_MAX; a span whose end does not come is dropped when its
+// Spans are made of the events and task notes that the host has anyway, so that no other part knows of
+// traces. What is open is in a table of OPEN_MAX; a span whose end does not come is dropped when its
 // place is needed. What people and models said is not in spans: names, times, counts and ends are.
-#include "serve/traces/traces.h"
+#include "pons/traces.h"
 
 #include "pons/rand.h"
-#include "serve/traces/export.h"
+#include "traces/export.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -26,7 +28,7 @@
 #define KIND_CLIENT   3
 #define STATUS_ERROR  2
 
-typedef enum sort { TURN, TASK, CALL, LOOK, EFFECT } sort;
+typedef enum sort { TURN, TASK, CALL, LOOK, EFFECT, RUN, NODE } sort;
 
 typedef struct open_span { // begun, and its end has not come
     bool used;
@@ -37,7 +39,7 @@ typedef struct open_span { // begun, and its end has not come
     uint64_t age;
 } open_span;
 
-struct pons__traces {
+struct pons_traces {
     pons__export *x;
     pthread_mutex_t mtx;
     open_span open[OPEN_MAX]; // [mtx]
@@ -47,7 +49,7 @@ struct pons__traces {
 
 // ---- what is open: under mtx --------------------------------------------------------------------
 
-static open_span *find(pons__traces *t, const char *thread, sort of, const char *key)
+static open_span *find(pons_traces *t, const char *thread, sort of, const char *key)
 {
     for (size_t i = 0; i < OPEN_MAX; i++) {
         open_span *o = &t->open[i];
@@ -59,20 +61,21 @@ static open_span *find(pons__traces *t, const char *thread, sort of, const char 
     return NULL;
 }
 
-static void fresh_id(pons__traces *t, char *ret, size_t digits)
+static void fresh_id(pons_traces *t, char *ret, size_t digits)
 {
     for (size_t i = 0; i < digits; i += 16) {
         snprintf(ret + i, 17, "%016" PRIx64, pons_rand_u64(&t->rand));
     }
 }
 
-static open_span *root_of(pons__traces *t, const char *thread)
+static open_span *root_of(pons_traces *t, const char *thread)
 {
     open_span *root = find(t, thread, TURN, NULL);
-    return root ? root : find(t, thread, TASK, NULL);
+    root = root ? root : find(t, thread, TASK, NULL);
+    return root ? root : find(t, thread, RUN, NULL);
 }
 
-static void place(pons__traces *t, open_span *o, const char *thread)
+static void place(pons_traces *t, open_span *o, const char *thread)
 {
     const open_span *root = root_of(t, thread);
     if (root && root != o) {
@@ -85,7 +88,7 @@ static void place(pons__traces *t, open_span *o, const char *thread)
     fresh_id(t, o->id, 16);
 }
 
-static open_span *begin(pons__traces *t, const pons_event *ev, sort of, const char *key)
+static open_span *begin(pons_traces *t, const pons_event *ev, sort of, const char *key)
 {
     open_span *o = &t->open[0];
     for (size_t i = 0; i < OPEN_MAX && o->used; i++) {
@@ -119,7 +122,7 @@ static void put_number(pons_value *list, const char *key, int64_t n)
 }
 
 // Takes attributes. to < since: a clock was set back; then it took no time.
-static void send_span(pons__traces *t, const open_span *o, int64_t until_ms, const char *name,
+static void send_span(pons_traces *t, const open_span *o, int64_t until_ms, const char *name,
                       int kind, pons_value *attributes, bool failed)
 {
     const int64_t until = until_ms < o->since_ms ? o->since_ms : until_ms;
@@ -144,7 +147,7 @@ static pons_value *of_operation(const char *operation, const char *thread)
 
 // ---- agents -------------------------------------------------------------------------------------
 
-static void on_model_start(pons__traces *t, const pons_event *ev)
+static void on_model_start(pons_traces *t, const pons_event *ev)
 {
     if (!find(t, ev->thread, TURN, NULL)) {
         begin(t, ev, TURN, "");
@@ -152,7 +155,7 @@ static void on_model_start(pons__traces *t, const pons_event *ev)
     begin(t, ev, CALL, pons_get_str(ev->payload, "call_id", ""));
 }
 
-static void on_model_end(pons__traces *t, const pons_event *ev)
+static void on_model_end(pons_traces *t, const pons_event *ev)
 {
     open_span *o = find(t, ev->thread, CALL, pons_get_str(ev->payload, "call_id", ""));
     const pons_value *tokens = pons_get(ev->payload, "tokens");
@@ -174,7 +177,7 @@ static void on_model_end(pons__traces *t, const pons_event *ev)
     o->used = false;
 }
 
-static void on_tool_end(pons__traces *t, const pons_event *ev)
+static void on_tool_end(pons_traces *t, const pons_event *ev)
 {
     const char *tool = pons_get_str(ev->payload, "tool", "");
     char name[128];
@@ -186,7 +189,7 @@ static void on_tool_end(pons__traces *t, const pons_event *ev)
     send_span(t, &o, ev->ts_ms, name, KIND_INTERNAL, a, false);
 }
 
-static void end_root(pons__traces *t, open_span *o, const pons_event *ev, const char *agent)
+static void end_root(pons_traces *t, open_span *o, const pons_event *ev, const char *agent)
 {
     const char *status = pons_get_str(ev->payload, "status", "");
     char name[64];
@@ -202,7 +205,7 @@ static void end_root(pons__traces *t, open_span *o, const pons_event *ev, const 
 
 // ---- the robot ----------------------------------------------------------------------------------
 
-static void on_decision(pons__traces *t, const pons_event *ev)
+static void on_decision(pons_traces *t, const pons_event *ev)
 {
     open_span *o = find(t, ev->thread, LOOK, NULL);
     const pons_value *model = pons_get(ev->payload, "model");
@@ -222,7 +225,7 @@ static void on_decision(pons__traces *t, const pons_event *ev)
     o->used = false;
 }
 
-static void on_effect(pons__traces *t, const pons_event *ev)
+static void on_effect(pons_traces *t, const pons_event *ev)
 {
     const char *id = pons_get_str(ev->payload, "goal_id", "");
     const char *state = pons_get_str(ev->payload, "state", "");
@@ -247,9 +250,64 @@ static void on_effect(pons__traces *t, const pons_event *ev)
     o->used = false;
 }
 
+// ---- graphs -------------------------------------------------------------------------------------
+
+static void end_run(pons_traces *t, const pons_task_seen *s)
+{
+    open_span *o = find(t, s->thread, RUN, s->ns);
+    char name[PONS_NAME_MAX + 24];
+    if (!o) {
+        return;
+    }
+    pons_value *a = of_operation("invoke_workflow", s->thread);
+    put_text(a, "gen_ai.workflow.name", s->graph);
+    put_text(a, "error.type", s->status ? pons_status_word(s->status) : NULL);
+    snprintf(name, sizeof name, "invoke_workflow %s", s->graph);
+    send_span(t, o, s->ts_ms, name, KIND_INTERNAL, a, s->status != PONS_OK);
+    o->used = false;
+}
+
+static void on_task(pons_traces *t, const pons_task_seen *s)
+{
+    const pons_event at = {.thread = s->thread, .ns = s->ns, .ts_ms = s->ts_ms};
+    char name[PONS_NAME_MAX + 8];
+    if (s->what == PONS_SEEN_RUN_ENDS) {
+        end_run(t, s);
+        return;
+    }
+    if (s->what == PONS_SEEN_BEGINS) {
+        if (!root_of(t, s->thread)) {
+            begin(t, &at, RUN, s->ns);
+        }
+        open_span *o = begin(t, &at, NODE, s->id);
+        const open_span *above = *s->caller ? find(t, s->thread, NODE, s->caller) : NULL;
+        if (above) {
+            memcpy(o->parent, above->id, sizeof o->parent);
+        }
+        return;
+    }
+    open_span *o = find(t, s->thread, NODE, s->id);
+    if (!o) {
+        return;
+    }
+    pons_value *a = of_operation(NULL, s->thread);
+    put_text(a, "pons.graph", s->graph);
+    put_text(a, "pons.node", s->node);
+    put_number(a, "pons.superstep", s->superstep);
+    if (s->attempt > 1) {
+        put_number(a, "pons.attempt", s->attempt);
+    }
+    put_text(a, "pons.outcome", s->what == PONS_SEEN_WAITS ? "waits" : s->cached ? "cached" : NULL);
+    const bool failed = s->what == PONS_SEEN_FAILS;
+    put_text(a, "error.type", failed ? pons_status_word(s->status) : NULL);
+    snprintf(name, sizeof name, "node %s", s->node);
+    send_span(t, o, s->ts_ms, name, KIND_INTERNAL, a, failed);
+    o->used = false;
+}
+
 // ---- outside ------------------------------------------------------------------------------------
 
-static void on_event(pons__traces *t, const pons_event *ev)
+static void on_event(pons_traces *t, const pons_event *ev)
 {
     const char *type = ev->type;
     open_span *o = NULL;
@@ -282,8 +340,9 @@ static void on_event(pons__traces *t, const pons_event *ev)
     }
 }
 
-void pons__traces_event(pons__traces *t, const pons_event *ev)
+void pons_traces_event(void *traces, const pons_event *ev)
 {
+    pons_traces *t = traces;
     if (t) {
         pthread_mutex_lock(&t->mtx);
         on_event(t, ev);
@@ -291,28 +350,39 @@ void pons__traces_event(pons__traces *t, const pons_event *ev)
     }
 }
 
-int pons__traces_open(pons_serve *s, pons__traces **ret, pons_error *err)
+void pons_traces_task(void *traces, const pons_task_seen *seen)
 {
-    if (!s->o.otlp.url || !s->o.otlp.http) {
-        return PONS_OK;
+    pons_traces *t = traces;
+    if (t) {
+        pthread_mutex_lock(&t->mtx);
+        on_task(t, seen);
+        pthread_mutex_unlock(&t->mtx);
     }
-    pons__traces *t = calloc(1, sizeof *t);
+}
+
+int pons_traces_open(const pons_traces_options *o, pons_traces **ret, pons_error *err)
+{
+    pons_traces_options own = *o;
+    if (!own.url || !*own.url) {
+        return pons_error_set(err, PONS_EINVAL, PONS__TRACES, "traces need the URL of a collector");
+    }
+    int rc = own.http ? PONS_OK : pons_http_load(&own.http, err);
+    pons_traces *t = rc < 0 ? NULL : calloc(1, sizeof *t);
     if (!t) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for traces");
+        return rc < 0 ? rc : pons_error_set(err, PONS_ENOMEM, PONS__TRACES, "no memory for traces");
     }
     pthread_mutex_init(&t->mtx, NULL);
     pons_rand_seed_os(&t->rand);
-    s->o.otlp.service = s->o.otlp.service ? s->o.otlp.service : "pons";
-    const int rc = pons__export_open(s, &t->x, err);
+    rc = pons__export_open(&own, &t->x, err);
     if (rc < 0) {
-        pons__traces_close(t);
+        pons_traces_close(t);
         return rc;
     }
     *ret = t;
     return PONS_OK;
 }
 
-void pons__traces_close(pons__traces *t)
+void pons_traces_close(pons_traces *t)
 {
     if (t) {
         pons__export_close(t->x);

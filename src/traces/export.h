@@ -1,13 +1,15 @@
 // export.h - spans on their way to a collector.
-#ifndef PONS_SERVE_TRACES_EXPORT_H
-#define PONS_SERVE_TRACES_EXPORT_H
+#ifndef PONS_TRACES_EXPORT_H
+#define PONS_TRACES_EXPORT_H
 
-#include "pons/value.h"
-#include "serve/door/server.h"
+#include "pons/ext/http.h"
+#include "pons/traces.h"
+
+#define PONS__TRACES "traces"
 
 typedef struct pons__export pons__export;
 
-int pons__export_open(const pons_serve *s, pons__export **ret, pons_error *err);
+int pons__export_open(const pons_traces_options *o, pons__export **ret, pons_error *err);
 void pons__export_span(pons__export *x, pons_value *span); // takes it; any thread, never waits
 void pons__export_close(pons__export *x); // sends what is left, twice WHOLE_MS at most; NULL-safe
 
