@@ -259,9 +259,10 @@ static int away(void *user, const char *name, pons_value **ret, pons_error *err)
     return pons_error_set(err, PONS_ENOTFOUND, "fuzz", "away");
 }
 
-static int no_body(void *user, pons_link **ret, pons_error *err)
+static int no_body(void *user, bool laser, pons_link **ret, pons_error *err)
 {
     (void)user;
+    (void)laser;
     (void)ret;
     return pons_error_set(err, PONS_ENOTFOUND, "fuzz", "no body");
 }
