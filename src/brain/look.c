@@ -74,6 +74,26 @@ bool pons__has(const pons_value *list, const char *text)
 
 // ---- the body -----------------------------------------------------------------------------------
 
+pons__body_goal *pons__port_goal(pons__port *p, const char *id)
+{
+    for (pons__body_goal *g = p->goals; g; g = g->next) {
+        if (strcmp(g->id, id) == 0) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+int64_t pons__port_epoch(const pons__port *p)
+{
+    return p->hello ? p->greeting.as.hello.epoch : 0;
+}
+
+const char *pons__port_boot(const pons__port *p)
+{
+    return p->hello ? p->greeting.as.hello.boot_id : "";
+}
+
 int64_t pons__port_robot_ms(const pons__port *p)
 {
     return p->newest.as.telemetry.robot_ms; // 0 before the first

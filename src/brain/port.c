@@ -188,16 +188,6 @@ void pons__port_keep(pons__body_goal *g, const pons_message_goal *goal, const ch
     snprintf(g->boot_id, sizeof g->boot_id, "%s", boot_id);
 }
 
-pons__body_goal *pons__port_goal(pons__port *p, const char *id)
-{
-    for (pons__body_goal *g = p->goals; g; g = g->next) {
-        if (strcmp(g->id, id) == 0) {
-            return g;
-        }
-    }
-    return NULL;
-}
-
 pons__body_goal *pons__port_track(pons__port *p, const char *id)
 {
     pons__body_goal *g = pons__port_goal(p, id);
@@ -371,16 +361,6 @@ static void on_hello(pons__port *p, const pons_report *r)
         pons__port_heard(p);
     }
     p->brain->tick_now = true;
-}
-
-int64_t pons__port_epoch(const pons__port *p)
-{
-    return p->hello ? p->greeting.as.hello.epoch : 0;
-}
-
-const char *pons__port_boot(const pons__port *p)
-{
-    return p->hello ? p->greeting.as.hello.boot_id : "";
 }
 
 void pons__port_heard(pons__port *p)

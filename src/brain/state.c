@@ -494,3 +494,10 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
     pons__set_text(&r->human->answer, answer);
     pons__set_text(&r->human->reason, reason);
 }
+
+void pons__approval_clear(pons__react *react)
+{
+    pons__record_free(&pons__question_record, react->approval);
+    react->approval = NULL;
+    pons__list_clear(&pons__question_record, &react->also);
+}

@@ -460,5 +460,6 @@ pons__decision_type pons__decided(const pons__react *r);
 // The one that counts; NULL: none.
 const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
+void pons__approval_clear(pons__react *r); // nobody is asked
 
 #endif

@@ -99,13 +99,6 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     return q;
 }
 
-void pons__approval_clear(pons__react *react)
-{
-    pons__record_free(&pons__question_record, react->approval);
-    react->approval = NULL;
-    pons__list_clear(&pons__question_record, &react->also);
-}
-
 void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills)
 {
     pons__approval_clear(react);

@@ -7,7 +7,6 @@
 
 // R4: asks, with a question for the operations and one for whatever the decision asks beside.
 void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills);
-void pons__approval_clear(pons__react *react); // nobody is asked
 // R4: the questions that the task was put aside with, and their answers, are the ones at hand. False:
 // there are none.
 bool pons__approval_reopen(pons__react *react);
