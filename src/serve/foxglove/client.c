@@ -161,7 +161,7 @@ static int publish(pons__fox_client *c, const char *data, size_t n, char ret_don
     uint32_t id = 0;
     const char *json = NULL;
     size_t json_n = 0;
-    double pose[3];
+    double pose[3] = {0};
     pons_autovalue message = NULL;
     pons_autovalue said = NULL;
     const pons_serve_host *host = &c->f->s->o.host;
