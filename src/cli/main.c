@@ -4,6 +4,7 @@
 // adapters by name; session.c
 // runs a brain for `run` and `resume`; display.c shows its events.
 #include "cli/commands.h"
+#include "pons/config_file.h"
 #include "pons/log.h"
 #include "pons/memory.h"
 #include "pons/module.h"
@@ -104,8 +105,10 @@ static int take_globals(cli *c, int argc, char **argv, pons_error *err)
     }
     char fallback[PATH_MAX], cwd[PATH_MAX] = ".";
     if (!workspace || !*workspace) {
-        const char *home = getenv("HOME");
-        snprintf(fallback, sizeof fallback, "%s/.pons", home && *home ? home : ".");
+        const int rc = pons_workspace_default(fallback, sizeof fallback, err);
+        if (rc < 0) {
+            return rc;
+        }
         workspace = fallback;
     }
     const bool absolute = workspace[0] == '/';

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "pons/agent.h"
 #include "pons/companion.h"
+#include "pons/config_file.h"
 #include "pons/drivers.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
@@ -147,10 +148,7 @@ int cli_yaml(const cli *c, const char *relative, const char *schema, pons_value 
     pons_yaml *yaml = NULL;
     pons_autovalue rules = NULL;
     pons_schema *compiled = NULL;
-    const int n = snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
-    const bool own = n < (int)sizeof path && access(path, F_OK) == 0;
-    int rc = own ? pons_workspace_check(c->workspace, err)
-                 : pons_share_path(relative, path, sizeof path, err);
+    int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, err);
     if (rc >= 0) {
         rc = pons_yaml_load(path, &yaml, err);
     }

@@ -198,6 +198,9 @@ void bench_start_program(bench *b, proc *p, const char *path, const char *words)
         unsetenv("OPENAI_BASE_URL");
         unsetenv("OPENAI_API_KEY");
         unsetenv("PONS_WORKSPACE");
+        char person[96]; // whoever runs the tests may have a configuration
+        snprintf(person, sizeof person, "%s/person", b->dir);
+        setenv("XDG_CONFIG_HOME", person, 1);
         execv(path, argv);
         _exit(127);
     }

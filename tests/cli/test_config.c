@@ -73,6 +73,109 @@ static void all_faults_are_told(void **state)
     bench_close(&b);
 }
 
+static void put_person(bench *b, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/person", b->dir);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/person/pons", b->dir);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "person/pons/%s", name);
+    bench_file(b, path, text);
+}
+
+// What kernel.yaml is in force, by `pons config path`.
+static void kernel_from(bench *b, const char *from, int beneath)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, "config path kernel.yaml --json");
+    bench_must_exit(&p, 0);
+    const pons_value *row = json_array_get(p.events, 0);
+    assert_string_equal(pons_get_str(row, "from", ""), from);
+    assert_int_equal(json_array_size(pons_get(row, "beneath")), beneath);
+    bench_free(&p);
+}
+
+// A person's file counts beneath the workspace's and above the shipped one, for those who read it too.
+static void a_persons_own_configuration(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    kernel_from(&b, "shipped", 0);
+    put_person(&b, "kernel.yaml", "kernel:\n  speed: [1\n");
+    kernel_from(&b, "person", 1);
+    bench_must_fail(&b, "config check kernel.yaml", 2, "person/pons/kernel.yaml:3:1");
+    bench_must_fail(&b, "run " FAST " 去厨房", 2, "person/pons/kernel.yaml:3:1");
+    put_person(&b, "mcp.json", "{\"mcpServers\": 3}\n");
+    bench_must_fail(&b, "mcp tools", 2, "person/pons/mcp.json:1:16");
+    put(&b, "config/kernel.yaml", "kernel:\n  speed: {\n");
+    kernel_from(&b, "workspace", 2);
+    bench_must_fail(&b, "config check kernel.yaml", 2, "ws/config/kernel.yaml");
+    bench_start(&b, &p, NULL, "config path");
+    assert_non_null(strstr(bench_line(&p), "workspace "));
+    assert_non_null(strstr(bench_line(&p), "person/pons"));
+    assert_non_null(strstr(bench_line(&p), "shipped "));
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// One that somebody else could write, or that leads nowhere, is an error: never a reason to take the next.
+static void a_persons_file_that_does_not_count(void **state)
+{
+    (void)state;
+    bench b;
+    char path[256];
+    bench_open(&b);
+    put_person(&b, "kernel.yaml", "{}\n");
+    snprintf(path, sizeof path, "%s/person/pons/kernel.yaml", b.dir);
+    assert_int_equal(chmod(path, 0666), 0);
+    bench_must_fail(&b, "run " FAST " 去厨房", 3, "may be written by everybody");
+    bench_must_fail(&b, "config show kernel.yaml", 3, "may be written by everybody");
+    bench_must_fail(&b, "config check kernel.yaml", 2, "may be written by everybody");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("nowhere", path), 0);
+    bench_must_fail(&b, "run " FAST " 去厨房", 3, "kernel.yaml");
+    bench_close(&b);
+}
+
+// Where the workspace is when nobody says, by what `config path --json` tells of it.
+static void workspace_is(bench *b, const char *environment, const char *want)
+{
+    char words[1024], path[256];
+    proc p = {0};
+    snprintf(words, sizeof words,
+             "-u PONS_WORKSPACE -u XDG_DATA_HOME HOME=%s %s %s/pons config path --json", b->dir,
+             environment, PONS_BINARY_DIR);
+    bench_start_program(b, &p, "/usr/bin/env", words);
+    const pons_value *row = bench_await(&p, "config.place", "place", "workspace");
+    snprintf(path, sizeof path, "%s/%s/config", b->dir, want);
+    assert_string_equal(pons_get_str(row, "path", ""), path);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+}
+
+static void a_workspace_that_nobody_names(void **state)
+{
+    (void)state;
+    bench b;
+    char data[128], path[128];
+    bench_open(&b);
+    snprintf(data, sizeof data, "XDG_DATA_HOME=%s/data", b.dir);
+    workspace_is(&b, "", ".local/share/pons");
+    workspace_is(&b, data, "data/pons");
+    workspace_is(&b, "XDG_DATA_HOME=data", ".local/share/pons"); // relative: ignored
+    workspace_is(&b, "XDG_DATA_HOME=", ".local/share/pons");
+    snprintf(path, sizeof path, "PONS_WORKSPACE=%s/named", b.dir);
+    workspace_is(&b, path, "named");
+    snprintf(path, sizeof path, "%s/.pons", b.dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    workspace_is(&b, data, ".pons"); // one that is there goes on
+    bench_close(&b);
+}
+
 static void the_last_lines_of_logs(void **state)
 {
     (void)state;
@@ -114,6 +217,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_ships_is_sound, bench_teardown),
         cmocka_unit_test_teardown(all_faults_are_told, bench_teardown),
+        cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),
+        cmocka_unit_test_teardown(a_persons_file_that_does_not_count, bench_teardown),
+        cmocka_unit_test_teardown(a_workspace_that_nobody_names, bench_teardown),
         cmocka_unit_test_teardown(the_last_lines_of_logs, bench_teardown),
     };
     pons_value_init();

@@ -426,6 +426,40 @@ static void test_configuration(void **state)
 }
 
 // Configuration that is a link: what it leads to is configuration too, also before it is there.
+// A person's configuration that lies where the tools work, by either of its names: not read, and not made
+// where there is none yet.
+static void test_a_persons_configuration(void **state)
+{
+    bench b;
+    char place[PATH_MAX];
+    (void)state;
+    char *saved = getenv("XDG_CONFIG_HOME") ? strdup(getenv("XDG_CONFIG_HOME")) : NULL;
+    bench_open(&b, NULL);
+    join(place, sizeof place, &b, "ws/home/.config");
+    setenv("XDG_CONFIG_HOME", place, 1);
+    bench_reopen(&b, NULL);
+    bench_refused(&b, "write_file",
+                  "{\"path\":\"home/.config/pons/kernel.yaml\",\"content\":\"{}\"}", PONS_EREFUSED,
+                  "protected");
+    put(&b, "ws/dots/pons/kernel.yaml", "tick_hz: 10");
+    put(&b, "ws/home/mine.md", "mine");
+    link_to(&b, "../dots", "ws/home/.config");
+    bench_reopen(&b, NULL);
+    bench_refused(&b, "read_file", "{\"path\":\"dots/pons/kernel.yaml\"}", PONS_EREFUSED, "hidden");
+    bench_refused(&b, "write_file", "{\"path\":\"dots/Pons/tools.yaml\",\"content\":\"{}\"}",
+                  PONS_EREFUSED, "protected");
+    char *out = bench_output(&b, "read_file", "{\"path\":\"home/mine.md\"}");
+    assert_non_null(strstr(out, "mine"));
+    free(out);
+    bench_close(&b);
+    if (saved) {
+        setenv("XDG_CONFIG_HOME", saved, 1);
+    } else {
+        unsetenv("XDG_CONFIG_HOME");
+    }
+    free(saved);
+}
+
 // Where a hidden name is a link, at any depth, what it leads to is as hidden.
 static void test_hidden_behind_links(void **state)
 {
@@ -503,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_binary_and_invalid),
         cmocka_unit_test(test_huge_is_cut),
         cmocka_unit_test(test_hidden_and_protected),
+        cmocka_unit_test(test_a_persons_configuration),
         cmocka_unit_test(test_hidden_behind_links),
         cmocka_unit_test(test_configuration_behind_links),
         cmocka_unit_test(test_search),

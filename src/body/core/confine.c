@@ -55,12 +55,30 @@ static void clear_environment(void)
 
 static bool stays(const char *entry)
 {
-    static const char *const names[] = {
-        "HOME",          "PATH",           "USER",           "LOGNAME",          "LANG",
-        "LANGUAGE",      "LC_ALL",         "LC_CTYPE",       "LC_MESSAGES",      "TZ",
-        "TMPDIR",        "PONS_WORKSPACE", "PONS_SHARE",     "PONS_MODULE_PATH", "PONS_LOG",
-        "ROS_DOMAIN_ID", "ROS_DISTRO",     "CYCLONEDDS_URI", "ASAN_OPTIONS",     "UBSAN_OPTIONS",
-        "TSAN_OPTIONS",  "LSAN_OPTIONS",   "LD_LIBRARY_PATH"};
+    static const char *const names[] = {"HOME",
+                                        "PATH",
+                                        "USER",
+                                        "LOGNAME",
+                                        "LANG",
+                                        "LANGUAGE",
+                                        "LC_ALL",
+                                        "LC_CTYPE",
+                                        "LC_MESSAGES",
+                                        "TZ",
+                                        "TMPDIR",
+                                        "PONS_WORKSPACE",
+                                        "PONS_SHARE",
+                                        "PONS_MODULE_PATH",
+                                        "PONS_LOG",
+                                        "ROS_DOMAIN_ID",
+                                        "ROS_DISTRO",
+                                        "CYCLONEDDS_URI",
+                                        "ASAN_OPTIONS",
+                                        "UBSAN_OPTIONS",
+                                        "TSAN_OPTIONS",
+                                        "LSAN_OPTIONS",
+                                        "LD_LIBRARY_PATH",
+                                        "XDG_CONFIG_HOME"};
     // Where Gazebo is found; the name and the password that its transport may have do not stay.
     static const char *const gazebo[] = {"IGN_PARTITION",
                                          "IGN_IP",

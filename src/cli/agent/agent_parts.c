@@ -1,5 +1,6 @@
 // agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent/agent_cli.h"
+#include "pons/config_file.h"
 #include "pons/file.h"
 #include "pons/mcp.h"
 #include "pons/module.h"
@@ -24,12 +25,13 @@ int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err)
     static const char *const names[] = {PONS_DIR_CONFIG "/" PONS_FILE_GRAPH_CONFIG,
                                         PONS_FILE_GRAPH_CONFIG};
     for (size_t i = 0; i < 2; i++) {
-        snprintf(ret, cap, "%s/%s", c->workspace, names[i]);
-        if (access(ret, F_OK) == 0) {
-            return pons_workspace_check(c->workspace, err);
+        const int rc = pons_config_at(PONS_CONFIG_WORKSPACE, c->workspace, names[i], ret, cap, err);
+        if (rc != PONS_ENOTFOUND) {
+            return rc;
         }
+        *err = (pons_error)PONS_ERROR_INIT;
     }
-    return pons_share_path(names[0], ret, cap, err);
+    return pons_config_find(NULL, names[0], ret, cap, NULL, err);
 }
 
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
@@ -162,7 +164,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return pons_link_connect(user, ret, err);
 }
 
-// config/prompts/NAME.md of the workspace or of the installation; without either, what is built in.
+// config/prompts/NAME.md of the workspace, a person or the installation; without either, what is built in.
 static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
 {
     static const char *const names[] = {"agent", "executor", "replanner"};
@@ -172,10 +174,15 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
         char *text = malloc(PROMPT_MAX + 1);
         pons_error none = PONS_ERROR_INIT;
         snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
-        snprintf(path, sizeof path, "%s/%s", c->workspace, relative);
-        if (access(path, F_OK) != 0 && pons_share_path(relative, path, sizeof path, &none) < 0) {
+        const int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, &none);
+        if (rc < 0) {
             free(text);
-            continue;
+            if (rc == PONS_ENOTFOUND) {
+                continue;
+            }
+            pons_value_unref(all);
+            *err = none;
+            return rc;
         }
         FILE *f = text ? pons_file_read(path) : NULL;
         const size_t n = f ? fread(text, 1, PROMPT_MAX + 1, f) : 0;

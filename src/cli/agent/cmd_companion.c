@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/served.h"
 #include "pons/companion.h"
+#include "pons/config_file.h"
 #include "pons/ext/llm.h"
 #include "pons/log.h"
 #include "pons/module.h"
@@ -109,7 +110,7 @@ int cmd_companion(cli *c, pons_error *err)
                         "`message TEXT`");
 }
 
-// A file of the workspace when it has its own, else the one that pons ships.
+// A file of the workspace when it has its own, else a person's, else the one that pons ships.
 static int own_file(const cli *c, const char *given, const char *relative, char path[PATH_MAX],
                     pons_error *err)
 {
@@ -117,11 +118,7 @@ static int own_file(const cli *c, const char *given, const char *relative, char 
         snprintf(path, PATH_MAX, "%s", given);
         return PONS_OK;
     }
-    const int n = snprintf(path, PATH_MAX, "%s/%s", c->workspace, relative);
-    if (n < PATH_MAX && access(path, F_OK) == 0) {
-        return PONS_OK;
-    }
-    return pons_share_path(relative, path, PATH_MAX, err);
+    return pons_config_find(c->workspace, relative, path, PATH_MAX, NULL, err);
 }
 
 // The time of day, to be shown by %.5s, of a stored time "YYYY-MM-DDTHH:MM...".

@@ -11,6 +11,8 @@
 // replaced whole under a lock; it is in run/, which no tool writes.
 #include "cli/agent/folder.h"
 
+#include "pons/config_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,6 +101,14 @@ static bool beneath(const char *path, const char *above)
            (path[n] == '\0' || path[n] == '/' || above[n - 1] == '/');
 }
 
+static bool in_configuration(const char *folder)
+{
+    char person[PATH_MAX], place[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    return pons_config_person_dir(person, sizeof person, &none) >= 0 && realpath(person, place) &&
+           beneath(folder, place);
+}
+
 // A person at the terminal; anything but yes is no.
 static bool ask_person(const char *folder)
 {
@@ -140,6 +150,8 @@ int cli_folder_find(cli *c, const char *wanted, cli_folder_ask ask, char ret[PAT
     }
     if (beneath(folder, workspace)) {
         why = "it is in the workspace";
+    } else if (in_configuration(folder)) {
+        why = "it is where your configuration of pons is";
     } else if (strcmp(folder, "/") == 0) {
         why = "it is the root of everything";
     } else if (st.st_uid != geteuid() && st.st_uid != 0) {

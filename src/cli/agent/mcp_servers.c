@@ -1,6 +1,8 @@
 // mcp_servers.c - the servers of the workspace's mcp.json as tools.
 #include "cli/agent/agent_cli.h"
+#include "pons/config_file.h"
 #include "pons/mcp.h"
+#include "pons/protect.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -9,15 +11,30 @@
 
 #define LOOK_MS 100
 
+// Of the workspace, in its root or in config/, else a person's; where nobody has one, where it would be.
+static int find_file(const cli *c, char *ret, size_t cap, pons_error *err)
+{
+    static const char *const names[] = {PONS_FILE_MCP, PONS_DIR_CONFIG "/" PONS_FILE_MCP,
+                                        PONS_FILE_MCP};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        pons_error fault = PONS_ERROR_INIT;
+        const int rc = pons_config_at(i < 2 ? PONS_CONFIG_WORKSPACE : PONS_CONFIG_PERSON,
+                                      c->workspace, names[i], ret, cap, &fault);
+        if (rc != PONS_ENOTFOUND) {
+            *err = rc < 0 ? fault : *err;
+            return rc;
+        }
+    }
+    snprintf(ret, cap, "%s/%s", c->workspace, names[1]);
+    return PONS_OK;
+}
+
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
 {
     char path[PATH_MAX + 32];
     pons_autovalue servers = NULL;
-    snprintf(path, sizeof path, "%s/mcp.json", c->workspace);
-    if (access(path, F_OK) != 0) {
-        snprintf(path, sizeof path, "%s/config/mcp.json", c->workspace);
-    }
-    const int rc = pons_mcp_load(path, &servers, err);
+    int rc = find_file(c, path, sizeof path, err);
+    rc = rc < 0 ? rc : pons_mcp_load(path, &servers, err);
     if (rc < 0) {
         return rc;
     }

@@ -8,6 +8,7 @@
 #include "pons/tools.h"
 
 #include "cli/agent/agent_cli.h"
+#include "pons/config_file.h"
 #include "pons/module.h"
 #include "pons/yaml.h"
 
@@ -21,10 +22,12 @@ static int load(const cli *c, pons_value **ret, pons_error *err)
     char path[PATH_MAX + 64];
     pons_error none = PONS_ERROR_INIT;
     pons_yaml *yaml = NULL;
-    snprintf(path, sizeof path, "%s/config/tools.yaml", c->workspace);
-    const bool there = access(path, F_OK) == 0 ||
-                       pons_share_path("config/tools.yaml", path, sizeof path, &none) >= 0;
-    const int rc = there ? pons_yaml_load(path, &yaml, err) : PONS_OK;
+    int rc = pons_config_find(c->workspace, "config/tools.yaml", path, sizeof path, NULL, &none);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    rc = rc < 0 ? PONS_OK : pons_yaml_load(path, &yaml, err);
     if (rc < 0) {
         return rc;
     }

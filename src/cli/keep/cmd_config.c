@@ -1,16 +1,18 @@
 // cmd_config.c - `pons config path|show|check`: which configuration files count, where each comes
 // from, what it says, and whether pons can read it.
 //
-// A file of the workspace stands for the one that pons ships, whole: they are not merged. check reads
-// each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
+// A file of the workspace stands for a person's, and that for the one that pons ships, whole: they are not
+// merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
 #include "cli/fleet/fleet.h"
 #include "cli/run/notify.h"
 #include "pons/companion.h"
+#include "pons/config_file.h"
 #include "pons/mcp.h"
 #include "pons/module.h"
 #include "pons/policy.h"
+#include "pons/protect.h"
 #include "pons/yaml.h"
 
 #include <errno.h>
@@ -23,6 +25,7 @@ typedef struct file_row {
     bool shipped;            // else it is nobody's until somebody makes it
     const char *help;
     int (*check)(cli *c, const char *path, pons_error *err);
+    bool of_a_workspace; // no person has one for all
 } file_row;
 
 static int kernel(cli *c, const char *path, pons_error *err)
@@ -134,36 +137,92 @@ static const file_row files[] = {
      "who is told when the robot needs a person",
      notify},
     {"mcp.json", {"mcp.json", "config/mcp.json"}, false, "servers of tools", servers},
-    {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet},
+    {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet, true},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
-// Where the file that counts is; false: there is none.
-static bool locate(const cli *c, const file_row *f, char path[PATH_MAX], const char **ret_from)
+// Where one is, in the order in which they count.
+typedef struct place_row {
+    char path[PATH_MAX]; // "": see fault
+    const char *from;
+    pons_error fault; // it is there and does not count: pons refuses to go on
+} place_row;
+enum { PLACES_MAX = 4 }; // two names in the workspace, a person's, the shipped
+
+// All places that have it; the first is in force.
+static size_t locate(const cli *c, const file_row *f, place_row at[PLACES_MAX])
 {
-    pons_error none = PONS_ERROR_INIT;
-    for (size_t i = 0; i < 2 && f->relative[i]; i++) {
-        const int n = snprintf(path, PATH_MAX, "%s/%s", c->workspace, f->relative[i]);
-        if (n < PATH_MAX && access(path, F_OK) == 0) {
-            *ret_from = "workspace";
-            return true;
+    size_t n = 0;
+    for (int place = 0; place < PONS_CONFIG_PLACES; place++) {
+        const bool workspace = place == PONS_CONFIG_WORKSPACE;
+        if ((place == PONS_CONFIG_SHIPPED && !f->shipped) ||
+            (place == PONS_CONFIG_PERSON && f->of_a_workspace)) {
+            continue;
+        }
+        for (size_t i = 0; i < (workspace ? 2 : 1) && f->relative[i]; i++) {
+            place_row *row = &at[n];
+            *row = (place_row){.from = pons_config_place_name((pons_config_place)place),
+                               .fault = PONS_ERROR_INIT};
+            const int rc = pons_config_at((pons_config_place)place, c->workspace, f->relative[i],
+                                          row->path, sizeof row->path, &row->fault);
+            n += rc != PONS_ENOTFOUND;
         }
     }
-    *ret_from = "shipped";
-    path[0] = '\0';
-    return f->shipped && pons_share_path(f->relative[0], path, PATH_MAX, &none) >= 0;
+    return n;
 }
 
-static void show_row(const cli *c, const file_row *f, const char *path, const char *from)
+static void show_row(const cli *c, const file_row *f, const place_row *at, size_t n)
 {
     if (c->json) {
+        pons_autovalue beneath = json_array();
+        for (size_t i = 1; i < n; i++) {
+            json_array_append_new(beneath, pons_object("path", pons_string(at[i].path), "from",
+                                                       json_string(at[i].from), NULL));
+        }
         pons_autovalue row =
             pons_object("type", json_string("config"), "file", json_string(f->name), "path",
-                        path ? pons_string(path) : json_null(), "from",
-                        from ? json_string(from) : json_null(), "help", json_string(f->help), NULL);
+                        n && at->path[0] ? pons_string(at->path) : json_null(), "from",
+                        n ? json_string(at->from) : json_null(), "beneath", pons_value_ref(beneath),
+                        "fault", n && !at->path[0] ? json_string(at->fault.message) : NULL, "help",
+                        json_string(f->help), NULL);
         cli_print_json(row);
-    } else {
-        cli_out("%-18s %-10s %s\n", f->name, from ? from : "-", path ? path : f->help);
+        return;
+    }
+    cli_out("%-18s %-10s %s\n", f->name, n ? at->from : "-",
+            !n            ? f->help
+            : at->path[0] ? at->path
+                          : at->fault.message);
+    for (size_t i = 1; i < n; i++) {
+        cli_out("%-18s %-10s %s\n", "", "  beneath", at[i].path[0] ? at[i].path : at[i].from);
+    }
+}
+
+// The folders themselves, whether they are there or not.
+static void show_places(const cli *c)
+{
+    char path[PATH_MAX + sizeof "/config"];
+    for (int place = 0; place < PONS_CONFIG_PLACES; place++) {
+        pons_error none = PONS_ERROR_INIT;
+        snprintf(path, sizeof path, "%s/" PONS_DIR_CONFIG, c->workspace);
+        const int rc = place == PONS_CONFIG_PERSON
+                           ? pons_config_person_dir(path, sizeof path, &none)
+                       : place == PONS_CONFIG_SHIPPED
+                           ? pons_share_path(PONS_DIR_CONFIG, path, sizeof path, &none)
+                           : PONS_OK;
+        const char *name = pons_config_place_name((pons_config_place)place);
+        const bool there = rc >= 0 && access(path, F_OK) == 0;
+        if (c->json) {
+            pons_autovalue row = pons_object(
+                "type", json_string("config.place"), "place", json_string(name), "path",
+                rc < 0 ? json_null() : pons_string(path), "there", json_boolean(there), NULL);
+            cli_print_json(row);
+        } else {
+            cli_out("%-10s %s%s\n", name, rc < 0 ? none.message : path,
+                    rc < 0 || there ? "" : " (not there)");
+        }
+    }
+    if (!c->json) {
+        cli_out("\n");
     }
 }
 
@@ -188,11 +247,13 @@ static int print_file(const char *path, pons_error *err)
 }
 
 // All faults are told; the first is not the last that a person learns of.
-static void check_row(cli *c, const file_row *f, const char *path, const char *from, bool *ret_bad)
+static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, bool *ret_bad)
 {
-    pons_error fault = PONS_ERROR_INIT;
+    pons_error fault = n ? at->fault : (pons_error)PONS_ERROR_INIT;
     char gone[PATH_MAX];
+    const char *from = n ? at->from : "shipped", *path = n ? at->path : "";
     const int rc = *path ? f->check(c, path, &fault)
+                   : n   ? fault.status
                          : pons_share_path(f->relative[0], gone, sizeof gone, &fault);
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
     *ret_bad |= rc < 0;
@@ -228,26 +289,31 @@ int cmd_config(cli *c, pons_error *err)
         return cli_bad(err, "config %s takes one file", verb);
     }
     bool known = !name, bad = false;
+    if (!name && !check) {
+        show_places(c);
+    }
     int rc = PONS_OK;
     for (size_t i = 0; i < FILES && rc >= 0; i++) {
         const file_row *f = &files[i];
-        char path[PATH_MAX];
-        const char *from = NULL;
+        place_row at[PLACES_MAX];
         if (name && strcmp(name, f->name) != 0) {
             continue;
         }
         known = true;
-        const bool there = locate(c, f, path, &from);
-        if (!there && name) {
+        const size_t n = locate(c, f, at);
+        if (n == 0 && name) {
             return cli_bad(err, "there is no %s here; it would be %s/%s", name, c->workspace,
                            f->relative[0]);
         }
-        if (show) {
-            rc = print_file(path, err);
-        } else if (check && (there || f->shipped)) { // one that is shipped and gone is a fault, too
-            check_row(c, f, path, from, &bad);
+        if (show && !at->path[0]) {
+            *err = at->fault;
+            rc = at->fault.status;
+        } else if (show) {
+            rc = print_file(at->path, err);
+        } else if (check && (n > 0 || f->shipped)) { // one that is shipped and gone is a fault, too
+            check_row(c, f, at, n, &bad);
         } else if (!check) {
-            show_row(c, f, there ? path : NULL, there ? from : NULL);
+            show_row(c, f, at, n);
         }
     }
     if (!known) {

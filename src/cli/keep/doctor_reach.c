@@ -1,6 +1,7 @@
 // doctor_reach.c - what `pons doctor` says is reachable is reached: the model's server answers, the broker of VDA 5050
 // takes a connection. Each within REACH_MS, one after the other.
 #include "cli/keep/doctor.h"
+#include "pons/config_file.h"
 #include "pons/ext/http.h"
 
 #include <errno.h>
@@ -138,16 +139,19 @@ static const char *connects(const char *host, const char *port) // NULL, or why 
     return looked ? gai_strerror(looked) : fault ? strerror(fault) : NULL;
 }
 
-// Of a workspace that has the file: who has none speaks to no master control.
+// Of a workspace or a person that has the file: who has none speaks to no master control.
 void doctor_broker(doctor *d)
 {
     char path[PATH_MAX], host[256] = "", port[8] = "", detail[512];
     pons_autovalue config = NULL;
     pons_error err = PONS_ERROR_INIT;
-    const int n = snprintf(path, sizeof path, "%s/config/vda5050.yaml", d->c->workspace);
-    if (n >= (int)sizeof path || access(path, F_OK) != 0) {
+    pons_config_place place = PONS_CONFIG_SHIPPED;
+    const int found =
+        pons_config_find(d->c->workspace, "config/vda5050.yaml", path, sizeof path, &place, &err);
+    if (found == PONS_ENOTFOUND || (found >= 0 && place == PONS_CONFIG_SHIPPED)) {
         return;
     }
+    err = (pons_error)PONS_ERROR_INIT;
     if (cli_yaml(d->c, "config/vda5050.yaml", "schemas/vda5050.json", &config, &err) < 0) {
         doctor_say(d, "vda5050 broker", "missing", err.message, "`pons config check vda5050.yaml`");
         return;

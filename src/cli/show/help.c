@@ -17,11 +17,11 @@ static void all_commands(void)
         cli_beside(left, NAME_COLUMNS, k->help);
     }
     cli_out("\n");
-    cli_beside(
-        "", 0,
-        "With every command: --json (one object a line on stdout), --workspace DIR (else "
-        "$PONS_WORKSPACE, else ~/.pons). `pons help COMMAND` shows its options, `pons help --man` "
-        "is the man page, `pons help --completion bash|zsh|fish` what a shell completes.");
+    cli_beside("", 0,
+               "With every command: --json (one object a line on stdout), --workspace DIR (else "
+               "$PONS_WORKSPACE, else ~/.pons where there is one, else ~/.local/share/pons). `pons "
+               "help COMMAND` shows its options, `pons help --man` "
+               "is the man page, `pons help --completion bash|zsh|fish` what a shell completes.");
     cli_beside("", 0,
                "Exit: 0 done, 1 ended without success, 2 bad input, 3 environment, 4 waiting for a "
                "person.");

@@ -91,16 +91,21 @@ int cli_help_man(pons_error *err)
     for (const cli_command *k = cli_commands(); k->name && rc >= 0; k++) {
         rc = one(&b, k, err);
     }
-    pons_buf_str(&b,
-                 ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nended without success\n.TP\n2\nbad input\n"
-                 ".TP\n3\nthe environment\n.TP\n4\nit waits for a person\n"
-                 ".SH ENVIRONMENT\n.TP\n\\fBPONS_WORKSPACE\\fR\nthe workspace; default ~/.pons\n"
-                 ".TP\n\\fBPONS_LLM_URL\\fR, \\fBPONS_LLM_MODEL\\fR, \\fBOPENAI_API_KEY\\fR\n"
-                 "the model's server; without one a rule policy decides\n"
-                 ".TP\n\\fBNO_COLOR\\fR\nno colours\n"
-                 ".SH FILES\n.TP\n~/.pons/config\nwhat replaces the configuration that pons ships\n"
-                 ".TP\n~/.pons/pons.db\nthe store of threads, events, effects and approvals\n"
-                 ".TP\n~/.pons/run/body.ledger\nevery motion that was asked for, and its end\n");
+    pons_buf_str(
+        &b,
+        ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nended without success\n.TP\n2\nbad input\n"
+        ".TP\n3\nthe environment\n.TP\n4\nit waits for a person\n"
+        ".SH ENVIRONMENT\n.TP\n\\fBPONS_WORKSPACE\\fR\nthe workspace; default ~/.pons where there "
+        "is one, else ~/.local/share/pons\n"
+        ".TP\n\\fBXDG_CONFIG_HOME\\fR, \\fBXDG_DATA_HOME\\fR\n"
+        "in place of ~/.config and ~/.local/share; ignored unless absolute\n"
+        ".TP\n\\fBPONS_LLM_URL\\fR, \\fBPONS_LLM_MODEL\\fR, \\fBOPENAI_API_KEY\\fR\n"
+        "the model's server; without one a rule policy decides\n"
+        ".TP\n\\fBNO_COLOR\\fR\nno colours\n"
+        ".SH FILES\n.TP\n~/.config/pons\na person's configuration, in place of what pons ships\n"
+        ".TP\nWORKSPACE/config\na workspace's own, in place of both\n"
+        ".TP\nWORKSPACE/pons.db\nthe store of threads, events, effects and approvals\n"
+        ".TP\nWORKSPACE/run/body.ledger\nevery motion that was asked for, and its end\n");
     if (b.failed) {
         return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }

@@ -1,6 +1,7 @@
 // config.c - config/gazebo.yaml: schemas/gazebo.json says what may be in it, this what it means.
 #include "drivers/gazebo/config.h"
 
+#include "pons/config_file.h"
 #include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -21,11 +22,7 @@ int gazebo_config_load(const char *workspace, const char *world, gazebo_config *
                        pons_error *err)
 {
     char path[PATH_MAX] = "";
-    const int n = workspace ? snprintf(path, sizeof path, "%s/config/gazebo.yaml", workspace) : 0;
-    int rc = PONS_OK;
-    if (n <= 0 || n >= (int)sizeof path || access(path, F_OK) != 0) {
-        rc = pons_share_path("config/gazebo.yaml", path, sizeof path, err);
-    }
+    int rc = pons_config_find(workspace, "config/gazebo.yaml", path, sizeof path, NULL, err);
     pons_yaml *yaml = NULL;
     rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
     rc = rc < 0 ? rc : check(yaml, err);

@@ -1,6 +1,7 @@
 // config.c - config/ros2.yaml: schemas/ros2.json says what may be in it, this what it means.
 #include "drivers/ros2/config.h"
 
+#include "pons/config_file.h"
 #include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -37,11 +38,7 @@ static const struct {
 int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
 {
     char path[PATH_MAX] = "";
-    const int n = workspace ? snprintf(path, sizeof path, "%s/config/ros2.yaml", workspace) : 0;
-    int rc = PONS_OK;
-    if (n <= 0 || n >= (int)sizeof path || access(path, F_OK) != 0) {
-        rc = pons_share_path("config/ros2.yaml", path, sizeof path, err);
-    }
+    int rc = pons_config_find(workspace, "config/ros2.yaml", path, sizeof path, NULL, err);
     pons_yaml *yaml = NULL;
     rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
     rc = rc < 0 ? rc : check(yaml, err);

@@ -6,6 +6,7 @@
 // the file's identity, for which the workspace is walked once in a while.
 #include "tools/core/guards.h"
 
+#include "pons/config_file.h"
 #include "tools/core/config.h"
 #include "tools/core/core.h"
 
@@ -86,6 +87,33 @@ static int guard_workspace(pons__core *c)
     return add_pattern(c, "", rest + 1, PONS_GUARD_HIDDEN);
 }
 
+// A person's configuration that lies in what the tools reach is neither read nor written, by the name that
+// pons looks under and by where that leads; before it is there, too: nobody shall make one.
+static int guard_person(pons__core *c)
+{
+    char dir[PATH_MAX], place[PATH_MAX], whole[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    const size_t root = strcmp(c->workspace, "/") == 0 ? 0 : strlen(c->workspace);
+    if (pons_config_person_dir(dir, sizeof dir, &none) < 0) {
+        return PONS_OK;
+    }
+    int rc = PONS_OK;
+    for (size_t cut = strlen(dir); rc >= 0 && cut > 0;) { // as much of it as there is, resolved
+        char above[PATH_MAX];
+        snprintf(above, sizeof above, "%.*s", (int)cut, dir);
+        if (realpath(above, place)) {
+            const int n =
+                snprintf(whole, sizeof whole, "%s%s", strcmp(place, "/") ? place : "", dir + cut);
+            const bool within = n < (int)sizeof whole && strncmp(whole, c->workspace, root) == 0 &&
+                                whole[root] == '/' && whole[root + 1];
+            return within ? add_pattern(c, "", whole + root + 1, PONS_GUARD_HIDDEN) : PONS_OK;
+        }
+        while (cut > 0 && dir[--cut] != '/') {
+        }
+    }
+    return rc;
+}
+
 int pons__guards_init(pons__core *c)
 {
     size_t n;
@@ -100,6 +128,7 @@ int pons__guards_init(pons__core *c)
         }
     }
     rc = rc < 0 || !folder ? rc : guard_workspace(c);
+    rc = rc < 0 ? rc : guard_person(c);
     rc = rc < 0 ? rc : add_list(c, "hidden", PONS_GUARD_HIDDEN);
     return rc < 0 ? rc : add_list(c, "protected", PONS_GUARD_PROTECTED);
 }
