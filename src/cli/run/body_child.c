@@ -67,6 +67,6 @@ pid_t cli_body_start(const cli *c, const char *driver, const char *world, const 
           ros2     ? "--ros2"
           : skills ? "--skills"
                    : (char *)NULL,
-          ros2 && skills ? "--skills" : skills, skills, (char *)NULL);
+          ros2 && skills ? "--skills" : skills, ros2 ? skills : NULL, (char *)NULL);
     _exit(EXIT_ENVIRONMENT);
 }
