@@ -6,6 +6,7 @@
 // whole: what nobody could look through may have a secret in it.
 #include "agent/redact.h"
 
+#include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/value.h"
 
@@ -194,4 +195,19 @@ char *pons__redacted(const pons__redact *r, const char *text)
         }
     }
     return now;
+}
+
+char *pons_agent_redacted(const char *text)
+{
+    // In JSON, too, and in JSON that is a text of JSON.
+    static const char named[] =
+        "(?i)(?:(?<![a-z])key|api[_-]?key|token|secret|password|passwd)[\\\\\"']*\\s*[:=]\\s*"
+        "[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}";
+    pons_error none = PONS_ERROR_INIT;
+    pons__redact *r = NULL;
+    pons_autovalue more = json_pack("[s]", named);
+    char *clean = more && pons__redact_open(more, &r, &none) >= 0 ? pons__redacted(r, text) : NULL;
+    const bool searched = r != NULL;
+    pons__redact_close(r);
+    return clean ? clean : strdup(searched ? text : UNSEARCHED);
 }

@@ -127,6 +127,8 @@ void bench_share(bench *b, const char *replace, const char *with)
     }
     snprintf(to, sizeof to, "%s/config/intents.yaml", b->share);
     assert_int_equal(symlink(PONS_SOURCE_DIR "/config/intents.yaml", to), 0);
+    snprintf(to, sizeof to, "%s/config/notify.yaml", b->share);
+    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/notify.yaml", to), 0);
     FILE *in = fopen(PONS_SOURCE_DIR "/config/kernel.yaml", "r");
     assert_non_null(in);
     static char text[1 << 16];

@@ -105,6 +105,44 @@ static void why_is_told_as_prose(void **state)
     bench_close(&b);
 }
 
+// A thread for a person: its goal, what it waits for and what happened, and nothing that looks like a key;
+// --json is for programs, and whole.
+static void shown_without_keys(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"sk-abcdefghijklmnop1234", "hunter2hunter2", "swordfish"};
+    static const char *const looks[] = {"threads show t", "threads show t --why",
+                                        "threads show t --ns kernel", "threads show t --ns react"};
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    setenv("FAKE_API_KEY", keys[1], 1); // one of the environment's
+    bench_start(&b, &p, NULL,
+                "run --json --thread t " FAST
+                " 'say sk-abcdefghijklmnop1234 and hunter2hunter2 and password: swordfish'");
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, keys[0])); // it has been an argument of a skill
+    bench_free(&p);
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        bench_start(&b, &p, NULL, looks[i]);
+        bench_must_exit(&p, 0);
+        assert_non_null(strstr(p.text, "[redacted]"));
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            if (strstr(p.text, keys[k])) {
+                fail_msg("%s shows %s:\n%s", looks[i], keys[k], p.text);
+            }
+        }
+        if (i == 0) {
+            assert_non_null(strstr(p.text, "succeeded"));
+            assert_non_null(strstr(p.text, "waits     for nobody\n"));
+            assert_non_null(strstr(p.text, "speak {"));
+        }
+        bench_free(&p);
+    }
+    unsetenv("FAKE_API_KEY");
+    bench_close(&b);
+}
+
 static void tokens_are_messages(void **state)
 {
     (void)state;
@@ -316,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(streams_and_their_replay, bench_teardown),
         cmocka_unit_test_teardown(why_is_told_as_prose, bench_teardown),
+        cmocka_unit_test_teardown(shown_without_keys, bench_teardown),
         cmocka_unit_test_teardown(tokens_are_messages, bench_teardown),
         cmocka_unit_test_teardown(one_superstep_at_a_time, bench_teardown),
         cmocka_unit_test_teardown(a_stop_that_nobody_lifts, bench_teardown),

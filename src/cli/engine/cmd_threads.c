@@ -4,6 +4,7 @@
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
 #include "cli/cli.h"
+#include "cli/engine/thread_show.h"
 #include "cli/engine/why.h"
 #include "pons/agent.h"
 #include "pons/brain.h"
@@ -220,7 +221,10 @@ static int show_thread(cli *c, pons_store store, const threads_options *o, pons_
         json_object_set_new(out, ns, state);
     }
     if (rc >= 0 && o->why) {
-        return cli_why(store, c->argv[1], err);
+        return cli_why(store, c->argv[1], 0, err);
+    }
+    if (rc >= 0 && !c->json) {
+        return cli_thread_show(store, c->argv[1], out, !o->ns, err);
     }
     if (rc >= 0) {
         cli_print_json(out);

@@ -11,6 +11,7 @@
 // gone. What says nothing about a reason (telemetry, observations, tokens) is left out.
 #include "cli/engine/why.h"
 
+#include "cli/engine/secrets.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>
@@ -195,9 +196,14 @@ static const struct {
             {"stop", stopped},
             {"run.done", run_ended}};
 
+typedef struct pass {
+    bool count; // instead of showing
+    size_t n, skip;
+} pass;
+
 static int tell_event(void *user, const pons_event_row *row)
 {
-    (void)user;
+    pass *left = user;
     pons_autovalue p = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].type, row->type) != 0 ||
@@ -214,16 +220,28 @@ static int tell_event(void *user, const pons_event_row *row)
             strftime(when, sizeof when, "%H:%M:%S", &local);
         }
         if (out.len > 0) {
-            cli_out("%s  ", when);
-            cli_out_text(out.data, SIZE_MAX);
-            cli_out("\n");
+            char *clean = cli_without_secrets(out.data);
+            if (left->skip > 0) {
+                left->skip--;
+            } else if (left->count) {
+                left->n++;
+            } else {
+                cli_out("%s  ", when);
+                cli_out_text(clean, SIZE_MAX);
+                cli_out("\n");
+            }
+            free(clean);
         }
         break;
     }
     return 0;
 }
 
-int cli_why(pons_store store, const char *thread, pons_error *err)
+int cli_why(pons_store store, const char *thread, size_t last, pons_error *err)
 {
-    return store.ops->events(store.self, thread, 0, 0, tell_event, NULL, err);
+    pass all = {.count = true}, shown = {0};
+    const int rc =
+        last ? store.ops->events(store.self, thread, 0, 0, tell_event, &all, err) : PONS_OK;
+    shown.skip = all.n > last ? all.n - last : 0;
+    return rc < 0 ? rc : store.ops->events(store.self, thread, 0, 0, tell_event, &shown, err);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
-int cli_why(pons_store store, const char *thread, pons_error *err);
+// The newest `last` lines; 0: all.
+int cli_why(pons_store store, const char *thread, size_t last, pons_error *err);
 
 #endif
