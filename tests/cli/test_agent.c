@@ -209,6 +209,7 @@ static void a_question_is_answered_from_elsewhere(void **state)
     assert_non_null(strstr(err, "pons approve agent"));
     free(text);
     free(err);
+    bench_must_fail(&b, "approve agent always", 2, "approval of a call alone");
     assert_int_equal(bench_run(&b, "approve"), 4); // shows what it waits for
     assert_int_equal(bench_run(&b, "approve agent reject 'too much'"), 0);
     assert_int_equal(bench_run(&b, "approve agent"), 0); // nothing more is asked
@@ -615,9 +616,31 @@ static void a_robot_moves_once(void **state)
     bench_close(&b);
 }
 
+// What `pons approve SESSION always` allows is not asked again, of these words and no others.
+static void always_from_elsewhere(void **state)
+{
+    (void)state;
+    static const char *const touch =
+                                 "replies:\n- tool_calls: [{name: terminal, arguments: {command: "
+                                 "'touch x; rm x'}}]\n- content: done\n",
+                             *const more =
+                                 "replies:\n- tool_calls: [{name: terminal, arguments: {command: "
+                                 "'touch x; rm x y'}}]\n";
+    bench b;
+    bench_open(&b);
+    assert_int_equal(say(&b, touch, "agent go", NULL, NULL), 4);
+    bench_must_fail(&b, "approve agent always tool", 2, "allowed word for word");
+    assert_int_equal(bench_run(&b, "approve agent always"), 0);
+    assert_int_equal(say(&b, "replies:\n- content: done\n", "resume agent", NULL, NULL), 0);
+    assert_int_equal(say(&b, touch, "agent again", NULL, NULL), 0);
+    assert_int_equal(say(&b, more, "agent more", NULL, NULL), 4);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(always_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_turn_for_people, bench_teardown),
         cmocka_unit_test_teardown(a_models_words_command_no_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_memory_outlives_its_session, bench_teardown),

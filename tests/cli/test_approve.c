@@ -49,6 +49,19 @@ static void the_first_answer_binds(void **state)
     bench_close(&b);
 }
 
+// The brain keeps no rule of a yes: one line says so, and the question stays open.
+static void always_is_no_answer(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    bench_must_fail(&b, "approve t always", 2, "is asked each time");
+    bench_must_fail(&b, "approve t always zone", 2, "these very arguments");
+    assert_int_equal(bench_run(&b, "approve t"), 4);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    bench_close(&b);
+}
+
 // Many at the same moment: one is told that it counts, and that is what happens.
 static void many_answer_at_once(void **state)
 {
@@ -219,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_first_answer_binds, bench_teardown),
+        cmocka_unit_test_teardown(always_is_no_answer, bench_teardown),
         cmocka_unit_test_teardown(many_answer_at_once, bench_teardown),
         cmocka_unit_test_teardown(a_reject_takes_an_approve_back, bench_teardown),
         cmocka_unit_test_teardown(a_stop_takes_an_approve_back, bench_teardown),

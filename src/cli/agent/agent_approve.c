@@ -4,6 +4,7 @@
 // question that waits, and `pons resume` goes on. When a chat has it, the answer goes into its
 // inbox, bound to the question that is open now, and a datagram wakes it.
 #include "cli/agent/agent_cli.h"
+#include "cli/agent/folder.h"
 
 #include <poll.h>
 #include <string.h>
@@ -47,12 +48,19 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     const pons_clock clock = pons_clock_real();
     snprintf(path, sizeof path, "%s/agent-%s.sock", c->run_dir, thread);
+    char folder[PATH_MAX]; // what is allowed for good is so where the session works, not everywhere
+    const bool known = cli_folder_of_session(c, thread, folder);
+    if (!known && answer && pons_get(answer, "always")) {
+        return cli_bad(err, "approve: %s is not known to work in a folder: approve this once",
+                       thread);
+    }
     int rc = cli_agent_parts_open(c, thread, &clock, NULL, NULL, NULL, &parts, err);
     if (rc >= 0) {
         const pons_agent_options opts = {.store = store,
                                          .thread = thread,
                                          .clock = clock,
                                          .config = parts.config,
+                                         .place = known ? folder : NULL,
                                          .offline = true};
         rc = open_thread(&opts, path, &a, err);
     }

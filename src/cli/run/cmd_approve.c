@@ -32,6 +32,29 @@ static pons_value *last_answer(pons_store store, const char *thread, const char 
 static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err);
 static void print_line(void *user, const char *text);
 
+// A call of the agent's has a rule that is kept (`/always`); nobody else's question has.
+static int read_always(const char *rest, pons_value **ret, pons_error *err)
+{
+    const bool tool = strcmp(rest, "tool") == 0;
+    if (*rest && !tool) {
+        return cli_bad(err,
+                       "approve: always: these very arguments; always tool: whatever they are");
+    }
+    *ret = pons_object("action", json_string("approve"), "always",
+                       json_string(tool ? "tool" : "call"), NULL);
+    return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "", "out of memory");
+}
+
+static int never_always(const char *whose, pons_error *err)
+{
+    return cli_bad(
+        err,
+        "approve: always is for calls of `pons agent`: what %s asks is asked each time, as "
+        "the robot has moved since; answer approve, or see `approval` in kernel.yaml "
+        "(`pons config path kernel.yaml`)",
+        whose);
+}
+
 int cmd_approve(cli *c, pons_error *err)
 {
     const char *id = NULL;
@@ -51,13 +74,16 @@ int cmd_approve(cli *c, pons_error *err)
             return cli_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
         }
     }
-    int rc =
-        c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err) : PONS_OK;
+    const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
+    int rc = always        ? read_always(rest, &answer, err)
+             : c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
+                           : PONS_OK;
     if (rc < 0) {
         return rc;
     }
     if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
-        return cli_mcp_approve(c, c->argv[0], answer, err);
+        return always ? never_always("a client of `pons mcp serve`", err)
+                      : cli_mcp_approve(c, c->argv[0], answer, err);
     }
     pons_store store = {0};
     char thread[PONS_NAME_MAX];
@@ -71,6 +97,8 @@ int cmd_approve(cli *c, pons_error *err)
     rc = rc < 0 || !answer ? rc : same_person(c, err);
     if (rc >= 0 && pons_agent_thread_is(store, thread)) {
         rc = cli_agent_approve(c, store, thread, answer, id, err);
+    } else if (rc >= 0 && always) {
+        rc = never_always("the robot's brain", err);
     } else if (rc >= 0) {
         rc = answer ? answer_open(c, store, thread, answer, id, err)
                     : show_approval(c, store, thread, err);
