@@ -185,7 +185,7 @@ static const cli_command commands[] = {
     {"cancel", "[TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},
     {"raise", "TASK [PRIORITY] [--thread ID]",
      "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
-    {"approve", "[THREAD] [approve | answer WORDS | edit [N] JSON | reject REASON]",
+    {"approve", "[THREAD] [approve | always [tool] | answer WORDS | edit [N] JSON | reject REASON]",
      "show or answer what a run waits for", cmd_approve},
     {"places", NULL, "places that were named: say \"remember this place as …\" where it stands",
      cmd_places, places_words},
@@ -288,6 +288,12 @@ int cli_run_command(cli *c, const cli_command *command, pons_error *err)
     return cli_parse(c, NULL, err);
 }
 
+// What lifts a latch or removes for good is typed by who means it, and not because it was offered.
+static bool takes_away(const char *name)
+{
+    return strcmp(name, "reset") == 0 || strcmp(name, "rm") == 0;
+}
+
 // "there is no …": with what was probably meant, else with all that there is.
 static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err)
 {
@@ -296,7 +302,9 @@ static int unknown(const cli_command *list, const char *of, const char *word, po
     pons_meant meant = pons_meant_of(word, strlen(word));
     for (const cli_command *k = list; k->name; k++) {
         const char *join = !used ? "" : k[1].name ? ", " : " or ";
-        pons_meant_try(&meant, k->name, strlen(k->name));
+        if (!takes_away(k->name)) {
+            pons_meant_try(&meant, k->name, strlen(k->name));
+        }
         used += of ? (size_t)snprintf(all + used, sizeof all - used, "%s%s", join, k->name) : 0;
     }
     if (meant.best) {
