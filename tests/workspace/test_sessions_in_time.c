@@ -587,7 +587,8 @@ static void words_and_numbers_of_others(void **state)
     b.body.fails = true;
     pass(&b, &d, 5000);
     expect(&b, "s1", "failed", "SKILL_FAILED");
-    assert_int_equal(lines_of(&b, "LOG.md", "s9"), 1); // in the line of s1
+    // In the lines of those whose body said it, and in none of its own.
+    assert_int_equal(lines_of(&b, "LOG.md", "s9"), lines_of(&b, "LOG.md", " by wait: failed "));
     assert_int_equal(lines_of(&b, "LOG.md", "s1 on t1"), 1);
     assert_int_equal(lines_of(&b, "LOG.md", "\x1b"), 0);
     char path[128], line[2048];
