@@ -148,6 +148,19 @@ static dds_entity_t writer(const char *prefix, const char *part, const dds_topic
     return e;
 }
 
+// Each on the thread that it ends, as in a process of its own.
+static void end_body(int number)
+{
+    (void)number;
+    t.body_quit = 1;
+}
+
+static void end_bridge(int number)
+{
+    (void)number;
+    t.bridge_quit = 1;
+}
+
 static int open_all(void **state)
 {
     char yaml[256];
@@ -174,6 +187,8 @@ static int open_all(void **state)
         writer("rqRequest", "navigate_to_pose/_action/get_result", &NAV(GetResult_Request__desc));
     t.result_r = reader("rrReply", "navigate_to_pose/_action/get_result",
                         &NAV(GetResult_Response__desc), SURE);
+    signal(SIGUSR1, end_body);
+    signal(SIGUSR2, end_bridge);
     pthread_create(&t.body, NULL, run_body, NULL);
     pthread_create(&t.bridge, NULL, run_bridge, NULL);
     const int64_t since = now_s();
@@ -189,9 +204,9 @@ static int close_all(void **state)
 {
     char command[128];
     (void)state;
-    t.bridge_quit = 1;
+    pthread_kill(t.bridge, SIGUSR2);
     pthread_join(t.bridge, NULL);
-    t.body_quit = 1;
+    pthread_kill(t.body, SIGUSR1);
     pthread_join(t.body, NULL);
     ros2_node_close(&t.node);
     pons_value_unref(t.world);
