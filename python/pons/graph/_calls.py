@@ -1,118 +1,13 @@
-"""What C calls: nodes, routers, reducers, retries, keys of caches.
-
-C has one function for each of these, and a number for each Python thing as its user pointer. An exception
-stays in the call (`call.failed`) and is raised again where the run was started; C gets its line. Nothing
-is raised through C.
-"""
-
-import asyncio
-import inspect
-import itertools
+"""What C calls: nodes, routers, reducers, retries, keys of caches."""
 
 from .._library import NULL, OK, PARKED, Names, ffi, lib, new_error, python, raised, text_of, value
 from .._now import stack
 from ..constants import END
 from ..errors import GraphInterrupt, InvalidUpdateError
-from ..runtime import Runtime
 from ..types import Command, Send
+from ._at import At, fail, thing, waited
+from ._board import run_beside
 from .message import from_wire, to_wire
-
-_numbers = itertools.count(1)
-_things = {}
-
-
-def handle(thing):
-    """A number for C; the thing lives until given back."""
-    n = next(_numbers)
-    _things[n] = thing
-    return n
-
-
-def release(numbers):
-    for n in numbers:
-        _things.pop(n, None)
-
-
-def pointer(n):
-    return ffi.cast("void *", n)
-
-
-def thing(user):
-    """What a user pointer of C stands for."""
-    return _things[int(ffi.cast("uintptr_t", user))]
-
-
-_of = thing
-
-
-def fail(err, exc):
-    """Keeps the exception and tells C of it."""
-    if stack.calls:
-        stack.calls[-1].failed = exc
-    text = f"{type(exc).__name__}: {exc}".split("\n")[0][:400]
-    lib.pons_error_set(err, lib.PONS_EINVAL, b"python", b"%s", ffi.new("char[]", text.encode(errors="replace")))
-    return lib.PONS_EINVAL
-
-
-class At:
-    """A node at work."""
-
-    def __init__(self, cx, node, call):
-        self.cx, self.node, self.call, self.wrote = cx, node, call, {}
-
-    def write(self, v):
-        lib.pons_cx_custom(self.cx, value(v))
-
-    def interrupt(self, v):
-        ret, err = ffi.new("pons_value **"), new_error()
-        rc = lib.pons_interrupt(self.cx, value(v), ret, err)
-        if rc == PARKED:
-            raise GraphInterrupt
-        if rc < 0:
-            raise raised(err)
-        return python(ret[0])
-
-    def on_loop(self, what):
-        return what()
-
-    def runtime(self):
-        return Runtime(context=self.call.context, stream_writer=self.write)
-
-    def read(self, names, channels, seen):
-        """{channel: value} of those that have one."""
-        state = {}
-        for name, key in names:
-            v = lib.pons_cx_get(self.cx, key)
-            if v == NULL:
-                if channels[name].initial is not None:
-                    state[name] = channels[name].empty()
-                continue
-            known = seen.get(name)
-            if known is not None and known[0] == v:
-                state[name] = known[1]
-                continue
-            made = python(v)
-            if channels[name].messages:
-                made = from_wire(made)
-            self.call.remember(name, lib.pons_value_ref(v), made)
-            state[name] = made
-        return state
-
-    def put(self, name, v, channels):
-        channel = channels.get(name)
-        if channel is None:
-            raise InvalidUpdateError(f"the graph has no channel '{name}'")
-        if channel.messages:
-            c = value(to_wire(v))
-        else:
-            if channel.listed and not isinstance(v, list) and type(v).__name__ != "Overwrite":
-                raise TypeError(f"'{name}' takes lists, not {type(v).__name__}")
-            c = value(v)
-            if channel.kind == lib.PONS_CHANNEL_LAST:  # the next node reads this very object
-                self.call.remember(name, lib.pons_value_ref(c), v)
-        rc = lib.pons_cx_put(self.cx, name.encode(), c)
-        if rc < 0:
-            raise InvalidUpdateError(f"'{name}' can't be written: {ffi.string(lib.pons_status_word(rc)).decode()}")
 
 
 def _arguments(node, at, state):
@@ -128,12 +23,7 @@ def _arguments(node, at, state):
             more[name] = None
         elif name == "previous":
             more[name] = None
-    made = node.fn(state, **more)
-    return asyncio.run(_wait(made)) if inspect.isawaitable(made) else made
-
-
-async def _wait(made):
-    return await made
+    return waited(node.fn(state, **more))
 
 
 def ways(names):
@@ -199,7 +89,7 @@ def _to_parent(at, writes, where):
 
 @ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_node(cx, user, err):
-    node = _of(user)
+    node = thing(user)
     at = At(cx, node, stack.calls[-1])
     stack.at.append(at)
     try:
@@ -211,8 +101,6 @@ def run_node(cx, user, err):
         else:
             state = at.read(node.reads, node.channels, at.call.seen)
         if node.tasks:
-            from ..func._board import run_beside
-
             made = run_beside(cx, node, at.call, lambda at: _arguments(node, at, node.cast(state)))
         else:
             made = _arguments(node, at, node.cast(state))
@@ -228,7 +116,7 @@ def run_node(cx, user, err):
 
 @ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_router(cx, user, err):
-    router = _of(user)
+    router = thing(user)
     at = At(cx, router, stack.calls[-1])
     stack.at.append(at)
     try:
@@ -246,7 +134,7 @@ def run_router(cx, user, err):
 @ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_reducer(user, old, update, ret, err):
     try:
-        channel = _of(user)
+        channel = thing(user)
         new = python(update)
         before = channel.empty() if old == NULL else python(old)
         ret[0] = value(new if before is None else channel.reducer(before, new))
@@ -257,7 +145,7 @@ def run_reducer(user, old, update, ret, err):
 
 @ffi.callback("bool(void *, pons_error *)", error=False)
 def run_retry_on(user, err):
-    policy = _of(user)
+    policy = thing(user)
     failed = stack.calls[-1].failed if stack.calls else None
     try:
         return isinstance(failed, Exception) and policy.takes(failed)
@@ -269,7 +157,7 @@ def run_retry_on(user, err):
 @ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_cache_key(user, state, arg, ret, err):
     try:
-        policy = _of(user)
+        policy = thing(user)
         given = python(arg if arg != NULL else state)
         ret[0] = value(policy.key_func(given))
         return OK
@@ -279,7 +167,7 @@ def run_cache_key(user, state, arg, ret, err):
 
 @ffi.callback("void(void *, pons_event *)")
 def take_event(user, event):
-    call = _of(user)
+    call = thing(user)
     kind = ffi.string(event.type).decode()
     if kind.startswith("stream."):
         ns = ffi.string(event.ns).decode() if event.ns != NULL else ""

@@ -13,6 +13,7 @@ from ..constants import INTERRUPT
 from ..errors import EmptyInputError, InvalidUpdateError
 from ..types import Command, Interrupt, PregelTask, Send, StateSnapshot
 from . import _calls
+from ._at import handle, pointer, release
 from .message import from_wire, to_wire
 
 _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "debug")
@@ -92,13 +93,13 @@ class Runs:
 
     def _open(self, thread, call):
         o = ffi.new("pons_thread_options *", {"clock": lib.pons_clock_real()})
-        number = _calls.handle(call)
-        o.on_event, o.user = _calls.take_event, _calls.pointer(number)
+        number = handle(call)
+        o.on_event, o.user = _calls.take_event, pointer(number)
         ret, err = ffi.new("pons_thread **"), new_error()
         try:
             check(lib.pons_thread_open(self._store(), thread.encode(), o, ret, err), err)
         except BaseException:
-            _calls.release([number])
+            release([number])
             raise
         return ret[0], number
 
@@ -200,7 +201,7 @@ class Runs:
             lib.pons_run_destroy(run)
             call.forget()
             lib.pons_thread_close(t)
-            _calls.release([number])
+            release([number])
 
     @property
     def _ended(self):
@@ -430,7 +431,7 @@ class Runs:
             stack.calls.remove(call)
             call.forget()
             lib.pons_thread_close(t)
-            _calls.release([number])
+            release([number])
 
     def _head(self, thread, ns):
         ret, err = ffi.new("pons_value **"), new_error()

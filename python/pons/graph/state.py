@@ -8,8 +8,10 @@ from .._library import NULL, Names, check, ffi, lib, new_error
 from ..constants import END, START
 from ..types import Command
 from . import _calls
-from ._run import Runs
+from ._board import run_task
+from ._made import Made, free, policies, retries_of
 from ._schema import channels_of, hints, is_schema
+from ._task import add, found, name_of
 
 _EXTRA = ("config", "writer", "runtime", "store", "previous")
 
@@ -67,7 +69,7 @@ class StateGraph:
             raise ValueError(f"'{node[:40]}' can't be a node's name: '|' and ':' are reserved")
         if error_handler is not None or timeout is not None:
             raise NotImplementedError("error_handler and timeout of a node are in the C engine (docs/python.md)")
-        retries = [retry_policy] if isinstance(retry_policy, tuple) and hasattr(retry_policy, "max_attempts") else list(retry_policy or ())
+        retries = retries_of(retry_policy)
         self.nodes[node] = {"action": action, "defer": defer, "input": input_schema, "retries": retries,
                             "cache": cache_policy, "goes": list(destinations) if destinations else _commanded(action)}  # fmt: skip
         return self
@@ -126,7 +128,7 @@ def _commanded(action):
     return None
 
 
-class CompiledStateGraph(Runs):
+class CompiledStateGraph(Made):
     """A graph that runs. Any number of threads may run it at once, each another thread_id."""
 
     def __init__(self, made, checkpointer, cache, before, after, name):
@@ -147,9 +149,6 @@ class CompiledStateGraph(Runs):
             cache.graphs.append(self)
 
     def _build(self, nodes, cache, before, after):
-        from ..func import _board
-        from ..func._flow import add, found, name_of
-
         made, keep, self.tasks = self.builder, [], {}
         b = lib.pons_graph_builder_create(self.name.encode())
         try:
@@ -168,7 +167,7 @@ class CompiledStateGraph(Runs):
                     lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
             for name, task in self.tasks.items():
-                lib.pons_graph_task(b, name.encode(), _board.run_task, self._pointer(task))
+                lib.pons_graph_task(b, name.encode(), run_task, self._pointer(task))
                 o = ffi.new("pons_node_options *")
                 policies(o, task.retries, task.cache if cache is not None else None, self._pointer, keep)
                 lib.pons_graph_node_options(b, name.encode(), o)
@@ -187,18 +186,9 @@ class CompiledStateGraph(Runs):
             ret, err = ffi.new("pons_graph **"), new_error()
             check(lib.pons_graph_compile(b, o, ret, err), err)
             self.c = ret[0]
-            weakref.finalize(self, _free, self.c, self.numbers)  # it knows the graph by these alone
+            weakref.finalize(self, free, self.c, self.numbers)  # it knows the graph by these alone
         finally:
             lib.pons_graph_builder_destroy(b)
-
-    def name_of(self, task):
-        from ..func._flow import name_of
-
-        return name_of(self.tasks, task)
-
-    def _pointer(self, thing):
-        self.numbers.append(_calls.handle(thing))
-        return _calls.pointer(self.numbers[-1])
 
     def _channel(self, channel, keep):
         o = ffi.new("pons_channel_options *", {"kind": channel.kind, "several": channel.several, "chat": channel.messages})
@@ -230,60 +220,7 @@ class CompiledStateGraph(Runs):
         policies(o, d["retries"], d["cache"] if cache is not None else None, self._pointer, keep)
         return o
 
-    def clear_cache(self):
-        err = new_error()
-        check(lib.pons_graph_cache_clear(self.c, ffi.new("pons_store *")[0], NULL, err), err)
-
-    def get_graph(self, config=None, *, xray=False):
-        return Drawing(self, -1 if xray is True else int(xray))
-
-
-def policies(o, retries, cache, pointer, keep):
-    """Retries and a cache in a node's options."""
-    if retries:
-        made = ffi.new("pons_retry[]", len(retries))
-        for c, p in zip(made, retries):
-            c.attempts, c.initial_ms, c.factor = p.max_attempts, int(p.initial_interval * 1000), p.backoff_factor
-            c.max_ms, c.jitter = int(p.max_interval * 1000), 1.0 if p.jitter else 0.0
-            c.retry_on, c.user = _calls.run_retry_on, pointer(p)
-        keep.append(made)
-        o.retries, o.n_retries = made, len(retries)
-    if cache is not None:
-        o.cache, o.cache_ttl_ms = True, int((cache.ttl or 0) * 1000)
-        if cache.key_func is not None:
-            o.cache_key, o.cache_user = _calls.run_cache_key, pointer(cache)
-
-
-def _free(c, numbers):
-    lib.pons_graph_destroy(c)
-    _calls.release(numbers)
 
 
 def _names(names, keep):
     return Names.of(["*"] if names == "*" else names, keep) if names else NULL
-
-
-class Drawing:
-    """graph.get_graph(): what it looks like."""
-
-    def __init__(self, graph, xray):
-        self.graph, self.xray = graph, xray
-
-    def _as(self, form):
-        out, err = ffi.new("char **"), new_error()
-        o = ffi.new("pons_draw_options *")
-        word = ffi.new("char[]", form.encode())
-        o.format, o.xray = word, self.xray
-        check(lib.pons_graph_draw_as(self.graph.c, o, out, err), err)
-        try:
-            return ffi.string(out[0]).decode()
-        finally:
-            lib.free(out[0])
-
-    def draw_mermaid(self, **_):
-        return self._as("mermaid")
-
-    def to_json(self, **_):
-        import json
-
-        return json.loads(self._as("langgraph"))

@@ -12,15 +12,18 @@ committed, before its future has it.
 import asyncio
 import concurrent.futures
 import contextvars
-import inspect
 import queue
 import threading
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from .._library import NULL, OK, PARKED, check, ffi, lib, new_error, python, raised, value
 from .._now import stack
 from ..errors import GraphInterrupt
-from ..graph import _calls
-from ..graph._calls import At, fail
+from ._at import At, fail, thing, waited
+
+R = TypeVar("R")
+S = TypeVar("S")
 
 
 class Future(concurrent.futures.Future):
@@ -106,7 +109,7 @@ class Board:
             stack.calls.append(call)
             try:
                 made = context.run(fn)
-                at.outcome = (True, asyncio.run(_wait(made)) if inspect.isawaitable(made) else made)
+                at.outcome = (True, waited(made))
             except BaseException as exc:
                 at.outcome = (False, exc)
             finally:
@@ -198,10 +201,6 @@ def call_task(at, task, args, kwargs):
     return future
 
 
-async def _wait(made):
-    return await made
-
-
 def run_beside(cx, node, call, fn):
     """A node whose function calls tasks: on a thread of its own, as they are."""
     board = Board(call)
@@ -213,6 +212,14 @@ def run_beside(cx, node, call, fn):
     return made
 
 
+@dataclass
+class final(Generic[R, S]):
+    """What the caller of an entrypoint gets, and what its next run has as `previous`."""
+
+    value: R
+    save: S
+
+
 def _given(ret, v):
     ret[0] = value(v)
     return OK
@@ -220,7 +227,7 @@ def _given(ret, v):
 
 @ffi.callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_entry(cx, user, input, ret, err):
-    flow = _calls.thing(user)
+    flow = thing(user)
     call = stack.calls[-1]
     board = Board(call)
     at = Asked(cx, flow, call, board)
@@ -231,9 +238,7 @@ def run_entry(cx, user, input, ret, err):
         good, made = board.serve(at)
         if not good:
             raise made
-        from . import entrypoint
-
-        if isinstance(made, entrypoint.final):
+        if isinstance(made, final):
             check(lib.pons_cx_save(cx, value(made.save)), err)
             made = made.value
         return _given(ret, made)
@@ -246,7 +251,7 @@ def run_entry(cx, user, input, ret, err):
 @ffi.callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_task(cx, user, input, ret, err):
     """A task that the engine runs by itself: one that was answered, or is tried again."""
-    task, call = _calls.thing(user), stack.calls[-1]
+    task, call = thing(user), stack.calls[-1]
     board = Board(call)
     at = Asked(cx, task, call, board)
     try:
