@@ -2,7 +2,7 @@
 #ifndef PONS_GRAPH_SHAPE_BUILDER_H
 #define PONS_GRAPH_SHAPE_BUILDER_H
 
-#include "graph/shape/graph.h"
+#include "graph/shape/parts.h"
 
 typedef struct pons__edge_spec {
     char *from, *to;

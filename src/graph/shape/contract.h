@@ -2,7 +2,7 @@
 #ifndef PONS_GRAPH_SHAPE_CONTRACT_H
 #define PONS_GRAPH_SHAPE_CONTRACT_H
 
-#include "graph/shape/graph.h"
+#include "graph/shape/parts.h"
 
 // Compiles c's schema when it has one; PONS_EINVAL says what is wrong with it.
 int pons__contract_compile(pons__contract *c, pons_error *err);

@@ -1,8 +1,7 @@
 // graph.c - a compiled graph as a thing: counted references, names to indices. compile.c makes it.
-#include "graph/shape/graph.h"
-
 #include "graph/engine.h"
 #include "graph/shape/contract.h"
+#include "graph/shape/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

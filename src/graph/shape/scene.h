@@ -2,7 +2,7 @@
 #ifndef PONS_GRAPH_SHAPE_SCENE_H
 #define PONS_GRAPH_SHAPE_SCENE_H
 
-#include "graph/shape/graph.h"
+#include "graph/shape/parts.h"
 
 // {"nodes": [{"id", "sub": bool, "metadata"?}], "edges": [{"source", "target", "conditional": bool}]}.
 // Nodes stand in task order between START and END, those of an opened subgraph after them, as

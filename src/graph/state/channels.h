@@ -2,7 +2,7 @@
 #ifndef PONS_GRAPH_STATE_CHANNELS_H
 #define PONS_GRAPH_STATE_CHANNELS_H
 
-#include "graph/shape/graph.h"
+#include "graph/shape/parts.h"
 
 // Folds n updates of one step into old (or NULL). *ret: a new reference, may be NULL (empty).
 // *keep: how many leading items of a list are as in old.

@@ -4,7 +4,7 @@
 #ifndef PONS_GRAPH_STATE_NS_H
 #define PONS_GRAPH_STATE_NS_H
 
-#include "graph/shape/graph.h"
+#include "graph/shape/parts.h"
 #include "graph/state/image.h"
 #include "graph/state/messages.h"
 

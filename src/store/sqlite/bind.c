@@ -10,7 +10,7 @@
 // words) sums the words of an item, for the look whether its full-text index fits.
 
 #include "store/crc.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <endian.h>
 #include <stdlib.h>

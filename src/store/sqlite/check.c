@@ -12,7 +12,7 @@
 // such as the newest event of a thread. It changes nothing, and may run beside a brain. Damaged pages
 // may lead back to themselves, so once damage was found each further look has a budget of steps.
 #include "pons/store.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 // thread, so that it goes on rising when a thread is deleted and made again: others (the body) keep
 // the highest one they have seen.
 
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

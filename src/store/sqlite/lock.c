@@ -14,7 +14,7 @@
 // percent-encoded, and a name that gets too long is hashed.
 
 #include "pons/rand.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

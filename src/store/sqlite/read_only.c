@@ -10,7 +10,7 @@
 //
 // A brain that is at work has both beside its store, so its reader sees what it commits.
 #include "pons/store.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 // A file whose first page is lost has its rows still: the schema is always made the same way, so its
 // pages are taken from a new store.
 #include "pons/store.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <dirent.h>
 #include <errno.h>

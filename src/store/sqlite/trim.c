@@ -6,7 +6,7 @@
 //
 // Pages that got free are used by the next rows. Where more of them are free than those need, calls
 // that find nothing else to do give some back to the file system.
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 // when the index (-shm), which the last process left when it was killed, knows of more frames than
 // can be read; or, without an index of this log, when a commit of this log lies at or behind the
 // first frame that does not fit.
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/parts.h"
 
 #include <fcntl.h>
 #include <limits.h>

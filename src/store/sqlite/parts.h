@@ -1,4 +1,4 @@
-// sqlite.h - what the files of the SQLite store share.
+// parts.h - what the files of the SQLite store share.
 //
 //   sqlite.c        essay; opening, closing, the table of ops
 //   schema.c        connections, statements, the schema and its versions, SQLite's errors
@@ -20,8 +20,8 @@
 //   lock.c          lock files
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
-#ifndef PONS_STORE_SQLITE_H
-#define PONS_STORE_SQLITE_H
+#ifndef PONS_STORE_SQLITE_PARTS_H
+#define PONS_STORE_SQLITE_PARTS_H
 
 #include "store/commit_queue.h"
 #include "store/store.h"

@@ -1,9 +1,9 @@
-// graph.h - a compiled graph: immutable but for the caches of its nodes, shared by threads.
+// parts.h - a compiled graph: immutable but for the caches of its nodes, shared by threads.
 //
 // Nodes are sorted by name, so that an index is a rank in task order. END and "none" are indices
 // too, beyond all nodes.
-#ifndef PONS_GRAPH_SHAPE_GRAPH_H
-#define PONS_GRAPH_SHAPE_GRAPH_H
+#ifndef PONS_GRAPH_SHAPE_PARTS_H
+#define PONS_GRAPH_SHAPE_PARTS_H
 
 #include "graph/base/hash.h"
 #include "pons/functional.h"
