@@ -27,11 +27,6 @@ static void tell(const pons__fox_client *c, pons_http_socket *s, int level, cons
 
 // ---- subscriptions ------------------------------------------------------------------------------
 
-static bool may_see(const pons__fox_client *c, const pons__fox_channel *ch)
-{
-    return c->role >= PONS__OPERATOR || strncmp(ch->topic, "/camera/", strlen("/camera/")) != 0;
-}
-
 static int subscribe(pons__fox_client *c, const pons_value *one, pons_error *err)
 {
     uint32_t id = 0, channel = 0;
@@ -42,7 +37,7 @@ static int subscribe(pons__fox_client *c, const pons_value *one, pons_error *err
     }
     pons__foxglove *f = c->f;
     pthread_mutex_lock(&f->mtx);
-    const bool there = channel < f->n_channels && may_see(c, &f->channels[channel]);
+    const bool there = channel < f->n_channels && pons__fox_may_see(c, f->channels[channel].topic);
     bool taken = false;
     for (size_t i = 0; i < c->n; i++) {
         taken = taken || c->subs[i].id == id;

@@ -9,7 +9,7 @@
 // The topics are those of a recording (docs/recording.md), and so are their schemas. The room's thread
 // listens to the body while a client is there. Who comes later is given the newest of what is told
 // once: the map, the zones, the hello. A client that reads too slowly misses messages, and is told how
-// many. What clients say is in client.c, how it is said in wire.c.
+// many. What clients say is in client.c, how it is said in wire.c; what they are told is in tell.c.
 #include "serve/foxglove/foxglove.h"
 
 #include "pons/link_report.h"
@@ -28,7 +28,6 @@
 #define CLIENTS_MAX 16
 #define LOOK_MS     250  // at the store's events
 #define BACK_OFF_MS 1000 // between two tries to reach the body
-#define DROPPED_MS  5000
 #define PICTURE_MS  1000
 #define BATCH       256
 
@@ -39,138 +38,6 @@ typedef struct listening { // the room's thread
     int64_t event; // the newest that was told
     bool follows;  // the events, from `event` on
 } listening;
-
-static int64_t wall_ns(const pons__foxglove *f)
-{
-    return pons_wall_ms(&f->s->o.clock) * PONS_NS_PER_MS;
-}
-
-// ---- to clients: under the lock -----------------------------------------------------------------
-
-static bool is_told_once(const char *topic)
-{
-    return strcmp(topic, "/map") == 0 || strcmp(topic, "/zones") == 0 ||
-           strcmp(topic, "/body/hello") == 0;
-}
-
-static bool is_camera(const char *topic)
-{
-    return strncmp(topic, "/camera/", strlen("/camera/")) == 0;
-}
-
-static void send_text(const pons__fox_client *c, char *line)
-{
-    if (line) {
-        c->f->s->http->socket_send(c->s, false, line, strlen(line));
-    }
-    free(line);
-}
-
-static void greet(pons__fox_client *c)
-{
-    pons__foxglove *f = c->f;
-    if (!c->greeted) {
-        c->greeted = true;
-        send_text(c, pons__wire_server_info("pons", f->s->boot_id, c->role >= PONS__OPERATOR));
-    }
-    for (; c->told < f->n_channels; c->told++) {
-        const pons__fox_channel *ch = &f->channels[c->told];
-        char *schema = pons_record_schema(ch->schema);
-        if (schema && (c->role >= PONS__OPERATOR || !is_camera(ch->topic))) {
-            send_text(c, pons__wire_advertise((uint32_t)c->told, ch->topic, ch->schema, schema));
-        }
-        free(schema);
-    }
-}
-
-static void send_message(pons__fox_client *c, const pons__fox_subscription *sub, int64_t ns,
-                         const char *json, size_t n)
-{
-    size_t len = 0;
-    char *m = pons__wire_message(sub->id, ns, json, n, &len);
-    if (!m || c->f->s->http->socket_send(c->s, true, m, len) == PONS_EAGAIN) {
-        c->dropped++;
-    }
-    free(m);
-}
-
-static void catch_up(pons__fox_client *c)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        pons__fox_subscription *sub = &c->subs[i];
-        const pons__fox_channel *ch = &c->f->channels[sub->channel];
-        if (sub->fresh && ch->json) {
-            send_message(c, sub, ch->ns, ch->json, ch->n);
-        }
-        sub->fresh = false;
-    }
-}
-
-static void tell_dropped(pons__fox_client *c, int64_t now)
-{
-    char text[96];
-    if (c->dropped == c->told_dropped || now - c->told_ms < DROPPED_MS) {
-        return;
-    }
-    snprintf(text, sizeof text, "%llu messages were not sent: this client reads too slowly",
-             (unsigned long long)(c->dropped - c->told_dropped));
-    c->told_dropped = c->dropped;
-    c->told_ms = now;
-    send_text(c, pons__wire_status(1, text));
-}
-
-// The topic's number; < 0: there are too many.
-static int channel_of(pons__foxglove *f, const char *topic, const char *schema)
-{
-    for (size_t i = 0; i < f->n_channels; i++) {
-        if (strcmp(f->channels[i].topic, topic) == 0) {
-            return (int)i;
-        }
-    }
-    char *name = f->n_channels < PONS__FOXGLOVE_CHANNELS ? strdup(topic) : NULL;
-    char *of = name ? strdup(schema) : NULL;
-    if (!of) {
-        free(name);
-        return PONS_ENOMEM;
-    }
-    f->channels[f->n_channels] = (pons__fox_channel){.topic = name, .schema = of};
-    return (int)f->n_channels++;
-}
-
-static void put(void *user, const char *topic, const char *schema, const pons_value *message)
-{
-    pons__foxglove *f = user;
-    char *json = NULL;
-    const long n = pons_value_line(message, &json);
-    if (n < 0) {
-        return;
-    }
-    pthread_mutex_lock(&f->mtx);
-    const int64_t ns = wall_ns(f);
-    const int id = channel_of(f, topic, schema);
-    for (pons__fox_client *c = id >= 0 ? f->clients : NULL; c; c = c->next) {
-        if (!c->s || c->over) {
-            continue;
-        }
-        greet(c);
-        catch_up(c);
-        for (size_t i = 0; i < c->n; i++) {
-            if (c->subs[i].channel == (uint32_t)id) {
-                send_message(c, &c->subs[i], ns, json, (size_t)n);
-            }
-        }
-    }
-    if (id >= 0 && is_told_once(topic)) {
-        pons__fox_channel *ch = &f->channels[id];
-        free(ch->json);
-        ch->json = json;
-        ch->n = (size_t)n;
-        ch->ns = ns;
-        json = NULL;
-    }
-    pthread_mutex_unlock(&f->mtx);
-    free(json);
-}
 
 // ---- the room's thread --------------------------------------------------------------------------
 
@@ -187,7 +54,7 @@ static void on_hello(pons__foxglove *f, const pons_value *hello)
     pons_autovalue world = NULL;
     const char *name = pons_get_str(pons_get(hello, "world"), "name", "");
     if (host->world(host->user, name, &world, &none) >= 0) {
-        pons_record_world(world, wall_ns(f), put, f);
+        pons_record_world(world, pons__fox_wall_ns(f), pons__fox_put, f);
     }
     const pons_value *cameras = host->camera ? pons_get(world, "cameras") : NULL;
     pthread_mutex_lock(&f->mtx);
@@ -197,7 +64,7 @@ static void on_hello(pons__foxglove *f, const pons_value *hello)
         char topic[128];
         snprintf(topic, sizeof topic, "/camera/%s",
                  pons_get_str(json_array_get(cameras, i), "name", ""));
-        channel_of(f, topic, "foxglove.CompressedImage");
+        pons__fox_channel_of(f, topic, "foxglove.CompressedImage");
     }
     pthread_mutex_unlock(&f->mtx);
 }
@@ -210,7 +77,7 @@ static void listen_to_body(listening *l)
         pons_error none = PONS_ERROR_INIT;
         const int rc = pons_link_recv(l->link, &message, &none);
         if (rc > 0) {
-            pons_record_report(message, wall_ns(f), put, f);
+            pons_record_report(message, pons__fox_wall_ns(f), pons__fox_put, f);
             if (strcmp(pons_get_str(message, "type", ""), "hello") == 0) {
                 on_hello(f, message);
             }
@@ -236,7 +103,7 @@ static int tell_event(void *user, const pons_event_row *row)
                                                     .seq = row->seq,
                                                     .ts_ms = row->ts_ms,
                                                     .payload = payload},
-                               put, l->f);
+                               pons__fox_put, l->f);
     }
     return 0;
 }
@@ -285,9 +152,7 @@ static bool see_to_clients(pons__foxglove *f, int64_t now, bool *ret_closing)
             continue;
         }
         if (c->s) {
-            greet(c);
-            catch_up(c);
-            tell_dropped(c, now);
+            pons__fox_see_to(c, now);
         }
         at = &c->next;
     }
@@ -372,7 +237,7 @@ static void *take_pictures(void *user)
             size_t n = 0;
             pons_error none = PONS_ERROR_INIT;
             if (host->camera(host->user, name, &data, &n, &none) >= 0) {
-                pons_record_picture(name, data, n, wall_ns(f), put, f);
+                pons_record_picture(name, data, n, pons__fox_wall_ns(f), pons__fox_put, f);
             }
             free(data);
         }
@@ -409,8 +274,8 @@ int pons__foxglove_open(pons_serve *s, pons__foxglove **ret, pons_error *err)
         return pons_error_set(err, PONS_EENV, PONS__SERVE, "no descriptor for Foxglove's clients");
     }
     // There before the first event is, so that none is missed by who has to subscribe first.
-    channel_of(f, "/events", "pons.event");
-    channel_of(f, "/log", "foxglove.Log");
+    pons__fox_channel_of(f, "/events", "pons.event");
+    pons__fox_channel_of(f, "/log", "foxglove.Log");
     *ret = f;
     return PONS_OK;
 }
