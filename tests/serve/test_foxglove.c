@@ -284,6 +284,93 @@ static void what_may_be_published(void **state)
     bench_close(&b);
 }
 
+static int camera(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    *ret = strdup("a jpeg");
+    *ret_n = strcmp(name, "eye") == 0 && *ret ? strlen(*ret) : 0;
+    return PONS_OK;
+}
+
+static int seen_world(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    static const char text[] = "{\"cameras\":[{\"name\":\"eye\"}]}";
+    (void)user;
+    (void)name;
+    return pons_value_parse(text, sizeof text - 1, ret, err);
+}
+
+static void hello(pons_link *body)
+{
+    static const char text[] =
+        "{\"type\":\"hello\",\"protocol\":1,\"world\":{\"name\":\"house\",\"zones\":[]}}";
+    pons_value *v = NULL;
+    assert_int_equal(pons_value_parse(text, sizeof text - 1, &v, NULL), PONS_OK);
+    assert_int_equal(pons_link_send(body, v, NULL), PONS_OK);
+}
+
+static void cameras_are_an_operators(void **state)
+{
+    bench b;
+    uint64_t ns = 0;
+    char says[64];
+    (void)state;
+    bench_open(&b);
+    pons_serve_close(b.serve);
+    b.o.host.camera = camera;
+    b.o.host.world = seen_world;
+    bench_start(&b);
+    b.body = true;
+    const int fd = come(&b, "operator"), viewer = come(&b, "viewer");
+    pons_link *body = body_of(&b);
+    hello(body);
+    const int eye = channel(fd, "/camera/eye");
+    subscribe(fd, 1, eye);
+    pons_autovalue picture = of(fd, 1, &ns);
+    assert_string_equal(pons_get_str(picture, "data", ""), "YSBqcGVn"); // "a jpeg"
+    subscribe(viewer, 1, eye);
+    snprintf(says, sizeof says, "there is no channel %d", eye);
+    pons_value_unref(until(viewer, says));
+    pons_link_close(body);
+    close(fd);
+    close(viewer);
+    bench_close(&b);
+}
+
+// One that does not read keeps nobody waiting, and hears how many messages it has missed.
+static void a_slow_client_misses_messages(void **state)
+{
+    enum { RANGES = 20000, VIEWS = 400 }; // some 100 kB each
+    bench b;
+    uint64_t ns = 0;
+    (void)state;
+    bench_open(&b);
+    b.body = true;
+    const int slow = come(&b, "viewer"), quick = come(&b, "viewer");
+    pons_link *body = body_of(&b);
+    pons_value *ranges = json_array();
+    for (int i = 0; i < RANGES; i++) {
+        json_array_append_new(ranges, json_real(1.25));
+    }
+    pons_autovalue view = pons_object("type", json_string("view"), "path", json_array(), "laser",
+                                      pons_object("ranges", ranges, NULL), NULL);
+    assert_int_equal(pons_link_send(body, pons_value_ref(view), NULL), PONS_OK);
+    subscribe(slow, 1, channel(slow, "/body/view"));
+    subscribe(quick, 1, channel(quick, "/body/view"));
+    settle(slow);
+    settle(quick);
+    for (int i = 0; i < VIEWS; i++) {
+        assert_int_equal(pons_link_send(body, pons_value_ref(view), NULL), PONS_OK);
+        pons_value_unref(of(quick, 1, &ns)); // each of them comes to who reads
+    }
+    pons_value_unref(until(slow, "messages were not sent: this client reads too slowly"));
+    pons_link_close(body);
+    close(slow);
+    close(quick);
+    bench_close(&b);
+}
+
 static void nonsense(void **state)
 {
     static const struct {
@@ -335,6 +422,8 @@ int main(void)
         cmocka_unit_test(who_may_come),
         cmocka_unit_test(what_comes),
         cmocka_unit_test(what_may_be_published),
+        cmocka_unit_test(cameras_are_an_operators),
+        cmocka_unit_test(a_slow_client_misses_messages),
         cmocka_unit_test(nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
