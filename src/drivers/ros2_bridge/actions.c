@@ -4,6 +4,8 @@
 // no error numbers, under the same names of types.
 #include "drivers/ros2_bridge/actions.h"
 
+#include "drivers/ros2_bridge/common.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

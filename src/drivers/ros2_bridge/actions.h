@@ -3,7 +3,7 @@
 #ifndef PONS_DRIVERS_ROS2_BRIDGE_ACTIONS_H
 #define PONS_DRIVERS_ROS2_BRIDGE_ACTIONS_H
 
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/parts.h"
 
 enum { BRIDGE_ACTIONS = 4, BRIDGE_NAVIGATE = 0 };
 

@@ -6,7 +6,13 @@
 //                         | busy: refused      +- broken: connected again, goals are adopted
 //
 // When the observer's link ends the body has gone, and with it what anybody knows of goals that ran.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/body.h"
+
+#include "drivers/ros2_bridge/common.h"
+#include "drivers/ros2_bridge/drive.h"
+#include "drivers/ros2_bridge/goals.h"
+#include "drivers/ros2_bridge/hand.h"
+#include "drivers/ros2_bridge/shown.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -18,11 +18,17 @@
 // One thread: it waits for the links and an eventfd that DDS's listeners write. The heart has its own, and
 // beats while the loop's last round is less than a second old, as a brain's does.
 //
-//     bridge.c the loop            body.c what the body says       hand.c what it is told
-//     shown.c what is published    drive.c velocities, poses      goals.c, actions.c the actions
-//     graph.c nodes, parameters    common.c what all of these use
-#include "drivers/ros2_bridge/bridge.h"
-
+// Calls go one way, each file's header saying what is asked of it:
+//
+//     bridge.c the loop
+//       body.c what the body says ---> drive.c velocities, poses --> goals.c, actions.c the actions
+//       shown.c what is published      graph.c nodes, parameters     hand.c what the body is told
+//         common.c what all of these use: endpoints, time, words     parts.h the one object
+#include "drivers/ros2_bridge/body.h"
+#include "drivers/ros2_bridge/drive.h"
+#include "drivers/ros2_bridge/goals.h"
+#include "drivers/ros2_bridge/graph.h"
+#include "drivers/ros2_bridge/shown.h"
 #include "pons/module.h"
 
 #include <poll.h>

@@ -1,5 +1,5 @@
 // common.c - what all files of the bridge use: its endpoints, its time, its words, and poses in its frames.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/common.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -9,7 +9,11 @@
 //
 // Twist and TwistStamped cannot share a topic in one participant, so the other type has one of its own,
 // made when somebody publishes it. A stamp that is not of now is a command from the past.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/drive.h"
+
+#include "drivers/ros2_bridge/common.h"
+#include "drivers/ros2_bridge/goals.h"
+#include "drivers/ros2_bridge/hand.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,11 @@
 // the status UNKNOWN (0), error 9909: a robot that may have moved is not one that did not.
 //
 // A goal that no client has canceled is never CANCELED: one that another took the base from is ABORTED.
+#include "drivers/ros2_bridge/goals.h"
+
 #include "drivers/ros2_bridge/actions.h"
+#include "drivers/ros2_bridge/common.h"
+#include "drivers/ros2_bridge/hand.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,9 @@
 // DDS knows participants and endpoints; a node is a name that a participant says of itself, with the ids
 // of the endpoints that are the node's. Parameters say what the robot is, and cannot be set: what may be
 // changed is in the workspace.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/graph.h"
+
+#include "drivers/ros2_bridge/common.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // hand.c - what the bridge tells the body while it is in control.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/hand.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,9 @@
 // The body's scans are in its base, so the laser's frame is the base's, under the name that scans usually
 // have. map -> odom and the pose are told only while the robot knows where it is: a frame that ages tells
 // others so, a wrong one does not.
-#include "drivers/ros2_bridge/bridge.h"
+#include "drivers/ros2_bridge/shown.h"
+
+#include "drivers/ros2_bridge/common.h"
 #include "pons/map.h"
 
 #include <math.h>

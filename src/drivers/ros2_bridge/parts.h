@@ -1,7 +1,7 @@
-// bridge.h - the bridge's one object, and what its files offer each other. One thread has all of it, but
-// for the heart. The essay is in bridge.c.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_BRIDGE_H
-#define PONS_DRIVERS_ROS2_BRIDGE_BRIDGE_H
+// parts.h - the bridge's one object, of which each file has its part. One thread has all of it, but for the
+// heart. The essay is in bridge.c, and who may call whom.
+#ifndef PONS_DRIVERS_ROS2_BRIDGE_PARTS_H
+#define PONS_DRIVERS_ROS2_BRIDGE_PARTS_H
 
 #include "drivers/ros2/node.h"
 #include "pons/clock.h"
@@ -107,73 +107,9 @@ struct bridge {
     int64_t said_host_ns;
 };
 
-// common.c
-bool bridge_same_frame(const char *a, const char *b);
-// A pose of ROS in the map; false, with a line: no numbers, no rotation, or a frame that does not connect.
-bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds__Pose_ *p,
-                 pons_pose2 *ret, char why[BRIDGE_TEXT]);
-void bridge_say(bridge *b, bridge_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-dds_entity_t bridge_reader(bridge *b, ros2_node *n, const char *prefix, const char *name,
-                           const char *type, const dds_topic_descriptor_t *desc, ros2_qos qos,
-                           pons_error *err);
-// A service NAME, to be looked after by bridge_reader's listener. response_type NULL: the descriptor's.
-bool bridge_service_open(bridge *b, bridge_service *s, const char *name,
-                         const dds_topic_descriptor_t *request,
-                         const dds_topic_descriptor_t *response, const char *response_type,
-                         pons_error *err);
-// Its requests may be taken: who has asked can hear the answer.
-bool bridge_service_ready(bridge *b, bridge_service *s);
-int64_t bridge_ros_ns(const bridge *b); // now, by the robot's newest word
-builtin_interfaces_msg_dds__Time_ bridge_stamp(int64_t ns);
-void bridge_new_id(bridge *b, char ret[BRIDGE_ID]);
-bool bridge_sim_time(const bridge *b);
-
-// body.c: what comes over the links, and who is in control.
-void bridge_body_poll(bridge *b);    // all that came over the links
-void bridge_control_step(bridge *b); // lets go of what nobody wants
-void bridge_body_close(bridge *b);
-
-// hand.c: what it is told.
-bool bridge_send(pons_link *l, const pons_message *m); // false: the link is gone
-bool bridge_in_control(const bridge *b);
-bool bridge_goal_send(bridge *b, const char *id, const char *skill, pons_value *args, bool preempt);
-void bridge_goal_cancel(bridge *b, const char *id);
-
-// shown.c: what is published.
-int bridge_shown_open(bridge *b, pons_error *err);
-void bridge_show(bridge *b, const pons_report_senses *s);
-void bridge_show_map(bridge *b, const pons_value *world);
-
-// drive.c: cmd_vel, goal_pose, initialpose.
-int bridge_drive_open(bridge *b, pons_error *err);
-void bridge_drive_take(bridge *b);
-void bridge_drive_step(bridge *b);
-bool bridge_drive_owns(const bridge *b, const char *goal_id);
 static inline bool bridge_drive_wants(const bridge *b) // control
 {
     return b->drive.phase != DRIVE_OFF;
 }
-void bridge_drive_answered(bridge *b, bool accepted, const char *why);
-void bridge_drive_over(bridge *b);
-
-// goals.c: the actions.
-int bridge_goals_open(bridge *b, pons_error *err);
-void bridge_goals_close(bridge *b);
-void bridge_goals_take(bridge *b);
-void bridge_goals_step(bridge *b);
-bool bridge_goals_want(const bridge *b); // control
-bool bridge_goals_active(const bridge *b);
-void bridge_goals_refuse(bridge *b, const char *why); // what is not begun
-void bridge_goals_lost(bridge *b, const char *why);   // what is: its outcome is not known
-void bridge_goals_flush(bridge *b); // waits until clients have what they were told
-void bridge_goals_adopt(bridge *b); // after control was lost and had again
-void bridge_goals_heard(bridge *b, const pons_report *r);
-void bridge_goal_pose(bridge *b, pons_pose2 at); // as from an action's client
-
-// graph.c: what ros2's tools ask of a node.
-int bridge_graph_open(bridge *b, pons_error *err); // before other endpoints: rosout
-int bridge_graph_tell(bridge *b, pons_error *err); // after them: ros_discovery_info
-void bridge_graph_take(bridge *b);
 
 #endif
