@@ -34,11 +34,15 @@ bool ros2_node_matched(dds_entity_t endpoint); // with at least one peer
 // "/scan: reliability: …". True: somebody is there, and does not fit.
 bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);
 
-// Each sample that has come, as `const type *var`, borrowed for the body of the loop.
+// Each sample that has come, as `const type *var`, borrowed for the body of the loop; of a flood so many as make
+// a turn, and the rest in the next: who writes faster than is read starves no other reader of the loop.
+enum { ROS2_TURN = 128 };
 #define ROS2_TAKE(reader, type, var)                                                               \
     void *sample_[1] = {NULL};                                                                     \
     dds_sample_info_t info_[1];                                                                    \
-    for (const type *var; dds_take(reader, sample_, info_, 1, 1) > 0 && (var = sample_[0], true);  \
+    int left_ = ROS2_TURN;                                                                         \
+    for (const type *var;                                                                          \
+         left_-- > 0 && dds_take(reader, sample_, info_, 1, 1) > 0 && (var = sample_[0], true);    \
          dds_return_loan(reader, sample_, 1), sample_[0] = NULL)                                   \
         if (info_[0].valid_data)
 

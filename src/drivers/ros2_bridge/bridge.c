@@ -16,7 +16,8 @@
 // run at the wall's speed), and then it is on /clock; else the wall's time at which the robot's clock read so.
 //
 // One thread: it waits for the links and an eventfd that DDS's listeners write. The heart has its own, and
-// beats while the loop's last round is less than a second old, as a brain's does.
+// beats while the loop's last round is less than a second old, as a brain's does. A round takes so many messages
+// of each reader and link and no more, so that a flood of one neither silences the others nor stops the heart.
 //
 // Calls go one way, each file's header saying what is asked of it:
 //

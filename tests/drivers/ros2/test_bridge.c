@@ -1,8 +1,8 @@
 // test_bridge.c - the body as ROS 2 sees it: a body's process and the bridge run in threads of this test, and
 // the test is a peer in DDS. What the body senses comes under ROS's names and frames; a goal is done once,
 // whoever sends it how often; what is no goal is refused; a hand on cmd_vel moves the robot, silence
-// stops it, and a latched robot stays where it is. tests/ros2/shown.py asks the same of a binding that
-// others wrote.
+// stops it, also while somebody floods the bridge; a latched robot stays where it is.
+// tests/ros2/shown.py asks the same of a binding that others wrote.
 #include "drivers/ros2/node.h"
 #include "peer.h"
 #include "pons/body.h"
@@ -40,6 +40,8 @@ static struct {
     pthread_t body, bridge;
     volatile sig_atomic_t body_quit, bridge_quit;
     _Atomic bool ready;
+    _Atomic dds_entity_t flood; // the writer of bad poses; 0: none are written
+    _Atomic int64_t bad_poses;
     int body_rc, bridge_rc;
     ros2_node node;
     dds_entity_t odom, scan, map, tf, status, feedback, send_w, send_r, result_w, result_r, vel;
@@ -96,9 +98,24 @@ static void ready(void *user)
     atomic_store(&t.ready, true);
 }
 
-static void tell(void *user, const char *line)
+static void bad_pose(void) // none like another, so that each has its line
 {
-    (void)user, (void)line;
+    char frame[32];
+    const dds_entity_t w = atomic_load(&t.flood);
+    snprintf(frame, sizeof frame, "nowhere%lld", (long long)atomic_fetch_add(&t.bad_poses, 1));
+    const geometry_msgs_msg_dds__PoseStamped_ m = {.header.frame_id = frame,
+                                                   .pose.orientation.w = 1.0};
+    if (w > 0) {
+        dds_write(w, &m);
+    }
+}
+
+static void tell(void *user, const char *line) // on the bridge's loop
+{
+    (void)user;
+    if (strstr(line, "goal_pose") && atomic_load(&t.flood) > 0) {
+        bad_pose();
+    }
 }
 
 static void *run_bridge(void *arg)
@@ -204,6 +221,7 @@ static int close_all(void **state)
 {
     char command[128];
     (void)state;
+    atomic_store(&t.flood, 0);
     pthread_kill(t.bridge, SIGUSR2);
     pthread_join(t.bridge, NULL);
     pthread_kill(t.body, SIGUSR1);
@@ -380,6 +398,35 @@ static void test_a_hand_moves_it_and_silence_stops_it(void **state)
     assert_true(hypot(odom_at.x - before.x, odom_at.y - before.y) < 3.0); // none of the 1e9
 }
 
+// Whatever the bridge says of a bad pose, the next is there before it has said it.
+static void test_a_flood_starves_nobody(void **state)
+{
+    (void)state;
+    const dds_entity_t poses = writer("rt", "goal_pose", &geometry_msgs_msg_dds__PoseStamped__desc);
+    for (const int64_t since = now_s(); !ros2_node_matched(poses);) {
+        a_moment(since, "the bridge's reader of poses");
+    }
+    atomic_store(&t.flood, poses);
+    bad_pose();
+    for (const int64_t since = now_s(); atomic_load(&t.bad_poses) < 1000;) {
+        a_moment(since, "a flood");
+    }
+    hear_odometry();
+    newest = (pons_twist2){0};
+    for (const int64_t since = now_s(); newest.v < 0.1; a_moment(since, "motion by cmd_vel")) {
+        push(0.3);
+        hear_odometry();
+    }
+    const int64_t before = atomic_load(&t.bad_poses);
+    for (const int64_t since = now_s(); atomic_load(&t.bad_poses) == before;) {
+        a_moment(since, "more of the flood"); // it was there all the time
+    }
+    atomic_store(&t.flood, 0);
+    for (const int64_t since = now_s(); fabs(newest.v) > 0.005; a_moment(since, "standstill")) {
+        hear_odometry();
+    }
+}
+
 static void test_a_latched_robot_stays(void **state)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -413,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_goal_is_refused),
         cmocka_unit_test(test_a_goal_is_done_once),
         cmocka_unit_test(test_a_hand_moves_it_and_silence_stops_it),
+        cmocka_unit_test(test_a_flood_starves_nobody),
         cmocka_unit_test(test_a_latched_robot_stays),
     };
     return cmocka_run_group_tests_name("drivers/ros2/bridge", tests, open_all, close_all);
