@@ -536,9 +536,15 @@ static int configure(provider *p, const pons_value *config, pons_error *err)
     p->workers_max = (unsigned)pons__conf(&p->core, NULL, "workers", WORKERS);
     rc = open_roots(&p->core, pons_get_str(config, "workspace", ""),
                     pons_get_str(config, "folder", NULL), err);
-    if (rc >= 0 &&
-        (pons__guards_init(&p->core) < 0 || pons__wall_create(&p->core, &p->core.wall) < 0)) {
-        rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
+    if (rc >= 0) {
+        rc = pons__guards_init(&p->core);
+        rc = rc < 0 ? rc : pons__wall_create(&p->core, &p->core.wall);
+        rc = rc >= 0 ? PONS_OK
+             : rc == PONS_EREFUSED
+                 ? pons_error_set(err, rc, PONS__TOOLS,
+                                  "the folder of your configuration has more files than can be "
+                                  "hidden from models")
+                 : pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
     }
     return rc;
 }

@@ -136,6 +136,33 @@ static void nobody_takes_it(void **state)
     bench_close(&b);
 }
 
+// One that hangs does not hold the session's end up, and who was not told is told by the next session.
+static void one_that_hangs(void **state)
+{
+    (void)state;
+    static const char vain[] = "run --thread t --llm rules " FAST
+                               " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,"
+                               "\"y\":-50}}'";
+    bench b;
+    proc p = {0};
+    char command[512];
+    bench_open(&b);
+    write_down(&b, "echo x >> begun; test -e awake || exec sleep 600;");
+    bench_start(&b, &p, NULL, vain);
+    bench_must_exit(&p, 1);
+    char *said = bench_stderr(&p);
+    assert_null(strstr(said, "notify")); // it was left, not waited for to the end of its time
+    free(said);
+    bench_free(&p);
+    assert_int_equal(lines(&b, "begun", "x"), 1);
+    assert_int_equal(lines(&b, "told", "{"), 0);
+    snprintf(command, sizeof command, "touch %s/awake", b.dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(bench_run(&b, "run --thread t --llm rules " FAST " 'wait 1 seconds'"), 0);
+    assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
+    bench_close(&b);
+}
+
 static void faults_of_the_file(void **state)
 {
     (void)state;
@@ -164,6 +191,7 @@ int main(void)
         cmocka_unit_test_teardown(a_failure_after_a_try_that_failed, bench_teardown),
         cmocka_unit_test_teardown(without_words, bench_teardown),
         cmocka_unit_test_teardown(nobody_takes_it, bench_teardown),
+        cmocka_unit_test_teardown(one_that_hangs, bench_teardown),
         cmocka_unit_test_teardown(faults_of_the_file, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,7 +425,6 @@ static void test_configuration(void **state)
     bench_close(&b);
 }
 
-// Configuration that is a link: what it leads to is configuration too, also before it is there.
 // A person's configuration that lies where the tools work, by either of its names: not read, and not made
 // where there is none yet.
 static void test_a_persons_configuration(void **state)
@@ -447,6 +446,19 @@ static void test_a_persons_configuration(void **state)
     bench_reopen(&b, NULL);
     bench_refused(&b, "read_file", "{\"path\":\"dots/pons/kernel.yaml\"}", PONS_EREFUSED, "hidden");
     bench_refused(&b, "write_file", "{\"path\":\"dots/Pons/tools.yaml\",\"content\":\"{}\"}",
+                  PONS_EREFUSED, "protected");
+    // It lies elsewhere, but files of it are links, and one of them leads to what is not there yet.
+    join(place, sizeof place, &b, "elsewhere");
+    setenv("XDG_CONFIG_HOME", place, 1);
+    put(&b, "ws/linked/notify.yaml", "url: http://x");
+    put(&b, "elsewhere/pons/prompts/own.md", "own");
+    link_to(&b, "../../ws/linked/notify.yaml", "elsewhere/pons/notify.yaml");
+    link_to(&b, "../../../ws/linked/later.md", "elsewhere/pons/prompts/agent.md");
+    bench_reopen(&b, NULL);
+    bench_refused(&b, "write_file", "{\"path\":\"linked/notify.yaml\",\"content\":\"{}\"}",
+                  PONS_EREFUSED, "protected");
+    bench_refused(&b, "read_file", "{\"path\":\"linked/notify.yaml\"}", PONS_EREFUSED, "hidden");
+    bench_refused(&b, "write_file", "{\"path\":\"linked/later.md\",\"content\":\"{}\"}",
                   PONS_EREFUSED, "protected");
     char *out = bench_output(&b, "read_file", "{\"path\":\"home/mine.md\"}");
     assert_non_null(strstr(out, "mine"));
@@ -492,6 +504,7 @@ static void test_hidden_behind_links(void **state)
     bench_close(&b);
 }
 
+// Configuration that is a link: what it leads to is configuration too, also before it is there.
 static void test_configuration_behind_links(void **state)
 {
     bench b;

@@ -40,6 +40,7 @@ enum {
     CONNECT_MS = 5000,
     WHOLE_MS = 15000,
     COMMAND_MS = 20000,
+    COMMAND_LOOK_MS = 20,
     CLOSE_MS = 3000,
     CLOSE_LOOK_MS = 10,
     REPLY_MAX = 65536,
@@ -179,13 +180,15 @@ static bool ending(const cli_notify *n, int ms)
     return poll(&p, 1, ms) > 0;
 }
 
-static int reply(cli_notify *n, uint64_t call) // its status; 0: there is none
+// Its status; 0: there is none, or nobody waits for it any more.
+static int reply(cli_notify *n, uint64_t call)
 {
     int status = 0;
     for (;;) {
-        struct pollfd p = {.fd = n->http->event_fd(n->client), .events = POLLIN};
+        struct pollfd p[2] = {{.fd = n->http->event_fd(n->client), .events = POLLIN},
+                              {.fd = n->end, .events = POLLIN}};
         pons_http_event ev;
-        if (poll(&p, 1, WHOLE_MS + CONNECT_MS) <= 0) {
+        if (poll(p, 2, WHOLE_MS + CONNECT_MS) <= 0 || !p[0].revents) {
             n->http->cancel(n->client, call);
             return 0;
         }
@@ -332,9 +335,8 @@ static bool run(cli_notify *n, const notice *one, const char *text)
     if (pid <= 0) {
         return false;
     }
-    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited += 20) {
-        poll(NULL, 0, 20);
-        if (waited > COMMAND_MS) {
+    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited += COMMAND_LOOK_MS) {
+        if (ending(n, COMMAND_LOOK_MS) || waited > COMMAND_MS) {
             kill(-pid, SIGKILL);
             waitpid(pid, &status, 0);
             return false;
@@ -388,6 +390,10 @@ static bool tell(cli_notify *n, const notice *one)
         by_command = by_command || run(n, one, text);
         if (by_url && by_command) {
             break;
+        }
+        if (ending(n, 0)) { // cut short, which says nothing of who is told
+            free(text);
+            return false;
         }
         pons_log(PONS_LOG_WARN, WHERE, "%s: %s (%d of %d)", pons_get_str(one->body, "id", ""),
                  by_url ? "the command failed: run/notify.log" : "the address did not take it",

@@ -20,10 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WALK_ENTRIES 200000 // entries of a workspace that are looked at
-#define WALK_DEPTH   128
-#define FRESH_NS     (1000 * PONS_NS_PER_MS) // how long a walk's answer on hard links is believed
-#define WALK_SHARE   10 // a walk for a file with one name takes a tenth of the time at most
+#define WALK_ENTRIES   200000 // entries of a workspace that are looked at
+#define WALK_DEPTH     128
+#define PERSON_ENTRIES 2000 // of a person's configuration
+#define PERSON_DEPTH   4
+#define FRESH_NS       (1000 * PONS_NS_PER_MS) // how long a walk's answer on hard links is believed
+#define WALK_SHARE     10 // a walk for a file with one name takes a tenth of the time at most
 
 typedef struct walk {
     char path[PATH_MAX]; // of the entry in hand, from the workspace's root
@@ -87,31 +89,74 @@ static int guard_workspace(pons__core *c)
     return add_pattern(c, "", rest + 1, PONS_GUARD_HIDDEN);
 }
 
-// A person's configuration that lies in what the tools reach is neither read nor written, by the name that
-// pons looks under and by where that leads; before it is there, too: nobody shall make one.
-static int guard_person(pons__core *c)
+// A place of this machine, by where it leads, where that is within what the tools reach. As much of it as
+// there is is resolved: before it is there, too, nobody shall make one.
+static int guard_place(pons__core *c, const char *path)
 {
-    char dir[PATH_MAX], place[PATH_MAX], whole[PATH_MAX];
-    pons_error none = PONS_ERROR_INIT;
+    char place[PATH_MAX], whole[PATH_MAX];
     const size_t root = strcmp(c->workspace, "/") == 0 ? 0 : strlen(c->workspace);
-    if (pons_config_person_dir(dir, sizeof dir, &none) < 0) {
-        return PONS_OK;
-    }
-    int rc = PONS_OK;
-    for (size_t cut = strlen(dir); rc >= 0 && cut > 0;) { // as much of it as there is, resolved
+    for (size_t cut = strlen(path); cut > 0;) {
         char above[PATH_MAX];
-        snprintf(above, sizeof above, "%.*s", (int)cut, dir);
+        snprintf(above, sizeof above, "%.*s", (int)cut, path);
         if (realpath(above, place)) {
             const int n =
-                snprintf(whole, sizeof whole, "%s%s", strcmp(place, "/") ? place : "", dir + cut);
+                snprintf(whole, sizeof whole, "%s%s", strcmp(place, "/") ? place : "", path + cut);
             const bool within = n < (int)sizeof whole && strncmp(whole, c->workspace, root) == 0 &&
                                 whole[root] == '/' && whole[root + 1];
             return within ? add_pattern(c, "", whole + root + 1, PONS_GUARD_HIDDEN) : PONS_OK;
         }
-        while (cut > 0 && dir[--cut] != '/') {
+        while (cut > 0 && path[--cut] != '/') {
         }
     }
+    return PONS_OK;
+}
+
+// What the links of a person's configuration lead to, a file of it at a time: ~/.config/pons/notify.yaml
+// that is ~/dots/notify.yaml.
+static int guard_links(pons__core *c, const char *folder, int depth, int *left)
+{
+    DIR *dir = opendir(folder);
+    int rc = PONS_OK;
+    for (const struct dirent *d = dir ? readdir(dir) : NULL; d && rc >= 0; d = readdir(dir)) {
+        char path[PATH_MAX], to[PATH_MAX], at[2 * PATH_MAX];
+        struct stat st;
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0) {
+            continue;
+        }
+        if (snprintf(path, sizeof path, "%s/%s", folder, d->d_name) >= (int)sizeof path ||
+            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+            continue;
+        }
+        if (--*left < 0) {
+            rc = PONS_EREFUSED;
+        } else if (S_ISDIR(st.st_mode) && depth > 0) {
+            rc = guard_links(c, path, depth - 1, left);
+        } else if (S_ISLNK(st.st_mode)) {
+            const ssize_t n = readlink(path, to, sizeof to - 1);
+            to[n > 0 ? n : 0] = '\0';
+            snprintf(at, sizeof at, "%s%s%s", to[0] == '/' ? "" : folder, to[0] == '/' ? "" : "/",
+                     to); // one that leads nowhere yet
+            rc = guard_place(c, access(path, F_OK) == 0 ? path : at);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
     return rc;
+}
+
+// A person's configuration that lies in what the tools reach is neither read nor written, by the name that
+// pons looks under and by where that leads.
+static int guard_person(pons__core *c)
+{
+    char dir[PATH_MAX];
+    int left = PERSON_ENTRIES;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_config_person_dir(dir, sizeof dir, &none) < 0) {
+        return PONS_OK;
+    }
+    const int rc = guard_place(c, dir);
+    return rc < 0 ? rc : guard_links(c, dir, PERSON_DEPTH, &left);
 }
 
 int pons__guards_init(pons__core *c)
