@@ -48,17 +48,6 @@ const pons_value *pons__find(const pons_value *list, const char *key, const char
     return NULL;
 }
 
-const pons_value *pons__last_of(const pons_value *list, const char *key, const char *value)
-{
-    for (size_t i = json_array_size(list); i > 0 && *value; i--) {
-        const pons_value *entry = json_array_get(list, i - 1);
-        if (strcmp(pons_get_str(entry, key, ""), value) == 0) {
-            return entry;
-        }
-    }
-    return NULL;
-}
-
 bool pons__has(const pons_value *list, const char *text)
 {
     size_t i;

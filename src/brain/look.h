@@ -11,9 +11,8 @@ pons_value *pons__with(const pons_value *old, const char *key, pons_value *value
 void pons__set(pons_value **obj, const char *key, pons_value *value);
 pons_value *pons__event(pons_brain *b, pons_value *payload); // adds robot_ms; takes and returns
 pons_value *pons__or_null(const pons_value *v);              // a reference, or null
-// The first, and the last, of a list of objects whose member is this text; NULL: none.
+// The first of a list of objects whose member is this text; NULL: none.
 const pons_value *pons__find(const pons_value *list, const char *key, const char *value);
-const pons_value *pons__last_of(const pons_value *list, const char *key, const char *value);
 bool pons__has(const pons_value *list, const char *text); // of texts
 
 const pons_value *pons__skill(const pons_brain *b, const char *name); // registry item or NULL

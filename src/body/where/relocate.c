@@ -145,11 +145,6 @@ int pons__relocate_places(const pons__relocate *r, const pons__place **ret, bool
     return r->n_places;
 }
 
-int64_t pons__relocate_lookups(const pons__relocate *r)
-{
-    return r->lookups;
-}
-
 // ---- bitmaps ------------------------------------------------------------------------------------
 
 static bool bitmap_init(bitmap *b, int w, int h)

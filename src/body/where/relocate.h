@@ -24,6 +24,5 @@ void pons__relocate_restart(pons__relocate *r, double share);
 bool pons__relocate_step(pons__relocate *r, int64_t lookups);
 // The places, best first, each the best of its neighbourhood. *ret_more: there are more of them.
 int pons__relocate_places(const pons__relocate *r, const pons__place **ret, bool *ret_more);
-int64_t pons__relocate_lookups(const pons__relocate *r); // so far, in all
 
 #endif

@@ -63,11 +63,6 @@ void cli_screen_stop(void)
     memset(&screen, 0, sizeof screen);
 }
 
-bool cli_screen_on(void)
-{
-    return screen.on;
-}
-
 bool cli_screen_ink(void)
 {
     return screen.on && screen.ink;

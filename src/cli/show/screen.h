@@ -13,8 +13,7 @@
 
 // false: standard output is no terminal, or one that cannot move its cursor; nothing else does anything then.
 bool cli_screen_start(void);
-void cli_screen_stop(void); // takes the lower end away; idempotent
-bool cli_screen_on(void);
+void cli_screen_stop(void);    // takes the lower end away; idempotent
 size_t cli_screen_width(void); // columns that a row may have
 bool cli_screen_ink(void);     // with colours
 

@@ -451,14 +451,6 @@ void pons__wall_lost(const pons__core *c, const char *why)
     pthread_mutex_unlock(&c->wall->mtx);
 }
 
-const char *pons__wall_kind(const pons__core *c)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    return pons__wall_ready(c, &ignored) < 0 ? "none"
-           : c->wall->way == PONS__WALL_OWN  ? "namespaces"
-                                             : "bubblewrap";
-}
-
 int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, pons_error *err)
 {
     const int rc = pons__wall_ready(c, err);

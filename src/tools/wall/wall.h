@@ -23,7 +23,6 @@ void pons__wall_destroy(pons__wall *w); // NULL-safe
 // Whether there is a wall on this machine: tried at the first question. PONS_EENV says why not.
 int pons__wall_ready(const pons__core *c, pons_error *err);
 void pons__wall_lost(const pons__core *c, const char *why); // what is hidden cannot be masked
-const char *pons__wall_kind(const pons__core *c);           // "namespaces", "bubblewrap" or "none"
 // Starts a command behind it. *ret_pid is the caller's child.
 int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, pons_error *err);
 // For tests only, which are linked with it: what the next walls may use. There is no other way.

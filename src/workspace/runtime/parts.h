@@ -97,7 +97,6 @@ void pons__rt_run_event(rt_run *s, pons_tool_event *e);
 bool pons__rt_run_step(rt_run *s); // true: it is over, and no longer this watchdog's
 bool pons__rt_run_next(rt_run *s, session_copy *ret); // when it is over: what its end has claimed
 const char *pons__rt_run_target(const rt_run *s);
-const char *pons__rt_run_id(const rt_run *s);
 
 // ---- the watchdog (runtime.c, parts.c) ----------------------------------------------------------
 

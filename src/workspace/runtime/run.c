@@ -78,11 +78,6 @@ const char *pons__rt_run_target(const rt_run *s)
     return s->target;
 }
 
-const char *pons__rt_run_id(const rt_run *s)
-{
-    return s->id;
-}
-
 // ---- what is noted ------------------------------------------------------------------------------
 
 static int64_t spent(const rt_run *s)

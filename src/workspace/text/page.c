@@ -211,20 +211,6 @@ void pons__ws_page_fini(ws_page *p)
     *p = (ws_page){.n = 0};
 }
 
-uint32_t pons__ws_page_line_of(const ws_page *p, size_t byte)
-{
-    size_t low = 0, high = p->n;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (p->lines[mid].next <= byte) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return (uint32_t)low + 1;
-}
-
 size_t pons__ws_page_cells(const char *text, const ws_line *line, ws_cell *ret, size_t max)
 {
     size_t at = line->start, end = line->end, n = 0;

@@ -44,7 +44,6 @@ typedef struct ws_page {
 
 void pons__ws_page_read(const char *text, size_t len, ws_page *ret);
 void pons__ws_page_fini(ws_page *p);
-uint32_t pons__ws_page_line_of(const ws_page *p, size_t byte); // from 1
 
 // The cells of a row of a table: spans without the blanks around them. Returns how many, at most max.
 typedef struct ws_cell {
