@@ -41,8 +41,9 @@ int pons_buf_byte(pons_buf *b, uint8_t byte);
 int pons_buf_printf(pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
-int pons_buf_varint(pons_buf *b, uint64_t v); // LEB128, 1–10 bytes
-int pons_buf_zigzag(pons_buf *b, int64_t v);  // small magnitudes make small varints
+int pons_buf_varint(pons_buf *b, uint64_t v);                 // LEB128, 1–10 bytes
+int pons_buf_zigzag(pons_buf *b, int64_t v);                  // small magnitudes make small varints
+int pons_buf_base64(pons_buf *b, const void *data, size_t n); // RFC 4648, padded, one line
 
 // The bytes and their zero become the caller's (free()); the buffer is empty afterwards. NULL when
 // the buffer had failed or there is no memory. ret_len may be NULL.

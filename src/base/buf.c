@@ -1,4 +1,4 @@
-// buf.c - growable bytes, and the two integer codings of packed rows.
+// buf.c - growable bytes, the two integer codings of packed rows, and bytes as text.
 //
 // A varint is LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte.
 // Zigzag maps 0, -1, 1, -2 … to 0, 1, 2, 3 … so that small negative numbers stay small.
@@ -130,6 +130,23 @@ int pons_buf_zigzag(pons_buf *b, int64_t v)
 {
     const uint64_t sign = v < 0 ? UINT64_MAX : 0;
     return pons_buf_varint(b, ((uint64_t)v << 1) ^ sign);
+}
+
+int pons_buf_base64(pons_buf *b, const void *data, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *in = data;
+    const int rc = pons_buf_reserve(b, (n + 2) / 3 * 4);
+    for (size_t i = 0; rc >= 0 && i < n; i += 3) {
+        const size_t left = n - i;
+        const uint32_t three = (uint32_t)in[i] << 16 | (uint32_t)(left > 1 ? in[i + 1] : 0) << 8 |
+                               (uint32_t)(left > 2 ? in[i + 2] : 0);
+        const char four[] = {digits[three >> 18], digits[three >> 12 & 63],
+                             left > 1 ? digits[three >> 6 & 63] : '=',
+                             left > 2 ? digits[three & 63] : '='};
+        pons_buf_bytes(b, four, sizeof four);
+    }
+    return rc < 0 ? rc : pons_buf_bytes(b, NULL, 0); // of nothing it is "", too
 }
 
 char *pons_buf_take(pons_buf *b, size_t *ret_len)

@@ -11,6 +11,7 @@
 //     /camera/NAME  foxglove.CompressedImage
 //     /events       pons.event               every event of a thread
 //     /log          foxglove.Log             the stored ones, for people
+#include "pons/buf.h"
 #include "pons/geometry.h"
 #include "pons/link_report.h"
 #include "pons/record.h"
@@ -227,35 +228,17 @@ void pons_record_event_tell(const pons_record_event *e, pons_record_put put, voi
 
 // ---- pictures and maps --------------------------------------------------------------------------
 
-static char *base64_of(const uint8_t *in, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = malloc((n + 2) / 3 * 4 + 1), *at = out;
-    for (size_t i = 0; out && i < n; i += 3) {
-        const uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < n ? (uint32_t)in[i + 1] << 8 : 0) |
-                           (i + 2 < n ? (uint32_t)in[i + 2] : 0);
-        *at++ = digits[v >> 18 & 63];
-        *at++ = digits[v >> 12 & 63];
-        *at++ = i + 1 < n ? digits[v >> 6 & 63] : '=';
-        *at++ = i + 2 < n ? digits[v & 63] : '=';
-    }
-    if (out) {
-        *at = '\0';
-    }
-    return out;
-}
-
 void pons_record_picture(const char *name, const void *jpeg, size_t n, int64_t ns,
                          pons_record_put put, void *user)
 {
     char topic[128];
-    char *data = base64_of(jpeg, n);
+    pons_autobuf data = PONS_BUF_INIT;
+    const bool whole = pons_buf_base64(&data, jpeg, n) >= 0;
     snprintf(topic, sizeof topic, "/camera/%s", name);
     give(put, user, topic, "foxglove.CompressedImage",
-         data ? pons_object("timestamp", stamp(ns), "frame_id", json_string(name), "data",
-                            json_string(data), "format", json_string("jpeg"), NULL)
-              : NULL);
-    free(data);
+         whole ? pons_object("timestamp", stamp(ns), "frame_id", json_string(name), "data",
+                             json_string(data.data), "format", json_string("jpeg"), NULL)
+               : NULL);
 }
 
 static void fill(uint8_t *cells, int w, int h, const double bounds[4], double cell,
@@ -301,18 +284,18 @@ void pons_record_world(const pons_value *world, int64_t ns, pons_record_put put,
                                .sy = pons_get_num(x, "sy", 0)};
         fill(cells, w, h, b, cell, &box);
     }
-    char *data = cells ? base64_of(cells, (size_t)w * (size_t)h) : NULL;
+    pons_autobuf data = PONS_BUF_INIT;
+    const bool whole = cells && pons_buf_base64(&data, cells, (size_t)w * (size_t)h) >= 0;
     pons_value *fields = json_array();
     json_array_append_new(fields, pons_object("name", json_string("occupied"), "offset",
                                               json_integer(0), "type", json_integer(UINT8), NULL));
     give(put, user, "/map", "foxglove.Grid",
-         data ? pons_object("timestamp", stamp(ns), "frame_id", json_string("map"), "pose",
-                            pose_of(b[0], b[1], 0), "column_count", json_integer(w), "cell_size",
-                            pons_object("x", json_real(cell), "y", json_real(cell), NULL),
-                            "row_stride", json_integer(w), "cell_stride", json_integer(1), "fields",
-                            pons_value_ref(fields), "data", json_string(data), NULL)
-              : NULL);
+         whole ? pons_object("timestamp", stamp(ns), "frame_id", json_string("map"), "pose",
+                             pose_of(b[0], b[1], 0), "column_count", json_integer(w), "cell_size",
+                             pons_object("x", json_real(cell), "y", json_real(cell), NULL),
+                             "row_stride", json_integer(w), "cell_stride", json_integer(1),
+                             "fields", pons_value_ref(fields), "data", json_string(data.data), NULL)
+               : NULL);
     pons_value_unref(fields);
-    free(data);
     free(cells);
 }

@@ -153,6 +153,28 @@ static void test_bad_input(void **state)
     assert_true(in.bad);
 }
 
+// The test vectors of RFC 4648, section 10, and digits of both ends of the alphabet.
+static void test_base64(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *text;
+    } cases[] = {{"", ""},
+                 {"f", "Zg=="},
+                 {"fo", "Zm8="},
+                 {"foo", "Zm9v"},
+                 {"foob", "Zm9vYg=="},
+                 {"fooba", "Zm9vYmE="},
+                 {"foobar", "Zm9vYmFy"},
+                 {"\xfb\xff\xbf\xff", "+/+//w=="}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pons_autobuf b = PONS_BUF_INIT;
+        assert_int_equal(pons_buf_base64(&b, cases[i].bytes, strlen(cases[i].bytes)), PONS_OK);
+        assert_int_equal(b.len, strlen(cases[i].text));
+        assert_string_equal(b.data, cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_varint_bytes),
         cmocka_unit_test(test_integers_read_back),
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_base64),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 //         images        {camera: {encoding: "jpeg", data: base64, depth?: path of a .npy}} of the target's cameras
 //         format        the target's adapter.obs_format, control_mode its config's: as they stand there
 //         environment   what the skill's requires.environment_outputs names of ENVIRONMENT.md}}
+#include "pons/buf.h"
 #include "pons/memory.h"
 #include "workspace/runtime/parts.h"
 
@@ -41,23 +42,6 @@ static pons_value *state_of(const pons_value *robot)
 
 // ---- images -------------------------------------------------------------------------------------
 
-static char *base64(const uint8_t *in, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = pons_need((n + 2) / 3 * 4 + 1), *to = out;
-    for (size_t i = 0; i < n; i += 3) {
-        const size_t left = n - i;
-        const uint32_t three = (uint32_t)in[i] << 16 | (uint32_t)(left > 1 ? in[i + 1] : 0) << 8 |
-                               (uint32_t)(left > 2 ? in[i + 2] : 0);
-        *to++ = digits[three >> 18];
-        *to++ = digits[three >> 12 & 63];
-        *to++ = left > 1 ? digits[three >> 6 & 63] : '=';
-        *to++ = left > 2 ? digits[three & 63] : '=';
-    }
-    *to = '\0';
-    return out;
-}
-
 // A whole file of a picture's size; NULL: it is none.
 static pons_value *file_as_text(const char *path)
 {
@@ -69,9 +53,8 @@ static pons_value *file_as_text(const char *path)
         const size_t n = (size_t)is.st_size;
         uint8_t *bytes = pons_need(n);
         if (read(fd, bytes, n) == (ssize_t)n) {
-            char *text = base64(bytes, n);
-            v = json_string_nocheck(text);
-            free(text);
+            pons_autobuf text = PONS_BUF_INIT;
+            v = pons_buf_base64(&text, bytes, n) < 0 ? NULL : json_string_nocheck(text.data);
         }
         free(bytes);
     }
