@@ -1,8 +1,10 @@
-// http.c - the part of the contract that needs no network: the module's loading, events, headers.
+// http.c - the part of the contract that is the same for every client: the module's loading, events,
+// headers, and a call that is waited for.
 #include "pons/ext/http.h"
 
 #include "pons/module.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,34 @@ void pons_http_event_clear(pons_http_event *ev)
     free(ev->headers);
     free(ev->data);
     ev->url = ev->headers = ev->data = NULL;
+}
+
+int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
+                     const pons_http_request *request, int end_fd)
+{
+    const int patience_ms = (int)(2 * request->whole_ms); // the shared thread ends it long before
+    pons_error err = PONS_ERROR_INIT;
+    int status = 0;
+    if (http->start(client, call, request, &err) < 0) {
+        return 0;
+    }
+    for (;;) {
+        struct pollfd p[] = {{.fd = http->event_fd(client), .events = POLLIN},
+                             {.fd = end_fd, .events = POLLIN}};
+        pons_http_event ev;
+        if (poll(p, 2, patience_ms) == 0 || (p[1].revents && !p[0].revents)) {
+            http->cancel(client, call);
+            return 0;
+        }
+        while (http->next(client, &ev)) {
+            const pons_http_event_kind kind = ev.kind;
+            status = kind == PONS_HTTP_HEAD ? ev.status : kind == PONS_HTTP_FAILED ? 0 : status;
+            pons_http_event_clear(&ev);
+            if (kind == PONS_HTTP_END || kind == PONS_HTTP_FAILED) {
+                return status;
+            }
+        }
+    }
 }
 
 bool pons_http_header(const pons_http_event *head, const char *name, char *ret, size_t cap)

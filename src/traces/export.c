@@ -42,32 +42,8 @@ struct pons__export {
 
 // ---- the thread ---------------------------------------------------------------------------------
 
-// Waits for the end of a call; the status of its reply, 0 without one.
-static int finish(pons__export *x, uint64_t call)
-{
-    const pons_http_ops *http = x->http;
-    int status = 0;
-    for (;;) {
-        struct pollfd p = {.fd = http->event_fd(x->client), .events = POLLIN};
-        pons_http_event ev;
-        if (poll(&p, 1, 2 * WHOLE_MS) == 0) {
-            http->cancel(x->client, call);
-            return 0;
-        }
-        while (http->next(x->client, &ev)) {
-            const pons_http_event_kind kind = ev.kind;
-            status = kind == PONS_HTTP_HEAD ? ev.status : kind == PONS_HTTP_FAILED ? 0 : status;
-            pons_http_event_clear(&ev);
-            if (kind == PONS_HTTP_END || kind == PONS_HTTP_FAILED) {
-                return status;
-            }
-        }
-    }
-}
-
 static int post(pons__export *x, const char *body, size_t n)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_http_request r = {.method = "POST",
                                  .url = x->url,
                                  .headers = (const char *const *)x->headers,
@@ -76,8 +52,7 @@ static int post(pons__export *x, const char *body, size_t n)
                                  .body_max = 65536,
                                  .connect_ms = WHOLE_MS,
                                  .whole_ms = WHOLE_MS};
-    const uint64_t call = ++x->calls;
-    return x->http->start(x->client, call, &r, &err) < 0 ? 0 : finish(x, call);
+    return pons_http_status(x->http, x->client, ++x->calls, &r, -1);
 }
 
 static void send_batch(pons__export *x, pons_value *spans)

@@ -22,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define HANG_MS 120000 // a test that waits so long has failed
 #define OK      "HTTP/1.1 200 OK\r\nConnection: close\r\nX-One: first\r\nx-one:  last \r\n\r\n"
@@ -125,6 +127,29 @@ static void is_fault(reply r, pons_http_fault fault, const char *why)
         fail();
     }
     pons_buf_fini(&r.body);
+}
+
+// What pons_http_status makes of a reply, of none, and of one that is no longer waited for.
+static void test_status_alone(void **state)
+{
+    (void)state;
+    const fake_step steps[] = {{.bytes = OK "taken"},
+                               {.bytes = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"},
+                               {.reset = true},
+                               {.bytes = OK "the first of it", .hold = true}};
+    bench b = open_bench(steps, 4);
+    const pons_http_request r = {.url = b.url, .body = "{}", .body_n = 2, .whole_ms = HANG_MS};
+    const pons_http_request none = {.url = "ftp://127.0.0.1/", .whole_ms = HANG_MS};
+    const int end = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(pons_http_status(http, b.client, ++b.calls, &r, end), 200);
+    assert_int_equal(pons_http_status(http, b.client, ++b.calls, &r, -1), 503);
+    assert_int_equal(pons_http_status(http, b.client, ++b.calls, &r, -1), 0);
+    assert_int_equal(pons_http_status(http, b.client, ++b.calls, &none, -1), 0);
+    assert_string_equal(fake_server_body(b.server, 0), "{}");
+    eventfd_write(end, 1);
+    assert_int_equal(pons_http_status(http, b.client, ++b.calls, &r, end), 0);
+    close(end);
+    close_bench(&b);
 }
 
 // ---- replies ------------------------------------------------------------------------------------
@@ -602,12 +627,19 @@ static void test_slow_names(void **state)
 int http_conformance(const char *name, const pons_http_ops *ops)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_what_cannot_be_asked),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_back_pressure), cmocka_unit_test(test_redirects),
-        cmocka_unit_test(test_addresses),     cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_cancel_storm),  cmocka_unit_test(test_close),
-        cmocka_unit_test(test_turns),         cmocka_unit_test(test_slow_names),
+        cmocka_unit_test(test_status_alone),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_what_cannot_be_asked),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_back_pressure),
+        cmocka_unit_test(test_redirects),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_storm),
+        cmocka_unit_test(test_close),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_slow_names),
     };
     http = ops;
     look_ups = 0;

@@ -118,6 +118,11 @@ typedef struct pons_http_ops {
 // Loads the module; PONS_ENOTFOUND, PONS_EENV as pons_module_load.
 int pons_http_load(const pons_http_ops **ret, pons_error *err);
 void pons_http_event_clear(pons_http_event *ev);
+// Makes one call and waits until it is over, for a thread that does nothing else with its client: the
+// status of its reply; 0: none, or end_fd (negative: nothing) was readable before it was whole, and
+// the call is cancelled. The request names a limit of the whole call.
+int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
+                     const pons_http_request *request, int end_fd);
 // The value of a header of a HEAD, the last of that name, cut to cap; false and "" without one.
 bool pons_http_header(const pons_http_event *head, const char *name, char *ret, size_t cap);
 

@@ -180,36 +180,12 @@ static bool ending(const cli_notify *n, int ms)
     return poll(&p, 1, ms) > 0;
 }
 
-// Its status; 0: there is none, or nobody waits for it any more.
-static int reply(cli_notify *n, uint64_t call)
-{
-    int status = 0;
-    for (;;) {
-        struct pollfd p[2] = {{.fd = n->http->event_fd(n->client), .events = POLLIN},
-                              {.fd = n->end, .events = POLLIN}};
-        pons_http_event ev;
-        if (poll(p, 2, WHOLE_MS + CONNECT_MS) <= 0 || !p[0].revents) {
-            n->http->cancel(n->client, call);
-            return 0;
-        }
-        while (n->http->next(n->client, &ev)) {
-            const pons_http_event_kind kind = ev.kind;
-            status = kind == PONS_HTTP_HEAD ? ev.status : kind == PONS_HTTP_FAILED ? 0 : status;
-            pons_http_event_clear(&ev);
-            if (kind == PONS_HTTP_END || kind == PONS_HTTP_FAILED) {
-                return status;
-            }
-        }
-    }
-}
-
 static bool post(cli_notify *n, const char *text)
 {
     const char *env = pons_get_str(n->config, "token_env", NULL), *token = env ? getenv(env) : NULL;
     char bearer[4096];
     snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", token ? token : "");
     const char *const headers[] = {"Content-Type: application/json", token ? bearer : NULL, NULL};
-    pons_error err = PONS_ERROR_INIT;
     const pons_http_request r = {.method = "POST",
                                  .url = pons_get_str(n->config, "url", ""),
                                  .headers = headers,
@@ -218,8 +194,7 @@ static bool post(cli_notify *n, const char *text)
                                  .body_max = REPLY_MAX,
                                  .connect_ms = CONNECT_MS,
                                  .whole_ms = WHOLE_MS};
-    const uint64_t call = ++n->calls;
-    const int status = n->http->start(n->client, call, &r, &err) >= 0 ? reply(n, call) : 0;
+    const int status = pons_http_status(n->http, n->client, ++n->calls, &r, n->end);
     return status >= 200 && status < 300;
 }
 

@@ -83,30 +83,6 @@ static bool ending(const pons__webhooks *w, int ms)
     return poll(&p, 1, ms) > 0;
 }
 
-// The status of the reply; 0: there is none.
-static int finish(pons__webhooks *w, uint64_t call)
-{
-    const pons_http_ops *http = w->s->o.client;
-    int status = 0;
-    for (;;) {
-        struct pollfd p[2] = {{.fd = http->event_fd(w->client), .events = POLLIN},
-                              {.fd = w->end, .events = POLLIN}};
-        pons_http_event ev;
-        if (poll(p, 2, 2 * WHOLE_MS) <= 0 || p[1].revents) {
-            http->cancel(w->client, call);
-            return 0;
-        }
-        while (http->next(w->client, &ev)) {
-            const pons_http_event_kind kind = ev.kind;
-            status = kind == PONS_HTTP_HEAD ? ev.status : kind == PONS_HTTP_FAILED ? 0 : status;
-            pons_http_event_clear(&ev);
-            if (kind == PONS_HTTP_END || kind == PONS_HTTP_FAILED) {
-                return status;
-            }
-        }
-    }
-}
-
 static pons_value *body_of(const pons__webhooks *w, const pons_value *kept)
 {
     const char *graph = pons_get_str(kept, "graph_id", "");
@@ -128,7 +104,6 @@ static pons_value *body_of(const pons__webhooks *w, const pons_value *kept)
 static int post(pons__webhooks *w, const pons_value *kept)
 {
     static const char *const headers[] = {"Content-Type: application/json", NULL};
-    pons_error err = PONS_ERROR_INIT;
     char *text = NULL;
     pons_autovalue body = body_of(w, kept);
     const long n = pons_value_line(body, &text);
@@ -142,9 +117,8 @@ static int post(pons__webhooks *w, const pons_value *kept)
                                  .connect_ms = CONNECT_MS,
                                  .whole_ms = WHOLE_MS,
                                  .permit = permit};
-    const uint64_t call = ++w->calls;
     const int status =
-        n > 0 && w->s->o.client->start(w->client, call, &r, &err) >= 0 ? finish(w, call) : 0;
+        n > 0 ? pons_http_status(w->s->o.client, w->client, ++w->calls, &r, w->end) : 0;
     free(text);
     return status;
 }
