@@ -3,11 +3,18 @@
 #include "cli_bench.h"
 #include "unit.h"
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define FAILS                                                                                      \
+    "run --json --thread t --llm rules " FAST                                                      \
+    " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"
 
 static void tell_by(bench *b, const char *yaml)
 {
@@ -85,11 +92,7 @@ static void a_failure_after_a_try_that_failed(void **state)
     bench_open(&b);
     setenv("A_KEY_OF_MINE", "sk-a-key-of-mine", 1); // pons has it
     write_down(&b, "test -e tried || { touch tried; exit 1; };");
-    assert_int_equal(
-        bench_run(&b,
-                  "run --thread t --llm rules " FAST
-                  " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"),
-        1);
+    assert_int_equal(bench_run(&b, FAILS), 1);
     unsetenv("A_KEY_OF_MINE");
     assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
     assert_int_equal(lines(&b, "words", "pons failed: do navigate_to_pose"), 1);
@@ -107,11 +110,7 @@ static void without_words(void **state)
     snprintf(yaml, sizeof yaml,
              "words: false\non: [failure]\ncommand: [sh, -c, 'cat >> %s/told']\n", b.dir);
     tell_by(&b, yaml);
-    assert_int_equal(
-        bench_run(&b,
-                  "run --thread t --llm rules " FAST
-                  " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"),
-        1);
+    assert_int_equal(bench_run(&b, FAILS), 1);
     assert_int_equal(lines(&b, "told", "a task of t"), 1);
     assert_int_equal(lines(&b, "told", "navigate"), 0);
     bench_close(&b);
@@ -125,9 +124,7 @@ static void nobody_takes_it(void **state)
     proc p = {0};
     bench_open(&b);
     tell_by(&b, "url: http://127.0.0.1:9/\ncommand: [/nowhere/at/all]\n");
-    bench_start(&b, &p, NULL,
-                "run --json --thread t --llm rules " FAST
-                " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'");
+    bench_start(&b, &p, NULL, FAILS);
     bench_must_exit(&p, 1);
     char *said = bench_stderr(&p);
     assert_non_null(strstr(said, "notify"));
@@ -140,15 +137,12 @@ static void nobody_takes_it(void **state)
 static void one_that_hangs(void **state)
 {
     (void)state;
-    static const char vain[] = "run --thread t --llm rules " FAST
-                               " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,"
-                               "\"y\":-50}}'";
     bench b;
     proc p = {0};
     char command[512];
     bench_open(&b);
     write_down(&b, "echo x >> begun; test -e awake || exec sleep 600;");
-    bench_start(&b, &p, NULL, vain);
+    bench_start(&b, &p, NULL, FAILS);
     bench_must_exit(&p, 1);
     char *said = bench_stderr(&p);
     assert_null(strstr(said, "notify")); // it was left, not waited for to the end of its time
@@ -160,6 +154,70 @@ static void one_that_hangs(void **state)
     assert_int_equal(system(command), 0);
     assert_int_equal(bench_run(&b, "run --thread t --llm rules " FAST " 'wait 1 seconds'"), 0);
     assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
+    bench_close(&b);
+}
+
+static int listener(char url[64])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, len), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    snprintf(url, 64, "http://127.0.0.1:%d/", ntohs(at.sin_port));
+    return fd;
+}
+
+// The next request, whole; `reply` is sent for it.
+static pons_value *take_post(int fd, const char *reply)
+{
+    char text[8192];
+    size_t n = 0;
+    pons_value *body = NULL;
+    const int one = accept(fd, NULL, NULL);
+    assert_true(one >= 0);
+    while (!body) {
+        const ssize_t got = recv(one, text + n, sizeof text - 1 - n, 0);
+        assert_true(got > 0);
+        text[n += (size_t)got] = '\0';
+        const char *rest = strstr(text, "\r\n\r\n");
+        if (rest) {
+            pons_value_parse(rest + 4, strlen(rest + 4), &body, NULL);
+        }
+    }
+    assert_int_equal(send(one, reply, strlen(reply), MSG_NOSIGNAL), (ssize_t)strlen(reply));
+    close(one);
+    return body;
+}
+
+// Nor does an address that answers nothing.
+static void an_address_that_hangs(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char url[64], yaml[512];
+    const int fd = listener(url);
+    bench_open(&b);
+    snprintf(yaml, sizeof yaml, "on: [failure]\nurl: %s\ncommand: [sh, -c, 'cat >> %s/told']\n",
+             url, b.dir);
+    tell_by(&b, yaml);
+    bench_start(&b, &p, NULL, FAILS);
+    bench_must_exit(&p, 1);
+    char *said = bench_stderr(&p);
+    assert_null(strstr(said, "did not take it"));
+    free(said);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    pons_autovalue left = take_post(fd, "");
+    pons_autovalue told = take_post(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_string_equal(pons_get_str(left, "kind", ""), "failure");
+    assert_true(json_equal(left, told));
+    assert_int_equal(lines(&b, "told", "{"), 1);
+    close(fd);
     bench_close(&b);
 }
 
@@ -192,6 +250,7 @@ int main(void)
         cmocka_unit_test_teardown(without_words, bench_teardown),
         cmocka_unit_test_teardown(nobody_takes_it, bench_teardown),
         cmocka_unit_test_teardown(one_that_hangs, bench_teardown),
+        cmocka_unit_test_teardown(an_address_that_hangs, bench_teardown),
         cmocka_unit_test_teardown(faults_of_the_file, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

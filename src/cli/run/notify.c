@@ -8,26 +8,21 @@
 // on, and what was not told is told by the thread's next session. A death between telling and writing `after` tells it
 // again: whoever hears it knows it by its id.
 //
-// Sent are the words of questions and goals, names of threads, and times (docs/cli.md). The command gets no more of the
-// environment than a desktop's notifier wants: no keys.
+// Sent are the words of questions and goals, names of threads, and times (docs/cli.md).
 #include "cli/run/notify.h"
 
-#include "pons/buf.h"
+#include "cli/run/notify_command.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
 #include "pons/log.h"
 #include "pons/memory.h"
 #include "pons/yaml.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WHERE "notify"
@@ -39,15 +34,12 @@ enum {
     LOOK_MS = 10000, // when nobody wakes it
     CONNECT_MS = 5000,
     WHOLE_MS = 15000,
-    COMMAND_MS = 20000,
-    COMMAND_LOOK_MS = 20,
     CLOSE_MS = 3000,
     CLOSE_LOOK_MS = 10,
     REPLY_MAX = 65536,
     PENDING_MAX = 64, // older ones are left out when there are more
     ASKED_MAX = 64,
-    TEXT_MAX = 1000, // bytes of what is told
-    WORDS_MAX = 32
+    TEXT_MAX = 1000 // bytes of what is told
 };
 
 typedef struct notice {
@@ -198,128 +190,6 @@ static bool post(cli_notify *n, const char *text)
     return status >= 200 && status < 300;
 }
 
-// ---- by a command -------------------------------------------------------------------------------
-
-// {text} and {kind} in an argument are what is told: an argument stays one.
-static char *fill(const char *word, const pons_value *body)
-{
-    static const char *const names[] = {"text", "kind", "thread", "id"};
-    pons_buf out = PONS_BUF_INIT;
-    while (*word) {
-        bool filled = false;
-        for (size_t i = 0; i < sizeof names / sizeof names[0] && *word == '{' && !filled; i++) {
-            const size_t n = strlen(names[i]);
-            filled = strncmp(word + 1, names[i], n) == 0 && word[1 + n] == '}';
-            if (filled) {
-                pons_buf_str(&out, pons_get_str(body, names[i], ""));
-                word += n + 2;
-            }
-        }
-        if (!filled) {
-            pons_buf_bytes(&out, word++, 1);
-        }
-    }
-    return out.data ? out.data : pons_need_text("");
-}
-
-// What a notifier of a desktop wants, and no key of a model.
-static char **own_environment(void)
-{
-    static const char *const names[] = {"PATH",
-                                        "HOME",
-                                        "USER",
-                                        "LOGNAME",
-                                        "LANG",
-                                        "LC_ALL",
-                                        "TZ",
-                                        "DISPLAY",
-                                        "WAYLAND_DISPLAY",
-                                        "XAUTHORITY",
-                                        "XDG_RUNTIME_DIR",
-                                        "DBUS_SESSION_BUS_ADDRESS"};
-    char **env = pons_need_zeroed(sizeof names / sizeof names[0] + 1, sizeof *env);
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
-        if (value) {
-            pons_autobuf one = PONS_BUF_INIT;
-            pons_buf_printf(&one, "%s=%s", names[i], value);
-            env[n++] = pons_need_text(one.data);
-        }
-    }
-    return env;
-}
-
-static void free_all(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++) {
-        free(list[i]);
-    }
-    free(list);
-}
-
-static pid_t start(const cli_notify *n, char **argv, int in)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, usual;
-    pid_t pid = -1;
-    char **env = own_environment();
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    sigaddset(&usual, SIGXFSZ);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, in, 0);
-    posix_spawn_file_actions_addopen(&files, 1, n->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &usual);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                        POSIX_SPAWN_SETPGROUP);
-    if (posix_spawnp(&pid, argv[0], &files, &attr, argv, env) != 0) {
-        pid = -1;
-    }
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    free_all(env);
-    return pid;
-}
-
-static bool run(cli_notify *n, const notice *one, const char *text)
-{
-    const pons_value *words = pons_get(n->config, "command");
-    const size_t count = json_array_size(words);
-    int in[2] = {-1, -1}, status = 0;
-    if (pipe2(in, O_CLOEXEC) < 0) {
-        return false;
-    }
-    char **argv = pons_need_zeroed(count + 1, sizeof *argv);
-    for (size_t i = 0; i < count; i++) {
-        argv[i] = fill(json_string_value(json_array_get(words, i)), one->body);
-    }
-    const pid_t pid = start(n, argv, in[0]);
-    close(in[0]);
-    const ssize_t sent = pid > 0 ? write(in[1], text, strlen(text)) : 0; // a pipe has room for it
-    (void)sent;
-    close(in[1]);
-    free_all(argv);
-    if (pid <= 0) {
-        return false;
-    }
-    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited += COMMAND_LOOK_MS) {
-        if (ending(n, COMMAND_LOOK_MS) || waited > COMMAND_MS) {
-            kill(-pid, SIGKILL);
-            waitpid(pid, &status, 0);
-            return false;
-        }
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 // ---- the thread ---------------------------------------------------------------------------------
 
 static void keep_after(cli_notify *n)
@@ -362,7 +232,9 @@ static bool tell(cli_notify *n, const notice *one)
     }
     for (int tries = 1;; tries++) {
         by_url = by_url || post(n, text);
-        by_command = by_command || run(n, one, text);
+        by_command =
+            by_command || (!ending(n, 0) && cli_notify_command(pons_get(n->config, "command"),
+                                                               one->body, text, n->log, n->end));
         if (by_url && by_command) {
             break;
         }

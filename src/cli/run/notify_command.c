@@ -1,0 +1,140 @@
+// notify_command.c - a command of this machine that tells a person something; see notify.c.
+//
+// No shell: a word of the configuration stays one argument, whatever was said. The command gets no more of the
+// environment than a desktop's notifier wants, and is a process group of its own, which is killed as one.
+#include "cli/run/notify_command.h"
+
+#include "pons/buf.h"
+#include "pons/memory.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COMMAND_MS = 20000, TURN_MS = 20 };
+
+// {text} and {kind} in an argument are what is told: an argument stays one.
+static char *fill(const char *word, const pons_value *body)
+{
+    static const char *const names[] = {"text", "kind", "thread", "id"};
+    pons_buf out = PONS_BUF_INIT;
+    while (*word) {
+        bool filled = false;
+        for (size_t i = 0; i < sizeof names / sizeof names[0] && *word == '{' && !filled; i++) {
+            const size_t n = strlen(names[i]);
+            filled = strncmp(word + 1, names[i], n) == 0 && word[1 + n] == '}';
+            if (filled) {
+                pons_buf_str(&out, pons_get_str(body, names[i], ""));
+                word += n + 2;
+            }
+        }
+        if (!filled) {
+            pons_buf_bytes(&out, word++, 1);
+        }
+    }
+    return out.data ? out.data : pons_need_text("");
+}
+
+// What a notifier of a desktop wants, and no key of a model.
+static char **own_environment(void)
+{
+    static const char *const names[] = {"PATH",
+                                        "HOME",
+                                        "USER",
+                                        "LOGNAME",
+                                        "LANG",
+                                        "LC_ALL",
+                                        "TZ",
+                                        "DISPLAY",
+                                        "WAYLAND_DISPLAY",
+                                        "XAUTHORITY",
+                                        "XDG_RUNTIME_DIR",
+                                        "DBUS_SESSION_BUS_ADDRESS"};
+    char **env = pons_need_zeroed(sizeof names / sizeof names[0] + 1, sizeof *env);
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value) {
+            pons_autobuf one = PONS_BUF_INIT;
+            pons_buf_printf(&one, "%s=%s", names[i], value);
+            env[n++] = pons_need_text(one.data);
+        }
+    }
+    return env;
+}
+
+static void free_all(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++) {
+        free(list[i]);
+    }
+    free(list);
+}
+
+static pid_t start(char **argv, const char *log, int in)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, usual;
+    pid_t pid = -1;
+    char **env = own_environment();
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, in, 0);
+    posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &usual);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                        POSIX_SPAWN_SETPGROUP);
+    if (posix_spawnp(&pid, argv[0], &files, &attr, argv, env) != 0) {
+        pid = -1;
+    }
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    free_all(env);
+    return pid;
+}
+
+bool cli_notify_command(const pons_value *words, const pons_value *body, const char *text,
+                        const char *log, int end)
+{
+    const size_t count = json_array_size(words);
+    int in[2] = {-1, -1}, status = 0;
+    if (pipe2(in, O_CLOEXEC) < 0) {
+        return false;
+    }
+    char **argv = pons_need_zeroed(count + 1, sizeof *argv);
+    for (size_t i = 0; i < count; i++) {
+        argv[i] = fill(json_string_value(json_array_get(words, i)), body);
+    }
+    const pid_t pid = start(argv, log, in[0]);
+    close(in[0]);
+    const ssize_t sent = pid > 0 ? write(in[1], text, strlen(text)) : 0; // a pipe has room for it
+    (void)sent;
+    close(in[1]);
+    free_all(argv);
+    if (pid <= 0) {
+        return false;
+    }
+    struct pollfd p = {.fd = end, .events = POLLIN};
+    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited += TURN_MS) {
+        if (poll(&p, 1, TURN_MS) > 0 || waited > COMMAND_MS) {
+            kill(-pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return false;
+        }
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
