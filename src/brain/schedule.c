@@ -93,7 +93,11 @@ int pons_schedule_goal_enable(const pons_value *was, bool on, int64_t now_ms, po
                               pons_error *err)
 {
     int64_t next = 0;
-    const int rc = next_of(was, now_ms, &next, err);
+    pons_autovalue v = json_copy((pons_value *)(uintptr_t)was);
+    if (now_ms < pons_get_int(was, "made_ms", 0) - CLOCK_WAS_MS) { // by a clock that was wrong
+        json_object_set_new(v, "made_ms", json_integer(now_ms));
+    }
+    const int rc = next_of(v, now_ms, &next, err);
     if (rc < 0) {
         return rc;
     }
@@ -101,7 +105,6 @@ int pons_schedule_goal_enable(const pons_value *was, bool on, int64_t now_ms, po
         return pons_error_set(err, PONS_EINVAL, WHERE, "%s: its time is over",
                               pons_get_str(was, "id", ""));
     }
-    pons_autovalue v = json_copy((pons_value *)(uintptr_t)was);
     json_object_set_new(v, "enabled", json_boolean(on));
     json_object_set_new(v, "set_ms", json_integer(now_ms));
     json_object_set_new(v, "next_ms", json_integer(next));
@@ -233,8 +236,9 @@ static int look_at(pons_brain *b, const pons_value *v, int64_t now_ms, pons_erro
         pons_get_int(v, "set_ms", 0) - CLOCK_WAS_MS) { // the clock was wrong when it was set
         pons_autovalue next = NULL;
         const pons_items it = items_of(b);
-        const int rc = pons_schedule_goal_enable(v, true, now_ms, &next, err);
-        return rc < 0 ? rc : pons_schedule_goal_put(&it, b->opts.schedules, next, err);
+        return pons_schedule_goal_enable(v, true, now_ms, &next, err) < 0
+                   ? miss(b, v, now_ms, err->message, err)
+                   : pons_schedule_goal_put(&it, b->opts.schedules, next, err);
     }
     if (due == 0 || due > now_ms) {
         return PONS_OK;

@@ -270,6 +270,34 @@ static void clocks_that_jump(void **state)
     bench_close(&b);
 }
 
+// Made while the clock was years ahead: done as long after it is right again as was said, not years later.
+static void made_by_a_wrong_clock(void **state)
+{
+    static const struct {
+        const char *schedule;
+        int64_t next_ms; // once it is right
+    } rows[] = {{"in 600s", 10 * MINUTE},
+                {"every 7200s", 2 * HOUR},
+                {"at +1 09:00", DAY + 9 * HOUR},
+                {"0 9 * * *", 9 * HOUR}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        ready(&b);
+        wall(&b, EARLY_MS + 5000 * DAY);
+        const char *id = add(&b, rows[i].schedule, "去厨房", HOUR);
+        wall(&b, EARLY_MS);
+        bench_run(&b, 3.0);
+        pons_autovalue is = item(&b, id);
+        const int64_t off = pons_get_int(is, "next_ms", 0) - EARLY_MS - rows[i].next_ms;
+        assert_true(off >= 0 && off <= 3000);
+        wall(&b, EARLY_MS + rows[i].next_ms + off);
+        bench_await(&b, "task.done", "status", "succeeded", 20.0);
+        assert_int_equal(ways(&b), 1);
+        bench_close(&b);
+    }
+}
+
 // One that is due more often than it can be done is in the queue once.
 static void not_twice_in_the_queue(void **state)
 {
@@ -368,6 +396,7 @@ int main(void)
         cmocka_unit_test(many_deaths),
         cmocka_unit_test(what_was_missed),
         cmocka_unit_test(clocks_that_jump),
+        cmocka_unit_test(made_by_a_wrong_clock),
         cmocka_unit_test(not_twice_in_the_queue),
         cmocka_unit_test(paused_removed_and_elsewhere),
         cmocka_unit_test(it_is_no_answer),

@@ -3,6 +3,8 @@
 #include "http/ws_client.h"
 #include "pons/buf.h"
 #include "pons/link.h"
+#include "serve/door/server.h"
+#include "serve/foxglove/room.h"
 #include "serve/serve_bench.h"
 
 #define SPEAKS "Sec-WebSocket-Protocol: foxglove.websocket.v1\r\n"
@@ -416,6 +418,73 @@ static void nonsense(void **state)
     bench_close(&b);
 }
 
+// A socket whose client reads when it likes.
+static struct {
+    bool room;
+    int messages; // of channels
+    char texts[8192];
+} slow;
+
+static int slow_send(pons_http_socket *s, bool binary, const void *data, size_t n)
+{
+    (void)s;
+    if (!slow.room) {
+        return PONS_EAGAIN;
+    }
+    slow.messages += binary;
+    if (!binary) {
+        const size_t at = strlen(slow.texts);
+        snprintf(slow.texts + at, sizeof slow.texts - at, "%.*s\n", (int)n, (const char *)data);
+    }
+    return PONS_OK;
+}
+
+// Who reads nothing for a while knows afterwards what there is, what it has missed, and the newest of what is
+// told once: nothing of that is lost for want of room.
+static void who_reads_too_slowly(void **state)
+{
+    static const pons_http_server_ops ops = {.socket_send = slow_send};
+    (void)state;
+    pons_serve *serve = calloc(1, sizeof *serve);
+    pons__foxglove *f = calloc(1, sizeof *f);
+    pons__fox_client *c = calloc(1, sizeof *c);
+    pons_autovalue map = pons_object("data", json_string("a map"), NULL);
+    assert_true(serve && f && c);
+    slow.room = false;
+    serve->http = &ops;
+    serve->o.clock = pons_clock_real();
+    f->s = serve;
+    f->wake = -1;
+    f->clients = c;
+    pthread_mutex_init(&f->mtx, NULL);
+    c->f = f;
+    c->s = (pons_http_socket *)(void *)&slow;
+    pons__fox_put(f, "/map", "foxglove.Grid", map);
+    c->subs[c->n++] = (pons__fox_subscription){.id = 1, .fresh = true};
+    for (int i = 0; i < 3; i++) {
+        pons__fox_put(f, "/map", "foxglove.Grid", map);
+        pons__fox_see_to(c, 10000 + i);
+    }
+    assert_string_equal(slow.texts, "");
+    slow.room = true;
+    pons__fox_see_to(c, 10010);
+    assert_non_null(strstr(slow.texts, "serverInfo"));
+    assert_non_null(strstr(slow.texts, "/map"));
+    assert_non_null(strstr(slow.texts, "3 messages were not sent"));
+    assert_int_equal(slow.messages, 1);
+    slow.texts[0] = '\0';
+    pons__fox_see_to(c, 20000); // once
+    assert_string_equal(slow.texts, "");
+    assert_int_equal(slow.messages, 1);
+    free(f->channels[0].topic);
+    free(f->channels[0].schema);
+    free(f->channels[0].json);
+    pthread_mutex_destroy(&f->mtx);
+    free(c);
+    free(f);
+    free(serve);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +494,7 @@ int main(void)
         cmocka_unit_test(cameras_are_an_operators),
         cmocka_unit_test(a_slow_client_misses_messages),
         cmocka_unit_test(nonsense),
+        cmocka_unit_test(who_reads_too_slowly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,40 +28,41 @@ bool pons__fox_may_see(const pons__fox_client *c, const char *topic)
     return c->role >= PONS__OPERATOR || strncmp(topic, "/camera/", strlen("/camera/")) != 0;
 }
 
-static void send_text(const pons__fox_client *c, char *line)
+// Whether there was room for it.
+static bool send_text(const pons__fox_client *c, char *line)
 {
-    if (line) {
-        c->f->s->http->socket_send(c->s, false, line, strlen(line));
-    }
+    const bool sent =
+        line && c->f->s->http->socket_send(c->s, false, line, strlen(line)) != PONS_EAGAIN;
     free(line);
+    return sent;
 }
 
 static void greet(pons__fox_client *c)
 {
     pons__foxglove *f = c->f;
     if (!c->greeted) {
-        c->greeted = true;
-        send_text(c, pons__wire_server_info("pons", f->s->boot_id, c->role >= PONS__OPERATOR));
+        c->greeted =
+            send_text(c, pons__wire_server_info("pons", f->s->boot_id, c->role >= PONS__OPERATOR));
     }
-    for (; c->told < f->n_channels; c->told++) {
+    for (bool room = c->greeted; room && c->told < f->n_channels; c->told += room) {
         const pons__fox_channel *ch = &f->channels[c->told];
         char *schema = pons_record_schema(ch->schema);
-        if (schema && pons__fox_may_see(c, ch->topic)) {
-            send_text(c, pons__wire_advertise((uint32_t)c->told, ch->topic, ch->schema, schema));
+        if (schema && pons__fox_may_see(c, ch->topic)) { // what has no room is told later
+            room = send_text(
+                c, pons__wire_advertise((uint32_t)c->told, ch->topic, ch->schema, schema));
         }
         free(schema);
     }
 }
 
-static void send_message(pons__fox_client *c, const pons__fox_subscription *sub, int64_t ns,
+static bool send_message(const pons__fox_client *c, const pons__fox_subscription *sub, int64_t ns,
                          const char *json, size_t n)
 {
     size_t len = 0;
     char *m = pons__wire_message(sub->id, ns, json, n, &len);
-    if (!m || c->f->s->http->socket_send(c->s, true, m, len) == PONS_EAGAIN) {
-        c->dropped++;
-    }
+    const bool sent = m && c->f->s->http->socket_send(c->s, true, m, len) != PONS_EAGAIN;
     free(m);
+    return sent;
 }
 
 static void catch_up(pons__fox_client *c)
@@ -69,10 +70,7 @@ static void catch_up(pons__fox_client *c)
     for (size_t i = 0; i < c->n; i++) {
         pons__fox_subscription *sub = &c->subs[i];
         const pons__fox_channel *ch = &c->f->channels[sub->channel];
-        if (sub->fresh && ch->json) {
-            send_message(c, sub, ch->ns, ch->json, ch->n);
-        }
-        sub->fresh = false;
+        sub->fresh = sub->fresh && ch->json && !send_message(c, sub, ch->ns, ch->json, ch->n);
     }
 }
 
@@ -84,9 +82,10 @@ static void tell_dropped(pons__fox_client *c, int64_t now)
     }
     snprintf(text, sizeof text, "%llu messages were not sent: this client reads too slowly",
              (unsigned long long)(c->dropped - c->told_dropped));
-    c->told_dropped = c->dropped;
-    c->told_ms = now;
-    send_text(c, pons__wire_status(1, text));
+    if (send_text(c, pons__wire_status(1, text))) { // else it reads too slowly for that, too
+        c->told_dropped = c->dropped;
+        c->told_ms = now;
+    }
 }
 
 // The topic's number; < 0: there are too many.
@@ -126,7 +125,7 @@ void pons__fox_put(void *user, const char *topic, const char *schema, const pons
         catch_up(c);
         for (size_t i = 0; i < c->n; i++) {
             if (c->subs[i].channel == (uint32_t)id) {
-                send_message(c, &c->subs[i], ns, json, (size_t)n);
+                c->dropped += !send_message(c, &c->subs[i], ns, json, (size_t)n);
             }
         }
     }
