@@ -394,6 +394,7 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     o->resumed = true;
     o->speed = pons_get_num(about, "speed", 1.0);
     o->seed = (uint64_t)pons_get_int(about, "seed", 0);
+    o->ros2 = json_is_true(pons_get(about, "ros2"));
     return cli_session_run(c, o, err);
 }
 

@@ -40,7 +40,7 @@ typedef struct session {
     cli *c;
     const cli_session_options *o;
     const pons_value
-        *about; // {world, driver, skills, speed, seed} of a body that has to be started
+        *about; // {world, driver, skills, speed, seed, ros2} of a body that has to be started
     cli_display *display;
     pons_brain *brain;
     const pons_policy *policy;
@@ -213,7 +213,7 @@ static pons_value *about_run(cli *c, const cli_session_options *o)
     return pons_object("world", json_string(found ? name : o->world), "driver",
                        json_string(pons_get_str(body, "driver", o->driver)), "skills",
                        skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
-                       json_integer((json_int_t)o->seed), NULL);
+                       json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2), NULL);
 }
 
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
