@@ -301,6 +301,15 @@ static pons_graph *flow_graph(pons_step_fn entry, flow *f)
     return flow_graph_with(entry, f, NULL, NULL);
 }
 
+// A person's answer to what a run has asked.
+static void say_yes(place *p, pons_run *r, pons_run_state ends)
+{
+    pons_autovalue yes = json("'yes'");
+    assert_ok(pons_run_resume_value(r, yes, &p->b.err));
+    assert_ok(pons_run_advance(r, &p->b.err));
+    assert_int_equal(pons_run_state_get(r), ends);
+}
+
 static void assert_output(pons_run *r, const char *want)
 {
     assert_json(pons_run_get(r, "output"), want);
@@ -345,10 +354,7 @@ static void a_result_is_kept_when_the_process_ends(void **state)
         reopen(&p);
         pons_run *r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
         assert_int_equal(f.entered, 1); // nothing new to tell it
-        pons_autovalue yes = json("'yes'");
-        assert_ok(pons_run_resume_value(r, yes, &p.b.err));
-        assert_ok(pons_run_advance(r, &p.b.err));
-        assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+        say_yes(&p, r, PONS_RUN_DONE);
         assert_output(r,
                       nested ? "{'doubled':[4,8],'said':'yes'}" : "{'doubled':[2,4],'said':'yes'}");
         assert_int_equal(f.doubled, runs);
@@ -504,10 +510,7 @@ static void a_failure_that_was_gone_on_from_stays(void **state)
     pons_run_destroy(run_to(&p.b, g, "", "{'input':'there'}", PONS_RUN_INTERRUPTED));
     reopen(&p);
     pons_run *r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
-    pons_autovalue yes = json("'yes'");
-    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
-    assert_ok(pons_run_advance(r, &p.b.err));
-    assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+    say_yes(&p, r, PONS_RUN_DONE);
     assert_output(r, "[4,null]");
     assert_int_equal(f.failed, 1);
     assert_int_equal(f.doubled, 2);
@@ -613,10 +616,7 @@ static void another_call_in_a_replay_is_told(void **state)
     reopen(&p);
     f.other = true;
     pons_run *r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
-    pons_autovalue yes = json("'yes'");
-    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
-    assert_ok(pons_run_advance(r, &p.b.err));
-    assert_int_equal(pons_run_state_get(r), PONS_RUN_FAILED);
+    say_yes(&p, r, PONS_RUN_FAILED);
     assert_int_equal(pons_run_error(r)->status, PONS_ENONDETERMINISM);
     assert_non_null(strstr(pons_run_error(r)->message, "'twice'"));
     assert_non_null(strstr(pons_run_error(r)->message, "'four'"));
@@ -692,10 +692,7 @@ static void a_host_may_run_them_itself(void **state)
     assert_int_equal(f.doubled, 3);
     reopen(&p);
     pons_run *r = resume_to(&p.b, g, "", PONS_RUN_INTERRUPTED);
-    pons_autovalue yes = json("'yes'");
-    assert_ok(pons_run_resume_value(r, yes, &p.b.err));
-    assert_ok(pons_run_advance(r, &p.b.err));
-    assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
+    say_yes(&p, r, PONS_RUN_DONE);
     assert_output(r, "[102,'yes']");
     assert_int_equal(f.doubled, 3);
     pons_run_destroy(r);

@@ -33,3 +33,21 @@ void reopen(place *p)
     p->b.time.now_ns += PONS_NS_PER_S;
     bed_thread(&p->b);
 }
+
+static int open_memory(const char *path, pons_store *ret, pons_error *err)
+{
+    (void)path;
+    return pons_store_memory_open(ret, err);
+}
+
+int place_kinds(int (*suite)(const fault_store *kind))
+{
+    static const fault_store kinds[] = {{"memory", open_memory},
+                                        {"sqlite", pons_store_sqlite_open}};
+    int failed = 0;
+    pons_value_init();
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        failed += suite(&kinds[i]);
+    }
+    return failed;
+}

@@ -15,5 +15,7 @@ void open_place(place *p, void **state); // *state: the fault_store
 void close_place(place *p);
 // The place again as the next process finds it: the thread is opened anew.
 void reopen(place *p);
+// A suite in memory and in an SQLite file, for main: how many cases failed.
+int place_kinds(int (*suite)(const fault_store *kind));
 
 #endif
