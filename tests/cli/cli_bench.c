@@ -112,6 +112,18 @@ const char *bench_file(bench *b, const char *name, const char *text)
     return path;
 }
 
+void bench_put(const bench *b, const char *name, const char *text)
+{
+    char path[160], temp[160];
+    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
+    snprintf(temp, sizeof temp, "%s/temp", b->workspace);
+    FILE *f = fopen(temp, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(rename(temp, path), 0);
+}
+
 void bench_share(bench *b, const char *replace, const char *with)
 {
     static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"};
@@ -476,6 +488,17 @@ int bench_run_json(bench *b, const char *words, pons_value **ret)
 }
 
 // ---- the body and its ledger --------------------------------------------------------------------
+
+void bench_start_body(bench *b, proc *body, const char *words)
+{
+    char all[256];
+    snprintf(all, sizeof all, "body %s", words);
+    bench_start(b, body, NULL, all);
+    while (bench_body_pid(b) != body->pid) {
+        assert_true(bench_alive(body));
+        bench_rest(10);
+    }
+}
 
 pid_t bench_body_pid(bench *b)
 {

@@ -78,6 +78,8 @@ int bench_run_json(bench *b, const char *words, pons_value **ret);
 int bench_start_model(bench *b, proc *model, const char *words);
 bool bench_no_model_module(void); // this build has no client for one
 
+// A body of a person's own, with these words of `pons body`, and until it listens.
+void bench_start_body(bench *b, proc *body, const char *words);
 pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 void bench_end_body(bench *b);  // kill -9, and until it is gone
 pons_value *bench_ledger(bench *b);
@@ -94,6 +96,8 @@ void bench_ledger_check(bench *b);
 void bench_share(bench *b, const char *replace, const char *with);
 #define BENCH_ASKS "  skills: []", "  skills: [navigate_to_pose]"     // a person, before each drive
 const char *bench_file(bench *b, const char *name, const char *text); // writes DIR/NAME
+// WORKSPACE/NAME, as an editor saves it: whoever reads has the old one or the new one.
+void bench_put(const bench *b, const char *name, const char *text);
 void bench_rest(int64_t ms);
 
 #endif

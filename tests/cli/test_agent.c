@@ -585,10 +585,7 @@ static void a_robot_moves_once(void **state)
     char words[256];
     bench_open(&b);
     mkdir(b.workspace, 0700);
-    bench_start(&b, &body, NULL, "body --driver kinematic --speed 4 --seed 3");
-    for (int i = 0; i < 1000 && bench_body_pid(&b) == 0; i++) {
-        bench_rest(20);
-    }
+    bench_start_body(&b, &body, "--driver kinematic --speed 4 --seed 3");
     bench_file(&b, "s1.yaml",
                "replies:\n- tool_calls: [{name: navigate_to_pose, arguments: {zone: kitchen}}]\n"
                "- content: never said\n");

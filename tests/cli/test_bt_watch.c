@@ -61,11 +61,7 @@ static void check_stream(const proc *p)
 static void start_body(bench *b, proc *body)
 {
     bench_open(b);
-    bench_start(b, body, NULL, "body --driver kinematic --seed 3 --speed 5");
-    while (bench_body_pid(b) == 0) { // it writes that when it listens
-        assert_true(bench_alive(body));
-        bench_rest(10);
-    }
+    bench_start_body(b, body, "--driver kinematic --seed 3 --speed 5");
 }
 
 static void every_change_until_the_body_goes(void **state)

@@ -214,11 +214,7 @@ static void a_body_of_a_persons_own_stays(void **state)
     bench b;
     proc body = {0}, p = {0};
     bench_open(&b);
-    bench_start(&b, &body, NULL, "body " FAST);
-    while (bench_body_pid(&b) == 0) {
-        assert_true(bench_alive(&body));
-        bench_rest(10);
-    }
+    bench_start_body(&b, &body, FAST);
     bench_start(&b, &p, NULL, "run --json " FAST " 去厨房");
     bench_await(&p, "run.done", "status", "succeeded");
     bench_must_exit(&p, 0);

@@ -119,10 +119,7 @@ static void a_joined_body_is_started_again_as_it_was(void **state)
     proc body = {0}, p = {0};
     char path[160];
     bench_open(&b);
-    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 5");
-    for (int i = 0; i < 1000 && !bench_body_pid(&b); i++) {
-        bench_rest(10);
-    }
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 5");
     const pid_t old = bench_body_pid(&b);
     assert_true(old > 0);
     bench_start(&b, &p, NULL, "run --json --thread t 去厨房"); // would start MuJoCo

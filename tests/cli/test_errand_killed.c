@@ -27,10 +27,7 @@ static void world_open(world *w)
     *w = (world){.round = 0};
     bench_open(&w->b);
     assert_int_equal(bench_run(&w->b, "onboard"), 0);
-    bench_start(&w->b, &w->body, NULL, "body --driver kinematic --seed 3 --speed 20 --json");
-    for (int i = 0; i < 1000 && !bench_body_pid(&w->b); i++) {
-        bench_rest(10);
-    }
+    bench_start_body(&w->b, &w->body, FAST " --json");
 }
 
 static void world_close(world *w)
@@ -44,17 +41,12 @@ static void world_close(world *w)
 // One drive, to the other room each time.
 static void put_errand(const world *w)
 {
-    char path[160], temp[160];
-    snprintf(path, sizeof path, "%s/ACTION.md", w->b.workspace);
-    snprintf(temp, sizeof temp, "%s/temp", w->b.workspace);
-    FILE *f = fopen(temp, "w");
-    assert_non_null(f);
-    fprintf(f,
-            "# Mine\n\n```json\n{\"queue\": [\n{\"action_id\":\"e%d\",\"action_type\":"
-            "\"real_execute\",\"params\":{\"nl_task\":\"go to the %s\"}}\n]}\n```\n\nBehind.\n",
-            w->round, w->round % 2 ? "living room" : "kitchen");
-    assert_int_equal(fclose(f), 0);
-    assert_int_equal(rename(temp, path), 0);
+    char text[256];
+    snprintf(text, sizeof text,
+             "# Mine\n\n```json\n{\"queue\": [\n{\"action_id\":\"e%d\",\"action_type\":"
+             "\"real_execute\",\"params\":{\"nl_task\":\"go to the %s\"}}\n]}\n```\n\nBehind.\n",
+             w->round, w->round % 2 ? "living room" : "kitchen");
+    bench_put(&w->b, "ACTION.md", text);
 }
 
 static void expect_done(world *w, const char *who, long at)

@@ -19,15 +19,6 @@
 
 #define KEY "sk-a-key-of-a-model"
 
-static void start_body(bench *b, proc *p)
-{
-    bench_start(b, p, NULL, "body --driver kinematic");
-    while (bench_body_pid(b) != p->pid) {
-        assert_true(bench_alive(p));
-        bench_rest(10);
-    }
-}
-
 static void limit_files(pid_t pid, bool full)
 {
     struct rlimit r;
@@ -42,7 +33,7 @@ static void a_stop_that_cannot_be_saved_ends_with_3(void **state)
     bench b;
     proc p = {0}, stop = {0};
     bench_open(&b);
-    start_body(&b, &p);
+    bench_start_body(&b, &p, "--driver kinematic");
     limit_files(p.pid, true);
     bench_start(&b, &stop, NULL, "stop 'a person'");
     assert_int_equal(bench_finish(&stop), 3);
@@ -60,7 +51,7 @@ static void a_stop_that_cannot_be_saved_ends_with_3(void **state)
     bench_signal(&p, SIGKILL);
     bench_finish(&p);
     bench_free(&p);
-    start_body(&b, &p);
+    bench_start_body(&b, &p, "--driver kinematic");
     pons_autovalue reset = NULL;
     pons_autovalue again = NULL;
     assert_int_equal(bench_run_json(&b, "stop --json", &again), 0);
@@ -101,7 +92,7 @@ static void a_person_says_where_the_robot_is(void **state)
     bench_must_fail(&b, "body pose 1.5 2", 2, "X and Y in metres and YAW in radians");
     bench_must_fail(&b, "body pose 1.5 2 north", 2, "YAW takes a number");
     bench_must_fail(&b, "body pose 2.0 1.6 0", 3, "body.sock");
-    start_body(&b, &p);
+    bench_start_body(&b, &p, "--driver kinematic");
     bench_must_fail(&b, "body pose 5.0 0.05 0", 3, "outside the map or in a wall");
     bench_must_fail(&b, "body pose -2.0 1.6 0", 3, "outside the map or in a wall");
     pons_autovalue said = NULL;
@@ -123,7 +114,7 @@ static void a_body_holds_no_key_and_two_capabilities(void **state)
     bench_open(&b);
     setenv("OTHER_API_KEY", KEY, 1);
     setenv("PONS_STORE", "postgres://u:" KEY "@nowhere/db", 1);
-    start_body(&b, &p);
+    bench_start_body(&b, &p, "--driver kinematic");
     unsetenv("OTHER_API_KEY");
     unsetenv("PONS_STORE");
     snprintf(path, sizeof path, "/proc/%ld/environ", (long)p.pid);

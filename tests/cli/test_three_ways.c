@@ -202,10 +202,7 @@ static void a_plan_comes_to_the_same_three_ways(void **state)
             "- {content: it is not, repeat: true}\n",
             rows[i].steps);
         bench_file(&b, "script.yaml", text.data);
-        bench_start(&b, &body, NULL, "body --driver kinematic --speed 4 --seed 3");
-        for (int k = 0; k < 1000 && bench_body_pid(&b) == 0; k++) {
-            bench_rest(20);
-        }
+        bench_start_body(&b, &body, "--driver kinematic --speed 4 --seed 3");
         snprintf(start, sizeof start, "agent --json go --llm script:%s/script.yaml", b.dir);
         snprintf(resume, sizeof resume, "resume agent --json --llm script:%s/script.yaml", b.dir);
         until_it_ends(&b, start, resume, "agent", rows[i].answer, take_of_agent, &agent);

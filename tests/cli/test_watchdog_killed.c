@@ -24,18 +24,6 @@ typedef struct kind { // of watchdogs
     void (*put)(bench *b, int round);
 } kind;
 
-static void put(bench *b, const char *name, const char *text)
-{
-    char path[160], temp[160];
-    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
-    snprintf(temp, sizeof temp, "%s/temp", b->workspace);
-    FILE *f = fopen(temp, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-    assert_int_equal(rename(temp, path), 0);
-}
-
 // Two drives, there and back a little.
 static void put_actions(bench *b, int round)
 {
@@ -47,7 +35,7 @@ static void put_actions(bench *b, int round)
              "{\"action_id\":\"k%d-1\",\"action_type\":\"move_to\",\"params\":{\"target_pose\":"
              "[1.5,1.0,0,0,0,0]}}\n]}\n```\n\nBehind.\n",
              round, round % 2 ? 1.2 : 1.8, round);
-    put(b, "ACTION.md", text);
+    bench_put(b, "ACTION.md", text);
 }
 
 static void put_sessions(bench *b, int round)
@@ -60,7 +48,7 @@ static void put_sessions(bench *b, int round)
              "  - {session_id: k%d-1, target_ref: t1, skill_ref: wait, execution: {params: {s: "
              "0.2}}}\n```\n\nBehind.\n",
              round, round);
-    put(b, "SESSIONS.md", text);
+    bench_put(b, "SESSIONS.md", text);
 }
 
 static const kind hal = {
@@ -156,14 +144,11 @@ static void world_open(world *w)
     *w = (world){.round = 0};
     bench_open(&w->b);
     assert_int_equal(bench_run(&w->b, "onboard"), 0);
-    put(&w->b, "TARGETS.md",
-        "# Mine\n\n```yaml\ntargets:\n  - {id: t1, type: sim, backend: kinematic}\n```\n");
-    put(&w->b, "SKILLS.md",
-        "# Mine\n\n```yaml\nskills:\n  - {id: wait, runtime: BuiltinRuntime}\n```\n");
-    bench_start(&w->b, &w->body, NULL, "body --driver kinematic --seed 3 --speed 20 --json");
-    for (int i = 0; i < 1000 && !bench_body_pid(&w->b); i++) {
-        bench_rest(10);
-    }
+    bench_put(&w->b, "TARGETS.md",
+              "# Mine\n\n```yaml\ntargets:\n  - {id: t1, type: sim, backend: kinematic}\n```\n");
+    bench_put(&w->b, "SKILLS.md",
+              "# Mine\n\n```yaml\nskills:\n  - {id: wait, runtime: BuiltinRuntime}\n```\n");
+    bench_start_body(&w->b, &w->body, FAST " --json");
 }
 
 static void world_close(world *w)
