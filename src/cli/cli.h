@@ -292,6 +292,7 @@ typedef struct cli_session_options {
     int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
     const char *record;   // a new MCAP file of it all; NULL: none
     bool ros2;            // the body that this starts is shown to ROS 2
+    bool errand;          // a watchdog started it, and has the workspace's files
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 

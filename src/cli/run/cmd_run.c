@@ -12,7 +12,7 @@
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
     const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait, *priority, *deadline, *only_new, *record, *ros2;
+        *step, *wait, *priority, *deadline, *only_new, *record, *ros2, *errand;
     cli_server_words server;
 } run_words;
 
@@ -117,6 +117,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
          "the goals are over T from now, done or not: seconds, or with m or h behind it",
          &w->deadline},
         {"--record", "FILE", "all of it into a new MCAP file (docs/recording.md)", &w->record},
+        {"--errand", NULL, "started by a watchdog, which keeps the workspace's files", &w->errand},
         CLI_SERVER_OPTIONS(&w->server),
         {NULL, NULL, NULL, NULL},
     };
@@ -138,6 +139,7 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
     rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
     o->priority = w->priority;
     o->only_new = w->only_new != NULL;
+    o->errand = w->errand != NULL;
     if (rc >= 0 && w->kernel && !w->stream) {
         rc = cli_bad(err, "--stream-kernel goes with --stream");
     }
@@ -400,7 +402,7 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
 
 int cmd_resume(cli *c, pons_error *err)
 {
-    const char *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL;
+    const char *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL, *errand = NULL;
     cli_session_options o = {0};
     const cli_option options[] = {
         {"--llm", "SPEC", "URL, rules, script:FILE, record:FILE:URL or replay:FILE", &o.llm},
@@ -409,6 +411,7 @@ int cmd_resume(cli *c, pons_error *err)
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
         {"--wait", "S", "as for run", &wait_text},
         {"--record", "FILE", "as for run", &o.record},
+        {"--errand", NULL, "as for run", &errand},
         {NULL, NULL, NULL, NULL},
     };
     int rc = cli_parse(c, options, err);
@@ -422,6 +425,7 @@ int cmd_resume(cli *c, pons_error *err)
     }
     o.stream_kernel = kernel != NULL;
     o.step = step != NULL;
+    o.errand = errand != NULL;
     left l = {0};
     rc = go_on(c, &l, &o, err);
     pons_value_unref(l.started);

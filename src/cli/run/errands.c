@@ -5,6 +5,8 @@
 //                                                              3 somebody still has the thread: tried again
 //                                                              killed: resumed, or begun where it had not begun
 //
+// Both with --errand: the workspace's files stay the watchdog's, also when it dies and the run does not.
+//
 // A life that was killed may leave a run that has not begun its thread yet: two of them, and the second to have the thread
 // finds that it is not new (3), whatever the first has done with it meanwhile.
 #include "cli/run/errands.h"
@@ -43,8 +45,10 @@ static int64_t now_ms(void)
 static pid_t spawn(const errands *e, const char *task)
 {
     const char *const run[] = {"pons",     "--workspace", e->c.workspace, "run", "--new",
-                               "--thread", e->thread,     "--",           task,  NULL};
-    const char *const resume[] = {"pons", "--workspace", e->c.workspace, "resume", e->thread, NULL};
+                               "--errand", "--thread",    e->thread,      "--",  task,
+                               NULL};
+    const char *const resume[] = {"pons",    "--workspace", e->c.workspace, "resume", "--errand",
+                                  e->thread, NULL};
     return cli_child_start(&e->c, "errand.log", task ? run : resume);
 }
 

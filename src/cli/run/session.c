@@ -219,7 +219,8 @@ static pons_value *about_run(cli *c, const cli_session_options *o)
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
                         const pons_llm *llm, pons_value *about, pons_error *err)
 {
-    const int locked = cli_files_lock(s->c, &s->hal_lock, err);
+    // An errand whose watchdog has died would keep the next one out.
+    const int locked = s->o->errand ? PONS_OK : cli_files_lock(s->c, &s->hal_lock, err);
     if (locked < 0) {
         return locked;
     }
