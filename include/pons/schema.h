@@ -19,6 +19,9 @@ typedef struct pons_schema pons_schema; // immutable once compiled; any thread m
 
 // Compiles; takes its own reference to `schema`. PONS_EINVAL names the pointer of the bad keyword.
 int pons_schema_compile(const pons_value *schema, pons_schema **ret, pons_error *err);
+// The same of a schema that pons ships ("schemas/scenario.json"; pons_share_path finds it). PONS_ENOTFOUND:
+// it is not there, which is a broken installation.
+int pons_schema_shipped(const char *relative, pons_schema **ret, pons_error *err);
 void pons_schema_destroy(pons_schema *s); // NULL-safe
 
 // PONS_OK, or PONS_EINVAL whose message starts with the path of the first offending value and says

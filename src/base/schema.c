@@ -16,6 +16,7 @@
 #include "base/utf8.h"
 #include "pons/buf.h"
 #include "pons/meant.h"
+#include "pons/module.h"
 
 #include <limits.h>
 #include <math.h>
@@ -205,6 +206,15 @@ int pons_schema_compile(const pons_value *schema, pons_schema **ret, pons_error 
     }
     *ret = c.s;
     return PONS_OK;
+}
+
+int pons_schema_shipped(const char *relative, pons_schema **ret, pons_error *err)
+{
+    char path[PATH_MAX];
+    pons_autovalue value = NULL;
+    int rc = pons_share_path(relative, path, sizeof path, err);
+    rc = rc < 0 ? rc : pons_value_load(path, &value, err);
+    return rc < 0 ? rc : pons_schema_compile(value, ret, err);
 }
 
 void pons_schema_destroy(pons_schema *s)

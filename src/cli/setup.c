@@ -146,20 +146,13 @@ int cli_yaml(const cli *c, const char *relative, const char *schema, pons_value 
 {
     char path[PATH_MAX];
     pons_yaml *yaml = NULL;
-    pons_autovalue rules = NULL;
     pons_schema *compiled = NULL;
     int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, err);
     if (rc >= 0) {
         rc = pons_yaml_load(path, &yaml, err);
     }
     if (rc >= 0 && schema) {
-        rc = pons_share_path(schema, path, sizeof path, err);
-        if (rc >= 0) {
-            rc = pons_value_load(path, &rules, err);
-        }
-        if (rc >= 0) {
-            rc = pons_schema_compile(rules, &compiled, err);
-        }
+        rc = pons_schema_shipped(schema, &compiled, err);
         if (rc >= 0) {
             rc = pons_schema_check_yaml(compiled, yaml, err);
         }

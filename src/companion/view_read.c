@@ -6,10 +6,8 @@
 #include "companion/calendar.h"
 #include "companion/life.h"
 #include "companion/view_ask.h"
-#include "pons/module.h"
 #include "pons/schema.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,12 +129,8 @@ static int from_yaml(pons_yaml *y, pons_world_view **ret, pons_error *err)
 
 static int check_shape(const pons_yaml *y, pons_error *err)
 {
-    char path[PATH_MAX];
-    pons_autovalue rules = NULL;
     pons_schema *schema = NULL;
-    int rc = pons_share_path(SCHEMA_FILE, path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_value_load(path, &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
+    int rc = pons_schema_shipped(SCHEMA_FILE, &schema, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, y, err);
     pons_schema_destroy(schema);
     return rc;

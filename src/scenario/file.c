@@ -2,7 +2,6 @@
 //
 // What is wrong with it is said with its line. What it says stays a value: who plays it (scenario.c)
 // and who shrinks it (shrink.c) read from it what they want.
-#include "pons/module.h"
 #include "pons/schema.h"
 #include "scenario/judge.h"
 
@@ -11,15 +10,10 @@
 
 int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
 {
-    char schema_path[512];
     pons_yaml *yaml = NULL;
-    pons_autovalue rules = NULL;
     pons_schema *schema = NULL;
     int rc = pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc
-                : pons_share_path("schemas/scenario.json", schema_path, sizeof schema_path, err);
-    rc = rc < 0 ? rc : pons_value_load(schema_path, &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/scenario.json", &schema, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
     if (rc >= 0) {
         pons_scenario *s = calloc(1, sizeof *s);

@@ -524,6 +524,22 @@ static void test_yaml_faults_have_positions(void **state)
     pons_yaml_destroy(y);
 }
 
+static void test_a_shipped_schema_is_found(void **state)
+{
+    (void)state;
+    pons_schema *s = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue wrong = pons_object("no_such_key", json_true(), NULL);
+    assert_int_equal(pons_schema_shipped("schemas/gazebo.json", &s, &err), PONS_OK);
+    assert_int_equal(pons_schema_check(s, wrong, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "no_such_key"));
+    pons_schema *const was = s;
+    assert_int_equal(pons_schema_shipped("schemas/none.json", &s, &err), PONS_ENOTFOUND);
+    assert_non_null(strstr(err.message, "schemas/none.json"));
+    assert_ptr_equal(s, was);
+    pons_schema_destroy(s);
+}
+
 // The schema keeps its own reference: the caller's may go.
 static void test_schema_outlives_its_source(void **state)
 {
@@ -598,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_comparisons_are_bounded),
         cmocka_unit_test(test_all_faults_are_told),
         cmocka_unit_test(test_yaml_faults_have_positions),
+        cmocka_unit_test(test_a_shipped_schema_is_found),
         cmocka_unit_test(test_schema_outlives_its_source),
         cmocka_unit_test(test_long_texts_are_cut_at_characters),
         cmocka_unit_test(test_threads_share_a_schema),

@@ -7,7 +7,6 @@
 #include "body/core/world_map.h"
 #include "pons/body.h"
 #include "pons/geometry.h"
-#include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
@@ -124,19 +123,13 @@ static void add_surfaces(pons_value *world)
 
 static int check_schema(const pons_yaml *yaml, pons_error *err)
 {
-    char path[PATH_MAX];
     __attribute__((cleanup(schema_cleanup))) pons_schema *schema = NULL;
-    pons_autovalue value = NULL;
-    int rc = pons_share_path(SCHEMA_FILE, path, sizeof path, err);
-    if (rc < 0) { // a broken installation, not a wrong world
+    const int rc = pons_schema_shipped(SCHEMA_FILE, &schema, err);
+    if (rc == PONS_ENOTFOUND) { // a broken installation, not a wrong world
         if (err) {
             err->status = PONS_EENV;
         }
         return PONS_EENV;
-    }
-    rc = pons_value_load(path, &value, err);
-    if (rc == PONS_OK) {
-        rc = pons_schema_compile(value, &schema, err);
     }
     return rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
 }

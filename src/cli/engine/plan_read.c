@@ -4,7 +4,6 @@
 #include "pons/buf.h"
 #include "pons/file.h"
 #include "pons/memory.h"
-#include "pons/module.h"
 #include "pons/plan.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -92,14 +91,10 @@ int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan *
 
 static int load_checked(const char *path, const char *schema, pons_value **ret, pons_error *err)
 {
-    char place[PATH_MAX];
     pons_yaml *yaml = NULL;
     pons_schema *compiled = NULL;
-    pons_autovalue rules = NULL;
     int rc = pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc : pons_share_path(schema, place, sizeof place, err);
-    rc = rc < 0 ? rc : pons_value_load(place, &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &compiled, err);
+    rc = rc < 0 ? rc : pons_schema_shipped(schema, &compiled, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(compiled, yaml, err);
     if (rc >= 0) {
         *ret = pons_value_ref(pons_yaml_value(yaml));

@@ -1,6 +1,5 @@
 // cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
 #include "cli/run/vda5050.h"
-#include "pons/module.h"
 #include "pons/schema.h"
 
 #include <string.h>
@@ -34,12 +33,8 @@ static int complete(const words *w, pons_value *config, pons_error *err)
             }
         }
     }
-    char path[PATH_MAX];
-    pons_autovalue rules = NULL;
     pons_schema *schema = NULL;
-    int bad = pons_share_path("schemas/vda5050.json", path, sizeof path, err);
-    bad = bad < 0 ? bad : pons_value_load(path, &rules, err);
-    bad = bad < 0 ? bad : pons_schema_compile(rules, &schema, err);
+    int bad = pons_schema_shipped("schemas/vda5050.json", &schema, err);
     bad = bad < 0 ? bad : pons_schema_check(schema, config, err);
     pons_schema_destroy(schema);
     return bad;

@@ -71,15 +71,6 @@ static void poll_place(cli_vda5050 *v);
 
 // ---- made and unmade ----------------------------------------------------------------------------
 
-static int load_schema(const char *relative, pons_schema **ret, pons_error *err)
-{
-    char path[PATH_MAX];
-    pons_autovalue rules = NULL;
-    int rc = pons_share_path(relative, path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_value_load(path, &rules, err);
-    return rc < 0 ? rc : pons_schema_compile(rules, ret, err);
-}
-
 // "mqtt://HOST[:PORT]"; an IPv6 address is in brackets.
 static int read_broker(cli_vda5050 *v, const char *url, pons_mqtt_options *o, pons_error *err)
 {
@@ -154,8 +145,8 @@ int cli_vda5050_create(cli *c, const pons_value *config, const char *thread, cli
     int rc = read_broker(v, pons_get_str(config, "broker", ""), &o, err);
     const char *file = pons_get_str(config, "password_file", NULL);
     rc = rc < 0 || !file ? rc : read_password(v, file, err);
-    rc = rc < 0 ? rc : load_schema("schemas/vda5050-order.json", &v->order, err);
-    rc = rc < 0 ? rc : load_schema("schemas/vda5050-actions.json", &v->actions, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-order.json", &v->order, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-actions.json", &v->actions, err);
     rc = rc < 0 ? rc : pons_module_load("mqtt", "mosquitto", &ops, err);
     v->ops = ops;
     if (rc >= 0 && v->ops->abi != PONS_MQTT_ABI) {

@@ -2,7 +2,6 @@
 #include "drivers/gazebo/config.h"
 
 #include "pons/config_file.h"
-#include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
@@ -34,15 +33,10 @@ int gazebo_config_load(const char *workspace, const char *world, gazebo_config *
 
 static int check(const pons_yaml *yaml, pons_error *err)
 {
-    char path[PATH_MAX];
-    pons_yaml *text = NULL;
     pons_schema *schema = NULL;
-    int rc = pons_share_path("schemas/gazebo.json", path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_yaml_load(path, &text, err); // JSON is YAML
-    rc = rc < 0 ? rc : pons_schema_compile(pons_yaml_value(text), &schema, err);
+    int rc = pons_schema_shipped("schemas/gazebo.json", &schema, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
     pons_schema_destroy(schema);
-    pons_yaml_destroy(text);
     return rc;
 }
 

@@ -25,6 +25,7 @@
 //
 // What Gazebo has not is done here: an empty battery does not drive, the charger's contacts are where
 // the world's charger is, and a touched bumper lets nothing pass that presses on.
+#include "drivers/gate.h"
 #include "drivers/gazebo/config.h"
 #include "drivers/gazebo/wire.h"
 #include "drivers/sim/sim.h"
@@ -42,9 +43,7 @@
 
 #define MODULE "gazebo"
 
-#define WRITE_NS       (50 * PONS_NS_PER_MS)  // between publications of an unchanged velocity
-#define WRITE_LEAST_NS (5 * PONS_NS_PER_MS)   // and between any two
-#define GATE_SILENT_NS (250 * PONS_NS_PER_MS) // host time
+#define WRITE_LEAST_NS (5 * PONS_NS_PER_MS) // between any two publications
 #define COURIER_NS     (50 * PONS_NS_PER_MS)
 #define BACK_NS        (PONS_NS_PER_S / 2)    // of the clock: less is jitter
 #define TOUCH_NS       (300 * PONS_NS_PER_MS) // host time for which a contact counts
@@ -75,8 +74,8 @@ typedef struct robot {
     pthread_t writer, courier;
     bool writes, carries;
     _Atomic bool quit;
-    sem_t written, asked; // the gate has written; the courier has something to do
-    _Atomic int64_t cmd_ns;
+    pons__gate gate;
+    sem_t asked; // the courier has something to do
     heard heard[SENSES];
     _Atomic bool paused, listened, stalled;
     _Atomic int64_t back_ns;               // host time at which the clock went back
@@ -112,13 +111,6 @@ static void hear_stats(void *user, bool paused, int64_t step_ns);
 static void hear_pose(void *user, const char *name, double x, double y, double yaw);
 static void hear_contact(void *user, double x, double y);
 
-static int64_t host_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
-
 // ---- the driver ---------------------------------------------------------------------------------
 
 static void robot_read(void *self, pons_robot_state *ret)
@@ -136,11 +128,8 @@ static void robot_write_velocity(void *self, pons_twist2 cmd)
 {
     robot *r = self;
     const uint64_t was = atomic_load_explicit(&r->sim.cmd, memory_order_relaxed);
-    atomic_store_explicit(&r->cmd_ns, host_now(), memory_order_relaxed);
     pons__sim_write_velocity(self, cmd);
-    if (atomic_load_explicit(&r->sim.cmd, memory_order_relaxed) != was) {
-        sem_post(&r->written);
-    }
+    pons__gate_wrote(&r->gate, atomic_load_explicit(&r->sim.cmd, memory_order_relaxed) != was);
 }
 
 static int robot_charge(void *self, bool on, pons_error *err)
@@ -191,7 +180,7 @@ static const char *sense_lacks(robot *r, sense s, double limit_s, int64_t host_n
 static bool robot_lacks(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
 {
     robot *r = self;
-    const int64_t now = host_now();
+    const int64_t now = pons__host_now();
     const int64_t back = atomic_load_explicit(&r->back_ns, memory_order_relaxed);
     // The robot's clock decides how old its senses are where pons makes it go.
     const double more_s = r->c.steps ? r->c.step_s : 0.0;
@@ -241,8 +230,7 @@ static bool ask_for_steps(robot *r, int64_t n)
 // False: it has not come there in ASK_MS.
 static bool wait_for_time(robot *r, int64_t ns, int64_t offset_ns)
 {
-    const int64_t until = host_now() + ASK_MS * PONS_NS_PER_MS;
-    const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
+    const struct timespec t = pons__host_time(pons__host_now() + ASK_MS * PONS_NS_PER_MS);
     bool there = false;
     pthread_mutex_lock(&r->mtx);
     for (int late = 0; !late;) {
@@ -277,10 +265,10 @@ static int robot_step(void *self, int64_t dt_ns, pons_error *err)
     if (n <= 0) {
         return PONS_OK; // less than an iteration: it is owed
     }
-    const int64_t until = host_now() + (int64_t)(r->c.step_s * 1e9);
+    const int64_t until = pons__host_now() + (int64_t)(r->c.step_s * 1e9);
     const int64_t target_ns = from_ns + (n < STEP_MAX ? n : STEP_MAX) * step_ns;
     bool there = false, asked = false;
-    for (int64_t at_ns = from_ns, left = n; !there && host_now() < until;) {
+    for (int64_t at_ns = from_ns, left = n; !there && pons__host_now() < until;) {
         asked = asked || left <= 0 || ask_for_steps(r, left);
         const bool came = wait_for_time(r, target_ns, offset_ns);
         pthread_mutex_lock(&r->mtx);
@@ -330,7 +318,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     pthread_mutex_init(&r->mtx, NULL);
     pthread_cond_init(&r->moved, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sem_init(&r->written, 0, 0);
+    pons__gate_init(&r->gate);
     sem_init(&r->asked, 0, 0);
     int rc = pons__sim_init(&r->sim, MODULE, world, config, err);
     rc = rc < 0 ? rc
@@ -393,9 +381,9 @@ static int start(robot *r, pons_error *err)
 // With `clock: pons`: stops the world, and steps it until odometry and a scan have come.
 static int wait_for_senses(robot *r, pons_error *err)
 {
-    const int64_t until = host_now() + OPEN_NS;
+    const int64_t until = pons__host_now() + OPEN_NS;
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    while (host_now() < until) {
+    while (pons__host_now() < until) {
         const int rc = robot_step(r, OPEN_STEP_NS, err);
         if (rc < 0 || !robot_lacks(r, why)) {
             return rc;
@@ -413,7 +401,7 @@ static void robot_close(void *self)
         return;
     }
     atomic_store(&r->quit, true);
-    sem_post(&r->written);
+    pons__gate_wake(&r->gate);
     sem_post(&r->asked);
     if (r->writes) {
         pthread_join(r->writer, NULL);
@@ -426,19 +414,15 @@ static void robot_close(void *self)
     pons__sim_fini(&r->sim);
     pthread_cond_destroy(&r->moved);
     pthread_mutex_destroy(&r->mtx);
-    sem_destroy(&r->written);
+    pons__gate_fini(&r->gate);
     sem_destroy(&r->asked);
     free(r);
 }
 
 // ---- what goes out ------------------------------------------------------------------------------
 
-// Until it is posted, however often, or the time has come.
-static void wait_for(sem_t *sem, int64_t ns)
+static void drop(sem_t *sem) // what was posted since: one look is enough for all
 {
-    const int64_t until = host_now() + ns;
-    const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
-    sem_clockwait(sem, CLOCK_MONOTONIC, &t);
     while (sem_trywait(sem) == 0) {
     }
 }
@@ -447,7 +431,8 @@ static void *run_writer(void *arg)
 {
     robot *r = arg;
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        wait_for(&r->written, WRITE_NS);
+        pons__gate_wait(&r->gate);
+        drop(&r->gate.written);
         publish(r);
         nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
     }
@@ -456,9 +441,9 @@ static void *run_writer(void *arg)
 
 static void publish(robot *r)
 {
-    const int64_t now = host_now();
+    const int64_t now = pons__host_now();
     // Where pons makes time go, nothing moves without it.
-    const bool silent = !r->c.steps && now - atomic_load(&r->cmd_ns) > GATE_SILENT_NS;
+    const bool silent = !r->c.steps && pons__gate_silent(&r->gate);
     pons_robot_state state;
     pons__sim_read(r, &state);
     pons_twist2 cmd = pons__unpack_twist(atomic_load(&r->sim.cmd));
@@ -486,7 +471,8 @@ static void *run_courier(void *arg)
         if (!r->c.steps) {
             carry(r);
         }
-        wait_for(&r->asked, COURIER_NS);
+        pons__host_wait(&r->asked, COURIER_NS);
+        drop(&r->asked);
         nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
     }
     return NULL;
@@ -552,7 +538,7 @@ static void carry(robot *r)
 static void came(robot *r, sense s, bool good)
 {
     if (good) {
-        atomic_store_explicit(&r->heard[s].ns, host_now(), memory_order_relaxed);
+        atomic_store_explicit(&r->heard[s].ns, pons__host_now(), memory_order_relaxed);
     }
     atomic_store_explicit(&r->heard[s].bad, !good, memory_order_relaxed);
 }
@@ -571,7 +557,7 @@ static void hear_clock(void *user, int64_t sim_ns)
         r->has_odom = false;
         atomic_store(&r->heard[ODOM].ns, 0);
         atomic_store(&r->heard[SCAN].ns, 0);
-        atomic_store(&r->back_ns, host_now());
+        atomic_store(&r->back_ns, pons__host_now());
     }
     r->clock_ns = sim_ns;
     if (now > was) {
@@ -735,5 +721,6 @@ static void hear_contact(void *user, double x, double y)
     const pons_pose2 at = r->truth;
     pthread_mutex_unlock(&r->sim.step_lock);
     const bool ahead = (x - at.x) * cos(at.yaw) + (y - at.y) * sin(at.yaw) >= 0.0;
-    atomic_store_explicit(ahead ? &r->front_ns : &r->behind_ns, host_now(), memory_order_relaxed);
+    atomic_store_explicit(ahead ? &r->front_ns : &r->behind_ns, pons__host_now(),
+                          memory_order_relaxed);
 }

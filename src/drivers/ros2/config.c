@@ -2,7 +2,6 @@
 #include "drivers/ros2/config.h"
 
 #include "pons/config_file.h"
-#include "pons/module.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
@@ -74,15 +73,10 @@ void ros2_config_name(const ros2_config *c, const char *name, char ret[ROS2_NAME
 
 static int check(const pons_yaml *yaml, pons_error *err)
 {
-    char path[PATH_MAX];
-    pons_yaml *text = NULL;
     pons_schema *schema = NULL;
-    int rc = pons_share_path("schemas/ros2.json", path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_yaml_load(path, &text, err); // JSON is YAML
-    rc = rc < 0 ? rc : pons_schema_compile(pons_yaml_value(text), &schema, err);
+    int rc = pons_schema_shipped("schemas/ros2.json", &schema, err);
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
     pons_schema_destroy(schema);
-    pons_yaml_destroy(text);
     return rc;
 }
 

@@ -188,9 +188,8 @@ void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal)
     if (!s) {
         return;
     }
-    pons_autovalue v =
-        s->nav2 ? s->nav2->goal(e->c, e->world, ros2_action_goal(s->action), goal, why, sizeof why)
-                : ros2_own_goal(s->own, goal->args);
+    const ros2_order o = {e->c, e->world, ros2_action_goal(s->action), goal, why, sizeof why};
+    pons_autovalue v = s->nav2 ? s->nav2->goal(&o) : ros2_own_goal(s->own, goal->args);
     if (v) {
         ros2_action_begin(s->action, goal->goal_id, v, e->c->map);
         return;

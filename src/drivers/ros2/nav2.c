@@ -25,120 +25,85 @@ static const ros2_member *member(const ros2_shape *s, const char *name)
     return NULL;
 }
 
-static pons_value *to_pose(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                           const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *to_pose(const ros2_order *o)
 {
-    (void)c;
-    (void)world;
-    (void)shape;
-    if (g->n < 1) {
-        snprintf(why, cap, "the goal has no pose");
+    if (o->goal->n < 1) {
+        snprintf(o->why, o->cap, "the goal has no pose");
         return NULL;
     }
-    return pons_object("pose", pose(g->poses[0]), "behavior_tree", json_string(g->behavior_tree),
-                       NULL);
+    return pons_object("pose", pose(o->goal->poses[0]), "behavior_tree",
+                       json_string(o->goal->behavior_tree), NULL);
 }
 
 // A list of poses, or, since Kilted, a message around one.
-static pons_value *listed(const ros2_config *c, const ros2_shape *shape, pons_value *poses)
+static pons_value *listed(const ros2_order *o, pons_value *poses)
 {
-    const ros2_member *m = member(shape, "poses");
+    const ros2_member *m = member(o->shape, "poses");
     return !m || m->sequence
                ? poses
-               : pons_object("header", pons_object("frame_id", json_string(c->map), NULL), "goals",
-                             poses, NULL);
+               : pons_object("header", pons_object("frame_id", json_string(o->c->map), NULL),
+                             "goals", poses, NULL);
 }
 
-static pons_value *through(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                           const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *through(const ros2_order *o)
 {
-    (void)world;
-    (void)why;
-    (void)cap;
     pons_value *poses = json_array();
-    for (int i = 0; i < g->n; i++) {
-        json_array_append_new(poses, pose(g->poses[i]));
+    for (int i = 0; i < o->goal->n; i++) {
+        json_array_append_new(poses, pose(o->goal->poses[i]));
     }
-    return pons_object("poses", listed(c, shape, poses), "behavior_tree",
-                       json_string(g->behavior_tree), NULL);
+    return pons_object("poses", listed(o, poses), "behavior_tree",
+                       json_string(o->goal->behavior_tree), NULL);
 }
 
-static pons_value *spin(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                        const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *spin(const ros2_order *o)
 {
-    (void)c;
-    (void)world;
-    (void)shape;
-    (void)why;
-    (void)cap;
-    const double angle = pons_get_num(g->args, "angle_rad", 0.0);
+    const double angle = pons_get_num(o->goal->args, "angle_rad", 0.0);
     return pons_object("target_yaw", json_real(angle), "time_allowance",
-                       json_real(pons_get_num(g->args, "time_allowance_s",
+                       json_real(pons_get_num(o->goal->args, "time_allowance_s",
                                               2.0 * fabs(angle) / SPIN_RADPS + ALLOWANCE_S)),
                        NULL);
 }
 
-static pons_value *straight(const pons_errand_goal *g, double usual_mps)
+static pons_value *straight(const ros2_order *o, double usual_mps)
 {
-    const double way = pons_get_num(g->args, "distance_m", 0.0),
-                 speed = pons_get_num(g->args, "speed_mps", usual_mps);
+    const double way = pons_get_num(o->goal->args, "distance_m", 0.0),
+                 speed = pons_get_num(o->goal->args, "speed_mps", usual_mps);
     return pons_object(
         "target", pons_object("x", json_real(way), NULL), "speed", json_real(speed),
         "time_allowance",
-        json_real(pons_get_num(g->args, "time_allowance_s", 2.0 * way / speed + ALLOWANCE_S)),
+        json_real(pons_get_num(o->goal->args, "time_allowance_s", 2.0 * way / speed + ALLOWANCE_S)),
         NULL);
 }
 
-static pons_value *back_up(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                           const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *back_up(const ros2_order *o)
 {
-    (void)c;
-    (void)world;
-    (void)shape;
-    (void)why;
-    (void)cap;
-    return straight(g, BACK_MPS);
+    return straight(o, BACK_MPS);
 }
 
-static pons_value *drive(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                         const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *drive(const ros2_order *o)
 {
-    (void)c;
-    (void)world;
-    (void)shape;
-    (void)why;
-    (void)cap;
-    return straight(g, DRIVE_MPS);
+    return straight(o, DRIVE_MPS);
 }
 
 // The dock that Nav2 knows by that name, else the world's charger.
-static pons_value *dock(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                        const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *dock(const ros2_order *o)
 {
-    (void)shape;
-    (void)g;
-    const pons_value *charger = pons_get(pons_get(world, "charger"), "pose");
-    if (*c->dock_id) {
-        return pons_object("use_dock_id", json_true(), "dock_id", json_string(c->dock_id),
-                           "dock_type", json_string(c->dock_type), NULL);
+    const pons_value *charger = pons_get(pons_get(o->world, "charger"), "pose");
+    if (*o->c->dock_id) {
+        return pons_object("use_dock_id", json_true(), "dock_id", json_string(o->c->dock_id),
+                           "dock_type", json_string(o->c->dock_type), NULL);
     }
     if (!charger) {
-        snprintf(why, cap, "the world has no charger, and config/ros2.yaml no dock.id");
+        snprintf(o->why, o->cap, "the world has no charger, and config/ros2.yaml no dock.id");
         return NULL;
     }
     return pons_object("use_dock_id", json_false(), "dock_pose", json_deep_copy(charger),
-                       "dock_type", json_string(c->dock_type), NULL);
+                       "dock_type", json_string(o->c->dock_type), NULL);
 }
 
-static pons_value *undock(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                          const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *undock(const ros2_order *o)
 {
-    (void)world;
-    (void)shape;
-    (void)g;
-    (void)why;
-    (void)cap;
-    return pons_object("dock_type", json_string(c->dock_type), NULL);
+    return pons_object("dock_type", json_string(o->c->dock_type), NULL);
 }
 
 static const pons_value *target(const pons_value *world, const char *name)
@@ -154,41 +119,37 @@ static const pons_value *target(const pons_value *world, const char *name)
     return NULL;
 }
 
-static pons_value *waypoints(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                             const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *waypoints(const ros2_order *o)
 {
-    const pons_value *zones = pons_get(g->args, "zones"), *zone;
+    const pons_value *zones = pons_get(o->goal->args, "zones"), *zone;
     pons_value *poses = json_array();
     size_t i;
-    json_array_extend(poses, (json_t *)pons_get(g->args, "poses"));
+    json_array_extend(poses, (json_t *)pons_get(o->goal->args, "poses"));
     json_array_foreach((json_t *)zones, i, zone)
     {
-        const pons_value *at = target(world, json_string_value(zone));
+        const pons_value *at = target(o->world, json_string_value(zone));
         if (!at) {
-            snprintf(why, cap, "there is no zone '%.60s'", json_string_value(zone));
+            snprintf(o->why, o->cap, "there is no zone '%.60s'", json_string_value(zone));
             pons_value_unref(poses);
             return NULL;
         }
         json_array_append_new(poses, json_deep_copy(at));
     }
-    return pons_object("poses", listed(c, shape, poses), NULL);
+    return pons_object("poses", listed(o, poses), NULL);
 }
 
-static pons_value *path(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                        const pons_errand_goal *g, char *why, size_t cap)
+static pons_value *path(const ros2_order *o)
 {
-    (void)c;
-    (void)shape;
-    const char *zone = pons_get_str(g->args, "zone", NULL);
-    const pons_value *to = zone ? target(world, zone) : pons_get(g->args, "pose"),
-                     *from = pons_get(g->args, "start");
+    const char *zone = pons_get_str(o->goal->args, "zone", NULL);
+    const pons_value *to = zone ? target(o->world, zone) : pons_get(o->goal->args, "pose"),
+                     *from = pons_get(o->goal->args, "start");
     if (!to) {
-        snprintf(why, cap, "there is no zone '%.60s'", zone ? zone : "");
+        snprintf(o->why, o->cap, "there is no zone '%.60s'", zone ? zone : "");
         return NULL;
     }
     return pons_object("goal", json_deep_copy(to), "use_start", json_boolean(from != NULL),
-                       "planner_id", json_string(pons_get_str(g->args, "planner", "")), "start",
-                       from ? json_deep_copy(from) : NULL, NULL);
+                       "planner_id", json_string(pons_get_str(o->goal->args, "planner", "")),
+                       "start", from ? json_deep_copy(from) : NULL, NULL);
 }
 
 // Never called: the robot carries them out.

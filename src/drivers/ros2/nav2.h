@@ -6,14 +6,21 @@
 #include "drivers/ros2/types.h"
 #include "pons/ext/skill.h"
 
+typedef struct ros2_order { // what a goal of Nav2's is made of
+    const ros2_config *c;
+    const pons_value *world; // its zones and its charger
+    const ros2_shape *shape; // of the release's goal
+    const pons_errand_goal *goal;
+    char *why; // (cap) a line, when it cannot be
+    size_t cap;
+} ros2_order;
+
 typedef struct ros2_nav2 {
     const char *skill;
-    const char *type;         // nav2_msgs/action/…
-    int unknown;              // the error number when Nav2 gives none
-    const pons_skill *record; // NULL: a skill that the body has
-    // The goal; an object. NULL, with a line in why: it cannot be.
-    pons_value *(*goal)(const ros2_config *c, const pons_value *world, const ros2_shape *shape,
-                        const pons_errand_goal *goal, char *why, size_t cap);
+    const char *type;                         // nav2_msgs/action/…
+    int unknown;                              // the error number when Nav2 gives none
+    const pons_skill *record;                 // NULL: a skill that the body has
+    pons_value *(*goal)(const ros2_order *o); // an object; NULL, with a line in why: it cannot be
 } ros2_nav2;
 
 extern const ros2_nav2 ros2_nav2_all[ROS2_NAV2];

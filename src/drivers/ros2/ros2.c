@@ -24,6 +24,7 @@
 // cmd_vel; with the reason where one is known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
 
+#include "drivers/gate.h"
 #include "drivers/ros2/config.h"
 #include "drivers/ros2/errand.h"
 #include "drivers/ros2/node.h"
@@ -34,7 +35,6 @@
 #include "pons/module.h"
 
 #include <math.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,6 @@
 
 #define MODULE "ros2"
 
-#define WRITE_NS        (50 * PONS_NS_PER_MS)  // between publications of an unchanged velocity
-#define GATE_SILENT_NS  (250 * PONS_NS_PER_MS) // host time
 #define WANT_OLD_NS     (300 * PONS_NS_PER_MS) // of what Nav2's controller asked for
 #define READ_NS         (20 * PONS_NS_PER_MS)  // between looks, when nothing comes
 #define READER_DEAD_NS  (500 * PONS_NS_PER_MS)
@@ -60,12 +58,12 @@ typedef struct robot {
     pthread_t reader, writer;
     bool reads, writes;
     _Atomic bool quit;
-    sem_t written;                             // the gate has written
-    _Atomic uint64_t cmd;                      // two floats: v, w
-    _Atomic uint64_t want;                     // the same, of cmd_vel_in
-    _Atomic int64_t cmd_ns, want_ns, alive_ns; // host times: of these, of the reader's last round
-    pons__seqlock lacks;                       // PONS_OUTSIDE_TEXT_MAX bytes
-    pthread_mutex_t told_mtx;                  // the pose that a person said
+    pons__gate gate;
+    _Atomic uint64_t cmd;              // two floats: v, w
+    _Atomic uint64_t want;             // the same, of cmd_vel_in
+    _Atomic int64_t want_ns, alive_ns; // host times: of that, of the reader's last round
+    pons__seqlock lacks;               // PONS_OUTSIDE_TEXT_MAX bytes
+    pthread_mutex_t told_mtx;          // the pose that a person said
     bool has_told;
     pons_pose2 told;
 } robot;
@@ -81,13 +79,6 @@ static void take_want(robot *r);
 static void tell_pose(robot *r);
 static void publish(robot *r, pons_twist2 cmd);
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX]);
-
-static int64_t host_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
 
 // ---- the driver ---------------------------------------------------------------------------------
 
@@ -116,10 +107,7 @@ static void robot_write_velocity(void *self, pons_twist2 cmd)
     robot *r = self;
     const bool number = isfinite(cmd.v) && isfinite(cmd.w); // else it is no velocity
     const uint64_t now = number ? pons__pack_twist(cmd) : 0;
-    atomic_store_explicit(&r->cmd_ns, host_now(), memory_order_relaxed);
-    if (atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now) {
-        sem_post(&r->written);
-    }
+    pons__gate_wrote(&r->gate, atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now);
 }
 
 static int robot_charge(void *self, bool on, pons_error *err)
@@ -132,7 +120,8 @@ static int robot_charge(void *self, bool on, pons_error *err)
 static bool robot_lacks(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
 {
     robot *r = self;
-    if (host_now() - atomic_load_explicit(&r->alive_ns, memory_order_relaxed) > READER_DEAD_NS) {
+    if (pons__host_now() - atomic_load_explicit(&r->alive_ns, memory_order_relaxed) >
+        READER_DEAD_NS) {
         snprintf(ret_why, PONS_OUTSIDE_TEXT_MAX, "the driver's reader is starved");
         return true;
     }
@@ -170,7 +159,8 @@ static void robot_look(void *self, const char *goal_id, pons_errand *ret)
 {
     robot *r = self;
     ros2_errands_look(r->errands, goal_id, ret);
-    if (ret->state == PONS_ERRAND_RUNS && host_now() - atomic_load(&r->want_ns) < WANT_OLD_NS) {
+    if (ret->state == PONS_ERRAND_RUNS &&
+        pons__host_now() - atomic_load(&r->want_ns) < WANT_OLD_NS) {
         ret->want = pons__unpack_twist(atomic_load(&r->want));
     }
 }
@@ -219,7 +209,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     if (!r) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
-    sem_init(&r->written, 0, 0);
+    pons__gate_init(&r->gate);
     pthread_mutex_init(&r->told_mtx, NULL);
     pons__sim_params p; // of the robot that the world describes
     int rc = pons__sim_params_init(&p, MODULE, world, config, err);
@@ -280,7 +270,7 @@ static int start(robot *r, pons_error *err)
 {
     static const char begins[PONS_OUTSIDE_TEXT_MAX] = "the robot has not been heard of yet";
     pons__seqlock_write(&r->lacks, begins);
-    atomic_store(&r->alive_ns, host_now());
+    atomic_store(&r->alive_ns, pons__host_now());
     r->writes = pthread_create(&r->writer, NULL, run_writer, r) == 0;
     r->reads = r->writes && pthread_create(&r->reader, NULL, run_reader, r) == 0;
     return r->reads ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
@@ -293,7 +283,7 @@ static void robot_close(void *self)
         return;
     }
     atomic_store(&r->quit, true);
-    sem_post(&r->written);
+    pons__gate_wake(&r->gate);
     if (r->reads) {
         pthread_join(r->reader, NULL);
     }
@@ -303,14 +293,14 @@ static void robot_close(void *self)
         dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
     }
     if (r->reads && r->errands) { // what was no longer wanted is canceled
-        ros2_errands_poll(r->errands, host_now());
+        ros2_errands_poll(r->errands, pons__host_now());
     }
     ros2_errands_close(r->errands);
     ros2_senses_close(r->senses);
     ros2_node_close(&r->node);
     pons__seqlock_fini(&r->lacks);
     pthread_mutex_destroy(&r->told_mtx);
-    sem_destroy(&r->written);
+    pons__gate_fini(&r->gate);
     ros2_config_fini(&r->c);
     pons_value_unref(r->world);
     free(r);
@@ -324,10 +314,8 @@ static void *run_writer(void *arg)
     const struct sched_param priority = {.sched_priority = WRITER_PRIORITY};
     pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        const int64_t until = host_now() + WRITE_NS;
-        const struct timespec t = {until / PONS_NS_PER_S, until % PONS_NS_PER_S};
-        sem_clockwait(&r->written, CLOCK_MONOTONIC, &t);
-        const bool silent = host_now() - atomic_load(&r->cmd_ns) > GATE_SILENT_NS;
+        pons__gate_wait(&r->gate);
+        const bool silent = pons__gate_silent(&r->gate);
         publish(r, silent ? (pons_twist2){0} : pons__unpack_twist(atomic_load(&r->cmd)));
     }
     return NULL;
@@ -357,7 +345,7 @@ static void *run_reader(void *arg)
     dds_attach_t woken[16];
     for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
         dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
-        const int64_t host_ns = host_now();
+        const int64_t host_ns = pons__host_now();
         ros2_senses_take(r->senses, host_ns);
         if (r->cmd_vel_in) {
             take_want(r);
@@ -383,7 +371,7 @@ static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
     const pons_twist2 w = {t->linear.x, t->angular.z};
     if (isfinite(w.v) && isfinite(w.w)) { // else the last one grows old
         atomic_store(&r->want, pons__pack_twist(w));
-        atomic_store(&r->want_ns, host_now());
+        atomic_store(&r->want_ns, pons__host_now());
     }
 }
 

@@ -1,0 +1,79 @@
+// gate.h - what drivers of robots outside this process share: host time, and how the thread that writes a
+// velocity learns that the gate has let one through.
+//
+//     safety thread: the velocity, then pons__gate_wrote --> writer: pons__gate_wait, pons__gate_silent, the velocity
+//
+// The safety thread stores an atomic and posts a semaphore. The time is stored after the velocity and read
+// before it: an old one never looks like a new one.
+#ifndef PONS_DRIVERS_GATE_H
+#define PONS_DRIVERS_GATE_H
+
+#include "pons/clock.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#define PONS__GATE_AGAIN_NS  (50 * PONS_NS_PER_MS)  // between publications of an unchanged velocity
+#define PONS__GATE_SILENT_NS (250 * PONS_NS_PER_MS) // then the robot stands: it would obey for ever
+
+typedef struct pons__gate {
+    sem_t written;      // a velocity that differs, or the end
+    _Atomic int64_t ns; // host time of the newest
+} pons__gate;
+
+static inline int64_t pons__host_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
+}
+
+static inline struct timespec pons__host_time(int64_t ns)
+{
+    return (struct timespec){ns / PONS_NS_PER_S, ns % PONS_NS_PER_S};
+}
+
+// Until the semaphore is posted, or so long.
+static inline void pons__host_wait(sem_t *sem, int64_t ns)
+{
+    const struct timespec t = pons__host_time(pons__host_now() + ns);
+    sem_clockwait(sem, CLOCK_MONOTONIC, &t);
+}
+
+static inline void pons__gate_init(pons__gate *g)
+{
+    sem_init(&g->written, 0, 0);
+}
+
+static inline void pons__gate_fini(pons__gate *g)
+{
+    sem_destroy(&g->written);
+}
+
+static inline void pons__gate_wrote(pons__gate *g, bool differs)
+{
+    atomic_store_explicit(&g->ns, pons__host_now(), memory_order_release);
+    if (differs) {
+        sem_post(&g->written);
+    }
+}
+
+static inline void pons__gate_wait(pons__gate *g)
+{
+    pons__host_wait(&g->written, PONS__GATE_AGAIN_NS);
+}
+
+static inline void pons__gate_wake(pons__gate *g) // the writer's thread is to end
+{
+    sem_post(&g->written);
+}
+
+static inline bool pons__gate_silent(pons__gate *g)
+{
+    const int64_t ns = atomic_load_explicit(&g->ns, memory_order_acquire);
+    return pons__host_now() - ns > PONS__GATE_SILENT_NS;
+}
+
+#endif
