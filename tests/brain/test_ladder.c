@@ -309,6 +309,28 @@ static void and_ends_at_a_person(void **state)
     bench_close(&b);
 }
 
+// The kernel stops the base whenever the body was silent. That it stands where it stood is no motion of the task's.
+static void stops_are_no_motions(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    for (int i = 1; i <= 5; i++) {
+        bench_await(&b, "effect", "state", "accepted", 40.0);
+        b.silent = true;
+        bench_await(&b, "mode", "mode", "SAFE", 40.0);
+        b.silent = false;
+        bench_await(&b, "mode", "mode", "EXEC", 40.0);
+    }
+    assert_true(bench_starts(&b, "stop_base") >= 3);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 0);
+    bench_close(&b);
+}
+
 static void no_way_begin(bench *b, bool poses_fail, const char *script)
 {
     bench_open(b, script);
@@ -406,6 +428,7 @@ int main(void)
         cmocka_unit_test(nothing_that_a_model_says_gives_new_tries),
         cmocka_unit_test(a_cancel_by_the_policy_is_a_failure),
         cmocka_unit_test(a_model_that_swings_is_seen),
+        cmocka_unit_test(stops_are_no_motions),
         cmocka_unit_test(and_ends_at_a_person),
         cmocka_unit_test(no_way_to_a_zone_tries_its_other_sides),
         cmocka_unit_test(when_no_side_does_a_person_is_asked),

@@ -118,7 +118,9 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
     const pons__decision_type type = pons__decided(r);
     const bool canceled = result->status == PONS_END_CANCELED;
     const bool ends_task = type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
-    if (result->status == PONS_END_DONE && uses_base(running) && ladder_of(r)) {
+    const bool stands =
+        strcmp(running->skill, pons__means_stop(b)) == 0; // nobody goes anywhere by it
+    if (result->status == PONS_END_DONE && uses_base(running) && !stands && ladder_of(r)) {
         swing(b, r);
     }
     if (result->status == PONS_END_DONE || !uses_base(running) || !ladder_of(r) ||
