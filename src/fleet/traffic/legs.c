@@ -82,6 +82,20 @@ static int32_t step_ahead(const pons__traffic *t, const struct pons__way *w, int
     return best;
 }
 
+bool pons__leg_near(pons__traffic *t, int32_t robot, size_t zones, int64_t now_ms)
+{
+    const int32_t to = t->at[robot].to;
+    const struct pons__way *w = ways_to(t, to, now_ms, false);
+    int32_t z = t->at[robot].at;
+    for (size_t n = 0; z >= 0; n++) {
+        if (!pons__map_bay(t->map, z) && leads_to(t->map, z, to)) {
+            return true;
+        }
+        z = n < zones ? step_ahead(t, w, z) : -1;
+    }
+    return false;
+}
+
 size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try, int64_t now_ms,
                        bool *ret_more)
 {

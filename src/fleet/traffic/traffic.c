@@ -24,6 +24,7 @@
 
 #define LATE_MS     60000
 #define FAR         6   // zones of a leg; who has more before him has booked his bay early
+#define NEAR        12  // zones; a bay is not kept for one who has more before him
 #define QUEUE_MPS   1.2 // a second of waiting is that much way
 #define QUEUE_GAIN  0.15
 #define QUEUE_FADE  0.99F // each time that all are looked at
@@ -693,7 +694,8 @@ void pons__traffic_again(pons__traffic *t, int64_t now_ms)
                 t->late[m->leg[k]] = true;
             }
             int32_t *claim = late && m->to >= 0 ? &t->claimed[m->to] : NULL;
-            if (claim && (*claim < 0 || t->at[*claim].since > m->since)) {
+            if (claim && (*claim < 0 || t->at[*claim].since > m->since) &&
+                pons__leg_near(t, (int32_t)i, NEAR, now_ms)) {
                 *claim = (int32_t)i;
             }
         }

@@ -90,6 +90,8 @@ bool pons__traffic_safe(const pons__traffic *t);
 // there is none. try: 0 is the best, then worse ones.
 size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try, int64_t now_ms,
                        bool *ret_more);
+// Whether its way to where it wants to be has at most so many lanes before the one that the bay is at.
+bool pons__leg_near(pons__traffic *t, int32_t robot, size_t zones, int64_t now_ms);
 size_t pons__leg_aside(pons__traffic *t, int32_t robot, int32_t from, size_t try, bool *ret_more);
 
 #endif
