@@ -8,7 +8,8 @@ at no look had two robots one zone.
 
     whole.py --pons build/pons [--robots 20] [--minutes 60] [--speed 20] [--seed 1]
 
---minutes are the robots' own: the run takes minutes / speed, and the time until the last task has ended.
+--minutes are the robots' own: the run takes minutes / speed, and the time until the last task has ended
+(at most --wait). It judges processes: keep others from starving them.
 """
 import argparse
 import collections
@@ -89,6 +90,7 @@ def main():
     p.add_argument("--minutes", type=float, default=60)
     p.add_argument("--speed", type=float, default=20)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--wait", type=float, default=1800, help="seconds in which what was begun must end; default 1800")
     p.add_argument("--keep", action="store_true", help="leave the workspace there")
     a = p.parse_args()
     rand = random.Random(a.seed)
@@ -140,7 +142,11 @@ def main():
             if t["type"] == "task" and t["state"] == "waiting":
                 subprocess.run([*pons, "fleet", "cancel", t["id"]], capture_output=True)
         core = start("--once")
-        core.wait(timeout=600)
+        try:
+            core.wait(timeout=a.wait)
+        except subprocess.TimeoutExpired:
+            print(f"what was begun has not ended in {a.wait:g} s:")
+            subprocess.run([*pons, "fleet", "status"])
     finally:
         if core.poll() is None:
             core.terminate()

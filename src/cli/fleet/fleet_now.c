@@ -32,6 +32,9 @@ static pons_value *robot(const pons_fleet *fleet, const pons_fleet_map *map, con
     if (!u->connected && cli_unit_fails(u)) {
         snprintf(why, sizeof why, "%s: its body does not start: see %.160s/body.log",
                  u->robot->is.id, u->own.run_dir);
+    } else if (*u->asks && !u->doubts) {
+        snprintf(why, sizeof why, "%s waits for a person (pons approve %s): %s", u->robot->is.id,
+                 u->thread, u->asks);
     } else if (v.hindered && *u->why) {
         const size_t n = strlen(why);
         snprintf(why + n, sizeof why - n, ": %s", u->why);

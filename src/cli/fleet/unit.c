@@ -125,8 +125,8 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *w
         u->canceled = u->open && u->kind == PONS_FLEET_WORK;
         return;
     }
-    u->canceled = u->hindered = false;
-    u->task_id[0] = '\0';
+    u->canceled = u->hindered = u->doubts = false;
+    u->task_id[0] = u->asks[0] = '\0';
     u->kind = c->what;
     u->open = true;
     u->posted = u->told = u->ok = false;
@@ -214,7 +214,8 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
             }
         }
     }
-    if (rc >= 0 && u->open && u->canceled && *u->task_id && now - u->told_ms >= AGAIN_MS) {
+    if (rc >= 0 && u->open && (u->canceled || u->doubts) && *u->task_id &&
+        now - u->told_ms >= AGAIN_MS) {
         u->told_ms = now;
         pons_autovalue word =
             pons_object("word", json_string("cancel"), "task", json_string(u->task_id), "by",
@@ -222,6 +223,19 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
         rc = pons_inbox_post(u->store, u->thread, "kernel", "control", word, err);
     }
     return rc;
+}
+
+// What its brain asks about the task. A question with nothing to permit is a doubt: "shall I try once more?"
+static void look_asks(cli_unit *u, const pons_value *status)
+{
+    const pons_value *asks = pons_get(status, "approvals"), *mine = NULL;
+    for (size_t i = 0; i < json_array_size(asks) && !mine; i++) {
+        const pons_value *q = json_array_get(asks, i);
+        mine = strcmp(pons_get_str(q, "task_id", ""), u->task_id) == 0 ? q : NULL;
+    }
+    snprintf(u->asks, sizeof u->asks, "%s", mine ? pons_get_str(mine, "question", "?") : "");
+    u->doubts = mine && u->kind != PONS_FLEET_WORK && json_array_size(pons_get(mine, "ops")) == 0;
+    u->hindered = u->hindered || (mine && u->kind == PONS_FLEET_MOVE);
 }
 
 static void look(cli_unit *u, const pons_value *status)
@@ -241,8 +255,11 @@ static void look(cli_unit *u, const pons_value *status)
     if (mine && !over) {
         u->posted = true;
         snprintf(u->task_id, sizeof u->task_id, "%s", pons_get_str(mine, "id", ""));
+        look_asks(u, status);
         return;
     }
+    u->asks[0] = '\0';
+    u->doubts = false;
     if (!mine) {
         return;
     }
@@ -253,7 +270,7 @@ static void look(cli_unit *u, const pons_value *status)
     if (u->kind != PONS_FLEET_WORK && !u->ok) { // another attempt, under another key
         u->hindered = u->kind == PONS_FLEET_MOVE;
         u->number++;
-        u->key[0] = '\0';
+        u->key[0] = u->task_id[0] = '\0';
         u->posted = false;
         u->given_ms = u->looked_ms;
         return;

@@ -26,9 +26,11 @@ typedef struct cli_unit {
     pons_value *work; // of a WORK: {skill, parameters}; NULL: it waits
     char key[256];
     bool open, posted, ok;
-    char why[256];               // how its last task ended, or its last try
-    bool hindered;               // its way was blocked; it tries again
-    bool canceled;               // and its brain has been told
+    char why[256];  // how its last task ended, or its last try
+    bool hindered;  // its way was blocked, or it waits on its way; it tries again
+    char asks[256]; // what its brain asks a person; "": nothing
+    bool doubts;    // it asks whether to go on with a way: that is not for a person to say
+    bool canceled;  // and its brain has been told
     char task_id[PONS_NAME_MAX]; // of its brain, when that has it
     // What the brain says.
     bool connected, told; // told: an end that the orchestrator has not heard
