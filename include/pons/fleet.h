@@ -55,6 +55,29 @@ typedef struct pons_fleet_map pons_fleet_map; // immutable but for its cache of 
 int pons_fleet_map_read(const char *text, size_t len, const char *name, pons_fleet_map **ret,
                         pons_error *err);
 int pons_fleet_map_load(const char *path, pons_fleet_map **ret, pons_error *err);
+// A floor, to make a map of.
+typedef struct pons_fleet_bay {
+    char id[PONS_FLEET_NAME_MAX];
+    pons_fleet_kind kind; // not a lane
+    double x, y;          // [m] where a robot stands; the map may have it a little beside
+    double pad_x, pad_y;  // of a dock: the charger, which nobody else may come near; else x and y
+    bool made;            // filled: the map has it; false: there is no room, or no way goes past it
+} pons_fleet_bay;
+typedef struct pons_fleet_floor {
+    double xmin, ymin, xmax, ymax; // [m]
+    double radius_m;               // of a robot
+    double step_m;                 // between two zones; 0: by the room that there is
+    size_t robots;
+    pons_fleet_bay *bays; // stations and docks that it is to have; none of a kind: some are found
+    size_t n_bays;
+    double (*room)(void *user, double x, double y); // [m] to what may not be touched
+    void *user;
+} pons_fleet_floor;
+// Lanes over all of a floor, one way where there is another way back, and bays beside them: those that are asked
+// for, and a park for each robot. Robots that keep to their zones and drive straight from middle to middle do not
+// touch. PONS_EINVAL: there is no room for so many.
+int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons_fleet_map **ret,
+                           pons_error *err);
 // A hall of one-way streets with bays along them, for so many robots (1 … 5,000).
 int pons_fleet_map_hall(size_t robots, pons_fleet_map **ret, pons_error *err);
 void pons_fleet_map_destroy(pons_fleet_map *map); // NULL-safe

@@ -152,7 +152,8 @@ static const cli_command fleet_words[] = {
     {"block", "ZONE", "nobody is sent there", cmd_fleet_block},
     {"unblock", "ZONE", "they are again", cmd_fleet_unblock},
     {"simulate", "[--robots N] [--hours H]", "a fleet on a virtual clock", cmd_fleet_simulate},
-    {"map", "[--robots N]", "a hall for so many robots, to begin a map with", cmd_fleet_map},
+    {"map", "[WORLD] [--robots N]",
+     "zones for so many robots: of a world or a map's floor, or of a hall", cmd_fleet_map},
     {NULL},
 };
 

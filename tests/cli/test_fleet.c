@@ -177,6 +177,49 @@ static void a_workspace_of_its_own(void **state)
 
 // What is said in words, in either language, is the same task as its stops; what a fleet cannot do is told at once.
 // A name of many bytes is cut between two characters.
+// A slip in fleet.yaml is said with its place, and is no default.
+static void a_slip_in_the_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *is, *says;
+    } slips[] = {{"capabilites: [mobile]", "no `capabilites`"},
+                 {"enabled: maybe", "true or false"},
+                 {"speed_mps: fast", "a number"},
+                 {"speed_mps: -1", "a number"},
+                 {"speed_mps: 1e300", "a number"},
+                 {"pct_per_m: -5", "a number"},
+                 {"payload_kg: -0.1", "a number"},
+                 {"world: 7", "is text"},
+                 {"capabilities: mobile", "a list"},
+                 {"id: \"r\\e[31m\"", "a robot's `id`"}};
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/fleet.yaml", b.workspace);
+        FILE *f = fopen(path, "w");
+        fprintf(f, "map: map.yaml\nrobots:\n  - {%s%s}\n",
+                strncmp(slips[i].is, "id", 2) == 0 ? "" : "id: r1, ", slips[i].is);
+        fclose(f);
+        bench_must_fail(&b, "fleet assign x --stops desk", 2, slips[i].says);
+        bench_must_fail(&b, "fleet run", 2, "fleet.yaml:3:");
+    }
+    static const char *const starts[] = {"start: mars", "start: living", "start: p1"};
+    static const char *const say[] = {"has not", "a lane", "one zone"};
+    for (size_t i = 0; i < 3; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/fleet.yaml", b.workspace);
+        FILE *f = fopen(path, "w");
+        fprintf(f, "map: map.yaml\nrobots:\n  - {id: a1, start: p1}\n  - {id: a2, %s}\n",
+                starts[i]);
+        fclose(f);
+        bench_must_fail(&b, "fleet run", 2, say[i]);
+    }
+    bench_close(&b);
+}
+
 static void told_in_words(void **state)
 {
     (void)state;
@@ -440,6 +483,7 @@ int main(void)
         cmocka_unit_test_teardown(done_once_whatever_is_killed_when, bench_teardown),
         cmocka_unit_test_teardown(a_stop_is_a_skill, bench_teardown),
         cmocka_unit_test_teardown(a_workspace_of_its_own, bench_teardown),
+        cmocka_unit_test_teardown(a_slip_in_the_file, bench_teardown),
         cmocka_unit_test_teardown(told_in_words, bench_teardown),
         cmocka_unit_test_teardown(cancelled_at_work, bench_teardown),
         cmocka_unit_test_teardown(robots_see_each_other, bench_teardown),

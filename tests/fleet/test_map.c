@@ -47,6 +47,49 @@ static void comes_back_from_its_text(void **state)
     pons_fleet_map_destroy(again);
 }
 
+// An exit is kept as a byte: who has more is refused, and not looked for for ever.
+static void too_many_exits(void **state)
+{
+    (void)state;
+    for (int n = 254; n <= 300; n += 46) {
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_fleet_map *map = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        pons_buf_str(&text, "zones:\n  - {id: hub, x: 0, y: 0, to: [a0");
+        for (int i = 1; i < n; i++) {
+            pons_buf_printf(&text, ", a%d", i);
+        }
+        pons_buf_str(&text, "]}\n");
+        for (int i = 0; i < n; i++) {
+            pons_buf_printf(&text, "  - {id: a%d, x: %d, y: 1, to: [hub]}\n", i, i);
+        }
+        const int rc = pons_fleet_map_read(text.data, text.len, "m.yaml", &map, &err);
+        assert_int_equal(rc, n < 256 ? PONS_OK : PONS_EINVAL);
+        assert_true(n < 256 || strstr(err.message, "255") != NULL);
+        pons_fleet_map_destroy(map);
+    }
+}
+
+// What YAML would not take for text is written in quotes.
+static void ids_of_any_kind(void **state)
+{
+    (void)state;
+    static const char odd[] = "name: 'no'\nzones:\n  - {id: '7', x: 0, y: 0, to: [\"a, b\"]}\n"
+                              "  - {id: \"a, b\", x: 1, y: 0, to: ['7']}\n"
+                              "  - {id: 'yes', kind: park, x: 1, y: 1, at: \"a, b\"}\n";
+    pons_fleet_map *map = NULL, *again = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autobuf text = PONS_BUF_INIT;
+    assert_int_equal(pons_fleet_map_read(odd, strlen(odd), "odd.yaml", &map, &err), 0);
+    assert_int_equal(pons_fleet_map_write(map, &text), 0);
+    assert_int_equal(pons_fleet_map_read(text.data, text.len, "odd.yaml", &again, &err), 0);
+    assert_string_equal(pons_fleet_map_name(again), "no");
+    assert_true(pons_fleet_map_find(again, "7") >= 0 && pons_fleet_map_find(again, "a, b") >= 0);
+    assert_true(pons_fleet_map_find(again, "yes") >= 0);
+    pons_fleet_map_destroy(map);
+    pons_fleet_map_destroy(again);
+}
+
 static void says_what_is_wrong(void **state)
 {
     (void)state;
@@ -63,6 +106,8 @@ static void says_what_is_wrong(void **state)
          "m.yaml:3:"},
         {"zones:\n  - {id: a, x: 0, y: 0}\n  - {id: b, x: 1, y: 0, to: [a]}\n",
          "cannot be reached from a", "m.yaml:3:"},
+        {"zones:\n  - {id: a, x: 0, y: 0, two_ways: true}\n", "no `two_ways`", "m.yaml:2:"},
+        {"zones:\n  - {id: a, x: 0, y: 0, two_way: maybe}\n", "true or false", "m.yaml:2:"},
         {"zones:\n  - {id: a, x: 0, y: 0}\n  - {id: p, kind: park, x: 1, y: 0}\n", "`at`",
          "m.yaml:3:"},
         {"zones:\n  - {id: p, kind: park, x: 1, y: 0, at: q}\n"
@@ -84,8 +129,8 @@ static void says_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_go_one_way),
-        cmocka_unit_test(comes_back_from_its_text),
+        cmocka_unit_test(ways_go_one_way),    cmocka_unit_test(comes_back_from_its_text),
+        cmocka_unit_test(too_many_exits),     cmocka_unit_test(ids_of_any_kind),
         cmocka_unit_test(says_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define ROBOTS_MAX 5000
+
 static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err);
+static int check_keys(const pons_yaml *yaml, size_t i, pons_value *row, pons_error *err);
 static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
                  ...) __attribute__((format(printf, 5, 6)));
 
@@ -48,12 +51,43 @@ static bool plain_path(char *path)
     return *path != '\0';
 }
 
-// Whether two paths lead to one folder: by their spelling, or where both are there, by what they are.
-static bool one_folder(const char *a, const char *b)
+// A folder, by its spelling, and where it is there, by what it is.
+typedef struct folder {
+    const char *path;
+    struct stat is;
+    bool there;
+} folder;
+
+static folder folder_of(const char *path)
 {
-    struct stat x, y;
-    return strcmp(a, b) == 0 ||
-           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+    folder f = {.path = path};
+    f.there = stat(path, &f.is) == 0;
+    return f;
+}
+
+static bool one_folder(const folder *a, const folder *b)
+{
+    return strcmp(a->path, b->path) == 0 ||
+           (a->there && b->there && a->is.st_dev == b->is.st_dev && a->is.st_ino == b->is.st_ino);
+}
+
+// No two of them, and none the shared one.
+static int check_folders(const cli_fleet_file *f, const pons_yaml *yaml, pons_error *err)
+{
+    folder *all = pons_need((f->n + 1) * sizeof *all);
+    int rc = PONS_OK;
+    all[f->n] = folder_of(f->dir);
+    for (size_t i = 0; i < f->n && rc >= 0; i++) {
+        all[i] = folder_of(f->robots[i].dir);
+        for (size_t k = 0; k <= i && rc >= 0; k++) {
+            if (one_folder(&all[i], &all[k < i ? k : f->n])) {
+                rc = wrong(yaml, i, "workspace", err, "robot %s has no workspace of its own: %s",
+                           f->robots[i].is.id, f->robots[i].dir);
+            }
+        }
+    }
+    free(all);
+    return rc;
 }
 
 int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
@@ -74,11 +108,15 @@ int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
     f.n = json_array_size(list);
     if (f.n == 0) {
         rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has `robots`, a list");
+    } else if (f.n > ROBOTS_MAX) {
+        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has at most %d robots",
+                             ROBOTS_MAX);
     }
-    f.robots = pons_need_zeroed(f.n + 1, sizeof *f.robots);
+    f.robots = pons_need_zeroed(rc < 0 ? 1 : f.n + 1, sizeof *f.robots);
     for (size_t i = 0; i < f.n && rc >= 0; i++) {
         rc = read_robot(&f, yaml, i, err);
     }
+    rc = rc < 0 ? rc : check_folders(&f, yaml, err);
     pons_yaml_destroy(yaml);
     if (rc < 0) {
         cli_fleet_free(&f);
@@ -110,13 +148,68 @@ static int capability(cli_fleet_file *f, const char *name, uint32_t *bits)
     return PONS_OK;
 }
 
+// What a robot may say of itself. A slip in a key, or text where a number is meant, is no default.
+static int check_keys(const pons_yaml *yaml, size_t i, pons_value *row, pons_error *err)
+{
+    static const struct {
+        const char *key;
+        json_type type; // JSON_REAL: any number
+        double least, most;
+    } known[] = {{"id", JSON_STRING, 0, 0},          {"driver", JSON_STRING, 0, 0},
+                 {"world", JSON_STRING, 0, 0},       {"workspace", JSON_STRING, 0, 0},
+                 {"profile", JSON_STRING, 0, 0},     {"start", JSON_STRING, 0, 0},
+                 {"capabilities", JSON_ARRAY, 0, 0}, {"enabled", JSON_TRUE, 0, 0},
+                 {"payload_kg", JSON_REAL, 0, 1e6},  {"speed_mps", JSON_REAL, 0.001, 100},
+                 {"pct_per_m", JSON_REAL, 0, 100},   {"charge_pct_per_s", JSON_REAL, 0.001, 100}};
+    const char *key;
+    json_t *v;
+    json_object_foreach(row, key, v)
+    {
+        size_t k = 0;
+        while (k < sizeof known / sizeof *known && strcmp(known[k].key, key) != 0) {
+            k++;
+        }
+        if (k == sizeof known / sizeof *known) {
+            return wrong(yaml, i, key, err, "a robot has no `%.40s`", key);
+        }
+        const double x = json_number_value(v);
+        if (known[k].type == JSON_REAL &&
+            (!json_is_number(v) || !(x >= known[k].least && x <= known[k].most))) {
+            return wrong(yaml, i, key, err, "`%s` is a number from %g to %g", key, known[k].least,
+                         known[k].most);
+        }
+        if (known[k].type == JSON_TRUE
+                ? !json_is_boolean(v)
+                : known[k].type != JSON_REAL && json_typeof(v) != known[k].type) {
+            return wrong(yaml, i, key, err, "`%s` is %s", key,
+                         known[k].type == JSON_TRUE    ? "true or false"
+                         : known[k].type == JSON_ARRAY ? "a list"
+                                                       : "text");
+        }
+    }
+    return PONS_OK;
+}
+
+static bool is_id(const char *id)
+{
+    bool plain = *id && strlen(id) < PONS_FLEET_NAME_MAX && *id != '.';
+    for (const char *c = id; *c; c++) {
+        plain = plain && (unsigned char)*c > ' ' && *c != 0x7f && *c != '/' && *c != '|';
+    }
+    return plain;
+}
+
 static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err)
 {
-    const pons_value *row = json_array_get(pons_get(pons_yaml_value(yaml), "robots"), i);
+    pons_value *row = json_array_get(pons_get(pons_yaml_value(yaml), "robots"), i);
     const pons_value *capabilities = pons_get(row, "capabilities");
     cli_fleet_robot *r = &f->robots[i];
     const char *id = pons_get_str(row, "id", "");
-    if (!*id || strlen(id) >= sizeof r->is.id || strpbrk(id, " /\t\n|") || *id == '.') {
+    const int rc = check_keys(yaml, i, row, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!is_id(id)) {
         return wrong(yaml, i, "id", err,
                      "a robot's `id` has 1 to %d bytes, without blanks, '/' and '|'",
                      PONS_FLEET_NAME_MAX - 1);
@@ -137,24 +230,11 @@ static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_e
     if (!plain_path(r->dir)) {
         return wrong(yaml, i, "workspace", err, "robot %s: `workspace` is a path without '..'", id);
     }
-    for (size_t k = 0; k <= i; k++) {
-        if (one_folder(r->dir, k < i ? f->robots[k].dir : f->dir)) {
-            return wrong(yaml, i, "workspace", err, "robot %s has no workspace of its own: %s", id,
-                         r->dir);
-        }
-    }
     r->enabled = pons_get_bool(row, "enabled", true);
     r->is.payload_kg = pons_get_num(row, "payload_kg", 0.0);
     r->is.speed_mps = pons_get_num(row, "speed_mps", 0.5);
     r->is.pct_per_m = pons_get_num(row, "pct_per_m", 0.2);
     r->is.charge_pct_per_s = pons_get_num(row, "charge_pct_per_s", 1.0);
-    if (!(r->is.speed_mps > 0.0) || !(r->is.payload_kg >= 0.0)) {
-        return wrong(yaml, i, "speed_mps", err, "robot %s: speed is positive, payload not negative",
-                     id);
-    }
-    if (capabilities && !json_is_array(capabilities)) {
-        return wrong(yaml, i, "capabilities", err, "robot %s: `capabilities` is a list", id);
-    }
     for (size_t k = 0; k < json_array_size(capabilities); k++) {
         const char *name = json_string_value(json_array_get(capabilities, k));
         if (!name || capability(f, name, &r->is.capabilities) < 0) {

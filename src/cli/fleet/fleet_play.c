@@ -1,5 +1,4 @@
-// fleet_play.c - `pons fleet simulate`: a fleet on the virtual clock, and what it has shown; `pons fleet map`: the
-// hall that it is played in, to begin a map with.
+// fleet_play.c - `pons fleet simulate`: a fleet on the virtual clock, and what it has shown.
 #include "cli/fleet/fleet.h"
 #include "pons/fleet.h"
 
@@ -66,30 +65,6 @@ int cmd_fleet_simulate(cli *c, pons_error *err)
                             .lanes_alone = baseline != NULL,
                             .progress = isatty(STDERR_FILENO) ? progress : NULL};
     return play_seeds(c, &play, map, (int64_t)many, svg, err);
-}
-
-int cmd_fleet_map(cli *c, pons_error *err)
-{
-    const char *robots = "10";
-    const cli_option options[] = {{"--robots", "N", "that it has room for; default 10", &robots},
-                                  {NULL, NULL, NULL, NULL}};
-    pons_autobuf text = PONS_BUF_INIT;
-    pons_fleet_map *map = NULL;
-    double n = 0;
-    int rc = cli_parse(c, options, err);
-    if (rc >= 0 && c->argc > 0) {
-        return cli_bad(err, "fleet map: what is '%s'?", c->argv[0]);
-    }
-    rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
-    rc = rc < 0 ? rc : pons_fleet_map_hall((size_t)n, &map, err);
-    rc = rc < 0 ? rc : pons_fleet_map_write(map, &text);
-    char *save = NULL;
-    for (char *line = rc >= 0 ? strtok_r(text.data, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save)) {
-        cli_out("%s\n", line);
-    }
-    pons_fleet_map_destroy(map);
-    return rc;
 }
 
 static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t seeds,

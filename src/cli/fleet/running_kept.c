@@ -102,6 +102,15 @@ static int32_t start_of(const cli_fleet_running *r, const cli_fleet_robot *e, si
         if (zone < 0) {
             cli_bad(err, "robot %s starts in '%s', which map %s has not", e->is.id, e->start,
                     r->file.map);
+        } else if (pons_fleet_map_zone(r->map, (size_t)zone)->kind == PONS_FLEET_LANE) {
+            return cli_bad(err, "robot %s starts in '%s', a lane: in others' way", e->is.id,
+                           e->start);
+        }
+        for (size_t i = 0; i < number; i++) {
+            if (strcmp(r->units[i].robot->start, e->start) == 0) {
+                return cli_bad(err, "robots %s and %s start in one zone, '%s'",
+                               r->units[i].robot->is.id, e->is.id, e->start);
+            }
         }
         return zone;
     }

@@ -170,43 +170,6 @@ static int plan(const pons_value *world, pons_ground *g, const char *text, pons_
     return rc < 0 ? rc : pons_ground_plan(g, a, b, ret, err);
 }
 
-// A map alone is planned in as a world of nothing but it.
-static int bare_world(const char *name, pons_value **ret, pons_error *err)
-{
-    pons_autovalue house = NULL;
-    pons_map *m = NULL;
-    int rc = cli_world("house", &house, err);
-    rc = rc < 0 ? rc : pons_map_load(name, &m, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_map_info *i = pons_map_about(m);
-    pons_box2 *walls = NULL;
-    size_t n = 0;
-    rc = pons_map_rects(m, PONS_MAP_OCCUPIED, PONS_MAP_CELLS_MAX, &walls, &n, err);
-    pons_autovalue boxes = json_array();
-    for (size_t k = 0; rc == PONS_OK && k < n; k++) {
-        json_array_append_new(boxes,
-                              json_pack("{s:f,s:f,s:f,s:f,s:f}", "x", walls[k].x, "y", walls[k].y,
-                                        "yaw", walls[k].yaw, "sx", walls[k].sx, "sy", walls[k].sy));
-    }
-    char path[PATH_MAX];
-    if (rc == PONS_OK && !realpath(name, path)) {
-        rc = cli_bad(err, "cannot resolve %s", name);
-    }
-    if (rc == PONS_OK) {
-        *ret = pons_object(
-            "robot", pons_value_ref(pons_get(house, "robot")), "bounds",
-            json_pack("[f,f,f,f]", i->bounds[0], i->bounds[1], i->bounds[2], i->bounds[3]), "map",
-            pons_object("resolution_m", json_real(i->resolution_m), "path", json_string(path),
-                        "boxes", pons_value_ref(boxes), NULL),
-            NULL);
-    }
-    free(walls);
-    pons_map_destroy(m);
-    return rc;
-}
-
 static int show(cli *c, const char *name, const char *way, const char *width, pons_error *err)
 {
     map_subject s = {0};
@@ -217,7 +180,7 @@ static int show(cli *c, const char *name, const char *way, const char *width, po
     int rc =
         width ? cli_number(width, "--width", COLUMNS_MIN, COLUMNS_MAX, &columns, err) : PONS_OK;
     rc = rc < 0 ? rc : map_subject_load(name, &s, err);
-    rc = rc < 0 || s.world ? rc : bare_world(name, &bare, err);
+    rc = rc < 0 || s.world ? rc : map_bare_world(name, &bare, err);
     const pons_value *world = s.world ? s.world : bare;
     rc = rc < 0 ? rc : pons_ground_open(world, &g, err);
     rc = rc < 0 || !way ? rc : plan(world, g, way, &w, err);

@@ -12,6 +12,8 @@ typedef struct map_subject {
 } map_subject;
 int map_subject_load(const char *name, map_subject *ret, pons_error *err);
 void map_subject_clear(map_subject *s); // after a zeroing too
+// Of a map alone a world of nothing but it, with the house's robot.
+int map_bare_world(const char *name, pons_value **ret, pons_error *err);
 
 // draw.c: the ground as text, `columns` wide, with a way over it (NULL: none).
 void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_way *way,

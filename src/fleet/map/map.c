@@ -27,6 +27,7 @@ typedef struct making {
 static int check_names(making *m, const pons_fleet_zone *zones, size_t n);
 static void link_arcs(pons_fleet_map *map, const pons__arc *arcs, size_t n_arcs);
 static void link_lanes(pons_fleet_map *map);
+static int check_exits(making *m);
 static int check_bays(making *m);
 static int check_connected(making *m);
 static size_t reach(const pons_fleet_map *map, const int32_t *first, const int32_t *to, bool *seen);
@@ -65,6 +66,7 @@ int pons__map_make(const char *name, pons_fleet_zone *zones, size_t n, pons__arc
     int rc = n > 0 && map->lanes > 0
                  ? check_names(&m, zones, n)
                  : pons_error_set(err, PONS_EINVAL, "fleet", "a map without lanes");
+    rc = rc < 0 ? rc : check_exits(&m);
     rc = rc < 0 ? rc : check_bays(&m);
     rc = rc < 0 ? rc : check_connected(&m);
     if (rc >= 0) {
@@ -167,6 +169,18 @@ static void link_lanes(pons_fleet_map *map)
         }
     }
     map->first_before[map->lanes] = (int32_t)n;
+}
+
+// A way is kept as the number of an exit, in a byte.
+static int check_exits(making *m)
+{
+    const pons_fleet_map *map = m->map;
+    for (size_t z = 0; z < map->n; z++) {
+        if (map->first_out[z + 1] - map->first_out[z] > UINT8_MAX) {
+            return fault(m, (int32_t)z, "leads to more than 255 zones");
+        }
+    }
+    return PONS_OK;
 }
 
 static int check_bays(making *m)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct reading {
     const pons_yaml *yaml;
@@ -87,6 +88,22 @@ static int read_zone(reading *r, size_t i)
     const char *id = pons_get_str(row, "id", "");
     const char *kind = pons_get_str(row, "kind", "lane");
     pons_fleet_zone *z = &r->zones[i];
+    const char *key;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)row, key, v)
+    {
+        static const char *const known[] = {"id", "kind", "x", "y", "to", "at", "two_way", "names"};
+        bool is = false;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+            is = is || strcmp(known[k], key) == 0;
+        }
+        if (!is) {
+            return wrong(r, i, key, "a zone has no `%.40s`", key);
+        }
+        if (strcmp(key, "two_way") == 0 && !json_is_boolean(v)) {
+            return wrong(r, i, key, "`two_way` is true or false");
+        }
+    }
     if (!*id || strlen(id) >= sizeof z->id) {
         return wrong(r, i, "id", "a zone has an `id` of 1 to %d bytes", PONS_FLEET_NAME_MAX - 1);
     }
@@ -191,23 +208,50 @@ static void where_zone(void *user, size_t zone, pons_error *err)
 
 // ---- back ---------------------------------------------------------------------------------------
 
+// As it is where YAML takes it for text, else in quotes.
+static void put_text(pons_buf *out, const char *text)
+{
+    static const char *const taken[] = {"y",   "n",    "yes",   "no",  "on",
+                                        "off", "true", "false", "null"};
+    const size_t n = strlen(text);
+    bool plain = n > 0 &&
+                 strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+                              "0123456789") == n &&
+                 !strchr("-0123456789", *text);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        plain = plain && strcasecmp(text, taken[i]) != 0;
+    }
+    pons_autovalue v = pons_string(text);
+    char *quoted = NULL;
+    if (plain || pons_value_dump(v, &quoted) < 0) {
+        pons_buf_str(out, text);
+    } else {
+        pons_buf_str(out, quoted);
+    }
+    free(quoted);
+}
+
 int pons_fleet_map_write(const pons_fleet_map *map, pons_buf *out)
 {
-    pons_buf_printf(out, "name: %s\nzones:\n", map->name);
+    pons_buf_str(out, "name: ");
+    put_text(out, map->name);
+    pons_buf_str(out, "\nzones:\n");
     for (size_t z = 0; z < map->n; z++) {
         const pons_fleet_zone *zone = &map->zones[z];
         const bool bay = pons__map_bay(map, (int32_t)z);
-        pons_buf_printf(out, "  - {id: %s, ", zone->id);
+        pons_buf_str(out, "  - {id: ");
+        put_text(out, zone->id);
         if (bay) {
-            const int32_t at = map->in[map->first_in[z]];
-            pons_buf_printf(out, "kind: %s, at: %s, ", pons_fleet_kinds[zone->kind],
-                            map->zones[at].id);
+            pons_buf_printf(out, ", kind: %s, at: ", pons_fleet_kinds[zone->kind]);
+            put_text(out, map->zones[map->in[map->first_in[z]]].id);
         }
+        pons_buf_str(out, ", ");
         pons_buf_printf(out, "x: %.10g, y: %.10g", zone->x, zone->y);
         const char *before = ", to: [";
         for (int32_t k = map->first_out[z]; k < map->first_out[z + 1]; k++) {
             if (bay || !pons__map_bay(map, map->out[k])) {
-                pons_buf_printf(out, "%s%s", before, map->zones[map->out[k]].id);
+                pons_buf_str(out, before);
+                put_text(out, map->zones[map->out[k]].id);
                 before = ", ";
             }
         }
