@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool waits_no_more(const pons_brain *b);
 static bool people_are_gone(pons_brain *b);
 static bool others_can_run(pons_brain *b);
 static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
@@ -24,6 +25,10 @@ static bool of_the_run(const pons_brain *b, const pons__finished *f)
 
 int pons__done_check(pons_brain *b, pons_error *err)
 {
+    if (waits_no_more(b)) {
+        b->done_emitted = false;
+        b->outcome = PONS_BRAIN_RUNNING;
+    }
     // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
     if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
         return PONS_OK;
@@ -67,6 +72,13 @@ int pons__done_check(pons_brain *b, pons_error *err)
         }
     }
     return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
+}
+
+// It has said that it waits for a person; and all that waited was ended without an answer: by a cancel, or by
+// a deadline.
+static bool waits_no_more(const pons_brain *b)
+{
+    return b->done_emitted && b->outcome == PONS_BRAIN_WAITING && b->tasks->queue.n == 0;
 }
 
 // The next tick puts the task that asks aside, and another one goes on.

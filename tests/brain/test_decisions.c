@@ -497,6 +497,27 @@ static void what_is_taken_back_costs_its_tokens(void **state)
     bench_close(&b);
 }
 
+// What a server counts may be anything: a budget that it has burst is used up, and what a person grants then
+// is a limit as before.
+static void a_count_of_tokens_without_end_ends_no_budget(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','wake_s':1},'usage':{"
+              "'total_tokens':9223372036854775807,'prompt_tokens':9223372036854775807,"
+              "'completion_tokens':9223372036854775807}}]");
+    b.keep_running = true;
+    bench_goal_text(&b, "water the plants");
+    for (int i = 1; i <= 3; i++) {
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+        assert_true(says(asked, "question", "the task's budget of the model is used up"));
+        assert_int_equal(b.llm_starts, i);
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_run(&b, 0.5);
+    }
+    bench_close(&b);
+}
+
 // What was driven when a body died with its goal was driven.
 static void a_bodys_death_forgets_no_metres(void **state)
 {
@@ -580,6 +601,7 @@ int main(void)
         cmocka_unit_test(a_call_that_a_death_cut_short_is_paid_for),
         cmocka_unit_test(lives_that_end_while_a_model_thinks_are_few),
         cmocka_unit_test(what_is_taken_back_costs_its_tokens),
+        cmocka_unit_test(a_count_of_tokens_without_end_ends_no_budget),
         cmocka_unit_test(a_bodys_death_forgets_no_metres),
         cmocka_unit_test(the_custom_stream_says_what_was_decided),
         cmocka_unit_test(a_place_in_doubt_reaches_no_goal),

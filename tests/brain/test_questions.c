@@ -425,6 +425,24 @@ static void a_run_that_only_waits_for_people_says_so(void **state)
     bench_close(&b);
 }
 
+// A person ends what the run had said it waits with, and not by an answer: the run is over, and says how.
+static void a_cancel_of_all_that_waits_ends_the_run(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills", json_pack("[s]", MOVES));
+    b.keep_running = false;
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_goal_text(&b, "去卧室");
+    bench_await(&b, "run.done", "status", "waiting", SOON);
+    bench_post(&b, "control", "{'word':'cancel'}");
+    bench_await(&b, "run.done", "status", "cancelled", SOON);
+    assert_int_equal(bench_starts(&b, MOVES), 0);
+    bench_close(&b);
+}
+
 // ---- several of one decision --------------------------------------------------------------------
 
 #define ASKS_TWICE                                                                                 \
@@ -542,6 +560,7 @@ int main(void)
         cmocka_unit_test(who_is_stuck_lets_others_go),
         cmocka_unit_test(a_stop_closes_what_was_put_aside),
         cmocka_unit_test(a_cancel_closes_it),
+        cmocka_unit_test(a_cancel_of_all_that_waits_ends_the_run),
         cmocka_unit_test(its_deadline_goes_on),
         cmocka_unit_test(a_reject_wins_until_its_turn_comes),
         cmocka_unit_test(a_preemption_leaves_it_open),

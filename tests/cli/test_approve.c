@@ -49,6 +49,19 @@ static void the_first_answer_binds(void **state)
     bench_close(&b);
 }
 
+// Words are told as words, and not as the yes that they are none of.
+static void words_are_told_as_words(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t answer left"), 0);
+    bench_must_fail(&b, "approve t approve", 2, ": the words \"left\"");
+    resumed(&b, "waiting", 4);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
 // The brain keeps no rule of a yes: one line says so, and the question stays open.
 static void always_is_no_answer(void **state)
 {
@@ -231,6 +244,7 @@ static void of_several_questions_one_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_told_as_words),
         cmocka_unit_test_teardown(the_first_answer_binds, bench_teardown),
         cmocka_unit_test_teardown(always_is_no_answer, bench_teardown),
         cmocka_unit_test_teardown(many_answer_at_once, bench_teardown),

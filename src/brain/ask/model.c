@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#define COUNT_MAX (INT64_C(1) << 40) // tokens of one call that are believed
+
 void pons__model_start(void *user, pons_run *run, const char *id, const pons_value *request,
                        bool restarted)
 {
@@ -79,14 +81,21 @@ static int emit_message(pons_brain *b, const char *text, pons_error *err)
                             json_pack("[oo]", chunk, meta), err);
 }
 
+// A count of the server's; it may say anything.
+static int64_t count_of(const pons_value *usage, const char *key, int64_t estimate)
+{
+    const int64_t n = pons_get_int(usage, key, -1);
+    return n < 0 ? estimate : n < COUNT_MAX ? n : COUNT_MAX;
+}
+
 // What a call has cost, as the server counts it; else as the prompt was estimated, and the answer.
 static int64_t tokens_of(const pons_brain *b, const pons_value *answer)
 {
     const pons_value *usage = pons_get(answer, "usage");
-    const int64_t in = pons_get_int(usage, "prompt_tokens", b->prompt_tokens);
+    const int64_t in = count_of(usage, "prompt_tokens", b->prompt_tokens);
     const size_t said = strlen(pons_get_str(answer, "content", ""));
-    const int64_t out = pons_get_int(usage, "completion_tokens", (int64_t)said / 3 + 1);
-    return pons_get_int(usage, "total_tokens", in + out);
+    const int64_t out = count_of(usage, "completion_tokens", (int64_t)said / 3 + 1);
+    return count_of(usage, "total_tokens", in + out);
 }
 
 int64_t pons__call_tokens(const pons_brain *b)

@@ -5,6 +5,7 @@
 // Whoever posted first has answered, whether a brain lives or not (pons_answer_read). It is never a
 // line on a socket: who may answer is who may write the store, and that is the owner.
 #include "cli/agent/agent_cli.h"
+#include "cli/show/answer.h"
 #include "pons/buf.h"
 
 #include <poll.h>
@@ -327,10 +328,9 @@ static int already(const char *thread, const pons_value *first, pons_error *err)
     if (s > 0 && localtime_r(&s, &local)) {
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
     }
-    const char *reason = pons_get_str(first, "reason", "");
-    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s%s%s", thread,
-                   pons_get_str(first, "by", "a person"), when, pons_get_str(first, "action", ""),
-                   *reason ? ", " : "", reason);
+    char said[CLI_ANSWER_MAX];
+    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,
+                   pons_get_str(first, "by", "a person"), when, cli_answer_text(first, said));
 }
 
 static int scan_question(void *user, const pons_event_row *row)

@@ -4,6 +4,7 @@
 // What is printed as a line was committed before it is printed; the live line shows telemetry,
 // which is not stored.
 #include "cli/cli.h"
+#include "cli/show/answer.h"
 #include "pons/memory.h"
 #include "pons/schedule.h"
 
@@ -222,8 +223,21 @@ static void print_event_text(cli_display *d, const pons_event *ev)
 }
 
 // What a rule refuses, what a person is asked, and what they say.
+// Words go as an approve that has them: they are told as words, whatever they say.
+const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX])
+{
+    const char *words =
+        pons_get_str(answer, "answer", pons_get_str(pons_get(answer, "said"), "answer", NULL));
+    const char *reason = words ? "" : pons_get_str(answer, "reason", "");
+    snprintf(buf, CLI_ANSWER_MAX, "%s%s%s%s%s",
+             words ? "the words \"" : pons_get_str(answer, "action", ""), words ? words : "",
+             words ? "\"" : "", *reason ? ", " : "", reason);
+    return buf;
+}
+
 static void text_approval(cli_display *d, const pons_event *ev)
 {
+    char said[CLI_ANSWER_MAX];
     const pons_value *p = ev->payload;
     if (strcmp(ev->type, "guard.refused") == 0) {
         size_t i;
@@ -238,11 +252,12 @@ static void text_approval(cli_display *d, const pons_event *ev)
              pons_get_str(p, "question", ""), ev->thread);
         cli_question_show(p, ask_line, d);
     } else if (strcmp(ev->type, "approval.resolved") == 0) {
-        line(d, "answer", "%s %s", pons_get_str(p, "action", ""), pons_get_str(p, "reason", ""));
+        line(d, "answer", "%s", cli_answer_text(p, said));
     } else if (strcmp(ev->type, "approval.late") == 0) {
+        const pons_value *first = pons_get(p, "first");
         line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
-             pons_get_str(pons_get(p, "first"), "by", "the kernel"),
-             pons_get_str(pons_get(p, "first"), "action", "closed"));
+             pons_get_str(first, "by", "the kernel"),
+             json_is_object(first) ? cli_answer_text(first, said) : "closed");
     }
 }
 
