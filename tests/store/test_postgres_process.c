@@ -544,6 +544,87 @@ static void test_schemas(void **state)
     refuses("postgresql:///postgres#lease_ms=1", PONS_EINVAL, "lease_ms");
 }
 
+typedef struct session_seen {
+    int n, state, attempt;
+    uint64_t epoch;
+    char id[16], owner[16], note[16];
+} session_seen;
+
+static int see(void *user, const pons_session_row *row)
+{
+    session_seen *x = user;
+    *x = (session_seen){x->n + 1, row->state, row->attempt, row->epoch, "", "", ""};
+    snprintf(x->id, sizeof x->id, "%s", row->id);
+    snprintf(x->owner, sizeof x->owner, "%s", row->owner);
+    snprintf(x->note, sizeof x->note, "%.*s", (int)row->note.len, (const char *)row->note.data);
+    return 0;
+}
+
+static void assert_sees(pons_lanes l, const char *id, int is, int attempt, uint64_t epoch,
+                        const char *owner)
+{
+    session_seen x = {0};
+    OK(l.ops->get(l.self, id, see, &x, &err));
+    assert_int_equal(x.state, is);
+    assert_int_equal(x.attempt, attempt);
+    assert_int_equal(x.epoch, epoch);
+    assert_string_equal(x.owner, owner);
+}
+
+// Up to version 6 a session that runs said so in its own row, and the lane's next stood ready while it ran.
+static void test_lanes_of_schema_6(void **state)
+{
+    (void)state;
+    empty("");
+    pons_store s = open_store();
+    pons_lanes l;
+    s.ops->lanes(s.self, &l);
+    const pons_session_row rows[] = {
+        {.id = "a", .lane = "x"}, {.id = "b", .lane = "x"}, {.id = "c", .lane = "y"}};
+    const char *const only = "x";
+    const pons_session_claim how = {.runner = "r", .lanes = &only, .n_lanes = 1};
+    session_seen x = {0};
+    OK(l.ops->enqueue(l.self, rows, 3, &err));
+    OK(l.ops->claim(l.self, &how, see, &x, &err));
+    pons_store_close(&s);
+    cluster_sql(
+        "DROP VIEW pons.session_now CASCADE; DROP FUNCTION pons.session_note;"
+        "ALTER TABLE pons.session ADD COLUMN owner text NOT NULL DEFAULT '';"
+        "UPDATE pons.session SET state=2, attempt=1, epoch=1, owner='r' WHERE id='a';"
+        "DROP INDEX pons.lane_ready; ALTER TABLE pons.lane DROP COLUMN free;"
+        "UPDATE pons.lane SET head=(SELECT seq FROM pons.session WHERE id='b') WHERE name='x';"
+        "CREATE INDEX lane_ready ON pons.lane(head_priority,head_order,head)"
+        " WHERE head<>0 AND running=0;"
+        "UPDATE pons.meta SET value=6 WHERE key='version'");
+    s = open_store();
+    s.ops->lanes(s.self, &l);
+    assert_sees(l, "a", PONS_SESSION_RUNNING, 1, 1, "r");
+    assert_sees(l, "b", PONS_SESSION_PENDING, 0, 0, "");
+    assert_int_equal(l.ops->claim(l.self, &how, see, &x, NULL), PONS_ENOTFOUND);
+    assert_int_equal(l.ops->cancel(l.self, "a", (pons_bytes){"", 0}, NULL), PONS_EREFUSED);
+    OK(l.ops->note(l.self, "a", 1, (pons_bytes){"half", 4}, &err));
+    x = (session_seen){0};
+    OK(l.ops->reclaim(l.self, "r", 0, "r2", see, &x, &err));
+    assert_string_equal(x.id, "a");
+    assert_string_equal(x.note, "half");
+    assert_int_equal(x.epoch, 2);
+    const pons_session_end late = {.id = "a", .epoch = 1, .state = PONS_SESSION_SUCCEEDED};
+    assert_int_equal(l.ops->finish(l.self, &late, see, &x, NULL), PONS_ESTALE);
+    assert_int_equal(l.ops->note(l.self, "a", 1, (pons_bytes){"", 0}, NULL), PONS_ESTALE);
+    const pons_session_end end = {
+        .id = "a", .epoch = 2, .state = PONS_SESSION_SUCCEEDED, .next_for = "r2"};
+    x = (session_seen){0};
+    OK(l.ops->finish(l.self, &end, see, &x, &err));
+    assert_string_equal(x.id, "b");
+    assert_sees(l, "a", PONS_SESSION_SUCCEEDED, 1, 2, "");
+    assert_sees(l, "b", PONS_SESSION_RUNNING, 1, 3, "r2");
+    const pons_session_claim any = {.runner = "r3"}; // what was free still is
+    x = (session_seen){0};
+    OK(l.ops->claim(l.self, &any, see, &x, &err));
+    assert_string_equal(x.id, "c");
+    pons_store_close(&s);
+}
+
 static void test_twins(void **state)
 {
     (void)state;
@@ -567,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_server_restarted),
         cmocka_unit_test(test_notices),
         cmocka_unit_test(test_schemas),
+        cmocka_unit_test(test_lanes_of_schema_6),
         cmocka_unit_test(test_twins),
     };
     if (!cluster_start()) {

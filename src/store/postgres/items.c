@@ -163,9 +163,11 @@ int pons__pg_items(void *self, const pons_item_find *find, pons_item_fn fn, void
     pg_params p = {0};
     pons__pg_text(&p, find->prefix ? find->prefix : "");
     pons__pg_int(&p, find->now_ms);
-    pons__pg_text(&p, match);
+    if (match) {
+        pons__pg_text(&p, match);
+    }
     pg_reading r;
-    pons__pg_read_begin(&r, self, PG_ITEMS, &p, err);
+    pons__pg_read_begin(&r, self, match ? PG_ITEMS_FOUND : PG_ITEMS, &p, err);
     while (pons__pg_read_next(&r)) {
         if (give(user, r.r, fn)) {
             break;

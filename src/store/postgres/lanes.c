@@ -221,7 +221,7 @@ static int pg_note(void *self, const char *id, uint64_t epoch, pons_bytes note, 
     pons__pg_int(&p, (int64_t)epoch);
     pons__pg_bytes(&p, note);
     int rc = pons__pg_once(self, PG_SESSION_NOTE, &p, &r, err);
-    if (!rc && PQntuples(r) == 0) {
+    if (!rc && pons__pg_col_int(r, 0, 0) == 0) {
         rc = pons__session_stale(err, id);
     }
     PQclear(r);

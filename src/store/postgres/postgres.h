@@ -39,6 +39,13 @@
 
 #define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
 
+// Of a namespace and those below it, "": of all. '/' comes behind '.'.
+#define SQL_ITEMS                                                                                  \
+    "SELECT " SQL_ITEM " FROM pons.item WHERE ns>=$1::text"                                        \
+    " AND ns<CASE $1::text WHEN '' THEN U&'\\+10FFFF' ELSE $1::text||'/' END"                      \
+    " AND ($1::text='' OR ns=$1::text OR ns>=$1::text||'.')"                                       \
+    " AND (expires_ms=0 OR expires_ms>$2::int8)"
+
 #define SQL_SESSION "seq,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note"
 
 // X(name, text): every statement, prepared once a connection, on first use.
@@ -115,11 +122,8 @@
                   " WHERE expires_ms<>0 AND expires_ms<=$1::int8 FOR UPDATE SKIP LOCKED)")         \
     X(ITEM_GET, "SELECT " SQL_ITEM " FROM pons.item WHERE ns=$1::text AND key=$2::text"            \
                 " AND (expires_ms=0 OR expires_ms>$3::int8)")                                      \
-    X(ITEMS, "SELECT " SQL_ITEM " FROM pons.item WHERE ($1::text='' OR ns=$1::text"                \
-             " OR (ns>=$1::text||'.' AND ns<$1::text||'/'))"                                       \
-             " AND (expires_ms=0 OR expires_ms>$2::int8)"                                          \
-             " AND ($3::text IS NULL OR found @@ $3::text::tsquery)"                               \
-             " ORDER BY updated_ms DESC, ns, key")                                                 \
+    X(ITEMS, SQL_ITEMS " ORDER BY updated_ms DESC, ns, key")                                       \
+    X(ITEMS_FOUND, SQL_ITEMS " AND found @@ $3::text::tsquery ORDER BY updated_ms DESC, ns, key")  \
     X(ITEM_SPACES, "SELECT DISTINCT ns FROM pons.item"                                             \
                    " WHERE expires_ms=0 OR expires_ms>$1::int8 ORDER BY ns")                       \
     X(SESSION_ADD, "SELECT pons.session_add($1::text,$2::text,$3::int8,$4::int8,$5::bytea)")       \
@@ -127,20 +131,18 @@
                       "$5::bytea)")                                                                \
     X(SESSION_CANCEL, "SELECT pons.session_cancel($1::text,$2::bytea)")                            \
     X(SESSION_CLAIM, "SELECT " SQL_SESSION " FROM pons.session_claim($1::text,$2::text[])")        \
-    X(SESSION_NOTE, "UPDATE pons.session SET note=$3::bytea"                                       \
-                    " WHERE id=$1::text AND epoch=$2::int8 AND state=2 RETURNING 1")               \
+    X(SESSION_NOTE, "SELECT pons.session_note($1::text,$2::int8,$3::bytea)")                       \
     X(SESSION_FINISH, "SELECT " SQL_SESSION " FROM pons.session_finish($1::text,$2::int8,"         \
                       "$3::int8,$4::int8,$5::bytea,$6::text)")                                     \
     X(SESSION_WAKE, "SELECT pons.session_wake($1::int8)")                                          \
     X(SESSION_OWN, "SELECT " SQL_SESSION " FROM pons.session_own($1::text,$2::int8,$3::text)")     \
-    X(SESSION_GET, "SELECT " SQL_SESSION " FROM pons.session WHERE id=$1::text")                   \
-    X(SESSION_LIST, "SELECT " SQL_SESSION " FROM pons.session WHERE seq>$1::int8"                  \
+    X(SESSION_GET, "SELECT " SQL_SESSION " FROM pons.session_now WHERE id=$1::text")               \
+    X(SESSION_LIST, "SELECT " SQL_SESSION " FROM pons.session_now WHERE seq>$1::int8"              \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
                     " ORDER BY seq LIMIT $4::int8")                                                \
-    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM pons.session WHERE seq IN"                        \
+    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM pons.session_now WHERE seq IN"                    \
                     " (SELECT seq FROM pons.session WHERE state=0 UNION ALL"                       \
-                    " SELECT seq FROM pons.session WHERE state=1 UNION ALL"                        \
-                    " SELECT running FROM pons.lane WHERE running<>0) AND seq>$1::int8"            \
+                    " SELECT seq FROM pons.session WHERE state=1) AND seq>$1::int8"                \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \
                     " ORDER BY seq LIMIT $4::int8")                                                \
     X(SESSION_LAST, "SELECT coalesce(max(seq),0) FROM pons.session")                               \

@@ -9,6 +9,12 @@
 // the thread's advisory lock, shared; whoever takes over, deletes or copies a thread takes it
 // alone, so that it waits for a commit under way and none begins meanwhile. That lock comes before
 // any lock of the thread's row: that is the order everywhere.
+//
+// A lane's row says which of its sessions runs, whose it is and under which epoch. The session's own row
+// keeps the state 0 and its earlier attempts until it ends; `session_now` shows both as one. `free` is a
+// lane whose head may be claimed: only then head and what it is sorted by are kept. Whoever changes a
+// lane's sessions locks its row first, by a statement of its own: what comes behind it sees what was
+// committed until then.
 
 #include "store/postgres/postgres.h"
 
@@ -72,15 +78,24 @@ static const char *const steps[] = {
     " WITH (fillfactor=50);",
     // 6: claims and ends by fewer statements.
     "DROP FUNCTION IF EXISTS pons.lane_take(pons.lane,text);",
+    // 7: that a session runs stands in its lane alone. While one follows the other no index of lanes
+    // changes, and a session's row changes once, at its end.
+    "ALTER TABLE pons.lane ADD COLUMN free bool NOT NULL DEFAULT false;"
+    "UPDATE pons.lane SET free=true WHERE head<>0 AND running=0;"
+    "DROP INDEX pons.lane_ready;"
+    "CREATE INDEX lane_ready ON pons.lane(head_priority,head_order,head) WHERE free;"
+    "UPDATE pons.session SET state=0, attempt=attempt-1, owner='' WHERE state=2;"
+    "CREATE VIEW pons.session_now AS SELECT s.seq, s.id, s.lane, s.priority, s.order_ms,"
+    " CASE WHEN l.running IS NULL THEN s.state ELSE 2 END AS state,"
+    " CASE WHEN l.running IS NULL THEN s.attempt ELSE s.attempt+1 END AS attempt,"
+    " coalesce(l.epoch,s.epoch) AS epoch, coalesce(l.owner,'') AS owner, s.due_ms, s.data, s.note"
+    " FROM pons.session s LEFT JOIN pons.lane l ON l.name=s.lane AND l.running=s.seq;"
+    "DROP FUNCTION IF EXISTS pons.session_claim(text,text[]);"
+    "DROP FUNCTION IF EXISTS pons.session_finish(text,int8,int8,int8,bytea,text);"
+    "DROP FUNCTION IF EXISTS pons.session_own(text,int8,text);"
+    "ALTER TABLE pons.session DROP COLUMN owner;",
 };
 #define SCHEMA_VERSION ((int)(sizeof steps / sizeof *steps))
-
-// Of a lane that is locked, r: what comes behind its head is its head, in an update of its row.
-#define NEXT_OF_R                                                                                  \
-    " (head,head_priority,head_order)=(SELECT seq, priority, order_ms FROM (SELECT seq, priority," \
-    " order_ms FROM pons.session WHERE lane=r.name AND state=0 AND (priority,order_ms,seq)>"       \
-    " (r.head_priority,r.head_order,r.head) ORDER BY priority, order_ms, seq LIMIT 1) n"           \
-    " UNION ALL SELECT 0, 0, 0 LIMIT 1) WHERE name=r.name;"
 
 // Of the current version; made anew by each migration.
 static const char *const functions[] = {
@@ -95,11 +110,13 @@ static const char *const functions[] = {
     // Its first session that waits is found anew; who listens is told when that is another one.
     "CREATE OR REPLACE FUNCTION pons.lane_mend(r pons.lane) RETURNS void LANGUAGE plpgsql AS $$"
     " DECLARE h record; BEGIN"
+    " IF r.running<>0 THEN RETURN; END IF;"
     " SELECT seq, priority, order_ms INTO h FROM pons.session WHERE lane=r.name AND state=0"
     "  ORDER BY priority, order_ms, seq LIMIT 1;"
     " UPDATE pons.lane SET head=coalesce(h.seq,0), head_priority=coalesce(h.priority,0),"
-    "  head_order=coalesce(h.order_ms,0) WHERE name=r.name;"
-    " IF h.seq IS NOT NULL AND h.seq<>r.head THEN PERFORM pg_notify('pons_lane',''); END IF;"
+    "  head_order=coalesce(h.order_ms,0), free=h.seq IS NOT NULL WHERE name=r.name;"
+    " IF h.seq IS NOT NULL AND (NOT r.free OR h.seq<>r.head) THEN"
+    "  PERFORM pg_notify('pons_lane',''); END IF;"
     " END $$;",
 
     "CREATE OR REPLACE FUNCTION pons.session_add(i text, l text, p int8, o int8, d bytea)"
@@ -108,8 +125,8 @@ static const char *const functions[] = {
     " r := pons.lane_lock(l);"
     " INSERT INTO pons.session(id,lane,priority,order_ms,data) VALUES(i,l,p,o,d)"
     "  RETURNING seq INTO s;"
-    " IF r.head=0 OR (p,o,s)<(r.head_priority,r.head_order,r.head) THEN"
-    "  UPDATE pons.lane SET head=s, head_priority=p, head_order=o WHERE name=l;"
+    " IF r.running=0 AND (NOT r.free OR (p,o,s)<(r.head_priority,r.head_order,r.head)) THEN"
+    "  UPDATE pons.lane SET head=s, head_priority=p, head_order=o, free=true WHERE name=l;"
     "  PERFORM pg_notify('pons_lane',''); END IF;"
     " END $$;",
 
@@ -124,6 +141,7 @@ static const char *const functions[] = {
     "  SELECT * INTO s FROM pons.session WHERE id=i FOR UPDATE;"
     "  IF s.state>1 THEN RETURN s.state; END IF;"
     "  CONTINUE WHEN s.lane<>was;"
+    "  IF s.seq IN (a.running,b.running) THEN RETURN 2; END IF;"
     "  UPDATE pons.session SET lane=l, priority=p, order_ms=o, data=d WHERE id=i;"
     "  PERFORM pons.lane_mend(a);"
     "  IF was<>l THEN PERFORM pons.lane_mend(b); END IF;"
@@ -139,50 +157,60 @@ static const char *const functions[] = {
     "  SELECT * INTO s FROM pons.session WHERE id=i FOR UPDATE;"
     "  IF s.state>1 THEN RETURN s.state; END IF;"
     "  CONTINUE WHEN s.lane<>was;"
+    "  IF s.seq=a.running THEN RETURN 2; END IF;"
     "  UPDATE pons.session SET state=6, due_ms=0, note=t WHERE id=i;"
     "  PERFORM pons.lane_mend(a);"
     "  RETURN s.state;"
     " END LOOP; END $$;",
 
-    // The lane's row is locked by a statement of its own: what comes behind it sees what was committed until then.
     "CREATE OR REPLACE FUNCTION pons.session_claim(who text, names text[])"
-    " RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE r record; BEGIN"
-    " SELECT name, head, head_priority, head_order, epoch INTO r FROM pons.lane"
-    "  WHERE head<>0 AND running=0 AND (names IS NULL OR name=ANY(names))"
+    " SELECT name, head, epoch INTO r FROM pons.lane"
+    "  WHERE free AND (names IS NULL OR name=ANY(names))"
     "  ORDER BY head_priority, head_order, head LIMIT 1 FOR UPDATE SKIP LOCKED;"
     " IF NOT FOUND THEN RETURN; END IF;"
-    " UPDATE pons.lane SET running=r.head, owner=who, epoch=r.epoch+1," NEXT_OF_R
-    " RETURN QUERY UPDATE pons.session SET state=2, attempt=attempt+1, epoch=r.epoch+1, owner=who,"
-    "  due_ms=0 WHERE seq=r.head RETURNING *;"
+    " RETURN QUERY WITH u AS (UPDATE pons.lane SET free=false, running=r.head, owner=who,"
+    "   epoch=r.epoch+1 WHERE name=r.name)"
+    "  SELECT s.seq, s.id, s.lane, s.priority, s.order_ms, 2, s.attempt+1, r.epoch+1, who, 0::int8,"
+    "   s.data, s.note FROM pons.session s WHERE s.seq=r.head;"
     " END $$;",
 
     // PN002: the session is not this runner's any more.
     "CREATE OR REPLACE FUNCTION pons.session_finish(i text, e int8, st int8, due int8, t bytea,"
-    " who text) RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " who text) RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE r record; BEGIN"
-    " IF who IS NOT NULL THEN"
-    "  SELECT l.name, l.head, l.head_priority, l.head_order, l.epoch, l.running INTO r"
-    "   FROM pons.session s JOIN pons.lane l ON l.name=s.lane AND l.running=s.seq"
-    "   WHERE s.id=i AND l.epoch=e FOR UPDATE OF l;"
-    "  IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE='PN002', MESSAGE='stale'; END IF;"
-    "  IF r.head<>0 THEN"
-    "   UPDATE pons.lane SET running=r.head, owner=who, epoch=r.epoch+1," NEXT_OF_R
-    "   RETURN QUERY WITH u AS (UPDATE pons.session SET"
-    "     state=CASE WHEN seq=r.head THEN 2 ELSE st::int4 END,"
-    "     attempt=attempt+(seq=r.head)::int,"
-    "     epoch=CASE WHEN seq=r.head THEN r.epoch+1 ELSE epoch END,"
-    "     owner=CASE WHEN seq=r.head THEN who ELSE '' END,"
-    "     due_ms=CASE WHEN seq=r.head THEN 0 ELSE due END,"
-    "     note=CASE WHEN seq=r.head THEN note ELSE t END"
-    "     WHERE seq IN (r.head,r.running) RETURNING *) SELECT * FROM u WHERE seq=r.head;"
-    "   RETURN;"
-    "  END IF;"
-    " END IF;"
-    " UPDATE pons.lane l SET running=0, owner='' FROM pons.session s WHERE s.id=i"
-    "  AND l.name=s.lane AND l.running=s.seq AND l.epoch=e RETURNING s.seq INTO r;"
+    " SELECT l.name, l.running INTO r FROM pons.lane l WHERE (l.name,l.running)="
+    "  (SELECT s.lane, s.seq FROM pons.session s WHERE s.id=i) AND l.epoch=e FOR UPDATE;"
     " IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE='PN002', MESSAGE='stale'; END IF;"
-    " UPDATE pons.session SET state=st::int4, owner='', due_ms=due, note=t WHERE seq=r.seq;"
+    " IF who IS NOT NULL THEN"
+    "  RETURN QUERY WITH n AS MATERIALIZED (SELECT s.* FROM pons.session s WHERE s.lane=r.name"
+    "    AND s.state=0 AND s.seq<>r.running ORDER BY s.priority, s.order_ms, s.seq LIMIT 1),"
+    "   u AS (UPDATE pons.session s SET state=st::int4, attempt=s.attempt+1, epoch=e, due_ms=due,"
+    "    note=t WHERE s.seq=r.running),"
+    "   v AS (UPDATE pons.lane l SET running=n.seq, owner=who, epoch=e+1 FROM n"
+    "    WHERE l.name=r.name)"
+    "   SELECT n.seq, n.id, n.lane, n.priority, n.order_ms, 2, n.attempt+1, e+1, who, 0::int8,"
+    "    n.data, n.note FROM n;"
+    "  IF FOUND THEN RETURN; END IF;"
+    " ELSE"
+    "  UPDATE pons.session SET state=st::int4, attempt=attempt+1, epoch=e, due_ms=due, note=t"
+    "   WHERE seq=r.running;"
+    " END IF;"
+    " UPDATE pons.lane SET running=0, owner='', (head,head_priority,head_order,free)="
+    "  (SELECT seq, priority, order_ms, true FROM (SELECT seq, priority, order_ms"
+    "   FROM pons.session WHERE lane=r.name AND state=0 ORDER BY priority, order_ms, seq LIMIT 1) n"
+    "   UNION ALL SELECT 0, 0, 0, false LIMIT 1) WHERE name=r.name;"
+    " END $$;",
+
+    // How many rows were written: 0, it is not this runner's any more.
+    "CREATE OR REPLACE FUNCTION pons.session_note(i text, e int8, t bytea) RETURNS int8"
+    " LANGUAGE plpgsql AS $$"
+    " DECLARE s int8; BEGIN"
+    " SELECT l.running INTO s FROM pons.lane l WHERE (l.name,l.running)="
+    "  (SELECT s.lane, s.seq FROM pons.session s WHERE s.id=i) AND l.epoch=e FOR UPDATE;"
+    " IF NOT FOUND THEN RETURN 0; END IF;"
+    " UPDATE pons.session SET note=t WHERE seq=s; RETURN 1;"
     " END $$;",
 
     // When the next one is due; 0: none waits.
@@ -198,7 +226,7 @@ static const char *const functions[] = {
 
     // PN003: it has beaten. What it beat last is locked, so that it cannot beat meanwhile.
     "CREATE OR REPLACE FUNCTION pons.session_own(gone text, seen int8, who text)"
-    " RETURNS SETOF pons.session LANGUAGE plpgsql AS $$"
+    " RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE b int8; l record; BEGIN"
     " SELECT beats INTO b FROM pons.runner WHERE name=gone FOR UPDATE;"
     " IF coalesce(b,0)<>seen THEN RAISE EXCEPTION USING ERRCODE='PN003', MESSAGE='alive'; END IF;"
@@ -206,8 +234,7 @@ static const char *const functions[] = {
     " FOR l IN SELECT name, running, epoch FROM pons.lane WHERE owner=gone AND running<>0"
     "  ORDER BY name FOR UPDATE LOOP"
     "  UPDATE pons.lane SET owner=who, epoch=l.epoch+1 WHERE name=l.name;"
-    "  RETURN QUERY UPDATE pons.session SET epoch=l.epoch+1, owner=who WHERE seq=l.running"
-    "   RETURNING *;"
+    "  RETURN QUERY SELECT * FROM pons.session_now WHERE seq=l.running;"
     " END LOOP; END $$;",
 
     "CREATE OR REPLACE FUNCTION pons.fence(t int8, e int8) RETURNS void LANGUAGE plpgsql AS $$"
