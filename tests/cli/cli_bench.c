@@ -592,7 +592,7 @@ int bench_fleet_count(const bench *b, const char *skill, int s, const char *stat
     return n;
 }
 
-int bench_ledger_skill(bench *b, const char *skill)
+int bench_ledger_in(bench *b, const char *skill, const char *state)
 {
     pons_autovalue rows = bench_ledger(b);
     int n = 0;
@@ -600,10 +600,15 @@ int bench_ledger_skill(bench *b, const char *skill)
     json_t *row;
     json_array_foreach(rows, i, row)
     {
-        n += strcmp(pons_get_str(row, "state", ""), "started") == 0 &&
+        n += strcmp(pons_get_str(row, "state", ""), state) == 0 &&
              strcmp(pons_get_str(row, "skill", ""), skill) == 0;
     }
     return n;
+}
+
+int bench_ledger_skill(bench *b, const char *skill)
+{
+    return bench_ledger_in(b, skill, "started");
 }
 
 void bench_ledger_await(bench *b, const char *state, int n)

@@ -89,6 +89,8 @@ int bench_fleet_count(const bench *b, const char *skill, int s, const char *stat
 int bench_ledger_count(bench *b, const char *goal_id, const char *state); // goal_id NULL: any
 // How often the skill was started. Where the machine is slow, stop_base is as well: the telemetry is old.
 int bench_ledger_skill(bench *b, const char *skill);
+int bench_ledger_in(bench *b, const char *skill,
+                    const char *state); // how many of its goals came so far
 void bench_ledger_await(bench *b, const char *state, int n);
 // Each goal id was started once, and none twice at the same time.
 void bench_ledger_check(bench *b);

@@ -67,9 +67,10 @@ static void expect_done(world *w, const char *who, long at)
     assert_non_null(strstr(pons_ws_text(d, &len), "```\n\nBehind.\n"));
     pons_ws_destroy(d);
     bench_ledger_check(&w->b); // no goal began twice
-    const int n = bench_ledger_skill(&w->b, "navigate_to_pose");
+    // A hold may cancel a drive and begin another: where the machine is slow the telemetry is old.
+    const int n = bench_ledger_in(&w->b, "navigate_to_pose", "done");
     if (n != w->round + 1) {
-        fail_msg("the %s killed before call %ld: %d drives began, not %d", who, at, n,
+        fail_msg("the %s killed before call %ld: %d drives were done, not %d", who, at, n,
                  w->round + 1);
     }
 }
