@@ -53,6 +53,7 @@ static void bad_input_is_one_line_and_two(void **state)
         {"scenario run", "scenario"},
         {"scenario run nothing-like-this", "nothing-like-this"},
         {"scenario fuzz --seeds 5", "--seeds"},
+        {"scenario fuzz --seeds 1..2 --out /no/such/place", "/no/such/place"},
         {"scenario fuzz --seeds 5..1", "--seeds"},
         {"graph", "graph"},
         {"graph show cat", "cat"},

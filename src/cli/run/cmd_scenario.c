@@ -17,8 +17,10 @@
 #include "pons/scenario.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCENARIOS_MAX 256
@@ -101,6 +103,10 @@ int cmd_scenario(cli *c, pons_error *err)
                  to < from)) {
         return cli_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
                        seeds ? seeds : "");
+    }
+    // Not after an hour, at the first that fails.
+    if (fuzz && mkdir(out, 0777) < 0 && errno != EEXIST) {
+        return cli_bad(err, "scenario fuzz: --out: cannot make %s: %s", out, strerror(errno));
     }
     static char paths[SCENARIOS_MAX][PATH_MAX];
     size_t n = 0;
