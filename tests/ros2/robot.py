@@ -9,8 +9,10 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     loud NAME               and no longer       nan odom|scan|tf   no numbers
     qos tf_static           volatile where latched is needed
     type scan               as another type     forget      the server begins anew and knows nothing
+    inactive                its lifecycle manager and bt_navigator say so       active      and no longer
     back                    /clock and stamps   quit
-It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`.
+It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
+`clear local|global`, `manage COMMAND`.
 """
 import math, os, select, sys, time, types
 from dataclasses import dataclass
@@ -87,6 +89,16 @@ WaveResultRequest = msg(WAVE + "GetResult_Request_", guid=uint64, seq=int64, goa
 WaveResult = msg(WAVE + "Result_", success=bool, message=str)
 WaveResultResponse = msg(WAVE + "GetResult_Response_", guid=uint64, seq=int64, status=int8, result=WaveResult)
 WaveFeedback = msg(WAVE + "FeedbackMessage_", goal_id=UUID, left=int32)
+
+Nothing = lambda name: msg(name, guid=uint64, seq=int64, structure_needs_at_least_one_member=uint8)
+ClearRequest, ClearResponse = (Nothing(f"nav2_msgs::srv::dds_::ClearEntireCostmap_{x}_") for x in ("Request", "Response"))
+ActiveRequest = Nothing("std_srvs::srv::dds_::Trigger_Request_")
+ActiveResponse = msg("std_srvs::srv::dds_::Trigger_Response_", guid=uint64, seq=int64, success=bool, message=str)
+StateRequest = Nothing("lifecycle_msgs::srv::dds_::GetState_Request_")
+State = msg("lifecycle_msgs::msg::dds_::State_", id=uint8, label=str)
+StateResponse = msg("lifecycle_msgs::srv::dds_::GetState_Response_", guid=uint64, seq=int64, current_state=State)
+ManageRequest = msg("nav2_msgs::srv::dds_::ManageLifecycleNodes_Request_", guid=uint64, seq=int64, command=uint8)
+ManageResponse = msg("nav2_msgs::srv::dds_::ManageLifecycleNodes_Response_", guid=uint64, seq=int64, success=bool)
 
 RELIABLE, BEST = Policy.Reliability.Reliable(duration(milliseconds=100)), Policy.Reliability.BestEffort
 VOLATILE, KEPT = Policy.Durability.Volatile, Policy.Durability.TransientLocal
@@ -181,7 +193,7 @@ def senses(n):
 
 goals, order = {}, []  # hex UUID: [x, y, yaw, status, since]
 waiting = []  # (guid, seq, uuid)
-how = {"abort": None, "reject": False}
+how = {"abort": None, "reject": False, "inactive": False}
 A = "/navigate_to_pose/_action/"
 
 
@@ -272,6 +284,32 @@ def nav2(now):
             Duration(int(t), 0), Duration(int(far / .4), 0), 1, far)))
 
 
+def services_open():
+    global services
+    manager = "/lifecycle_manager_navigation"
+    services = {name: (reader(f"rq{at}Request", asks, qos()), writer(f"rr{at}Reply", answers, qos())) for name, at, asks, answers in (
+        ("local", "/local_costmap/clear_entirely_local_costmap", ClearRequest, ClearResponse),
+        ("global", "/global_costmap/clear_entirely_global_costmap", ClearRequest, ClearResponse),
+        ("active", manager + "/is_active", ActiveRequest, ActiveResponse), ("manage", manager + "/manage_nodes", ManageRequest, ManageResponse),
+        ("bt_navigator", "/bt_navigator/get_state", StateRequest, StateResponse))}
+
+
+def upkeep():
+    for name, (asks, answers) in services.items():
+        for r in taken(asks):
+            if name in ("local", "global"):
+                say("clear", name)
+                answers.write(ClearResponse(r.guid, r.seq, 0))
+            elif name == "active":
+                answers.write(ActiveResponse(r.guid, r.seq, not how["inactive"], ""))
+            elif name == "manage":
+                say("manage", r.command)
+                how["inactive"] = r.command not in (0, 2)
+                answers.write(ManageResponse(r.guid, r.seq, True))
+            else:
+                answers.write(StateResponse(r.guid, r.seq, State(2, "inactive") if how["inactive"] else State(3, "active")))
+
+
 def wave_open():
     global wave_ends
     a = "/wave/_action/"
@@ -297,6 +335,8 @@ def obey(words):
         how["abort"] = int(words.pop(0))
     elif w == "reject":
         how["reject"] = True
+    elif w in ("inactive", "active"):
+        how["inactive"] = w == "inactive"
     elif w == "forget":
         serve_close()
         goals.clear(), order.clear(), waiting.clear()
@@ -325,6 +365,7 @@ w_tf_static = writer("rt/tf_static", TF, qos(kept=kinds.get("qos") != "tf_static
 w_in = writer("rt/cmd_vel_nav2", Twist, qos(depth=1))
 r_cmd = reader("rt/cmd_vel", Twist, qos())
 serve_open()
+services_open()
 wave_open()
 w_tf_static.write(TF([transform("base_link", "laser", LIDAR_X, 0., 0.)]))
 while words:
@@ -346,6 +387,7 @@ while True:
     senses(n)
     if "server" not in muted:
         nav2(now)
+    upkeep()
     wave()
     n, next_at = n + 1, max(next_at + .05, now)
     if select.select([sys.stdin], [], [], max(0., next_at - time.monotonic()))[0]:

@@ -332,6 +332,51 @@ def own_skill():
         c.close()
 
 
+def not_active(*words):
+    """Nav2 is not active: that is said, no goal is sent, and the goal is driven when it is."""
+    c = Case()
+    try:
+        robot = c.robot("inactive", *words)
+        if "humble" in words:
+            c.env["ROS_DISTRO"] = "humble"
+        run = c.run(WEST)
+        run.wait("says lacks: Nav2 is not active: bt_navigator is inactive")
+        robot.say("active")
+        robot.wait("^goal ")
+        run.wait(r"^  done +succeeded")
+        assert not any(l.startswith("goal ") for l in robot.all[:-1]), "the goal was sent before"
+    finally:
+        c.close()
+
+
+def never_active():
+    """Nav2 stays as it is: the goal fails, with the reason, and nothing was sent."""
+    c = Case()
+    try:
+        robot = c.robot("inactive")
+        run = c.run(WEST)
+        run.wait("ROBOT_LACKS: Nav2 is not active: bt_navigator is inactive")
+        while not robot.new.empty():
+            assert not (robot.new.get() or "").startswith("goal "), "the goal was sent"
+    finally:
+        c.close()
+
+
+def costmaps(*words):
+    c = Case()
+    try:
+        robot = c.robot(*words)
+        if "humble" in words:
+            c.env["ROS_DISTRO"] = "humble"
+        run = c.run('do clear_costmaps {"costmap": "both"}')
+        for _ in "12":
+            robot.wait("^clear (local|global)")
+        run.wait(r"^  done +succeeded")
+        assert len([l for l in robot.all if l.startswith("clear ")]) == 2, robot.all
+    finally:
+        c.close()
+
+
 def bad_config(text, expect):
     c = Case(text)
     try:
@@ -355,6 +400,11 @@ CASES = {
     "forgetful server": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2 has forgotten", ("forget",)),
     "lost server": lambda: ends("outcome_unknown: OUTCOME_UNKNOWN: Nav2's server is gone", ("mute server",)),
     "no server": lambda: told_no_server(),
+    "not active yet": lambda: not_active(),
+    "not active yet, humble": lambda: not_active("humble"),
+    "never active": never_active,
+    "costmaps": lambda: costmaps(),
+    "costmaps, humble": lambda: costmaps("humble"),
     "stop": stopped,
     "gate": gate,
     "silent odometry": lambda: lacks("mute odom", "/odom: nothing comes", "loud odom"),

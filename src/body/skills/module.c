@@ -110,19 +110,10 @@ static const char *told_of(const pons_skill *m)
 // It adds to what the record says, and says nothing else of it.
 static int check_told(const char *text, pons_error *err)
 {
-    static const char *const record[] = {"name",
-                                         "description",
-                                         "interface_type",
-                                         "args_schema",
-                                         "resources_required",
-                                         "timeout_s",
-                                         "success_criteria",
-                                         "error_map",
-                                         "requires_approval",
-                                         "ask_on_unknown",
-                                         "phrases",
-                                         "cancel_supported",
-                                         "preemptible"};
+    static const char *const record[] = {
+        "name",           "description",      "args_schema",      "resources_required",
+        "timeout_s",      "success_criteria", "error_map",        "requires_approval",
+        "ask_on_unknown", "phrases",          "cancel_supported", "preemptible"};
     pons_autovalue told = NULL;
     if (!text) {
         return PONS_OK;
@@ -134,6 +125,11 @@ static int check_told(const char *text, pons_error *err)
         if (pons_get(told, record[i])) {
             return refuse(err, "what it tells is said in its record already");
         }
+    }
+    const char *interface =
+        pons_get(told, "interface_type") ? pons_get_str(told, "interface_type", "") : "ros2_action";
+    if (strcmp(interface, "ros2_action") != 0 && strcmp(interface, "ros2_service") != 0) {
+        return refuse(err, "its interface_type is ros2_action or ros2_service");
     }
     const char *name;
     json_t *amount;

@@ -51,7 +51,8 @@ static const pons__skill *const own[] = {
     &pons__skill_follow,       &pons__skill_follow_joints,
 };
 #define N_OWN (sizeof own / sizeof own[0])
-_Static_assert(N_OWN + 2 * PONS_BODY_SKILLS_MAX <= PONS__SKILLS_MAX, "there is a place for each");
+_Static_assert(N_OWN + PONS_BODY_SKILLS_MAX + PONS__ROBOTS_MAX <= PONS__SKILLS_MAX,
+               "there is a place for each");
 
 static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                      pons__skill_output *ret);
@@ -94,9 +95,9 @@ int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, 
     size_t n = 0;
     const char *interface = NULL;
     const pons_skill *const *all = o->skills(self, &n, &interface);
-    if (n > PONS_BODY_SKILLS_MAX) {
+    if (n > PONS__ROBOTS_MAX) {
         return pons_error_set(err, PONS_EINVAL, "body", "%zu skills of the robot's own, at most %d",
-                              n, PONS_BODY_SKILLS_MAX);
+                              n, PONS__ROBOTS_MAX);
     }
     int rc = PONS_OK;
     for (size_t i = 0; i < n && rc >= 0; i++) {

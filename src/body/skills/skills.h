@@ -15,6 +15,7 @@
 
 #define PONS__SKILL_MSG_MAX PONS_NAV_MSG_MAX
 #define PONS__SKILLS_MAX    64 // of one body
+#define PONS__ROBOTS_MAX    16 // of them the robot's own software's
 
 // Error numbers beyond Nav2's; docs/link.md lists all.
 enum {
@@ -179,7 +180,7 @@ typedef struct pons__skills { // all of one body; not to be moved
     pons_schema *schemas[PONS__SKILLS_MAX];  // of their arguments
     pons_value *told[PONS__SKILLS_MAX];      // parsed; NULL: nothing
     pons__skill modules[PONS_BODY_SKILLS_MAX];
-    pons__skill robots[PONS_BODY_SKILLS_MAX]; // that the robot's own software has
+    pons__skill robots[PONS__ROBOTS_MAX]; // that the robot's own software has
 } pons__skills;
 
 enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2 }; // what a body has

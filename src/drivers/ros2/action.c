@@ -77,7 +77,7 @@ struct ros2_action {
 };
 
 static bool server_there(const ros2_action *a);
-static void move_on(ros2_action *a, goal *g, bool there, int64_t host_ns);
+static void move_on(ros2_action *a, goal *g, bool there, bool held, int64_t host_ns);
 static void over(goal *g, ros2_end end, const char *text);
 static void owe(ros2_action *a, int service, goal *g);
 static void take_answers(ros2_action *a, int64_t host_ns);
@@ -274,6 +274,18 @@ bool ros2_action_look(ros2_action *a, const char *goal_id, ros2_progress *ret)
     return g != NULL;
 }
 
+bool ros2_action_busy(ros2_action *a)
+{
+    bool busy = false;
+    pthread_mutex_lock(&a->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        const goal *g = &a->goals[i];
+        busy = busy || (g->phase != FREE && g->phase != OVER && !g->unwanted);
+    }
+    pthread_mutex_unlock(&a->mtx);
+    return busy;
+}
+
 void ros2_action_end(ros2_action *a, const char *goal_id)
 {
     pthread_mutex_lock(&a->mtx);
@@ -291,7 +303,7 @@ void ros2_action_end(ros2_action *a, const char *goal_id)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
-void ros2_action_poll(ros2_action *a, int64_t host_ns)
+void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
 {
     const bool there = server_there(a);
     pthread_mutex_lock(&a->mtx);
@@ -301,20 +313,22 @@ void ros2_action_poll(ros2_action *a, int64_t host_ns)
     take_results(a);
     drop_cancels(a);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        move_on(a, &a->goals[i], there, host_ns);
+        move_on(a, &a->goals[i], there, held, host_ns);
     }
     pthread_mutex_unlock(&a->mtx);
     write_due(a);
 }
 
-static void move_on(ros2_action *a, goal *g, bool there, int64_t host_ns)
+static void move_on(ros2_action *a, goal *g, bool there, bool held, int64_t host_ns)
 {
     if (g->phase == FREE || g->phase == OVER) {
         return;
     }
-    g->since_ns = g->since_ns ? g->since_ns : host_ns;
+    if (!g->since_ns || (g->phase == BEGUN && held)) { // who holds it says how long
+        g->since_ns = host_ns;
+    }
     const int64_t for_ns = host_ns - g->since_ns;
-    if (g->phase == BEGUN && there) {
+    if (g->phase == BEGUN && there && !held) {
         owe(a, SEND, g);
         g->phase = SENT;
         g->since_ns = host_ns;
@@ -376,13 +390,6 @@ static void owe(ros2_action *a, int service, goal *g)
     }
 }
 
-static uint64_t guid(dds_entity_t writer)
-{
-    dds_instance_handle_t h = 0;
-    dds_get_instance_handle(writer, &h);
-    return h;
-}
-
 // Every request begins with who asks and the how manieth it is; then the goal.
 typedef struct request_head {
     uint64_t guid;
@@ -392,7 +399,7 @@ typedef struct request_head {
 
 static bool written(ros2_action *a, const due *d)
 {
-    const request_head head = {.guid = guid(a->w[d->service]), .seq = d->seq};
+    const request_head head = {.guid = ros2_node_guid(a->w[d->service]), .seq = d->seq};
     if (d->service == CANCEL) {
         cancel_request r = {.guid_ = head.guid, .seq_ = head.seq};
         memcpy(r.goal_info.goal_id.uuid, d->uuid, sizeof d->uuid);
@@ -445,7 +452,7 @@ static goal *asked(ros2_action *a, int service, const void *answer)
 {
     answer_head head;
     memcpy(&head, answer, sizeof head);
-    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == guid(a->w[service]); i++) {
+    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(a->w[service]); i++) {
         goal *g = &a->goals[i];
         if (g->phase != FREE && g->seq[service] == head.seq) {
             return g;

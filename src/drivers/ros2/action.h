@@ -4,27 +4,8 @@
 #define PONS_DRIVERS_ROS2_ACTION_H
 
 #include "drivers/ros2/node.h"
+#include "drivers/ros2/progress.h"
 #include "drivers/ros2/types.h"
-#include "pons/ext/outside.h"
-
-enum { ROS2_GOALS_MAX = 8 }; // of one action, that nobody has ended
-
-typedef enum ros2_end { // how a goal ended
-    ROS2_END_NONE,      // it has not
-    ROS2_END_SUCCEEDED,
-    ROS2_END_ABORTED,
-    ROS2_END_CANCELED,  // by somebody else
-    ROS2_END_REFUSED,   // the server did not take it
-    ROS2_END_NO_SERVER, // nothing was sent
-    ROS2_END_BAD_GOAL,  // nothing was sent
-    ROS2_END_UNKNOWN
-} ros2_end;
-
-typedef struct ros2_progress {
-    ros2_end end;
-    char text[PONS_OUTSIDE_TEXT_MAX]; // what is known of it
-    pons_value *feedback, *result;    // the newest, the caller's to unref; NULL: none
-} ros2_progress;
 
 typedef struct ros2_action ros2_action;
 
@@ -38,8 +19,9 @@ void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *go
 bool ros2_action_look(ros2_action *a, const char *goal_id,
                       ros2_progress *ret);                 // false: no such goal
 void ros2_action_end(ros2_action *a, const char *goal_id); // it is no longer wanted
-// The reader thread: takes what has come, sends what is to be sent.
-void ros2_action_poll(ros2_action *a, int64_t host_ns);
+bool ros2_action_busy(ros2_action *a);                     // with a goal that has not ended
+// The reader thread: takes what has come, sends what is to be sent; held: sends no goal, however long.
+void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns);
 const ros2_shape *ros2_action_goal(const ros2_action *a);
 
 #endif

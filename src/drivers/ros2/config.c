@@ -18,6 +18,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err);
 static void take_shown(const pons_value *v, ros2_config *c);
 static int from_environment(ros2_config *c, pons_error *err);
 static void name_actions(const pons_value *v, ros2_config *c);
+static void name_services(const pons_value *v, ros2_config *c);
 static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
                    ros2_stream *ret);
 static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX]);
@@ -60,6 +61,7 @@ void ros2_config_fini(ros2_config *c)
 bool ros2_config_outside(const ros2_config *c)
 {
     bool any = json_array_size(c->skills) > 0;
+    any = any || *c->clear_local || *c->clear_global || *c->lifecycle_manager;
     for (int i = 0; i < ROS2_NAV2; i++) {
         any = any || *c->actions[i];
     }
@@ -118,6 +120,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
     stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
     name_actions(v, c);
+    name_services(v, c);
     take_shown(v, c);
     const char *wrong = !*c->t_odom.name      ? "/topics/odom"
                         : !*c->t_scan.name    ? "/topics/scan"
@@ -207,6 +210,33 @@ static void name_actions(const pons_value *v, ros2_config *c)
     snprintf(c->dock_type, sizeof c->dock_type, "%s", pons_get_str(dock, "type", ""));
     c->skills = pons_value_ref(pons_get(v, "skills"));
     c->interfaces = pons_value_ref(pons_get(v, "interfaces"));
+}
+
+// As the actions: Nav2's, when it navigates; whichever the file names.
+static void name_services(const pons_value *v, ros2_config *c)
+{
+    static const char *const nodes[] = {"bt_navigator", "controller_server", "planner_server",
+                                        "behavior_server"};
+    const struct {
+        const char *key, *usual;
+        char *ret;
+    } all[] = {
+        {"clear_local_costmap", "local_costmap/clear_entirely_local_costmap", c->clear_local},
+        {"clear_global_costmap", "global_costmap/clear_entirely_global_costmap", c->clear_global},
+        {"lifecycle_manager", "lifecycle_manager_navigation", c->lifecycle_manager}};
+    const pons_value *names = pons_get(v, "services"), *said = pons_get(v, "lifecycle_nodes");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const pons_value *name = json_object_get(names, all[i].key);
+        const char *is = name ? json_string_value(name) : c->nav2 ? all[i].usual : NULL;
+        if (is) {
+            whole(c->ns, is, all[i].ret);
+        }
+    }
+    const size_t n = said ? json_array_size(said) : sizeof nodes / sizeof nodes[0];
+    for (size_t i = 0; i < n && c->n_lifecycle < ROS2_LIFECYCLE_MAX; i++) {
+        snprintf(c->lifecycle_nodes[c->n_lifecycle++], sizeof c->lifecycle_nodes[0], "%s",
+                 said ? json_string_value(json_array_get(said, i)) : nodes[i]);
+    }
 }
 
 // {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}

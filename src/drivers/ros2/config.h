@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 enum { ROS2_NAME_MAX = 200, ROS2_OWN_MAX = 6 }; // the longest name; a robot's own skills
+enum { ROS2_LIFECYCLE_MAX = 12 };               // nodes that are asked for their state
 
 enum { // Nav2's actions, as nav2.c and config.c have them
     ROS2_TO_POSE,
@@ -46,7 +47,11 @@ typedef struct ros2_config {
     char ns[ROS2_NAME_MAX];                 // "robot1"; "": none
     char actions[ROS2_NAV2][ROS2_NAME_MAX]; // "": the robot does not do that
     char dock_id[64], dock_type[64];
-    pons_value *skills, *interfaces; // lists, owned; NULL: none
+    // Nav2's services; "": there is none.
+    char clear_local[ROS2_NAME_MAX], clear_global[ROS2_NAME_MAX], lifecycle_manager[ROS2_NAME_MAX];
+    int n_lifecycle;
+    char lifecycle_nodes[ROS2_LIFECYCLE_MAX][64]; // as the file says them
+    pons_value *skills, *interfaces;              // lists, owned; NULL: none
     double odom_s, scan_s, tf_s, server_s;
     // Of a body that is shown to ROS (ros2_bridge): what it publishes is reliable, unless qos says else.
     struct {

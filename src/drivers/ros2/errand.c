@@ -3,15 +3,22 @@
 //     skill of pons      action                      goal                        outcome
 //     navigate_to_pose   Nav2's NavigateToPose       nav2.c makes it             by result.error_code, or the
 //     spin, dock, …      Nav2's, as configured                                   action's number for "unknown"
-//     a robot's own      any type (types.c)          the arguments, over what    the same; result.success
-//                                                    its entry fixes             false is a failure too
+//     a robot's own      any type (types.c), or      the arguments, over what    the same; result.success
+//                        a service of any type       its entry fixes             false is a failure too
+//     clear_costmaps, …  services of Nav2            upkeep.c
 //
 // The answer of a goal is what the action's result says, as JSON; it stands in the goal's end. Which actions
 // there are is said by config/ros2.yaml: `actions` (Nav2's) and `skills` (the robot's own; own.c).
+//
+// While Nav2 is known not to be active (lifecycle.c), its goals are not sent: one that would move the robot waits, and
+// the robot lacks it, which the body bears for as long as it bears anything that is missing; one that moves
+// nothing is refused.
 #include "drivers/ros2/errand.h"
 
 #include "drivers/ros2/nav2.h"
 #include "drivers/ros2/own.h"
+#include "drivers/ros2/service.h"
+#include "drivers/ros2/upkeep.h"
 #include "pons/clock.h"
 #include "pons/module.h"
 
@@ -32,7 +39,8 @@ typedef struct served {
     const ros2_nav2 *nav2; // NULL: the robot's own
     const ros2_own *own;   // NULL: Nav2's
     char name[ROS2_NAME_MAX];
-    ros2_action *action;
+    ros2_action *action; // NULL: it is a service's
+    ros2_service *service;
 } served;
 
 typedef struct refused { // a goal that could not be made
@@ -46,9 +54,10 @@ struct ros2_errands {
     const pons_value *world;
     ros2_types *types;
     ros2_owns owns;
+    ros2_upkeep *upkeep;
     size_t n, n_skills;
     served at[ROS2_NAV2 + ROS2_OWN_MAX];
-    const pons_skill *skills[ROS2_NAV2 + ROS2_OWN_MAX];
+    const pons_skill *skills[ROS2_NAV2 + ROS2_OWN_MAX + ROS2_UPKEEP_MAX];
     refused refused[ROS2_GOALS_MAX]; // loop thread
     int n_refused;
 };
@@ -82,9 +91,11 @@ int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *worl
     for (size_t i = 0; i < e->owns.n && rc >= 0; i++) {
         const ros2_own *o = &e->owns.at[i];
         e->at[e->n].own = o;
-        rc = serve(e, n, o->record.name, o->action, o->type, err);
+        rc = serve(e, n, o->record.name, o->name, o->type, err);
         e->skills[e->n_skills++] = &o->record;
     }
+    rc = rc < 0 ? rc : ros2_upkeep_open(n, e->types, c, &e->upkeep, err);
+    e->n_skills += rc < 0 ? 0 : ros2_upkeep_skills(e->upkeep, e->skills + e->n_skills);
     if (rc < 0) {
         ros2_errands_close(e);
         return rc;
@@ -124,7 +135,10 @@ static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *n
     s->skill = skill;
     snprintf(s->name, sizeof s->name, "%s", name);
     s->who = s->nav2 ? "Nav2" : s->name;
-    const int rc = ros2_action_open(n, e->types, name, type, e->c->server_s, &s->action, err);
+    const int rc = s->own && s->own->service
+                       ? ros2_service_open(n, e->types, name, type, e->c->server_s,
+                                           s->own->record.timeout_s, &s->service, err)
+                       : ros2_action_open(n, e->types, name, type, e->c->server_s, &s->action, err);
     if (rc < 0) {
         pons_error_context(err, "skill %s", skill);
         return rc;
@@ -140,7 +154,9 @@ void ros2_errands_close(ros2_errands *e)
     }
     for (size_t i = 0; i < e->n; i++) {
         ros2_action_close(e->at[i].action);
+        ros2_service_close(e->at[i].service);
     }
+    ros2_upkeep_close(e->upkeep);
     ros2_owns_close(&e->owns);
     ros2_types_destroy(e->types);
     free(e);
@@ -158,7 +174,7 @@ static const served *serves(const ros2_errands *e, const char *skill)
 
 bool ros2_errands_take(const ros2_errands *e, const char *skill)
 {
-    return serves(e, skill) != NULL;
+    return serves(e, skill) || ros2_upkeep_takes(e->upkeep, skill);
 }
 
 const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_n)
@@ -169,9 +185,27 @@ const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_
 
 void ros2_errands_poll(ros2_errands *e, int64_t host_ns)
 {
+    char why[PONS_OUTSIDE_TEXT_MAX];
+    ros2_upkeep_poll(e->upkeep, host_ns);
+    const bool held = ros2_upkeep_holds(e->upkeep, why, sizeof why);
     for (size_t i = 0; i < e->n; i++) {
-        ros2_action_poll(e->at[i].action, host_ns);
+        const served *s = &e->at[i];
+        if (s->service) {
+            ros2_service_poll(s->service, host_ns);
+        } else {
+            ros2_action_poll(s->action, held && s->nav2 && !s->nav2->still, host_ns);
+        }
     }
+}
+
+bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX])
+{
+    bool waits = false;
+    for (size_t i = 0; i < e->n && !waits; i++) {
+        const served *s = &e->at[i];
+        waits = s->nav2 && !s->nav2->still && ros2_action_busy(s->action);
+    }
+    return waits && ros2_upkeep_holds(e->upkeep, why, PONS_OUTSIDE_TEXT_MAX);
 }
 
 // ---- the loop thread ----------------------------------------------------------------------------
@@ -186,10 +220,19 @@ void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal)
     const served *s = serves(e, goal->skill);
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
     if (!s) {
+        ros2_upkeep_begin(e->upkeep, goal);
         return;
     }
-    const ros2_order o = {e->c, e->world, ros2_action_goal(s->action), goal, why, sizeof why};
-    pons_autovalue v = s->nav2 ? s->nav2->goal(&o) : ros2_own_goal(s->own, goal->args);
+    const ros2_order o = {e->c, e->world, s->service ? NULL : ros2_action_goal(s->action),
+                          goal, why,      sizeof why};
+    pons_autovalue v = NULL;
+    if (!s->nav2 || !s->nav2->still || !ros2_upkeep_holds(e->upkeep, why, sizeof why)) {
+        v = s->nav2 ? s->nav2->goal(&o) : ros2_own_goal(s->own, goal->args);
+    }
+    if (v && s->service) {
+        ros2_service_begin(s->service, goal->goal_id, v, e->c->map);
+        return;
+    }
     if (v) {
         ros2_action_begin(s->action, goal->goal_id, v, e->c->map);
         return;
@@ -275,7 +318,8 @@ void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret)
     for (size_t i = 0; i < e->n; i++) {
         const served *s = &e->at[i];
         ros2_progress p;
-        if (!ros2_action_look(s->action, goal_id, &p)) {
+        if (!(s->service ? ros2_service_look(s->service, goal_id, &p)
+                         : ros2_action_look(s->action, goal_id, &p))) {
             continue;
         }
         const int64_t state = pons_get_int(p.feedback, "state", 0);
@@ -287,6 +331,9 @@ void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret)
         take_end(e, s, &p, ret);
         pons_value_unref(p.feedback);
         ret->answer = p.result;
+        return;
+    }
+    if (ros2_upkeep_look(e->upkeep, goal_id, ret)) {
         return;
     }
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
@@ -301,6 +348,16 @@ void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret)
 void ros2_errands_end(ros2_errands *e, const char *goal_id)
 {
     for (size_t i = 0; i < e->n; i++) {
-        ros2_action_end(e->at[i].action, goal_id);
+        if (e->at[i].service) {
+            ros2_service_end(e->at[i].service, goal_id);
+        } else {
+            ros2_action_end(e->at[i].action, goal_id);
+        }
     }
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        if (strcmp(e->refused[i].id, goal_id) == 0) {
+            e->refused[i].id[0] = '\0';
+        }
+    }
+    ros2_upkeep_end(e->upkeep, goal_id);
 }

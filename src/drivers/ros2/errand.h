@@ -16,6 +16,8 @@ bool ros2_errands_take(const ros2_errands *e, const char *skill);
 const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_n);
 // The reader thread. Host time.
 void ros2_errands_poll(ros2_errands *e, int64_t host_ns);
+// A goal that would move the robot waits for Nav2 to be active, and why.
+bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX]);
 // The loop thread; they do not wait.
 void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal);
 void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret);

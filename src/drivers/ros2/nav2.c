@@ -206,15 +206,16 @@ static const pons_skill compute_path = {
 
 #define NAV2(name) "nav2_msgs/action/" name
 const ros2_nav2 ros2_nav2_all[ROS2_NAV2] = {
-    [ROS2_TO_POSE] = {"navigate_to_pose", NAV2("NavigateToPose"), 9000, NULL, to_pose},
-    [ROS2_THROUGH_POSES] = {"navigate_through_poses", NAV2("NavigateThroughPoses"), 9100, NULL,
-                            through},
-    [ROS2_SPIN] = {"spin", NAV2("Spin"), 700, NULL, spin},
-    [ROS2_BACK_UP] = {"back_up", NAV2("BackUp"), 710, NULL, back_up},
-    [ROS2_DRIVE] = {"drive_on_heading", NAV2("DriveOnHeading"), 720, NULL, drive},
-    [ROS2_DOCK] = {"dock_to_charger", NAV2("DockRobot"), 999, NULL, dock},
-    [ROS2_UNDOCK] = {"undock", NAV2("UndockRobot"), 999, NULL, undock},
-    [ROS2_WAYPOINTS] = {"follow_waypoints", NAV2("FollowWaypoints"), 600, &follow_waypoints,
+    [ROS2_TO_POSE] = {"navigate_to_pose", NAV2("NavigateToPose"), 9000, false, NULL, to_pose},
+    [ROS2_THROUGH_POSES] = {"navigate_through_poses", NAV2("NavigateThroughPoses"), 9100, false,
+                            NULL, through},
+    [ROS2_SPIN] = {"spin", NAV2("Spin"), 700, false, NULL, spin},
+    [ROS2_BACK_UP] = {"back_up", NAV2("BackUp"), 710, false, NULL, back_up},
+    [ROS2_DRIVE] = {"drive_on_heading", NAV2("DriveOnHeading"), 720, false, NULL, drive},
+    [ROS2_DOCK] = {"dock_to_charger", NAV2("DockRobot"), 999, false, NULL, dock},
+    [ROS2_UNDOCK] = {"undock", NAV2("UndockRobot"), 999, false, NULL, undock},
+    [ROS2_WAYPOINTS] = {"follow_waypoints", NAV2("FollowWaypoints"), 600, false, &follow_waypoints,
                         waypoints},
-    [ROS2_PATH] = {"compute_path_to_pose", NAV2("ComputePathToPose"), 200, &compute_path, path},
+    [ROS2_PATH] = {"compute_path_to_pose", NAV2("ComputePathToPose"), 200, true, &compute_path,
+                   path},
 };

@@ -19,6 +19,7 @@ typedef struct ros2_nav2 {
     const char *skill;
     const char *type;                         // nav2_msgs/action/…
     int unknown;                              // the error number when Nav2 gives none
+    bool still;                               // its goals move nothing
     const pons_skill *record;                 // NULL: a skill that the body has
     pons_value *(*goal)(const ros2_order *o); // an object; NULL, with a line in why: it cannot be
 } ros2_nav2;

@@ -189,6 +189,13 @@ bool ros2_node_matched(dds_entity_t endpoint)
     return (as_writer >= 0 ? as_writer : dds_get_matched_publications(endpoint, peers, 1)) > 0;
 }
 
+uint64_t ros2_node_guid(dds_entity_t writer)
+{
+    dds_instance_handle_t h = 0;
+    dds_get_instance_handle(writer, &h);
+    return h;
+}
+
 // ROS's name of a DDS type: sensor_msgs::msg::dds_::LaserScan_ is sensor_msgs/msg/LaserScan.
 static void ros_type(const char *type, char *ret, size_t cap)
 {

@@ -30,6 +30,8 @@ dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name
 dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
                               const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);
 bool ros2_node_matched(dds_entity_t endpoint); // with at least one peer
+// How a client of services names itself in its requests, by the writer of them.
+uint64_t ros2_node_guid(dds_entity_t writer);
 // Why it is not: "/scan: nobody publishes it", "/scan is published as sensor_msgs/msg/PointCloud2, …",
 // "/scan: reliability: …". True: somebody is there, and does not fit.
 bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);

@@ -83,8 +83,17 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
     char part[ROS2_TYPE_MAX + 16];
     o->type = pons_get_str(v, "type", "");
     o->fixed = pons_get(v, "goal");
-    ros2_config_name(c, pons_get_str(v, "action", pons_get_str(v, "name", "")), o->action);
-    snprintf(part, sizeof part, "%s_Goal", o->type);
+    o->service = strcmp(pons_get_str(v, "interface_type", ""), "ros2_service") == 0;
+    const char *key = o->service ? "service" : "action";
+    if (pons_get(v, o->service ? "action" : "service") ||
+        (strstr(o->type, "/srv/") != NULL) != o->service) {
+        return pons_error_set(err, PONS_EINVAL, MODULE,
+                              "with interface_type: %s its type is package/%s/X, and its name `%s`",
+                              pons_get_str(v, "interface_type", ""), o->service ? "srv" : "action",
+                              key);
+    }
+    ros2_config_name(c, pons_get_str(v, key, pons_get_str(v, "name", "")), o->name);
+    snprintf(part, sizeof part, "%s_%s", o->type, o->service ? "Request" : "Goal");
     int rc = ros2_types_get(t, part, &goal, err);
     rc = rc < 0 ? rc : check_fixed(goal, o, c->map, err);
     if (rc < 0) {
@@ -94,7 +103,8 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
                      *counted = pons_get(v, "resources_counted");
     pons_autovalue args = given ? json_deep_copy(given) : usual_args(goal, o->fixed);
     pons_autovalue told =
-        counted ? pons_object("resources_counted", json_deep_copy(counted), NULL) : NULL;
+        pons_object("resources_counted", counted ? json_deep_copy(counted) : NULL, "interface_type",
+                    o->service ? json_string("ros2_service") : NULL, NULL);
     o->texts[0] = dumped(args);
     o->texts[1] = map ? dumped(map) : strdup("{\"default\":\"ask_human\"}");
     o->texts[2] = dumped(pons_get(v, "phrases"));
@@ -115,7 +125,7 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
                              .needs_base = base,
                              .moves = moves ? json_is_true(moves) : base,
                              .preemptible = json_is_true(pons_get(v, "preemptible")),
-                             .cancel_supported = !cancel || json_is_true(cancel),
+                             .cancel_supported = cancel ? json_is_true(cancel) : !o->service,
                              .requires_approval = json_is_true(pons_get(v, "requires_approval")),
                              .ask_on_unknown = json_is_true(pons_get(v, "ask_on_unknown")),
                              .args_schema = o->texts[0],

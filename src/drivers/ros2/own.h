@@ -8,10 +8,11 @@
 
 typedef struct ros2_own {
     pons_skill record;
-    char action[ROS2_NAME_MAX];
-    const char *type;        // my_msgs/action/Wave
-    const pons_value *fixed; // members of the goal that the entry says; NULL: none
-    char *texts[4];          // of the record: JSON
+    bool service;             // it is a service, not an action
+    char name[ROS2_NAME_MAX]; // of the action or the service
+    const char *type;         // my_msgs/action/Wave, my_msgs/srv/Beep
+    const pons_value *fixed;  // members of the goal that the entry says; NULL: none
+    char *texts[4];           // of the record: JSON
 } ros2_own;
 
 typedef struct ros2_owns {

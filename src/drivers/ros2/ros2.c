@@ -21,7 +21,7 @@
 //
 // **What is missing** (`lacks`) is one line without numbers that change, so that it is told once: no /clock, no
 // odometry, no scan, frames that do not connect, no localisation, no battery yet, nobody who listens to
-// cmd_vel; with the reason where one is known: a type or a QoS that does not fit, a message that is no good.
+// cmd_vel, a Nav2 that is not active while a goal waits for it; with the reason where one is known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
 
 #include "drivers/gate.h"
@@ -417,5 +417,8 @@ static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEX
     ros2_senses_lack(r->senses, host_ns, why);
     if (!*why && !ros2_node_matched(r->cmd_vel)) {
         ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
+    }
+    if (!*why && r->errands) {
+        ros2_errands_lack(r->errands, why);
     }
 }

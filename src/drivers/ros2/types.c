@@ -666,6 +666,25 @@ static void compile(const ros2_shape *s, uint32_t at, program *p)
     }
 }
 
+// nav2_msgs/action/Spin_Goal is nav2_msgs::action::dds_::Spin_Goal_; a service's messages are named by what is asked
+// and answered, though who asks is in them.
+static void name_topic(const char *name, char *ret, size_t cap)
+{
+    static const char *const as[][2] = {{"_Asked", "_Request"}, {"_Answered", "_Response"}};
+    const char *last = strrchr(name, '/'), *first = strchr(name, '/'), *suffix = "";
+    size_t n = strlen(last + 1);
+    for (size_t i = 0; i < sizeof as / sizeof as[0]; i++) {
+        const size_t k = strlen(as[i][0]);
+        if (n > k && strcmp(last + 1 + n - k, as[i][0]) == 0) {
+            n -= k;
+            suffix = as[i][1];
+            break;
+        }
+    }
+    snprintf(ret, cap, "%.*s::%.*s::dds_::%.*s%s_", (int)(first - name), name,
+             (int)(last - first - 1), first + 1, (int)n, last + 1, suffix);
+}
+
 const dds_topic_descriptor_t *ros2_types_topic(ros2_types *t, const ros2_shape *s, pons_error *err)
 {
     for (int i = 0; i < t->n_topics; i++) {
@@ -686,10 +705,7 @@ const dds_topic_descriptor_t *ros2_types_topic(ros2_types *t, const ros2_shape *
     p.n = 0;
     compile(s, 0, &p);
     put(&p, DDS_OP_RTS);
-    // nav2_msgs/action/Spin_Goal is nav2_msgs::action::dds_::Spin_Goal_
-    const char *last = strrchr(s->name, '/'), *first = strchr(s->name, '/');
-    snprintf(x->name, sizeof x->name, "%.*s::%.*s::dds_::%s_", (int)(first - s->name), s->name,
-             (int)(last - first - 1), first + 1, last + 1);
+    name_topic(s->name, x->name, sizeof x->name);
     x->of = s;
     x->ops = p.ops;
     const dds_topic_descriptor_t d = {.m_size = s->size,
