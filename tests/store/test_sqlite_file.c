@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -1384,6 +1385,28 @@ static void test_disk_full(void **state)
     faults_off();
 }
 
+// Whoever opens it first needs room for what processes share of the log's index.
+static void test_disk_full_at_open(void **state)
+{
+    const place *p = *state;
+    pons_store s = open_store(p);
+    pons_store_close(&s);
+    struct rlimit room, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &room), 0);
+    none = (struct rlimit){.rlim_cur = 1, .rlim_max = room.rlim_max};
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    pons_error why = PONS_ERROR_INIT;
+    const int rc = pons_store_sqlite_open(p->path, &s, &why);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
+    signal(SIGXFSZ, was);
+    char line[1024];
+    assert_int_equal(rc, PONS_EIO);
+    assert_non_null(strstr(pons_error_line(&why, line, sizeof line), "disk full"));
+    s = open_store(p);
+    pons_store_close(&s);
+}
+
 // Every write fails once: whatever was told is true, also after the store is opened again.
 static void test_every_write_fails_once(void **state)
 {
@@ -1458,6 +1481,7 @@ int main(void)
         TEST(test_damaged),
         TEST(test_directory_not_writable),
         TEST(test_disk_full),
+        TEST(test_disk_full_at_open),
         TEST(test_every_write_fails_once),
     };
 #undef TEST

@@ -217,9 +217,13 @@ int pons__sql_do(sql_conn *c, sql_id id, pons_error *err)
     return st ? pons__sql_run(c, st, err) : err->status;
 }
 
-// Why the last write to the log failed: errno itself has seen a rollback since.
-static int log_errno(sqlite3 *db)
+// Why a file could not be read, written or made larger. Of a write to the log its file knows: errno itself has seen
+// a rollback since.
+static int why_errno(sqlite3 *db, int extended)
 {
+    if (extended != SQLITE_IOERR_WRITE) {
+        return (extended & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(db) : 0;
+    }
     sqlite3_file *f = NULL;
     int code = 0;
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) == SQLITE_OK && f &&
@@ -240,8 +244,8 @@ int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
     int status = found ? found->status : PONS_EIO;
     pons_error_set(err, status, "store", "%s", what);
     pons_error_source(err, "%s", c->name);
-    const int below = code == SQLITE_IOERR_WRITE ? log_errno(c->db) : 0;
-    if (below == EDQUOT || below == EFBIG) { // a user's share, or a file's: full as well
+    const int below = c->db ? why_errno(c->db, code) : 0;
+    if (below == ENOSPC || below == EDQUOT || below == EFBIG) { // all, a user's share, a file's
         pons_error_cause(err, "disk full (%s)", strerror(below));
     } else if (found) {
         pons_error_cause(err, "%s (%s)", found->text, found->symbol);
