@@ -69,6 +69,15 @@ int pons_cx_save(pons_cx *cx, pons_value *v);
 
 // ---- for a host with threads of its own ---------------------------------------------------------
 
+// Where a superstep has several tasks to run, fn is called for each of this node's, with its user pointer,
+// before the first of them runs. The node's function is then called for each in task order, and returns
+// what has become of it; until then the cx is the host's to use, on the loop thread. What a cache gives,
+// or what is too late, is not begun. One whose function has not been called when pons_run_step returns is
+// given up: a later step begins it anew. Of a node that has been recorded; not of a subgraph, a task or a
+// blocking node.
+typedef void (*pons_begin_fn)(pons_cx *cx, void *user);
+void pons_graph_begin(pons_graph_builder *b, const char *name, pons_begin_fn fn);
+
 // Lends a task that was called and not run yet to the caller of this, who runs it wherever he likes in
 // place of its function: *ret is its own pons_cx, for the loop thread alone. *ret is NULL when there is
 // nothing to run: it has ended, waits, or its cache had the result.

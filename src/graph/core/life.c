@@ -118,7 +118,7 @@ void pons__task_rewind(pons_cx *cx)
     cx->call_at = 0;
     cx->effect_at = 0;
     cx->rand_ready = false;
-    cx->bare = cx->cached = cx->outside = false;
+    cx->bare = cx->cached = cx->outside = cx->ahead = false;
     cx->router = NULL;
     cx->fault = PONS_OK;
     cx->broken = false;

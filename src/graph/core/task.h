@@ -124,6 +124,7 @@ struct pons_cx { // a task, and what its node sees
     int depth;            // how many callers are around it
     bool retired;         // its place is free
     bool lent;            // its host runs it
+    bool ahead;           // its pass has been begun, its function is still to be called
     pons_value *returned; // what a step gave; owned
 };
 

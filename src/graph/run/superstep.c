@@ -51,6 +51,7 @@ static int settle_step(pons_run *r, pons_error *err);
 static bool must_store(const pons_run *r);
 static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static int step_tasks(pons_run *r, pons_error *err);
+static int begin_tasks(pons_run *r, pons_error *err);
 static bool all_done(const pons_run *r);
 static int conclude_parked(pons_run *r, bool failed, pons_error *err);
 static int conclude_step(pons_run *r, pons_error *err);
@@ -198,6 +199,10 @@ static int step_tasks(pons_run *r, pons_error *err)
     if (pons__cut_step_over(r)) {
         pons__cut_step(r, r->n_tasks);
     }
+    const int st = begin_tasks(r, err);
+    if (st != PONS_OK) {
+        return st;
+    }
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
         if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
@@ -247,6 +252,33 @@ static int step_tasks(pons_run *r, pons_error *err)
         parked = parked || r->tasks[i]->state == PONS__TASK_TODO;
     }
     return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+}
+
+// Of several tasks that are to be run, those that a host works on beside each other are begun first.
+static int begin_tasks(pons_run *r, pons_error *err)
+{
+    size_t todo = 0;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        r->tasks[i]->ahead = false; // of a step that ended before it came to this one
+        todo += r->tasks[i]->state == PONS__TASK_TODO && !r->tasks[i]->caller;
+    }
+    for (size_t i = 0; i < r->n_tasks && todo > 1; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state != PONS__TASK_TODO || cx->caller || !cx->node->begin) {
+            continue;
+        }
+        if (r->opts.stream) {
+            pons__stream_task(cx, true);
+        }
+        pons__task_begin(cx);
+        if (cx->broken) {
+            if (err) {
+                *err = cx->fault_error;
+            }
+            return cx->fault;
+        }
+    }
+    return PONS_OK;
 }
 
 static bool all_done(const pons_run *r)

@@ -220,23 +220,35 @@ void pons_graph_entrypoint(pons_graph_builder *b, pons_step_fn fn, void *user)
     pons_graph_edge(b, b->name, PONS_END);
 }
 
-void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
+// A node that has been recorded; NULL, and a fault: there is none.
+static pons__node_spec *recorded(pons_graph_builder *b, const char *name, bool given,
+                                 const char *what)
 {
-    pons__node_spec *n = NULL;
-    if (!recording(b)) {
-        return;
-    }
-    for (size_t i = b->n_nodes; i-- > 0 && !n;) { // mostly the newest
+    for (size_t i = b->n_nodes; i-- > 0 && given;) { // mostly the newest
         if (strcmp(b->nodes[i].name, name ? name : "") == 0) {
-            n = &b->nodes[i];
+            return &b->nodes[i];
         }
     }
-    if (!n || !opts) {
-        char text[PONS_NAME_MAX + 64];
-        snprintf(text, sizeof text, "unknown node '%.*s' is given options", PONS_NAME_MAX,
-                 name ? name : "");
-        b->misplaced = b->misplaced ? b->misplaced : json_array();
-        b->failed = json_array_append_new(b->misplaced, json_string(text)) != 0 || b->failed;
+    char text[PONS_NAME_MAX + 64];
+    snprintf(text, sizeof text, "unknown node '%.*s' is given %s", PONS_NAME_MAX, name ? name : "",
+             what);
+    b->misplaced = b->misplaced ? b->misplaced : json_array();
+    b->failed = json_array_append_new(b->misplaced, json_string(text)) != 0 || b->failed;
+    return NULL;
+}
+
+void pons_graph_begin(pons_graph_builder *b, const char *name, pons_begin_fn fn)
+{
+    pons__node_spec *n = recording(b) ? recorded(b, name, true, "a beginning") : NULL;
+    if (n) {
+        n->begin = fn;
+    }
+}
+
+void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
+{
+    pons__node_spec *n = recording(b) ? recorded(b, name, opts != NULL, "options") : NULL;
+    if (!n) {
         return;
     }
     free(n->error_handler);

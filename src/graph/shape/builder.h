@@ -26,6 +26,7 @@ typedef struct pons__node_spec {
     size_t n_shares;
     pons_blocking_fn blocking;
     pons_step_fn step;
+    pons_begin_fn begin;
     bool called;
     pons_node_options opts; // with the names below instead of its own
     pons__names goes, cache_on;

@@ -582,6 +582,11 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
             return false;
         }
         n->deferred = from->opts.deferred;
+        n->begin = from->begin;
+        if (n->begin && !n->fn) {
+            fault(f, "node '%s' can't be begun ahead: it is a subgraph, a task, or it blocks",
+                  n->name);
+        }
         if (n->deferred && !g->deferred) {
             g->deferred = calloc(g->n_words, sizeof *g->deferred);
         }

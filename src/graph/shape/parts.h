@@ -98,7 +98,8 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     size_t n_arms;
     bool before, after; // interrupt_before / interrupt_after
     bool deferred;
-    uint32_t *goes; // what the node itself may go to
+    pons_begin_fn begin; // before any fn of the superstep; NULL: nothing
+    uint32_t *goes;      // what the node itself may go to
     size_t n_goes;
     pons_blocking_fn blocking; // instead of fn
     pons_step_fn step;         // instead of fn: an entrypoint's, a task's

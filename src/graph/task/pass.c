@@ -6,6 +6,9 @@
 //     +------- an answer came ------------- parked                                       |
 //     +------- another attempt is due <--------------------------------------------------+
 //
+// Where a host works beside itself (pons_graph_begin), a superstep's passes are all opened first, as
+// far as the node, and finished one after the other.
+//
 // A rewind drops what the last pass wrote and keeps its awaits, time, seed and inbox bound.
 #include "graph/task/pass.h"
 
@@ -25,6 +28,7 @@
 #include "graph/task/subgraph.h"
 
 static void pass(pons_cx *cx, const pons_value *input);
+static void finish(pons_cx *cx);
 static void conclude(pons_cx *cx, int st, pons_error *said, bool input);
 static int too_few(const pons_cx *cx, pons_error *err);
 static int run_node(pons_cx *cx, pons_error *err);
@@ -33,6 +37,10 @@ static int run_routers(pons_cx *cx, pons_error *err);
 void pons__task_run(pons_cx *cx)
 {
     do { // again for an attempt that is due at once
+        if (cx->ahead) {
+            finish(cx);
+            continue;
+        }
         pons__seen_begins(cx);
         pons__task_rewind(cx);
         pass(cx, NULL);
@@ -40,6 +48,24 @@ void pons__task_run(pons_cx *cx)
     if (cx->caller) {
         pons__future_settle(cx);
     }
+}
+
+void pons__task_begin(pons_cx *cx)
+{
+    cx->ahead = pons__task_open(cx);
+    if (cx->ahead) {
+        cx->node->begin(cx, cx->node->user);
+    }
+}
+
+// The other half of a pass that was begun.
+static void finish(pons_cx *cx)
+{
+    pons_error err;
+    pons__error_empty(&err);
+    cx->ahead = false;
+    const int st = cx->node->fn(cx, cx->node->user, &err);
+    pons__task_conclude(cx, st, &err, false);
 }
 
 void pons__task_start(pons_cx *cx, const pons_value *input)

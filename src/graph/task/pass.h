@@ -5,6 +5,8 @@
 #include "graph/core/task.h"
 
 void pons__task_run(pons_cx *cx); // a TODO task to done, parked or failed
+// Opens the pass of a TODO task whose node has something to begin, and has it begun.
+void pons__task_begin(pons_cx *cx);
 void pons__task_start(pons_cx *cx, const pons_value *input); // the pass of START
 // A pass whose function somebody else runs: its begin, and what becomes of it. False: there is nothing
 // to run.
