@@ -33,7 +33,7 @@ def encode(v):
     if kind is list:
         return [encode(x) for x in v]
     if kind is dict:
-        if KEY in v or not all(type(k) is str for k in v):
+        if KEY in v or not all(type(k) is str and "\0" not in k for k in v):
             return {KEY: ["dict", [[encode(k), encode(x)] for k, x in v.items()]]}
         return {k: encode(x) for k, x in v.items()}
     return _special(v, kind)

@@ -1,18 +1,21 @@
-"""The node at work on this thread."""
+"""The node at work, and the runs whose engine is at work on this thread."""
 
+import contextvars
 import threading
 
+at = contextvars.ContextVar("pons_at", default=None)  # a node goes with its context, to other threads and loops too
 
-class _Stack(threading.local):
+
+class _Calls(threading.local):
     def __init__(self):
-        self.at = []  # nodes, the inner ones last
-        self.calls = []  # runs
+        self.calls = []  # the inner ones last: what C calls back finds its run
 
 
-stack = _Stack()
+stack = _Calls()
 
 
 def now():
-    if not stack.at:
+    found = at.get()
+    if found is None:
         raise RuntimeError("called outside of a node")
-    return stack.at[-1]
+    return found

@@ -8,6 +8,11 @@ def get_stream_writer():
     return now().write
 
 
+def get_store():
+    """The store of items that the graph was compiled with."""
+    return now().call.graph.items
+
+
 def get_config():
     """The config of this run."""
     return now().call.config

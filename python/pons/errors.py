@@ -1,5 +1,7 @@
 """What a graph raises. Names are LangGraph's."""
 
+from dataclasses import dataclass
+
 
 class PonsError(RuntimeError):
     """An error of the engine: `status` is its number (pons/error.h), the text its one line."""
@@ -23,6 +25,23 @@ class EmptyInputError(Exception):
 
 class EmptyChannelError(Exception):
     """The channel has no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """What a node's error handler is told: which node failed, and with what."""
+
+    node: str
+    error: BaseException
+
+
+class NodeTimeoutError(Exception):
+    """An asynchronous node took longer than it may: `kind` is "run" or "idle", `timeout` in seconds."""
+
+    def __init__(self, node, elapsed, *, kind, run_timeout=None, idle_timeout=None):
+        self.node, self.elapsed, self.kind, self.run_timeout, self.idle_timeout = node, elapsed, kind, run_timeout, idle_timeout
+        self.timeout = idle_timeout if kind == "idle" else run_timeout
+        super().__init__(f"Node {node!r} exceeded its {kind} timeout of {self.timeout}s")
 
 
 class GraphBubbleUp(Exception):

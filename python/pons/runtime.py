@@ -11,6 +11,7 @@ class Runtime(Generic[ContextT]):
     context: Any = None
     stream_writer: Callable[[Any], None] = lambda _: None
     store: Any = None
+    heartbeat: Callable[[], None] = lambda: None
     previous: Any = None
 
 

@@ -1,5 +1,6 @@
 """What nodes return and callers pass. Names and members are LangGraph's."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, Literal, NamedTuple, Sequence, TypeVar
 
@@ -7,7 +8,7 @@ from ._now import now
 from .constants import OVERWRITE
 
 N = TypeVar("N")
-StreamMode = Literal["values", "updates", "custom", "tasks", "checkpoints", "debug"]
+StreamMode = Literal["values", "updates", "messages", "custom", "tasks", "checkpoints", "debug"]
 Durability = Literal["sync", "async", "exit"]
 All = Literal["*"]
 StreamWriter = Callable[[Any], None]
@@ -108,6 +109,33 @@ class RetryPolicy(NamedTuple):
         if isinstance(self.retry_on, Sequence):
             return isinstance(exc, tuple(self.retry_on))
         return bool(self.retry_on(exc))
+
+
+@dataclass(kw_only=True, frozen=True)
+class TimeoutPolicy:
+    """How long an attempt of an asynchronous node may take: in all, and without writing, streaming or `runtime.heartbeat()`. Seconds, or timedeltas."""
+
+    run_timeout: Any = None
+    idle_timeout: Any = None
+    refresh_on: Literal["auto", "heartbeat"] = "auto"
+
+    @classmethod
+    def coerce(cls, v):
+        made = v if isinstance(v, cls) else cls(run_timeout=v)
+        if made.refresh_on not in ("auto", "heartbeat"):
+            raise ValueError("refresh_on must be 'auto' or 'heartbeat'")
+        if made.refresh_on == "heartbeat":
+            raise NotImplementedError("refresh_on='heartbeat' is not there: what a node streams counts as a sign of life too (docs/python.md)")
+        limits = {}
+        for name in ("run_timeout", "idle_timeout"):
+            given = getattr(made, name)
+            if given is not None:
+                limits[name] = given.total_seconds() if isinstance(given, datetime.timedelta) else float(given)
+                if limits[name] <= 0:
+                    raise ValueError(f"{name} must be greater than 0")
+        if not limits:
+            raise ValueError("a TimeoutPolicy has a run_timeout or an idle_timeout")
+        return cls(**limits)
 
 
 @dataclass(kw_only=True)

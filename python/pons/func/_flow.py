@@ -9,9 +9,9 @@ import inspect
 import weakref
 
 from .._library import NULL, check, ffi, lib, new_error
+from .._things import handle, pointer
 from ..constants import INTERRUPT
 from ..checkpoint.memory import InMemorySaver
-from ..graph._at import handle, pointer
 from ..graph._board import run_entry, run_task
 from ..graph._made import Made, free, policies
 from ..graph._run import SKIP
@@ -74,8 +74,8 @@ class Flow(Made):
         self._compile()
         return True
 
-    def run(self, at, given, previous):
-        more = {"config": at.call.config, "writer": at.write, "store": None, "previous": previous}
+    def run(self, at, given, previous, config):
+        more = {"config": config, "writer": at.write, "store": self.items, "previous": previous}
         if "runtime" in self.wants:
             more["runtime"] = at.runtime()
             more["runtime"].previous = previous

@@ -1,64 +1,76 @@
-"""A node, a task or an entrypoint at work, and how C's pointers stand for Python's things.
+"""A node, a task or an entrypoint at work.
 
-C has one function for each kind of call, and a number for each Python thing as its user pointer. An exception
+C has one function for each kind of call, and a number for each Python thing (../_things.py). An exception
 stays in the call (`call.failed`) and is raised again where the run was started; C gets its line. Nothing
 is raised through C.
 """
 
 import asyncio
+import functools
 import inspect
-import itertools
+import threading
+import time
 
 from .._library import NULL, PARKED, ffi, lib, new_error, python, raised, value
-from .._now import stack
-from ..errors import GraphInterrupt, InvalidUpdateError
+from .._now import now, stack
+from ..errors import GraphInterrupt, InvalidUpdateError, NodeTimeoutError
 from ..runtime import Runtime
 from .message import from_wire, to_wire
 
-_numbers = itertools.count(1)
-_things = {}
 
-
-def handle(thing):
-    """A number for C; the thing lives until given back."""
-    n = next(_numbers)
-    _things[n] = thing
-    return n
-
-
-def release(numbers):
-    for n in numbers:
-        _things.pop(n, None)
-
-
-def pointer(n):
-    return ffi.cast("void *", n)
-
-
-def thing(user):
-    """What a user pointer of C stands for."""
-    return _things[int(ffi.cast("uintptr_t", user))]
+def line_of(exc):
+    """An exception as the engine keeps it."""
+    try:
+        text = f"{type(exc).__name__}: {exc}"
+    except Exception:
+        text = type(exc).__name__
+    return text.split("\n")[0].replace("\0", "")[:200].encode(errors="replace").decode()
 
 
 def fail(err, exc):
     """Keeps the exception and tells C of it."""
+    text = line_of(exc)
     if stack.calls:
-        stack.calls[-1].failed = exc
-    text = f"{type(exc).__name__}: {exc}".split("\n")[0][:400]
-    lib.pons_error_set(err, lib.PONS_EINVAL, b"python", b"%s", ffi.new("char[]", text.encode(errors="replace")))
+        call = stack.calls[-1]
+        call.failed = call.failures[text] = exc
+    lib.pons_error_set(err, lib.PONS_EINVAL, b"python", b"%s", ffi.new("char[]", text.encode()))
     return lib.PONS_EINVAL
 
 
 class At:
-    """A node at work."""
+    """A node at work on the engine's own thread. Threads that it started itself may stream as well."""
 
     def __init__(self, cx, node, call):
-        self.cx, self.node, self.call, self.wrote = cx, node, call, {}
+        self.cx, self.node, self.call, self.lock, self.over = cx, node, call, threading.Lock(), False
+
+    def on_loop(self, what):
+        """What asks something of the engine: here nobody else does, but the node's own threads."""
+        with self.lock:
+            if self.over:
+                raise RuntimeError(f"'{self.node.name}' has ended: it can't stream or ask any more")
+            return what()
+
+    def beat(self):
+        """A sign of life, for who must not be idle (TimeoutPolicy)."""
+        self.moved = time.monotonic()
+
+    def end(self):
+        with self.lock:
+            self.over = True
 
     def write(self, v):
-        lib.pons_cx_custom(self.cx, value(v))
+        made = value(v)
+        self.beat()
+        self.on_loop(lambda: lib.pons_cx_custom(self.cx, made))
+
+    def say(self, chunk, metadata):
+        made, more = value(to_wire(chunk)), value(metadata)
+        self.on_loop(lambda: lib.pons_cx_message(self.cx, made, more))
 
     def interrupt(self, v):
+        return self.on_loop(lambda: self._interrupt(v))
+
+    def _interrupt(self, v):
         ret, err = ffi.new("pons_value **"), new_error()
         rc = lib.pons_interrupt(self.cx, value(v), ret, err)
         if rc == PARKED:
@@ -67,11 +79,8 @@ class At:
             raise raised(err)
         return python(ret[0])
 
-    def on_loop(self, what):
-        return what()
-
     def runtime(self):
-        return Runtime(context=self.call.context, stream_writer=self.write)
+        return Runtime(context=self.call.context, stream_writer=self.write, store=self.call.graph.items, heartbeat=self.beat)
 
     def read(self, names, channels, seen):
         """{channel: value} of those that have one."""
@@ -110,10 +119,43 @@ class At:
             raise InvalidUpdateError(f"'{name}' can't be written: {ffi.string(lib.pons_status_word(rc)).decode()}")
 
 
+def timed(name, fn, policy):
+    """An asynchronous node that may take so long in all, or so long without a sign of life."""
+    if not inspect.iscoroutinefunction(fn):
+        raise ValueError(f"Node timeouts are only supported for async nodes: '{name}' is not")
+
+    @functools.wraps(fn)
+    async def within(*args, **kwargs):
+        at, work, begun = now(), asyncio.ensure_future(fn(*args, **kwargs)), time.monotonic()
+        at.moved = begun
+        try:
+            while True:
+                here = time.monotonic()
+                ends = [(kind, since + limit) for kind, since, limit in (("run", begun, policy.run_timeout), ("idle", at.moved, policy.idle_timeout)) if limit]
+                kind, end = min(ends, key=lambda e: e[1])
+                if here >= end:
+                    raise NodeTimeoutError(name, here - begun, kind=kind, run_timeout=policy.run_timeout, idle_timeout=policy.idle_timeout)
+                await asyncio.wait([work], timeout=end - here)
+                if work.done():
+                    return work.result()
+        finally:
+            if not work.done():
+                work.cancel()
+                await asyncio.wait([work])
+
+    return within
+
+
 async def _wait(made):
     return await made
 
 
-def waited(made):
-    """What a function gave, or what it awaits gives."""
-    return asyncio.run(_wait(made)) if inspect.isawaitable(made) else made
+def waited(made, call):
+    """What a function gave, or what it awaits gives: on the loop of who called ainvoke or astream, else on one of its own."""
+    if not inspect.isawaitable(made):
+        return made
+    if call.loop is None:
+        return asyncio.run(_wait(made))
+    task = asyncio.run_coroutine_threadsafe(_wait(made), call.loop)
+    call.stop.add(task)
+    return task.result()

@@ -1,26 +1,31 @@
-"""Who runs what: the entrypoint and every task have a thread of their own, the engine has the caller's.
+"""Who runs what: an entrypoint, every task and each of several nodes of a superstep have a thread of their own.
 
-    caller's thread: the engine -- run_entry --> board: what the others ask of the engine, one at a time,
-                                                 until the entrypoint and all that it called have ended
-    a thread each:   the entrypoint | task | task | ...       ask(what) --> the board --> the answer
+    the engine's thread: the engine -- run_entry, run_node --> board: what the others ask of the engine, one at a
+                                                time, until the one that is waited for, and all that it called, has ended
+    a thread each:   the entrypoint | task | node | ...       ask(what) --> the board --> the answer
 
-So tasks are side by side, a future is one of concurrent.futures, and the engine is called on one thread. A
+So they are side by side, a future is one of concurrent.futures, and the engine is called on one thread. A
 task that is called is lent by the engine (pons_future_lend) and given back with its result, which is then
-committed, before its future has it.
+committed, before its future has it. Of several nodes each is begun (pons_graph_begin) before the first is waited
+for. Whoever still works when the run has ended (it was canceled) finds the board closed.
 """
 
 import asyncio
 import concurrent.futures
 import contextvars
+import os
 import queue
 import threading
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from .._library import NULL, OK, PARKED, check, ffi, lib, new_error, python, raised, value
+from .._now import at as current
 from .._now import stack
+from .._things import thing
 from ..errors import GraphInterrupt
-from ._at import At, fail, thing, waited
+from ._at import At, fail, waited
+from ._tokens import around
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -45,6 +50,10 @@ class _Pool:
     """Threads that are kept for the next one that needs one."""
 
     def __init__(self):
+        self.none()
+        os.register_at_fork(after_in_child=self.none)  # a child process has none of them
+
+    def none(self):
         self.idle, self.lock = [], threading.Lock()
 
     def run(self, what):
@@ -64,7 +73,7 @@ class _Pool:
                 self.idle.append(work)
 
 
-_pool = _Pool()
+pool = _Pool()
 
 
 class Asked(At):
@@ -72,67 +81,84 @@ class Asked(At):
 
     def __init__(self, cx, node, call, board, parent=None):
         super().__init__(cx, node, call)
-        self.board, self.parent, self.below, self.outcome = board, parent, 0, None
-
-    def write(self, v):
-        self.board.ask(lambda: At.write(self, v))
-
-    def say(self, chunk, metadata):
-        self.board.ask(lambda: At.say(self, chunk, metadata))
-
-    def interrupt(self, v):
-        return self.board.ask(lambda: At.interrupt(self, v))
+        self.board, self.parent, self.below, self.outcome, self.ended = board, parent, 0, None, False
 
     def on_loop(self, what):
-        return self.board.ask(what)
+        return self.board.ask(lambda: At.on_loop(self, what))
 
 
 class Board:
     def __init__(self, call):
-        self.call, self.queue = call, queue.SimpleQueue()
+        self.call, self.queue, self.lock, self.closed, self.owner = call, queue.SimpleQueue(), threading.Lock(), False, None
 
     def ask(self, what):
         """From a task's thread: runs what on the engine's, and gives what it gives."""
+        if threading.get_ident() == self.owner:
+            return what()
         reply = queue.SimpleQueue()
-        self.queue.put((what, reply))
+        with self.lock:
+            if self.closed:
+                raise RuntimeError("the run has ended")
+            self.queue.put((what, reply))
         good, made = reply.get()
         if good:
             return made
         raise made
 
-    def begin(self, at, fn):
+    def begin(self, at, fn, context=None):
         """fn on a thread, as at; the board is told of its end."""
-        context, call = contextvars.copy_context(), self.call
+        context, call = context or contextvars.copy_context(), self.call
 
         def work():
-            stack.at.append(at)
             stack.calls.append(call)
             try:
-                made = context.run(fn)
-                at.outcome = (True, waited(made))
+                at.outcome = (True, context.run(self._as, at, fn))
             except BaseException as exc:
                 at.outcome = (False, exc)
             finally:
-                stack.at.pop()
                 stack.calls.pop()
             self.queue.put((at, None))
 
-        _pool.run(work)
+        pool.run(work)
+
+    def _as(self, at, fn):
+        current.set(at)
+        return waited(fn(), self.call)
 
     def serve(self, root):
         """On the engine's thread, until root and all below it have ended."""
-        while True:
-            what, reply = self.queue.get()
-            if reply is not None:
+        before, self.owner = self.owner, threading.get_ident()
+        try:
+            while not root.ended:
+                what, reply = self.queue.get()
+                if reply is None:
+                    self._over(what)
+                    continue
                 try:
                     reply.put((True, what()))
                 except BaseException as exc:
                     reply.put((False, exc))
-                continue
-            while what is not None and what.outcome is not None and what.below == 0:
-                if what is root:
-                    return root.outcome
-                what = self.end(what)
+        finally:
+            self.owner = before
+        return root.outcome
+
+    def _over(self, at):
+        while at is not None and not at.ended and at.outcome is not None and at.below == 0:
+            at.ended = True
+            at.end()
+            at = self.end(at) if at.parent is not None else None
+
+    def close(self):
+        """The run has ended: who still works asks in vain."""
+        with self.lock:
+            self.closed = True
+        while True:
+            try:
+                _, reply = self.queue.get_nowait()
+            except queue.Empty:
+                return
+            if reply is not None:
+                reply.put((False, RuntimeError("the run has ended")))
 
     def end(self, at):
         """A task's function has ended, and all that it called: it is given back, and its caller looked at."""
@@ -164,7 +190,7 @@ class Board:
             task_at = Asked(lent[0], made.task, self.call, self, at)
             task_at.call_made = made
             at.below += 1
-            self.begin(task_at, made.work)
+            self.begin(task_at, lambda: made.work(task_at), made.context.copy())
             return
         ret = ffi.new("pons_value **")
         if not lib.pons_future_done(at.cx, f):
@@ -176,15 +202,18 @@ class Board:
 
 
 class _Call:
-    def __init__(self, task, c, future, work):
-        self.task, self.c, self.future, self.work = task, c, future, work
+    def __init__(self, task, c, future, work, context):
+        self.task, self.c, self.future, self.work, self.context = task, c, future, work, context
 
 
 def call_task(at, task, args, kwargs):
     """A future of a task's result, in whatever calls it."""
     future = Future()
     context = contextvars.copy_context()
-    work = lambda: context.copy().run(task.fn, *args, **kwargs)  # noqa: E731
+
+    def work(at):
+        return around(at, (), lambda _: waited(task.fn(*args, **kwargs), at.call))
+
 
     def begin():
         name = at.call.graph.name_of(task)
@@ -195,7 +224,7 @@ def call_task(at, task, args, kwargs):
             raise RuntimeError(f"the task '{task.name}' is named nowhere in the code of the graph's nodes")
         c, err = ffi.new("pons_future *"), new_error()
         check(lib.pons_call(at.cx, name.encode(), value([list(args), kwargs]), c, err), err)
-        at.board.follow(at, _Call(task, c[0], future, work), None)
+        at.board.follow(at, _Call(task, c[0], future, work, context), None)
 
     at.on_loop(begin)
     return future
@@ -203,10 +232,15 @@ def call_task(at, task, args, kwargs):
 
 def run_beside(cx, node, call, fn):
     """A node whose function calls tasks: on a thread of its own, as they are."""
-    board = Board(call)
+    board = call.board
     at = Asked(cx, node, call, board)
     board.begin(at, lambda: fn(at))
-    good, made = board.serve(at)
+    return gathered(at)
+
+
+def gathered(at):
+    """What one that was begun has given, once it has ended."""
+    good, made = at.board.serve(at)
     if not good:
         raise made
     return made
@@ -229,15 +263,12 @@ def _given(ret, v):
 def run_entry(cx, user, input, ret, err):
     flow = thing(user)
     call = stack.calls[-1]
-    board = Board(call)
-    at = Asked(cx, flow, call, board)
+    at = Asked(cx, flow, call, call.board)
     try:
         before = lib.pons_cx_previous(cx)
         previous, given = python(before), python(input)
-        board.begin(at, lambda: flow.run(at, given, previous))
-        good, made = board.serve(at)
-        if not good:
-            raise made
+        at.board.begin(at, lambda: around(at, (), lambda config: waited(flow.run(at, given, previous, config), call)))
+        made = gathered(at)
         if isinstance(made, final):
             check(lib.pons_cx_save(cx, value(made.save)), err)
             made = made.value
@@ -252,15 +283,11 @@ def run_entry(cx, user, input, ret, err):
 def run_task(cx, user, input, ret, err):
     """A task that the engine runs by itself: one that was answered, or is tried again."""
     task, call = thing(user), stack.calls[-1]
-    board = Board(call)
-    at = Asked(cx, task, call, board)
+    at = Asked(cx, task, call, call.board)
     try:
         args, kwargs = python(input)
-        board.begin(at, lambda: task.fn(*args, **kwargs))
-        good, made = board.serve(at)
-        if not good:
-            raise made
-        return _given(ret, made)
+        at.board.begin(at, lambda: around(at, (), lambda _: waited(task.fn(*args, **kwargs), call)))
+        return _given(ret, gathered(at))
     except GraphInterrupt:
         return PARKED
     except BaseException as exc:

@@ -1,29 +1,38 @@
 """What C calls: nodes, routers, reducers, retries, keys of caches."""
 
 from .._library import NULL, OK, PARKED, Names, ffi, lib, new_error, python, raised, text_of, value
+from .._now import at as current
 from .._now import stack
+from .._things import thing
 from ..constants import END
-from ..errors import GraphInterrupt, InvalidUpdateError
+from ..errors import GraphInterrupt, InvalidUpdateError, NodeError
 from ..types import Command, Send
-from ._at import At, fail, thing, waited
-from ._board import run_beside
+from ._at import At, fail, waited
+from ._board import Asked, gathered, run_beside
+from ._tokens import around
 from .message import from_wire, to_wire
 
 
 def _arguments(node, at, state):
+    return around(at, state, lambda config: waited(node.fn(state, **_more(node, at, config)), at.call))
+
+
+def _more(node, at, config):
     more = {}
     for name in node.wants:
         if name == "config":
-            more[name] = at.call.config
+            more[name] = config
         elif name == "writer":
             more[name] = at.write
         elif name == "runtime":
             more[name] = at.runtime()
         elif name == "store":
-            more[name] = None
+            more[name] = at.call.graph.items
         elif name == "previous":
             more[name] = None
-    return waited(node.fn(state, **more))
+        elif name == node.failure:
+            more[name] = at.failure
+    return more
 
 
 def ways(names):
@@ -89,21 +98,21 @@ def _to_parent(at, writes, where):
 
 @ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_node(cx, user, err):
-    node = thing(user)
-    at = At(cx, node, stack.calls[-1])
-    stack.at.append(at)
+    node, call = thing(user), stack.calls[-1]
+    at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None)
+    token = None
     try:
-        arg = lib.pons_cx_arg(cx)
-        if arg != NULL:
-            state = python(arg)
-            if isinstance(state, dict) and node.messages:
-                state = {k: from_wire(v) if k in node.messages else v for k, v in state.items()}
+        if at is not None:
+            made = gathered(at)
+        elif node.tasks:
+            at = At(cx, node, call)
+            state = _given(at)
+            made = run_beside(cx, node, call, lambda at: _arguments(node, at, node.cast(state)))
         else:
-            state = at.read(node.reads, node.channels, at.call.seen)
-        if node.tasks:
-            made = run_beside(cx, node, at.call, lambda at: _arguments(node, at, node.cast(state)))
-        else:
-            made = _arguments(node, at, node.cast(state))
+            at = At(cx, node, call)
+            token = current.set(at)
+            made = _arguments(node, at, node.cast(_given(at)))
+        at.end()
         _apply(at, made)
         return OK
     except GraphInterrupt:
@@ -111,14 +120,69 @@ def run_node(cx, user, err):
     except BaseException as exc:  # every end of a node is a status, Ctrl-C's too; it is raised again in the caller
         return fail(err, exc)
     finally:
-        stack.at.pop()
+        if at is not None:
+            at.end()
+        if token is not None:
+            current.reset(token)
+
+
+@ffi.callback("void(pons_cx *, void *)")
+def begin_node(cx, user):
+    """One of several nodes of a superstep: on a thread of its own, until run_node waits for it."""
+    node, call = thing(user), stack.calls[-1]
+    at = call.begun[int(ffi.cast("uintptr_t", cx))] = Asked(cx, node, call, call.board)
+    try:
+        state = _given(at)
+    except BaseException as exc:
+        state, failed = None, exc
+
+        def work():
+            raise failed
+    else:
+
+        def work():
+            return _arguments(node, at, node.cast(state))
+
+    call.board.begin(at, work)
+
+
+def _given(at):
+    """What a node is given: the argument of the Send that it is, or the state."""
+    node, arg = at.node, lib.pons_cx_arg(at.cx)
+    if node.failure is not None:
+        return _failed(at, arg)
+    if arg == NULL:
+        return at.read(node.reads, node.channels, at.call.seen)
+    state = python(arg)
+    if isinstance(state, dict) and node.messages:
+        state = {k: from_wire(v) if k in node.messages else v for k, v in state.items()}
+    return state
+
+
+_HANDLER = " error_handler"  # the engine has names with __ for itself
+
+
+def handler_name(node):
+    return node + _HANDLER
+
+
+def shown_name(node):
+    return f"__error_handler__{node[: -len(_HANDLER)]}" if node.endswith(_HANDLER) else node
+
+
+def _failed(at, arg):
+    """What an error handler is given: the state, and what failed, as the exception itself while that is known."""
+    said = python(arg)
+    known = at.call.failures.get(said["message"])
+    at.failure = NodeError(said["node"], known or RuntimeError(said["message"]))
+    return at.read(at.node.reads, at.node.channels, at.call.seen)
 
 
 @ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_router(cx, user, err):
     router = thing(user)
     at = At(cx, router, stack.calls[-1])
-    stack.at.append(at)
+    token = current.set(at)
     try:
         # What the node has just written is seen here.
         made = _arguments(router, at, router.cast(at.read(router.reads, router.channels, at.call.seen)))
@@ -128,7 +192,8 @@ def run_router(cx, user, err):
     except BaseException as exc:
         return fail(err, exc)
     finally:
-        stack.at.pop()
+        at.end()
+        current.reset(token)
 
 
 @ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)

@@ -3,8 +3,8 @@
 import json
 
 from .._library import NULL, check, ffi, lib, new_error
+from .._things import handle, pointer, release
 from . import _calls
-from ._at import handle, pointer, release
 from ._run import Runs
 from ._task import name_of
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import collections
+import contextvars
 import datetime
+import queue
 import threading
 import uuid
 
@@ -11,9 +13,11 @@ from .._library import NULL, Names, check, ffi, lib, new_error, python, raised, 
 from .._now import stack
 from ..constants import INTERRUPT
 from ..errors import EmptyInputError, InvalidUpdateError
+from .._things import handle, pointer, release
 from ..types import Command, Interrupt, PregelTask, Send, StateSnapshot
-from . import _calls
-from ._at import handle, pointer, release
+from . import _calls, _tokens
+from ._beside import Stop, beside, on_thread, running
+from ._board import Board
 from .message import from_wire, to_wire
 
 _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "debug")
@@ -36,8 +40,14 @@ class Call:
 
     def __init__(self, graph, config, context, stream):
         self.graph, self.config, self.context, self.failed, self.unknown = graph, config, context, None, None
-        self.events, self.seen = collections.deque(), {}
-        self.keep = []
+        self.live = "messages" in stream or "custom" in stream  # what nodes say is shown while they work
+        self.events, self.seen = _Live() if self.live else collections.deque(), {}
+        self.keep, self.failures, self.begun = [], {}, {}
+        self.loop, self.stop = running()
+        self.stop = self.stop or (Stop() if self.live else None)
+        self.tokens = _tokens.of(self, "messages" in stream)
+        self.board = Board(self)
+        self.left, self.working, self.last = threading.Lock(), False, None
 
     def remember(self, name, ref, made):
         """ref is a reference of our own, so the pointer means this value as long as it is known."""
@@ -52,16 +62,37 @@ class Call:
     def __exit__(self, *_):
         stack.calls.pop()
 
+    def over(self, what):
+        """what ends the run: now, or by the thread that is still at work for it."""
+        with self.left:
+            if self.working:
+                self.last = what
+                return
+        what()
+
     def forget(self):
         for ref, _ in self.seen.values():
             unref(ref)
         self.seen = {}
 
 
+class _Live(queue.SimpleQueue):
+    """Events for another thread."""
+
+    append = queue.SimpleQueue.put
+
+    def popleft(self):
+        return self.get_nowait()
+
+    def __bool__(self):
+        return not self.empty()
+
+
 class Runs:
     """What a CompiledStateGraph does once the engine has it."""
 
     learns = False  # tasks that it has not been compiled with
+    items = None  # the store of what outlives threads
 
     # ---- configuration
 
@@ -136,31 +167,17 @@ class Runs:
             yield (*path, mode, shown) if isinstance(stream_mode, (list, tuple)) else (*path, shown) if path else shown
 
     async def ainvoke(self, input, config=None, **more):
-        return await asyncio.to_thread(self.invoke, input, config, **more)
+        stop = Stop()
+        return await on_thread(stop, contextvars.copy_context(), self.invoke, input, config, **more)
 
     async def astream(self, input, config=None, **more):
+        stop, context = Stop(), contextvars.copy_context()
         events, end = self.stream(input, config, **more), object()
-        # One thread for all of it: a run belongs to the thread that began it.
-        loop, queue, ready = asyncio.get_running_loop(), asyncio.Queue(), threading.Event()
-
-        def pump():
-            try:
-                for e in events:
-                    loop.call_soon_threadsafe(queue.put_nowait, (e, None))
-                loop.call_soon_threadsafe(queue.put_nowait, (end, None))
-            except BaseException as exc:
-                loop.call_soon_threadsafe(queue.put_nowait, (end, exc))
-            ready.set()
-
-        work = asyncio.create_task(asyncio.to_thread(pump))
-        while True:
-            e, failed = await queue.get()
-            if e is end:
-                await work
-                if failed:
-                    raise failed
-                return
-            yield e
+        try:
+            while (e := await on_thread(stop, context, next, events, end)) is not end:
+                yield e
+        finally:
+            await on_thread(stop, context, events.close)
 
     def _run(self, input, config, context, modes, subgraphs, before, after, durability):
         config = self._config(config)
@@ -176,7 +193,9 @@ class Runs:
             while True:
                 yield from self._drain(call)
                 state = lib.pons_run_state_get(run)
-                if state == lib.PONS_RUN_READY:
+                if state == lib.PONS_RUN_READY and call.live:
+                    yield from beside(call, lambda: check(lib.pons_run_step(run, err), err))
+                elif state == lib.PONS_RUN_READY:
                     with call:
                         check((lib.pons_run_step if modes else lib.pons_run_advance)(run, err), err)
                 elif state == lib.PONS_RUN_PARKED:
@@ -198,10 +217,15 @@ class Runs:
             asked = tuple(Interrupt(value=p["request"], id=p["id"]) for p in pending if p["kind"] == "human")
             self._ended = self._state_of(run, call), asked
         finally:
-            lib.pons_run_destroy(run)
-            call.forget()
-            lib.pons_thread_close(t)
-            release([number])
+
+            def over():
+                call.board.close()
+                lib.pons_run_destroy(run)
+                call.forget()
+                lib.pons_thread_close(t)
+                release([number])
+
+            call.over(over)
 
     @property
     def _ended(self):
@@ -218,7 +242,7 @@ class Runs:
     def _raise(self, run, call):
         err = lib.pons_run_error(run)
         if call.failed is not None and err.status not in (lib.PONS_ERECURSION, lib.PONS_ECONCURRENT):
-            raise call.failed
+            raise call.failures.get(ffi.string(err.message).decode(errors="replace"), call.failed)
         raise raised(err)
 
     def _run_options(self, call, modes, subgraphs, before, after, durability):
@@ -230,6 +254,8 @@ class Runs:
         for mode in modes:
             o.stream |= lib.pons_stream_mode(mode.encode())
         o.stream_subgraphs = subgraphs
+        if call.stop is not None:
+            o.cancel = call.stop.c
         for names, member in ((before, "interrupt_before"), (after, "interrupt_after")):
             if names:
                 setattr(o, member, Names.of(["*"] if names == "*" else names, call.keep))
@@ -260,10 +286,7 @@ class Runs:
             if rc == lib.PONS_ENOTFOUND and not checkpoint:
                 raise EmptyInputError("Received no input for __start__")
         else:
-            writes = self._writes(given, self.inputs)
-            if not writes:
-                raise EmptyInputError(f"Received no input for __start__: {given!r}")
-            v = ffi.gc(value(writes), unref)
+            v = ffi.gc(value(self._writes(given, self.inputs)), unref)
             rc = (lib.pons_run_fork(t, self.c, name, checkpoint.encode(), v, o, ret, err) if checkpoint
                   else lib.pons_run_start(t, self.c, name, v, o, ret, err))  # fmt: skip
         check(rc, err)
@@ -345,9 +368,13 @@ class Runs:
         if mode == "updates":
             if INTERRUPT in v:
                 return {INTERRUPT: _interrupts(v[INTERRUPT])}
-            return {k: self._update(u) for k, u in v.items()}
-        if mode == "tasks" and "interrupts" in v:
-            return {**v, "interrupts": list(v["interrupts"])}
+            return {_calls.shown_name(k): self._update(u) for k, u in v.items()}
+        if mode == "messages":
+            if not hasattr(self.checkpointer, "c"):
+                v[1].pop("thread_id", None)  # of no store: the program has not named it
+            return from_wire(v[0]), v[1]
+        if mode == "tasks":
+            return {**v, "name": _calls.shown_name(v["name"])}
         if mode == "checkpoints":
             return {**v, "values": self._values(v["values"], True)}
         return v
@@ -395,8 +422,8 @@ class Runs:
             keep.append(ffi.new("char[]", before["configurable"]["checkpoint_id"].encode()))
             q.before = keep[-1]
         if filter:
-            q.filter = ffi.gc(value(filter), unref)
-            keep.append(q.filter)
+            keep.append(ffi.gc(value(filter), unref))
+            q.filter = keep[-1]
         ret, err = ffi.new("pons_value **"), new_error()
         rc = lib.pons_state_history_find(self._store(), thread.encode(), ns.encode(), q, ret, err)
         if rc == lib.PONS_ENOTFOUND:
@@ -440,10 +467,14 @@ class Runs:
         return taken(ret[0])["checkpoint_id"]
 
     async def aget_state(self, config, **more):
-        return await asyncio.to_thread(self.get_state, config, **more)
+        return await on_thread(None, contextvars.copy_context(), self.get_state, config, **more)
 
     async def aupdate_state(self, config, values, as_node=None):
-        return await asyncio.to_thread(self.update_state, config, values, as_node)
+        return await on_thread(None, contextvars.copy_context(), self.update_state, config, values, as_node)
+
+    async def aget_state_history(self, config, **more):
+        for s in await on_thread(None, contextvars.copy_context(), lambda: list(self.get_state_history(config, **more))):
+            yield s
 
 
 class _Bound(Runs):

@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from .._now import stack
+from .._now import at
 from ._board import call_task
 
 
@@ -15,9 +15,9 @@ class Task:
         functools.update_wrapper(self, fn, updated=())
 
     def __call__(self, *args, **kwargs):
-        if not stack.at:
+        if at.get() is None:
             raise RuntimeError(f"the task '{self.name}' is called outside of an entrypoint")
-        return call_task(stack.at[-1], self, args, kwargs)
+        return call_task(at.get(), self, args, kwargs)
 
     def clear_cache(self, cache):
         cache.clear()

@@ -12,7 +12,7 @@ def _classes():
     except ImportError:
         return None
     return {"human": m.HumanMessage, "ai": m.AIMessage, "system": m.SystemMessage, "tool": m.ToolMessage,
-            "function": m.FunctionMessage, "remove": m.RemoveMessage}  # fmt: skip
+            "function": m.FunctionMessage, "remove": m.RemoveMessage, "AIMessageChunk": m.AIMessageChunk}  # fmt: skip
 
 
 def to_wire(v):
@@ -27,9 +27,15 @@ def to_wire(v):
 def from_wire(v):
     """LangChain's messages where langchain_core is installed; dicts elsewhere."""
     classes = _classes() if v else None
-    if not classes or not isinstance(v, list):
+    if not classes:
         return v
-    return [classes[m["type"]](**{k: x for k, x in m.items() if k != "type"}) if isinstance(m, dict) and m.get("type") in classes else m for m in v]
+    return [_from(m, classes) for m in v] if isinstance(v, list) else _from(v, classes)
+
+
+def _from(m, classes):
+    if not isinstance(m, dict) or m.get("type") not in classes:
+        return m
+    return classes[m["type"]](**{k: x for k, x in m.items() if k != "type"})
 
 
 def _message(m):

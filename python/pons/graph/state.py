@@ -6,9 +6,12 @@ import weakref
 
 from .._library import NULL, Names, check, ffi, lib, new_error
 from ..constants import END, START
-from ..types import Command
+from ..errors import NodeError
+from ..store.base import BaseStore
+from ..types import Command, TimeoutPolicy
 from . import _calls
 from ._board import run_task
+from ._at import timed
 from ._made import Made, free, policies, retries_of
 from ._schema import channels_of, hints, is_schema
 from ._task import add, found, name_of
@@ -27,9 +30,18 @@ class Node:
         except (ValueError, TypeError):
             parameters = []
         self.wants = [p.name for p in parameters if p.name in _EXTRA and p is not parameters[0]]
+        self.failure = None  # of an error handler: the parameter that takes the error, "" where none does
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
         self.targets, self.reads, self.messages, self.tasks = None, (), (), ()
+
+    def handles(self):
+        """It is an error handler."""
+        takes = [n for n, t in hints(self.fn).items() if t is NodeError and n != "return"]
+        named = [p for p in inspect.signature(self.fn).parameters if p == "error"]
+        self.failure = (takes or named or [""])[0]
+        if self.failure:
+            self.wants.append(self.failure)
 
     def settle(self, state_schema, all_channels):
         """Once all channels are known: which of them it is given, and as what."""
@@ -67,11 +79,18 @@ class StateGraph:
             raise ValueError(f"Node `{node}` is reserved.")
         if any(c in node for c in "|:"):
             raise ValueError(f"'{node[:40]}' can't be a node's name: '|' and ':' are reserved")
-        if error_handler is not None or timeout is not None:
-            raise NotImplementedError("error_handler and timeout of a node are in the C engine (docs/python.md)")
-        retries = retries_of(retry_policy)
-        self.nodes[node] = {"action": action, "defer": defer, "input": input_schema, "retries": retries,
-                            "cache": cache_policy, "goes": list(destinations) if destinations else _commanded(action)}  # fmt: skip
+        if timeout is not None:
+            action = timed(node, action, TimeoutPolicy.coerce(timeout))
+        retries, handler = retries_of(retry_policy), None
+        if error_handler is not None:
+            if hasattr(action, "get_graph"):
+                raise ValueError(f"'{node}' is a graph: the error handlers are its nodes'")
+            handler = _calls.handler_name(node)
+            self.nodes[handler] = {"action": error_handler, "defer": False, "input": input_schema, "retries": [], "cache": None,
+                                   "goes": _commanded(error_handler), "handler": None, "handles": True}  # fmt: skip
+        self.nodes[node] = {"action": action, "defer": defer, "input": input_schema, "retries": retries, "cache": cache_policy,
+                            "goes": list(destinations) if destinations else _commanded(action), "handler": handler,
+                            "handles": False}  # fmt: skip
         return self
 
     def add_edge(self, start_key, end_key):
@@ -115,25 +134,25 @@ class StateGraph:
 
     def compile(self, checkpointer=None, *, cache=None, store=None, interrupt_before=None, interrupt_after=None,
                 debug=False, name=None):  # fmt: skip
-        if store is not None:
-            raise NotImplementedError("a store of items is not offered to Python (docs/python.md)")
-        return CompiledStateGraph(self, checkpointer, cache, interrupt_before, interrupt_after, name or "LangGraph")
+        if store is not None and not isinstance(store, BaseStore):
+            raise TypeError(f"store is a {type(store).__name__}; it must be one of pons.store (docs/python.md)")
+        return CompiledStateGraph(self, checkpointer, cache, store, interrupt_before, interrupt_after, name or "LangGraph")
 
 
 def _commanded(action):
     """Names in `-> Command[Literal["a", "b"]]`."""
     said = hints(action).get("return") if callable(action) and not hasattr(action, "get_graph") else None
     if typing.get_origin(said) is Command or said is Command:
-        return [n for t in typing.get_args(said) for n in typing.get_args(t)]
+        return [n for t in typing.get_args(said) for n in typing.get_args(t)] or None
     return None
 
 
 class CompiledStateGraph(Made):
     """A graph that runs. Any number of threads may run it at once, each another thread_id."""
 
-    def __init__(self, made, checkpointer, cache, before, after, name):
+    def __init__(self, made, checkpointer, cache, items, before, after, name):
         self.builder, self.name, self.numbers, self.c = made, name, [], None
-        self.checkpointer = checkpointer
+        self.checkpointer, self.items = checkpointer, items
         self.input_schema, self.output_schema = made.input_schema, made.output_schema
         self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
         nodes = {n: None if isinstance(d["action"], CompiledStateGraph) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}
@@ -159,12 +178,15 @@ class CompiledStateGraph(Made):
                 if nodes[key] is None:
                     self._subgraph(b, key, d["action"], keep)
                 else:
+                    if d["handles"]:
+                        nodes[key].handles()
                     nodes[key].settle(made.state_schema, self.channels)
                     nodes[key].tasks = found(nodes[key].fn)
                     for task in nodes[key].tasks:
                         if name_of(self.tasks, task) is None:
                             add(self.tasks, task, made.nodes)
                     lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
+                    lib.pons_graph_begin(b, key.encode(), _calls.begin_node)
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
             for name, task in self.tasks.items():
                 lib.pons_graph_task(b, name.encode(), run_task, self._pointer(task))
@@ -217,9 +239,11 @@ class CompiledStateGraph(Made):
         o = ffi.new("pons_node_options *", {"deferred": d["defer"]})
         keep.append(o)
         o.goes = Names.of(d["goes"] if d["goes"] is not None else everywhere, keep)
+        if d["handler"]:
+            keep.append(ffi.new("char[]", d["handler"].encode()))
+            o.error_handler = keep[-1]
         policies(o, d["retries"], d["cache"] if cache is not None else None, self._pointer, keep)
         return o
-
 
 
 def _names(names, keep):

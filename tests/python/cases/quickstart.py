@@ -52,3 +52,13 @@ chat = StateGraph(MessagesState).add_sequence([answer]).add_edge(START, "answer"
 for text in ("hello", "again"):
     out = chat.invoke({"messages": [{"role": "user", "content": text}]}, config)
 print([(m.type, m.content) for m in out["messages"]], all(m.id for m in out["messages"]))
+
+
+class Maybe(TypedDict, total=False):
+    n: int
+
+
+app = StateGraph(Maybe).add_node("more", lambda s: {"n": s.get("n", 0) + 1}).add_edge(START, "more").compile(checkpointer=InMemorySaver())
+for given in ({}, {"unknown": 1}, {"n": 4}, {}):  # nothing to write is an input too
+    print(app.invoke(given, config))
+print([(h.metadata["source"], h.metadata["step"], h.values) for h in app.get_state_history(config)])

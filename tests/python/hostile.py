@@ -1,0 +1,206 @@
+# hostile.py - what must not bring the process down, or a database out of order: exceptions of every kind,
+# Ctrl-C while nodes are at work, graphs that are collected while they run, threads, forks, a process that ends
+# in a node, and values that nobody expects.
+import gc
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from typing import Any, TypedDict
+
+from pons.checkpoint.memory import InMemorySaver
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, StateGraph
+from pons.store.memory import InMemoryStore
+
+
+class State(TypedDict):
+    v: Any
+
+
+def graph(*fns):
+    g = StateGraph(State)
+    for i, fn in enumerate(fns):
+        g.add_node(f"n{i}", fn).add_edge(START, f"n{i}")
+    return g
+
+
+def config(name="t"):
+    return {"configurable": {"thread_id": name}}
+
+
+def refused(what, *kinds):
+    try:
+        what()
+    except kinds as e:
+        return str(e)
+    raise AssertionError("taken")
+
+
+def values():
+    app = graph(lambda s: None).compile(checkpointer=InMemorySaver())
+    deep, ring = [], []
+    for _ in range(100_000):
+        deep = [deep]
+    ring.append(ring)
+    for v in (deep, ring, {"a": ring}):
+        refused(lambda v=v: app.invoke({"v": v}, config()), RecursionError, ValueError)
+    refused(lambda: app.invoke({"v": "\ud800"}, config()), UnicodeEncodeError, ValueError)
+    for v in (float("nan"), float("-inf"), "x" * 30_000_000, list(range(300_000)), {"\0": "\0"}, "\U0001f916" * 1000, 10**4000, -0.0):
+        assert repr(app.invoke({"v": v}, config())["v"]) == repr(v)
+    store = InMemoryStore()
+    refused(lambda: store.put(("a",), "k", {"v": "\ud800"}), UnicodeEncodeError, ValueError)
+    refused(lambda: store.put(("a",), "k", {"v": object()}), TypeError)
+    refused(lambda: store.put(("a",), "k", 3), TypeError)
+    store.close()
+    refused(lambda: store.get(("a",), "k"), ValueError)
+
+
+class Odd(Exception):
+    def __str__(self):
+        raise RuntimeError("not even this")
+
+
+def exceptions():
+    for raised in (Odd, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, RecursionError):
+
+        def ends(state, raised=raised):
+            raise raised
+
+        for nodes in ((ends,), (ends, lambda s: None), (lambda s: None, ends, ends)):
+            app = graph(*nodes).compile(checkpointer=InMemorySaver())
+            try:
+                app.invoke({"v": 1}, config())
+                raise AssertionError(raised)
+            except raised:
+                assert app.get_state(config()).values == {"v": 1}
+
+
+# Ctrl-C: while a node works on this thread, while two work on others, and while a stream is waited for.
+PRESSED = """
+import os, signal, sys, threading, time
+from typing import TypedDict
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, StateGraph
+class State(TypedDict):
+    n: int
+go = threading.Event()
+def waits(state):
+    print("begun", flush=True)
+    while not go.is_set():
+        time.sleep(0.01)
+    return None if sys.argv[2] == "two" else {"n": 2}
+g = StateGraph(State).add_node("a", waits).add_edge(START, "a")
+if sys.argv[2] == "two":
+    g.add_node("b", waits).add_edge(START, "b")
+app = g.compile(checkpointer=SqliteSaver(sys.argv[1]))
+c = {"configurable": {"thread_id": "t"}}
+try:
+    if sys.argv[2] == "stream":
+        threading.Timer(0.5, go.set).start()
+        list(app.stream({"n": 1}, c, stream_mode="custom"))
+    else:
+        app.invoke({"n": 1}, c)
+    print("no end")
+except KeyboardInterrupt:
+    go.set()
+    print("ended", app.get_state(c).values, flush=True)
+    print("again", app.invoke(None, c), flush=True)
+"""
+
+
+def pressed():
+    with tempfile.TemporaryDirectory() as folder:
+        for how in ("one", "two", "stream"):
+            p = subprocess.Popen([sys.executable, "-c", PRESSED, f"{folder}/{how}.db", how], stdout=subprocess.PIPE, text=True)
+            for _ in range(2 if how == "two" else 1):
+                assert p.stdout.readline() == "begun\n"
+            p.send_signal(signal.SIGINT)
+            rest = [line for line in p.stdout.read().splitlines() if line != "begun"]
+            assert p.wait() == 0 and rest[0] == "ended {'n': 1}" and rest[1].startswith("again {'n': "), (how, rest)
+
+
+def collected():
+    app = graph(lambda s, writer: writer(1), lambda s, writer: writer(2)).compile()
+    events = app.stream({"v": 1}, stream_mode="custom")
+    next(events)
+    known = weakref.ref(app)
+    del app
+    gc.collect()
+    assert known() is not None  # the run has it
+    list(events)
+    del events
+    gc.collect()
+    assert known() is None
+    for _ in range(200):  # half read, and forgotten
+        next(graph(lambda s: {"v": 2}).compile().stream({"v": 1}))
+    gc.collect()
+
+
+def threads():
+    with tempfile.TemporaryDirectory() as folder, SqliteSaver(f"{folder}/t.db") as keep:
+        app, failed = graph(lambda s: {"v": s["v"] + 1}, lambda s: None).compile(checkpointer=keep), []
+
+        def run(name):
+            try:
+                for _ in range(20):
+                    assert app.invoke({"v": 1}, config(name))["v"] == 2
+            except BaseException as e:
+                failed.append(e)
+
+        some = [threading.Thread(target=run, args=(str(i),)) for i in range(8)]
+        for t in some:
+            t.start()
+        for t in some:
+            t.join()
+        assert not failed, failed
+
+
+def forks():
+    def pair():
+        return graph(lambda s: {"v": s["v"] + 1}, lambda s: None)
+
+    with tempfile.TemporaryDirectory() as folder:
+        pair().compile(checkpointer=InMemorySaver()).invoke({"v": 1}, config())  # its threads are not the child's
+        child = os.fork()
+        if child == 0:
+            signal.alarm(120)
+            with SqliteSaver(f"{folder}/c.db") as keep:
+                os._exit(0 if pair().compile(checkpointer=keep).invoke({"v": 1}, config())["v"] == 2 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+# A process that ends inside a node that has a sibling: what the sibling wrote and what came before is there, or
+# is done again; nothing is there twice.
+GONE = """
+import operator, os, sys
+from typing import Annotated, TypedDict
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, StateGraph
+class State(TypedDict):
+    log: Annotated[list, operator.add]
+def dies(state):
+    if sys.argv[2] == "die":
+        os._exit(9)
+    return {"log": ["lives"]}
+g = StateGraph(State).add_node("first", lambda s: {"log": ["first"]}).add_node("dies", dies).add_node("sibling", lambda s: {"log": ["sibling"]})
+g.add_edge(START, "first").add_edge("first", "dies").add_edge("first", "sibling")
+app = g.compile(checkpointer=SqliteSaver(sys.argv[1]))
+c = {"configurable": {"thread_id": "t"}}
+print(app.invoke(None if sys.argv[2] == "live" else {"log": ["in"]}, c, durability="sync")["log"])
+"""
+
+
+def gone():
+    with tempfile.TemporaryDirectory() as folder:
+        ends = [subprocess.run([sys.executable, "-c", GONE, f"{folder}/g.db", how], capture_output=True, text=True) for how in ("die", "live")]
+        assert [e.returncode for e in ends] == [9, 0], ends
+        assert ends[1].stdout == "['in', 'first', 'lives', 'sibling']\n", ends[1].stdout
+
+
+for part in (values, exceptions, pressed, collected, threads, forks, gone):
+    part()
+    print(f"{part.__name__}: as it should be", flush=True)
