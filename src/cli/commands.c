@@ -77,6 +77,7 @@ static const cli_command map_words[] = {
     {"check", "WORLD", "what is wrong with it"},
     {"zones", "WORLD [add|remove ID]", "list, draw or remove zones"},
     {"sdf", "WORLD", "the world and its robot for Gazebo, on standard output"},
+    {"nav2", "WORLD DIR", "the map, the masks of its zones and parameters, as Nav2 loads them"},
     {NULL},
 };
 

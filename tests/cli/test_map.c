@@ -1,6 +1,8 @@
 // test_map.c - `pons map`: a map becomes a world of the workspace that other commands find; zones are put
 // into its file and taken out, with all else as it was; what is wrong changes nothing.
 #include "cli_bench.h"
+#include "pons/map.h"
+#include "pons/yaml.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -185,10 +187,74 @@ static void a_file_stays_its_writers(void **state)
     free(text);
 }
 
+// Nav2's files say what the world says: walls, an area to keep out of, and one where it is slow.
+static void a_world_is_what_nav2_loads(void **state)
+{
+    (void)state;
+    proc p;
+    char words[400];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(words, sizeof words, "map import %s room", in_bench("room.yaml"));
+    assert_int_equal(bench_run(&b, words), 0);
+    assert_int_equal(bench_run(&b, "map zones room add wet --polygon '4,2 5,2 5,3 4,3' --keep-out"),
+                     0);
+    assert_int_equal(
+        bench_run(&b, "map zones room add people --polygon '0,2 1,2 1,3 0,3' --percent 40"), 0);
+    snprintf(words, sizeof words, "map nav2 room %s", in_bench("nav2"));
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    static const struct {
+        const char *file;
+        double x, y;
+        int value;
+    } all[] = {
+        {"map", 4.5, 2.5, 0},       {"map", -1.97, 1.0, 100}, {"map", 3.0, 2.5, 0},
+        {"keepout", 4.5, 2.5, 100}, {"keepout", 3.0, 2.5, 0}, {"keepout", 0.5, 2.5, 0},
+        {"speed", 0.5, 2.5, 60},    {"speed", 3.0, 2.5, 0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        pons_map *m = NULL;
+        snprintf(words, sizeof words, "%s/%s.yaml", in_bench("nav2"), all[i].file);
+        if (pons_map_load(words, &m, &err) < 0) {
+            fail_msg("%s [%s]", err.message, err.source);
+        }
+        const int at = pons_map_at(m, all[i].x, all[i].y);
+        if (at != all[i].value) {
+            fail_msg("%s at %g, %g is %d, not %d", all[i].file, all[i].x, all[i].y, at,
+                     all[i].value);
+        }
+        pons_map_destroy(m);
+    }
+    pons_yaml *y = NULL;
+    snprintf(words, sizeof words, "%s/nav2_params.yaml", in_bench("nav2"));
+    assert_int_equal(pons_yaml_load(words, &y, &err), PONS_OK);
+    const pons_value *global =
+        pons_get(pons_get(pons_get(pons_yaml_value(y), "global_costmap"), "global_costmap"),
+                 "ros__parameters");
+    assert_int_equal(json_array_size(pons_get(global, "filters")), 2);
+    assert_string_equal(pons_get_str(pons_get(global, "keepout_filter"), "plugin", ""),
+                        "nav2_costmap_2d::KeepoutFilter");
+    const pons_value *smooth = pons_get(pons_get(pons_yaml_value(y), "velocity_smoother"),
+                                        "ros__parameters"),
+                     *limit;
+    size_t k;
+    json_array_foreach((json_t *)pons_get(smooth, "max_accel"), k, limit)
+    {
+        assert_true(json_is_real(limit)); // ROS takes no list of integers and others
+    }
+    assert_int_equal(k, 3);
+    pons_yaml_destroy(y);
+    snprintf(words, sizeof words, "map nav2 room %s", in_bench("nav2"));
+    bench_must_fail(&b, words, 2, "is there already");
+    bench_must_fail(&b, "map nav2 room", 2, "nav2 WORLD DIR");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
     };

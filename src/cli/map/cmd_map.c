@@ -1,4 +1,4 @@
-// cmd_map.c - `pons map import|show|check|zones|sdf`: maps that robots have made, as worlds.
+// cmd_map.c - `pons map import|show|check|zones|sdf|nav2`: maps that robots have made, as worlds.
 #include "cli/map/map.h"
 #include "pons/map.h"
 
@@ -46,6 +46,9 @@ int cmd_map(cli *c, pons_error *err)
     if (strcmp(verb, "sdf") == 0 && c->argc == 2) {
         return map_sdf(c->argv[1], err);
     }
+    if (strcmp(verb, "nav2") == 0 && c->argc == 3) {
+        return map_nav2(c->argv[1], c->argv[2], err);
+    }
     if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
         const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
         return map_import_file(c, &what, err);
@@ -55,7 +58,7 @@ int cmd_map(cli *c, pons_error *err)
                          c->argc > 3 ? c->argv[3] : NULL, &zone, err);
     }
     return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
-                        "`zones WORLD [add|remove ID]` or `sdf WORLD`");
+                        "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
 }
 
 // ---- show: where from and where to --------------------------------------------------------------

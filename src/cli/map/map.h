@@ -30,6 +30,9 @@ int map_import_file(cli *c, const map_import *what, pons_error *err);
 // sdf.c: a world as SDF, on standard output.
 int map_sdf(const char *name, pons_error *err);
 
+// nav2.c: a world as Nav2 loads it, in a folder.
+int map_nav2(const char *name, const char *dir, pons_error *err);
+
 // zones.c: `pons map zones WORLD [add ID … | remove ID]`.
 typedef struct map_zone {
     const char *polygon, *zh, *en, *target, *percent, *speed, *reason;
