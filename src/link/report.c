@@ -39,7 +39,9 @@ const char *const pons_goal_states[] = {"",     "accepted", "started",  "held", 
 
 // clang-format off
 static const pons_field limits_fields[] = {
-    {"radius_m",           NUMBER,  USUAL, AT(hello.limits.radius_m), .means = "of the robot"},
+    {"radius_m",           NUMBER,  USUAL, AT(hello.limits.radius_m), .means = "of the circle about its base that holds the robot"},
+    {"footprint",          LIST,    OPTIONAL, AT(hello.limits.footprint), .means = "`[[x, y], …]` in its base, of a robot that is not round"},
+    {"turning_radius_m",   NUMBER,  OPTIONAL, AT(hello.limits.turning_radius_m), .means = "of the tightest arc; without it: the robot turns where it stands"},
     {"speed_max_mps",      NUMBER,  USUAL, AT(hello.limits.speed_max_mps), .means = "ahead"},
     {"reverse_max_mps",    NUMBER,  USUAL, AT(hello.limits.reverse_max_mps), .means = "back"},
     {"yaw_rate_max_radps", NUMBER,  USUAL, AT(hello.limits.yaw_rate_max_radps), .means = "turning"},

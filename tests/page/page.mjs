@@ -490,6 +490,32 @@ await test('a map of 20,000 boxes and 300 rooms is drawn, and stays one path', a
   await q.close();
 });
 
+await test('keep-out areas, slow zones and the robot\'s own outline are on the map, by their names in the page\'s language', async () => {
+  const q = new Server({ args: ['--speed', '1'] });
+  await q.start();
+  for (const [locale, names] of [['en-GB', ['wet floor', 'people 40 %', '≤ 0.3 m/s']], ['zh-CN', ['湿地', '有人 40 %', '≤ 0.3 m/s']]]) {
+    const context = await b.newContext({ viewport: sizes.desktop, locale });
+    const p = await context.newPage();
+    await p.route('**/v1/map', async (route) => {
+      const reply = await route.fetch(), map = await reply.json();
+      map.world.keep_out = [{ id: 'wet', names: { en: ['wet floor'], zh: ['湿地'] }, reason: 'just mopped', polygon: [[1, 1], [2, 1], [2, 2], [1, 2]] }];
+      map.world.speed_zones = [{ id: 'people', names: { en: ['people'], zh: ['有人'] }, percent: 40, polygon: [[3, 1], [4, 1], [4, 2]] }, { id: 'ramp', speed_max_mps: 0.3, polygon: [[5, 1], [6, 1], [6, 2]] }];
+      map.limits.footprint = [[0.5, 0.2], [-0.3, 0.2], [-0.3, -0.2], [0.5, -0.2]];
+      await route.fulfill({ response: reply, json: map });
+    });
+    await p.goto(`${q.url}/#token=${q.token}`);
+    await live(p);
+    await p.waitForSelector('#map polygon.shut');
+    must(await p.locator('#map polygon.shut').count() === 1 && await p.locator('#map polygon.slow').count() === 2, 'the areas');
+    const words = await p.locator('#map text.label').allTextContents();
+    for (const name of names) must(words.some((w) => w.includes(name)), `${name} in ${words.join(', ')}`);
+    must((await p.locator('#map polygon.shut title').textContent()).includes('just mopped'), 'why');
+    must(await p.locator('#map .robot polygon').count() === 1 && await p.locator('#map .robot circle').count() === 0, 'the outline');
+    await context.close();
+  }
+  await q.close();
+});
+
 await test('a question survives a reload and a restart, and is answered once', async () => {
   const share = fs.mkdtempSync('/tmp/pons-share-');
   for (const f of fs.readdirSync(process.env.PONS_SHARE)) {

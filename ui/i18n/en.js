@@ -20,6 +20,8 @@ export default {
   ways: { up: 'ahead', down: 'back', left: 'turn left', right: 'turn right' },
   gates: { approach: 'slowed: something is near', slow: 'slowed: something is near', stop: 'stopped: something is in the way', stale_scan: 'no scan', held: 'held' },
   legend: 'way ahead|where it was|what it sees|charger',
+  area_shut: 'nobody goes there',
+  area_slow: 'it drives slowly there',
   modes: { IDLE: 'idle', EXEC: 'working', CHARGE: 'charging', SAFE: 'safe' },
   threads_thread: 'Thread', threads_space: 'Part', threads_moment: 'Moment', threads_step: 'step', threads_changed: 'What this step changed', threads_whole: 'The whole state',
   threads_past: 'This is the past: it can be looked at, not changed.', threads_fork_name: 'Name of a fork from this moment', threads_fork: 'Fork', threads_fork_ask: 'Make the thread', threads_forked: 'It is there, and nothing of it runs. To go on with it',

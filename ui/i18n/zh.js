@@ -20,6 +20,8 @@ export default {
   ways: { up: '前进', down: '后退', left: '左转', right: '右转' },
   gates: { approach: '减速：附近有东西', slow: '减速：附近有东西', stop: '停下：路上有东西', stale_scan: '没有扫描', held: '暂停' },
   legend: '前方路线|走过的路|看到的|充电座',
+  area_shut: '禁止进入',
+  area_slow: '慢行区',
   modes: { IDLE: '空闲', EXEC: '执行', CHARGE: '充电', SAFE: '安全' },
   threads_thread: '线程', threads_space: '部分', threads_moment: '时刻', threads_step: '步', threads_changed: '这一步改变了什么', threads_whole: '全部状态',
   threads_past: '这是过去：可以看，不能改。', threads_fork_name: '从这一刻分叉，名字', threads_fork: '分叉', threads_fork_ask: '建立线程', threads_forked: '已建立，没有运行。继续它',

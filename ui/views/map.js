@@ -54,26 +54,43 @@ export class MapView {
     this.flip = el('g', { transform: `translate(0 ${this.turn}) scale(1 -1)` });
     this.svg = el('svg', { role: 'img', 'aria-label': this.t('map') }, this.flip);
     this.rooms = (w.zones ?? []).map((z) => ({ id: z.id, e: el('polygon', { class: 'room', points: points(z.polygon) }) }));
+    // Where nobody goes, and where it drives slowly: over the rooms, under what moves; why, to who points at it.
+    const areas = [['shut', w.keep_out], ['slow', w.speed_zones]].flatMap(([kind, list]) => (list ?? []).map((z) => ({ z, e: el('polygon', { class: kind, points: points(z.polygon) },
+      el('title', {}, [this.name(z), this.t(`area_${kind}`), this.limit(z), z.reason].filter(Boolean).join(' · '))) })));
     this.trail = el('polyline', { class: 'trail' });
     this.path = el('polyline', { class: 'path' });
     this.end = el('circle', { class: 'end', r: 0.12 });
     this.scan = el('path', { class: 'scan' });
     this.moving = el('g', {});
     this.doubt = el('circle', { class: 'doubt', r: 0 });
-    this.robot = el('g', { class: 'robot' }, el('circle', { r: Math.max(map.limits?.radius_m ?? 0.2, 0.16) }), el('path', { d: 'M.17 0L-.1 .11L-.05 0L-.1 -.11Z' }));
+    const shape = map.limits?.footprint;
+    this.robot = el('g', { class: 'robot' }, shape ? el('polygon', { points: points(shape) }) : el('circle', { r: Math.max(map.limits?.radius_m ?? 0.2, 0.16) }), el('path', { d: 'M.17 0L-.1 .11L-.05 0L-.1 -.11Z' }));
     this.mark = el('g', { class: 'ghost' }, el('circle', { r: 0.2 }), el('path', { d: 'M.2 0H.6M.48 .09L.6 0L.48 -.09' }));
     this.mark.style.display = 'none';
     const dock = w.charger?.pose;
-    this.flip.append(...this.rooms.map((r) => r.e), this.trail, this.scan, el('path', { class: 'wall', d: (w.boxes ?? []).map(boxPath).join('') }),
+    this.flip.append(...this.rooms.map((r) => r.e), ...areas.map((a) => a.e), this.trail, this.scan, el('path', { class: 'wall', d: (w.boxes ?? []).map(boxPath).join('') }),
       ...(dock ? [el('path', { class: 'dock', d: 'M.02 .16L-.1 -.02H-.02L-.03 -.16L.1 .03H.02Z', transform: `translate(${dock.x} ${dock.y}) scale(1.3)` })] : []),
       this.path, this.end, this.moving, this.doubt, this.robot, this.mark);
-    for (const z of w.zones ?? []) {
-      const [cx, cy] = centre(z.polygon);
-      this.svg.append(el('text', { class: 'label', x: cx, y: this.turn - cy }, (z.names?.[this.language()] ?? z.names?.en ?? [z.id])[0]));
-    }
+    for (const z of w.zones ?? []) this.write(z, 'label', this.name(z));
+    for (const { z, e } of areas) this.write(z, `label ${e.getAttribute('class')}`, [this.name(z), this.limit(z)].filter(Boolean).join(' '));
     this.fingers();
     this.look();
     this.parent.replaceChildren(this.svg);
+  }
+
+  /** What people call a zone, in the page's language, or in any, or its id. */
+  name(z) {
+    return (z.names?.[this.language()] ?? z.names?.en ?? z.names?.zh ?? [z.id])[0];
+  }
+
+  /** How fast it may be driven through. */
+  limit(z) {
+    return z.percent !== undefined ? `${f(z.percent)} %` : z.speed_max_mps !== undefined ? `≤ ${f(z.speed_max_mps)} m/s` : '';
+  }
+
+  write(z, kind, text) {
+    const [cx, cy] = centre(z.polygon);
+    this.svg.append(el('text', { class: kind, x: cx, y: this.turn - cy }, text));
   }
 
   /** Shows the part of the map that is looked at. */

@@ -16,6 +16,7 @@
 
 #include "pons/ext/arm.h"
 #include "pons/ext/outside.h"
+#include "pons/footprint.h"
 #include "pons/geometry.h"
 #include "pons/value.h"
 
@@ -27,7 +28,7 @@ extern "C" {
 #endif
 
 #define PONS_ROBOT_ABI                                                                             \
-    4u // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands) are understood
+    5u // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) are understood
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
@@ -40,7 +41,7 @@ typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATU
 
 typedef struct pons_robot_caps {
     char robot_id[64];
-    double radius_m;        // of the footprint's circle
+    double radius_m;        // of the circle about the base that holds the footprint
     double speed_max_mps;   // forward
     double reverse_max_mps; // positive number
     double yaw_rate_max_radps;
@@ -50,6 +51,10 @@ typedef struct pons_robot_caps {
     bool simulated;  // step, save, restore, spawn, set_battery, truth are there
     bool can_charge; // charge is there
     double scan_hz;
+
+    // Since version 5.
+    pons_footprint footprint; // without corners: the circle of radius_m
+    double turning_radius_m;  // of the tightest arc; 0: it turns where it stands
 } pons_robot_caps;
 
 typedef struct pons_robot_state {
@@ -72,7 +77,7 @@ typedef struct pons_robot_ops {
     int (*open)(const pons_value *world, const pons_value *config, void **ret_self,
                 pons_error *err);
     void (*close)(void *self);                       // NULL-safe
-    void (*caps)(void *self, pons_robot_caps *ret);  // constant after open
+    void (*caps)(void *self, pons_robot_caps *ret);  // constant after open; *ret comes zeroed
     int64_t (*time_ns)(void *self);                  // robot clock; any thread
     void (*read)(void *self, pons_robot_state *ret); // the newest
     bool (*scan)(void *self, pons_scan *ret);        // the newest; false before the first

@@ -35,6 +35,8 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
     }
     pons_autovalue embodiment =
         b->hand.ops ? pons__limb_embodiment(&b->hand, b->caps.robot_id, b->caps.radius_m) : NULL;
+    pons_autovalue footprint =
+        b->caps.footprint.n > 0 ? pons_footprint_value(&b->caps.footprint) : NULL;
     const pons_report_hello hello = {.protocol = PONS_LINK_PROTOCOL,
                                      .boot_id = b->boot_id,
                                      .robot_id = b->caps.robot_id,
@@ -47,6 +49,8 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
                                      .embodiment = embodiment,
                                      .resources = pons__body_resources(b),
                                      .limits = {.radius_m = b->caps.radius_m,
+                                                .footprint = footprint,
+                                                .turning_radius_m = b->caps.turning_radius_m,
                                                 .speed_max_mps = b->caps.speed_max_mps,
                                                 .reverse_max_mps = b->caps.reverse_max_mps,
                                                 .yaw_rate_max_radps = b->caps.yaw_rate_max_radps,

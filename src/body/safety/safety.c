@@ -36,13 +36,14 @@
 //
 // v is lowered along the same arc (w in proportion), so the robot goes where it was told, only
 // slower. Backing up looks behind. Docking may come closer, but only slowly. A disc sweeps nothing
-// when it turns; where something touches it turns slowly. What no lidar sees, zones that the world
+// when it turns; where something touches it turns slowly. A footprint with corners is swept as the polygon
+// it is (sweep.c), and does sweep when it turns: it turns as fast as it could still stop. What no lidar sees, zones that the world
 // keeps robots out of or slow in, lowers v likewise (ground.c).
 //
 // **The way out.** Something may be nearer than the stop margin all the same: it came by itself, or
 // nobody looked for a while. Then nothing passes that brings the robot nearer to any point inside
-// the margin: v must point away from all of them, and is slow. Turning in place changes no distance
-// from a disc, so a robot beside a wall turns until one end faces away from it, and leaves. Between
+// the margin: v must point away from all of them, and is slow; of a polygon v and w together. Turning in place
+// changes no distance from a disc, so a robot beside a wall turns until one end faces away from it, and leaves. Between
 // two points of which one lies ahead and one behind, it stands.
 //
 // **Collision risk** is not "something is near": passing a door and stopping before a wall are
@@ -50,13 +51,17 @@
 // which the approach zone never allows to arise from anything the lidar saw in time.
 #include "body/safety/safety.h"
 
+#include "body/safety/sweep.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define REACH_M        3.0      // points further than this do not matter to the gate
-#define STRAIGHT       1e-3     // curvature below which an arc counts as a line [1/m]
-#define STILL_MPS      1e-3     // slower than this is standing
+#define REACH_M        3.0  // points further than this do not matter to the gate
+#define STRAIGHT       1e-3 // curvature below which an arc counts as a line [1/m]
+#define STILL_MPS      1e-3 // slower than this is standing
+#define STILL_RADPS    1e-2
+#define TURN_ROOM_RAD  0.01     // that is left between a corner and what it must not come near
 #define RISK_MIN_MPS   0.15     // slower than this cannot surprise: noise in free/v² is too large
 #define MAX_STEP_NS    50000000 // a longer gap between two steps ramps like this one
 #define ODOM_MAX_GAP_S 0.3      // further than this from any sample, a scan's pose is not guessed
@@ -70,7 +75,10 @@ static void go_on(pons__safety *s);
 static pons__zone check_inputs(const pons__safety *s, const pons__command *cmd, int64_t robot_ns,
                                int64_t host_ns);
 static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking);
-static bool nearer_to_any(const pons__safety *s, int dir, bool *ret_inside);
+static double free_along(const pons__safety *s, double margin, int dir, double curvature);
+static double clearance_of(const pons__safety *s);
+static double turn_limit(const pons__safety *s, double clearance, double w);
+static bool nearer_to_any(const pons__safety *s, pons_twist2 want, bool *ret_inside);
 static void watch_risk(pons__safety *s, double margin, int64_t robot_ns);
 static pons_twist2 clamp_to_caps(const pons__safety_params *p, pons_twist2 want, bool docking);
 static double ramp(double from, double to, double accel, double brake, double dt);
@@ -90,6 +98,7 @@ void pons__safety_params_from_caps(pons__safety_params *p, const pons_robot_caps
 {
     *p = (pons__safety_params){
         .radius_m = caps->radius_m,
+        .footprint = caps->footprint,
         .speed_max_mps = caps->speed_max_mps,
         .reverse_max_mps = caps->reverse_max_mps,
         .yaw_rate_max_radps = caps->yaw_rate_max_radps,
@@ -413,25 +422,24 @@ static pons__zone check_inputs(const pons__safety *s, const pons__command *cmd, 
 static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
 {
     const pons__safety_params *p = &s->p;
-    const double clearance = s->status.nearest_m - p->radius_m;
-    const double turn_max = clearance <= p->turn_margin_m ? p->leave_radps : p->yaw_rate_max_radps;
+    const double clearance = clearance_of(s);
     if (fabs(want.v) < STILL_MPS) {
+        const double turn_max = turn_limit(s, clearance, want.w);
         want.v = 0.0;
         if (fabs(want.w) > turn_max) {
+            s->status.zone = turn_max > 0.0 ? PONS__ZONE_SLOW : PONS__ZONE_STOP;
             want.w = copysign(turn_max, want.w);
-            s->status.zone = PONS__ZONE_SLOW;
         }
         return want;
     }
     const int dir = want.v < 0.0 ? -1 : 1;
     const double side = docking ? 0.0 : p->side_margin_m;
     const double margin = docking ? p->dock_margin_m : p->stop_margin_m;
-    s->status.free_m =
-        pons__safety_free(s->bx, s->by, s->n, p->radius_m + side, dir, want.w / want.v, REACH_M);
+    s->status.free_m = free_along(s, side, dir, want.w / want.v);
 
     double cap = fabs(want.v);
     bool inside = false;
-    if (!docking && nearer_to_any(s, dir, &inside)) {
+    if (!docking && nearer_to_any(s, want, &inside)) {
         cap = 0.0;
     } else if (inside && cap > p->leave_mps) {
         cap = p->leave_mps;
@@ -451,7 +459,8 @@ static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
         cap = approach;
         s->status.zone = PONS__ZONE_APPROACH;
     }
-    if (cap < STILL_MPS) { // no further this way; a disc may still turn
+    if (cap < STILL_MPS) { // no further this way; it may still turn
+        const double turn_max = turn_limit(s, clearance, want.w);
         s->status.zone = PONS__ZONE_STOP;
         return (pons_twist2){0.0, clamp(want.w, -turn_max, turn_max)};
     }
@@ -459,16 +468,68 @@ static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
     return (pons_twist2){want.v * scale, want.w * scale};
 }
 
-// Does that way lead nearer to anything inside the stop margin? And is there anything?
-static bool nearer_to_any(const pons__safety *s, int dir, bool *ret_inside)
+// How far the footprint, wider by a margin, may go along an arc.
+static double free_along(const pons__safety *s, double margin, int dir, double curvature)
 {
+    const pons__safety_params *p = &s->p;
+    return p->footprint.n > 0 ? pons__sweep_free(&p->footprint, s->bx, s->by, s->n, margin, dir,
+                                                 curvature, REACH_M)
+                              : pons__safety_free(s->bx, s->by, s->n, p->radius_m + margin, dir,
+                                                  curvature, REACH_M);
+}
+
+// From the footprint to the nearest return; exact where it matters.
+static double clearance_of(const pons__safety *s)
+{
+    const pons_footprint *f = &s->p.footprint;
+    const double round = s->status.nearest_m - s->p.radius_m;
+    if (f->n == 0 || round >= s->p.limit_m) {
+        return round;
+    }
+    const double reach = s->p.radius_m + s->p.limit_m;
+    double nearest = s->p.limit_m;
+    for (int i = 0; i < s->n; i++) {
+        if (s->bx[i] * s->bx[i] + s->by[i] * s->by[i] < reach * reach) {
+            nearest = fmin(nearest, pons_footprint_distance(f, s->bx[i], s->by[i]));
+        }
+    }
+    return nearest;
+}
+
+// How fast it may turn where it stands. A disc sweeps nothing when it turns. A polygon's corners do: it
+// turns as fast as it can still stop before one comes within the side margin of something.
+static double turn_limit(const pons__safety *s, double clearance, double w)
+{
+    const pons__safety_params *p = &s->p;
+    const double near = clearance <= p->turn_margin_m ? p->leave_radps : p->yaw_rate_max_radps;
+    if (p->footprint.n == 0 || w == 0.0) {
+        return near;
+    }
+    const double room =
+        pons__sweep_turn(&p->footprint, s->bx, s->by, s->n, p->side_margin_m, w < 0.0 ? -1 : 1);
+    const double most = sqrt(p->yaw_accel_radps2 * fmax(room - TURN_ROOM_RAD, 0.0));
+    return most < STILL_RADPS ? 0.0 : fmin(near, most);
+}
+
+// Does that way lead nearer to anything inside the stop margin? And is there anything?
+static bool nearer_to_any(const pons__safety *s, pons_twist2 want, bool *ret_inside)
+{
+    const pons_footprint *f = &s->p.footprint;
+    const int dir = want.v < 0.0 ? -1 : 1;
     const double reach = s->p.radius_m + s->p.stop_margin_m;
     bool nearer = false;
     *ret_inside = false;
     for (int i = 0; i < s->n; i++) {
-        if (s->bx[i] * s->bx[i] + s->by[i] * s->by[i] < reach * reach) {
+        const double x = s->bx[i], y = s->by[i];
+        if (x * x + y * y >= reach * reach) {
+            continue;
+        }
+        if (f->n == 0) {
             *ret_inside = true;
-            nearer = nearer || dir * s->bx[i] > 0.0;
+            nearer = nearer || dir * x > 0.0;
+        } else if (pons_footprint_distance(f, x, y) < s->p.stop_margin_m) {
+            *ret_inside = true;
+            nearer = nearer || pons__sweep_nearer(f, x, y, s->p.stop_margin_m, want);
         }
     }
     return nearer;
@@ -479,8 +540,7 @@ static void watch_risk(pons__safety *s, double margin, int64_t robot_ns)
 {
     const double v = s->last.v;
     if (fabs(v) >= RISK_MIN_MPS) {
-        const double ahead = pons__safety_free(s->bx, s->by, s->n, s->p.radius_m, v < 0.0 ? -1 : 1,
-                                               s->last.w / v, REACH_M);
+        const double ahead = free_along(s, 0.0, v < 0.0 ? -1 : 1, s->last.w / v);
         const double usable = fmax(ahead - margin, 0.0);
         if (v * v > 2.0 * s->p.surprise_mps2 * usable) {
             s->risk_until_ns = robot_ns + s->p.risk_hold_ns;

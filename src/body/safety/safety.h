@@ -35,15 +35,16 @@ typedef enum pons__zone {
 const char *pons__zone_word(pons__zone z);
 
 typedef struct pons__safety_params {
-    const pons__area *area; // outlives the gate; NULL: the ground is the same everywhere
-    double radius_m;        // of the footprint
+    const pons__area *area;   // outlives the gate; NULL: the ground is the same everywhere
+    double radius_m;          // of the circle that holds the footprint
+    pons_footprint footprint; // without corners: that circle
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
     double accel_mps2, brake_mps2, yaw_accel_radps2;
     double approach_mps2;    // comfortable braking towards something ahead
     double surprise_mps2;    // braking that is needed only after a surprise
     double stop_margin_m;    // beyond the footprint, in the direction of travel
     double side_margin_m;    // beyond the footprint, to the sides of the way
-    double turn_margin_m;    // beyond the footprint, to turn in place as fast as wanted
+    double turn_margin_m;    // beyond a round footprint, to turn in place as fast as wanted
     double leave_mps;        // away from what is inside the stop margin,
     double leave_radps;      // and turning where something touches
     double slow_m, limit_m;  // clearance at which the slow and the limit zone begin

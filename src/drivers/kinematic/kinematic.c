@@ -4,11 +4,11 @@
 // 10 ms both speeds change linearly, and the base moves along the arc of their means. There is no
 // slip: odometry is wrong only by the run's seeded scale errors and a little noise.
 //
-// Collision. The robot is a circle and the world a list of rectangles. A substep that would end
-// nearer to a box than the robot's radius is cut by bisection to where it touches, the base stops,
-// and a bump is counted. Turning is always possible, and so is any motion that gets away from what
-// touches (also from an obstacle that was put on top of the robot). Most substeps skip the search:
-// `slack_m` is how far the robot may go before anything can be near.
+// Collision. The robot is a circle or a convex polygon, and the world a list of rectangles. A substep that
+// would end in a box is cut by bisection to where it touches, the base stops, and a bump is counted. A
+// circle may always turn, a polygon is stopped where a corner touches. Any motion is possible that gets
+// away from what touches (also from an obstacle that was put on top of the robot). Most substeps skip
+// the search: `slack_m` is how far any of the robot may go before anything can be near.
 //
 // Lidar. Instead of asking every box about every beam, each box is asked once which beams it can
 // meet: seen from outside, a rectangle spans less than half a turn, and the bearings of its corners
@@ -33,7 +33,7 @@ static const double SPAN_MARGIN_RAD = 1e-6;
 typedef struct kinematic {
     pons__sim sim;   // first: the shared operations take it as self
     pons_pose2 pose; // in map [step_lock]
-    double slack_m;  // nothing is nearer than radius + slack [step_lock]
+    double slack_m;  // nothing is nearer to the footprint than this [step_lock]
     float cos_beam[PONS_SCAN_MAX], sin_beam[PONS_SCAN_MAX]; // of beam i in base /* const */
 } kinematic;
 
@@ -48,7 +48,7 @@ static int kinematic_spawn(void *self, const pons_value *what, pons_error *err);
 static void substep(kinematic *k, int64_t dt_ns);
 static void move(kinematic *k, double arc_m, double turn_rad);
 static pons_pose2 along_arc(pons_pose2 from, double arc_m, double turn_rad);
-static double clearance(const kinematic *k, double x, double y);
+static double clearance(const kinematic *k, pons_pose2 at);
 static void take_scan(kinematic *k);
 static void cast_box(const kinematic *k, const pons_box2 *box, pons_scan *scan);
 static void cast_span(const kinematic *k, const pons_box2 *box, double from, double width,
@@ -198,27 +198,34 @@ static void substep(kinematic *k, int64_t dt_ns)
 static void move(kinematic *k, double arc_m, double turn_rad)
 {
     pons__sim *s = &k->sim;
-    const double radius = s->p.caps.radius_m, far = fabs(arc_m);
+    const pons_footprint *f = &s->p.caps.footprint;
+    // A circle that turns goes nowhere; a corner of a polygon goes round.
+    const double far = fabs(arc_m) + (f->n > 0 ? fabs(turn_rad) * f->circumscribed_m : 0.0);
     pons_pose2 to = along_arc(k->pose, arc_m, turn_rad);
     if (far > 0.0 && k->slack_m <= far) {
-        const double here = clearance(k, k->pose.x, k->pose.y);
-        double there = clearance(k, to.x, to.y);
-        if (there < radius && there <= here) {
+        const double here = clearance(k, k->pose);
+        double there = clearance(k, to);
+        if (there < 0.0 && there <= here) {
             // Between `low`, still free, and `high`, too near: as far as it goes.
             double low = 0.0, high = 1.0;
             while ((high - low) * far > CUT_EPSILON_M) {
                 const double middle = 0.5 * (low + high);
                 const pons_pose2 at = along_arc(k->pose, middle * arc_m, middle * turn_rad);
-                *(clearance(k, at.x, at.y) < radius ? &high : &low) = middle;
+                *(clearance(k, at) < 0.0 ? &high : &low) = middle;
             }
             arc_m *= low;
             to = along_arc(k->pose, arc_m, low * turn_rad);
-            to.yaw = pons_wrap_angle(k->pose.yaw + turn_rad); // turning needs no room
+            if (f->n == 0) {
+                to.yaw = pons_wrap_angle(k->pose.yaw + turn_rad); // turning needs no room
+            } else {
+                turn_rad *= low;
+                s->v.twist.w = 0.0;
+            }
             s->v.twist.v = 0.0;
             pons__sim_touch(s);
-            there = clearance(k, to.x, to.y);
+            there = clearance(k, to);
         }
-        k->slack_m = there - radius;
+        k->slack_m = there;
     } else {
         k->slack_m -= far;
     }
@@ -235,17 +242,18 @@ static pons_pose2 along_arc(pons_pose2 from, double arc_m, double turn_rad)
                         pons_wrap_angle(from.yaw + turn_rad)};
 }
 
-// Distance to the nearest box or obstacle [m].
-static double clearance(const kinematic *k, double x, double y)
+// From the footprint to the nearest box or obstacle [m], or less; below 0: it touches.
+static double clearance(const kinematic *k, pons_pose2 at)
 {
+    const pons_footprint *f = &k->sim.p.caps.footprint;
     double nearest = INFINITY;
     for (int i = 0; i < k->sim.p.n_boxes; i++) {
-        nearest = fmin(nearest, pons_box2_distance(&k->sim.p.boxes[i], x, y));
+        nearest = fmin(nearest, pons_footprint_gap(f, at, &k->sim.p.boxes[i]));
     }
     for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
         const pons__obstacle *o = &k->sim.v.obstacles[i];
         if (*o->id) {
-            nearest = fmin(nearest, pons_box2_distance(&o->box, x, y));
+            nearest = fmin(nearest, pons_footprint_gap(f, at, &o->box));
         }
     }
     return nearest;

@@ -4,7 +4,7 @@
 // boxes of its map: what `kinematic` collides with is then what physics collides with, and somebody
 // who has drawn a floor plan in YAML can drive in it at once. Walls and furniture get a usual
 // height where the file gives them none, objects become balls where it gives them no shape (objects.c).
-// A robot with an arm is made too (arm_model.c).
+// A robot with an arm is made too (arm_model.c), and so is any that is not robot.xml's (robot_model.c).
 #include "drivers/mujoco/model.h"
 
 #include "pons/file.h"
@@ -41,18 +41,21 @@ int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t s
 
     snprintf(s->path, sizeof s->path, "%s", pons_get_str(world, "path", "world"));
     char robot_path[PONS__MJ_PATH_BYTES];
-    if (!arm && pons_share_path(ROBOT_FILE, robot_path, sizeof robot_path, err) < 0) {
+    const bool included = !arm && pons__mj_robot_is_usual(world);
+    if (included && pons_share_path(ROBOT_FILE, robot_path, sizeof robot_path, err) < 0) {
         if (err) {
             err->status = PONS_EENV;
         }
         return PONS_EENV;
     }
-    char *robot = arm ? NULL : read_text(robot_path), *made = make_model(world, seed, arm, mount);
+    char *robot = included ? read_text(robot_path) : NULL,
+         *made = make_model(world, seed, arm, mount);
     s->vfs = malloc(sizeof *s->vfs); // 2 MB: not for the stack
     if (s->vfs) {
         mj_defaultVFS(s->vfs);
     }
-    const bool whole = made && s->vfs && (arm || (robot && add_file(s->vfs, ROBOT_NAME, robot))) &&
+    const bool whole = made && s->vfs &&
+                       (!included || (robot && add_file(s->vfs, ROBOT_NAME, robot))) &&
                        add_file(s->vfs, MADE_NAME, made);
     free(robot);
     free(made);
@@ -88,8 +91,12 @@ static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *
     const pons_value *objects = pons_get(world, "objects");
     if (arm) {
         pons__mj_arm_head(out, world, arm, mount);
-    } else {
+    } else if (pons__mj_robot_is_usual(world)) {
         fprintf(out, "<mujoco><include file=\"%s\"/><worldbody>\n", ROBOT_NAME);
+    } else {
+        fputs("<mujoco>\n", out);
+        pons__mj_robot_write(out, world);
+        fputs("<worldbody>\n", out);
     }
     for (size_t i = 0; i < json_array_size(boxes); i++) {
         write_box(out, json_array_get(boxes, i));

@@ -7,6 +7,7 @@
 
 #include <mujoco/mujoco.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct pons__mj_source {
     mjVFS *vfs;                     // the made one and what it includes; NULL: from the disk
 } pons__mj_source;
 
-// With an arm (NULL: none) the robot stands, and robot.xml is not needed; seed: of where objects begin.
+// With an arm (NULL: none) the robot stands; only robot.xml's own robot needs that file; seed: of where objects begin.
 // PONS_ENOMEM; PONS_EENV when robot.xml, which a made model includes, is not installed.
 int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t seed,
                          const pons_arm *arm, const pons_pose3 *mount, pons_error *err);
@@ -37,6 +38,10 @@ mjModel *pons__mj_source_load(const pons__mj_source *s, char why[PONS__MJ_ERROR_
 void pons__mj_arm_head(FILE *out, const pons_value *world, const pons_arm *a,
                        const pons_pose3 *mount);
 void pons__mj_arm_tail(FILE *out, const pons_arm *a);
+
+// robot_model.c: is the world's robot the one of robot.xml; and a model of any other differential drive.
+bool pons__mj_robot_is_usual(const pons_value *world);
+void pons__mj_robot_write(FILE *out, const pons_value *world);
 
 // objects.c: object `index` of a world: its body, where it begins with this seed, its shape.
 void pons__mj_object_write(FILE *out, const pons_value *world, size_t index, uint64_t seed);

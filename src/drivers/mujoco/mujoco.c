@@ -454,7 +454,9 @@ static int check_sizes(mujoco *m, pons_error *err)
         {"wheel_radius_m", m->sim.p.wheel_radius_m,
          model->geom_size[(size_t)3 * (size_t)model->body_geomadr[left]]},
         {"radius_m", m->sim.p.caps.radius_m,
-         m->at.bumper_geom < 0 ? m->sim.p.caps.radius_m : model->geom_size[3 * m->at.bumper_geom]},
+         m->at.bumper_geom < 0 || m->sim.p.caps.footprint.n > 0
+             ? m->sim.p.caps.radius_m
+             : model->geom_size[3 * m->at.bumper_geom]},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (fabs(sizes[i].world - sizes[i].model) > SAME_SIZE_M) {

@@ -74,8 +74,18 @@ static const char *read_robot(pons__sim_params *p, const pons_value *world)
          "robot.yaw_accel_max_radps2 must be > 0"},
     };
     const bool stands = pons_get(robot, "arm"); // it has no wheels
+    const pons_value *shape = pons_get(robot, "footprint");
+    if (shape) {
+        const char *bad = pons_footprint_read(shape, &c->footprint);
+        if (bad) {
+            return bad;
+        }
+    }
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         *keys[i].into = pons_get_num(robot, keys[i].key, stands ? 0.0 : NAN);
+        if (shape && keys[i].into == &c->radius_m) {
+            c->radius_m = c->footprint.circumscribed_m;
+        }
         if (!positive(*keys[i].into) && !(stands && keys[i].into != &c->radius_m)) {
             return keys[i].complaint;
         }
@@ -83,6 +93,13 @@ static const char *read_robot(pons__sim_params *p, const pons_value *world)
     c->reverse_max_mps = pons_get_num(robot, "reverse_max_mps", stands ? 0.0 : NAN);
     if (!not_negative(c->reverse_max_mps)) {
         return "robot.reverse_max_mps must be ≥ 0";
+    }
+    c->turning_radius_m = pons_get_num(robot, "turning_radius_m", 0.0);
+    if (!not_negative(c->turning_radius_m)) {
+        return "robot.turning_radius_m must be ≥ 0";
+    }
+    if (!shape) {
+        c->footprint = pons_footprint_circle(c->radius_m);
     }
     snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(robot, "id", "robot"));
     c->simulated = true;
