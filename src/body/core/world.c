@@ -5,8 +5,9 @@
 // places lie in the bounds and where a robot fits, references name something. Whoever gets a world
 // from here may read it without ladders of checks.
 #include "body/core/world_map.h"
+#include "body/core/world_urdf.h"
 #include "pons/body.h"
-#include "pons/geometry.h"
+#include "pons/footprint.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
@@ -31,10 +32,11 @@ typedef struct checker { // one world being checked
     const pons_yaml *yaml;
     const pons_value *world;
     double bounds[4]; // xmin, ymin, xmax, ymax
-    double radius_m;
+    pons_footprint footprint;
     pons_error *err;
 } checker;
 
+static int take_robot(pons_value *world, const pons_yaml *yaml, pons_error *err);
 static void add_surfaces(pons_value *world);
 static int check_schema(const pons_yaml *yaml, pons_error *err);
 static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err);
@@ -82,6 +84,7 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
     }
     rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
+    rc = rc < 0 ? rc : take_robot(world, yaml, err);
     rc = rc < 0 ? rc : check_sense(yaml, world, err);
     if (rc < 0) {
         pons_value_unref(world);
@@ -89,6 +92,45 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     }
     add_surfaces(world);
     *ret = world;
+    return PONS_OK;
+}
+
+// A robot with a polygon has the radius of the circle that holds it too: whoever knows circles only is
+// on the safe side.
+static int take_robot(pons_value *world, const pons_yaml *yaml, pons_error *err)
+{
+    checker c = {.yaml = yaml, .world = world, .err = err};
+    const pons_value *given = pons_get(world, "robot");
+    const bool described = pons_get(given, "urdf") != NULL;
+    if (described) {
+        const int rc = pons__world_urdf(world, yaml, err);
+        if (rc < 0) {
+            return rc;
+        }
+        given = pons_get(world, "robot");
+    }
+    const pons_value *shape = pons_get(given, "footprint");
+    pons_footprint f;
+    if (!shape) {
+        return pons_get(given, "radius_m")
+                   ? PONS_OK
+                   : fault(&c, "/robot", "the robot needs a radius_m or a footprint");
+    }
+    if (pons_get(given, "radius_m")) {
+        return fault(&c, "/robot/radius_m", "the robot has a footprint already");
+    }
+    const char *bad = pons_footprint_read(shape, &f);
+    if (bad) {
+        return fault(&c, described ? "/robot" : "/robot/footprint", "%s", bad);
+    }
+    pons_value *robot = json_copy((json_t *)(uintptr_t)given);
+    if (!robot || json_object_set_new(robot, "footprint", pons_footprint_value(&f)) ||
+        json_object_set_new(robot, "radius_m", json_real(f.circumscribed_m)) ||
+        json_object_set(world, "robot", robot)) {
+        pons_value_unref(robot);
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the robot's footprint");
+    }
+    pons_value_unref(robot);
     return PONS_OK;
 }
 
@@ -142,7 +184,11 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
     for (size_t i = 0; i < 4; i++) {
         c.bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
     }
-    c.radius_m = pons_get_num(pons_get(world, "robot"), "radius_m", 0.0);
+    const pons_value *robot = pons_get(world, "robot");
+    if (!pons_get(robot, "footprint") ||
+        pons_footprint_read(pons_get(robot, "footprint"), &c.footprint)) {
+        c.footprint = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
+    }
 
     int rc = check_frame(&c);
     if (rc == PONS_OK) {
@@ -335,9 +381,23 @@ static int check_standing(checker *c, const char *pointer, const pons_value *pos
                                pons_get_num(b, "yaw", 0.0), pons_get_num(b, "sx", 0.0),
                                pons_get_num(b, "sy", 0.0)};
         const double room = pons_box2_distance(&box, x, y);
-        if (room < c->radius_m) {
+        if (c->footprint.n == 0 && room < c->footprint.circumscribed_m) {
             return fault(c, pointer, "%s (%g, %g) is %.2f m from %s, and the robot's radius is %g",
-                         what, x, y, room, pons_get_str(b, "id", "a box"), c->radius_m);
+                         what, x, y, room, pons_get_str(b, "id", "a box"),
+                         c->footprint.circumscribed_m);
+        }
+        if (c->footprint.n == 0 || room >= c->footprint.circumscribed_m) {
+            continue;
+        }
+        // Without a heading it may stand as it likes, if only its middle has room.
+        const pons_value *yaw = pons_get(pose, "yaw");
+        const pons_pose2 at = {x, y, yaw ? json_number_value(yaw) : 0.0};
+        if (yaw ? pons_footprint_gap(&c->footprint, at, &box) <= 0.0
+                : room < c->footprint.inscribed_m) {
+            return fault(c, pointer,
+                         "%s (%g, %g) is %.2f m from %s, which the robot's footprint "
+                         "reaches there",
+                         what, x, y, room, pons_get_str(b, "id", "a box"));
         }
     }
     return PONS_OK;

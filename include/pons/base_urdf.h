@@ -1,0 +1,41 @@
+// base_urdf.h - a mobile base by its URDF: what of the floor it covers, its wheels, and where its lidar sits.
+//
+// Read are links (collision, and visual where a link has no collision) and joints (all kinds, origin, axis,
+// limit). The base is `base_footprint`, else `base_link`, else the root, unless it is named. What the links that
+// hang rigidly on it, and its wheels, cover is the footprint; meshes are counted, not read. Wheels are joints
+// that turn without end, or are said to, about the base's y, hung on it rigidly, in pairs to both sides.
+#ifndef PONS_BASE_URDF_H
+#define PONS_BASE_URDF_H
+
+#include "pons/error.h"
+#include "pons/footprint.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PONS_URDF_NAME 128 // of a link or joint, with its zero
+
+typedef struct pons_base_urdf {
+    char name[PONS_URDF_NAME], base[PONS_URDF_NAME];
+    int links, joints, meshes; // meshes: shapes that were passed over
+    bool has_footprint;
+    pons_footprint footprint;
+    int wheels;             // 0: no pair was found
+    double wheel_radius_m;  // NAN: unknown
+    double track_m;         // between the wheels of a pair
+    double wheel_max_radps; // the slowest wheel's limit; NAN: none
+    bool steers;            // some wheels hang on joints that turn about z
+    bool has_lidar;
+    char lidar[PONS_URDF_NAME]; // its link
+    double lidar_pose[4];       // x, y, z [m] and yaw [rad] in the base
+} pons_base_urdf;
+
+// base: a link; NULL or "": found. PONS_ENOTFOUND, or PONS_EINVAL with file:line:col. Any thread.
+int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret, pons_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

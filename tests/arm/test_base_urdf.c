@@ -1,0 +1,195 @@
+// test_base_urdf.c - a base by its URDF: what it covers, its wheels, its lidar, in files as people have them;
+// and files that are broken or mean: one line each, with its place.
+#include "pons/base_urdf.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int load(const char *text, size_t n, const char *base, pons_base_urdf *ret, pons_error *err)
+{
+    char path[] = "/tmp/pons-urdf-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, n), (ssize_t)n);
+    close(fd);
+    const int rc = pons_base_urdf_load(path, base, ret, err);
+    unlink(path);
+    return rc;
+}
+
+static void near(double a, double b, double eps)
+{
+    if (!(fabs(a - b) <= eps)) {
+        fail_msg("%.6f, expected %.6f", a, b);
+    }
+}
+
+#define HEAD "<?xml version=\"1.0\"?>\n<robot name=\"carrier\">\n"
+#define BASE                                                                                       \
+    "<link name=\"base_footprint\"/>"                                                              \
+    "<joint name=\"base\" type=\"fixed\"><parent link=\"base_footprint\"/><child "                 \
+    "link=\"base_link\"/>"                                                                         \
+    "<origin xyz=\"0 0 0.1\"/></joint>"                                                            \
+    "<link name=\"base_link\"><visual><geometry><mesh filename=\"hull.stl\"/></geometry></visual>" \
+    "<collision><origin xyz=\"0.1 0 0\"/><geometry><box size=\"0.8 0.5 "                           \
+    "0.2\"/></geometry></collision></link>"
+#define WHEEL(side, y)                                                                             \
+    "<link name=\"" side "_wheel\"><collision><origin rpy=\"1.5707963 0 0\"/><geometry>"           \
+    "<cylinder radius=\"0.1\" length=\"0.04\"/></geometry></collision></link>"                     \
+    "<joint name=\"" side "_wheel_joint\" type=\"continuous\"><parent link=\"base_link\"/>"        \
+    "<child link=\"" side "_wheel\"/><origin xyz=\"0 " y " 0\"/><axis xyz=\"0 1 0\"/>"             \
+    "<limit effort=\"5\" velocity=\"8\"/></joint>"
+#define LIDAR                                                                                      \
+    "<link name=\"laser_frame\"/><joint name=\"laser\" type=\"fixed\"><parent "                    \
+    "link=\"base_link\"/>"                                                                         \
+    "<child link=\"laser_frame\"/><origin xyz=\"0.3 0 0.2\" rpy=\"0 0 3.14159\"/></joint>"
+
+static void a_carrier_is_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD BASE WHEEL("left", "0.28") WHEEL("right", "-0.28") LIDAR "</robot>";
+    pons_base_urdf u;
+    pons_error err = PONS_ERROR_INIT;
+    if (load(text, sizeof text - 1, NULL, &u, &err) < 0) {
+        fail_msg("%s [%s]", err.message, err.source);
+    }
+    assert_string_equal(u.name, "carrier");
+    assert_string_equal(u.base, "base_footprint");
+    assert_int_equal(u.wheels, 2);
+    near(u.track_m, 0.56, 1e-9);
+    near(u.wheel_radius_m, 0.1, 1e-9);
+    near(u.wheel_max_radps, 8.0, 1e-9);
+    assert_int_equal(u.meshes, 0); // of a link that has a collision shape the looks do not count
+    near(pons_footprint_distance(&u.footprint, 1.0, 0.0), 0.5, 1e-6); // the box reaches 0.5 ahead
+    near(pons_footprint_distance(&u.footprint, -1.0, 0.0), 0.7, 1e-6);
+    near(pons_footprint_distance(&u.footprint, 0.0, 0.5), 0.2, 0.01); // the wheel 0.30 to the side
+    assert_string_equal(u.lidar, "laser_frame");
+    near(u.lidar_pose[0], 0.3, 1e-9);
+    near(u.lidar_pose[2], 0.3, 1e-9);
+    near(fabs(u.lidar_pose[3]), 3.14159, 1e-4);
+    assert_int_equal(load(text, sizeof text - 1, "base_link", &u, &err), PONS_OK);
+    near(u.lidar_pose[2], 0.2, 1e-9);
+}
+
+static void turtlebot_s_own_namespace_is_none(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "<robot name=\"t\" xmlns:xacro=\"http://ros.org/wiki/xacro\"><xacro:arg name=\"namespace\" "
+        "default=\"\"/><xacro:property name=\"namespace\" value=\"$(arg namespace)\"/>"
+        "<link name=\"${namespace}base_link\"><collision><geometry><sphere radius=\"0.2\"/>"
+        "</geometry></collision></link></robot>";
+    pons_base_urdf u;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(load(text, sizeof text - 1, NULL, &u, &err), PONS_OK);
+    assert_string_equal(u.base, "base_link");
+    near(u.footprint.inscribed_m, 0.2, 1e-9); // never less than the circle
+    assert_int_equal(u.wheels, 0);
+}
+
+static void what_is_wrong_is_one_line(void **state)
+{
+    (void)state;
+#define LINK(n) "<link name=\"" n "\"/>"
+#define JOIN(n, a, b)                                                                              \
+    "<joint name=\"" n "\" type=\"fixed\"><parent link=\"" a "\"/><child link=\"" b "\"/></joint>"
+#define SHAPE(s)                                                                                   \
+    "<robot><link name=\"a\"><collision><geometry>" s "</geometry></collision></link></robot>"
+    static const struct {
+        const char *text, *why;
+    } table[] = {
+        {"", "no element found"},
+        {"<robot>", "no element found"},
+        {"<model/>", "expected <robot>, not <model>"},
+        {"<robot/>", "has no links"},
+        {"<robot>" LINK("a") LINK("a") "</robot>", "two links a"},
+        {"<robot>" LINK("a") LINK("b") "</robot>", "carried by none: a and b"},
+        {"<robot>" LINK("a") LINK("b") JOIN("j", "a", "b") JOIN("k", "b", "a") "</robot>",
+         "form a circle"},
+        {"<robot>" LINK("r") LINK("a") LINK("b") JOIN("j", "a", "b") JOIN("k", "b", "a") "</robot>",
+         "form a circle"},
+        {"<robot>" LINK("a") JOIN("j", "a", "a") "</robot>", "form a circle"},
+        {"<robot>" LINK("a") LINK("b") LINK("c") JOIN("j", "a", "c") JOIN("k", "b", "c") "</robot>",
+         "carried by two joints, j and k"},
+        {"<robot>" LINK("a") JOIN("j", "a", "ghost") "</robot>", "not there (a, ghost)"},
+        {"<robot>" LINK("a") "<joint name=\"j\" type=\"magic\"/></robot>", "magic is no type"},
+        {"<robot><xacro:include filename=\"x\"/></robot>", "expand it first"},
+        {"<robot><link name=\"${prefix}base\"/></robot>", "expand it first"},
+        {SHAPE("<box size=\"${w} 1 1\"/>"), "expand it first"},
+        {"<!DOCTYPE robot [<!ENTITY a \"aaaa\">]><robot name=\"&a;\"/>", "no document type"},
+        {"<!DOCTYPE robot SYSTEM \"file:///etc/passwd\"><robot/>", "no document type"},
+        {SHAPE("<box size=\"1 1\"/>"), "expected 3 numbers"},
+        {SHAPE("<box size=\"1 1 1 1\"/>"), "no more"},
+        {SHAPE("<box size=\"1 -1 1\"/>"), "sizes above 0"},
+        {SHAPE("<box/>"), "sizes above 0"},
+        {SHAPE("<sphere radius=\"1e9\"/>"), "at most 20 m"},
+        {SHAPE("<cylinder radius=\"nan\" length=\"1\"/>"), "expected 1 number"},
+        {"<robot><link/></robot>", "a name of 1 to"},
+        {SHAPE("<origin xyz=\"5 0 0\"/><box size=\"1 1 1\"/>") "x", "junk after"},
+        {"<robot><link name=\"a\"><collision><origin xyz=\"5 0 0\"/><geometry><box size=\"1 1 1\"/>"
+         "</geometry></collision></link></robot>",
+         "must lie inside"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        pons_base_urdf u = {.links = -7};
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = load(table[i].text, strlen(table[i].text), NULL, &u, &err);
+        if (rc != PONS_EINVAL || !strstr(err.message, table[i].why) || strchr(err.message, '\n') ||
+            !*err.source) {
+            fail_msg("%s: %d %s [%s]", table[i].text, rc, err.message, err.source);
+        }
+        assert_int_equal(u.links, -7); // untouched
+    }
+    pons_base_urdf u;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_base_urdf_load("/nowhere/r.urdf", NULL, &u, &err), PONS_ENOTFOUND);
+}
+
+static void what_is_too_much_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *each, *tail, *why;
+        size_t n;
+    } table[] = {
+        {"<robot>", "<x>", "", "in each other", 5000},
+        {"<robot><link name=\"a\"><collision><geometry>", "<sphere radius=\"0.1\"/>",
+         "</geometry></collision></link></robot>", "shapes", 2000},
+        {"<robot>", "<!-- padding padding padding padding -->", "</robot>", "larger than", 120000},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const size_t each = strlen(table[i].each), head = strlen(table[i].head);
+        const size_t n = head + each * table[i].n + strlen(table[i].tail);
+        char *text = malloc(n + 1);
+        assert_non_null(text);
+        memcpy(text, table[i].head, head);
+        for (size_t k = 0; k < table[i].n; k++) {
+            memcpy(text + head + k * each, table[i].each, each);
+        }
+        strcpy(text + head + each * table[i].n, table[i].tail);
+        pons_base_urdf u;
+        pons_error err = PONS_ERROR_INIT;
+        assert_int_equal(load(text, n, NULL, &u, &err), PONS_EINVAL);
+        if (!strstr(err.message, table[i].why)) {
+            fail_msg("%s", err.message);
+        }
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_carrier_is_read),
+        cmocka_unit_test(turtlebot_s_own_namespace_is_none),
+        cmocka_unit_test(what_is_wrong_is_one_line),
+        cmocka_unit_test(what_is_too_much_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
