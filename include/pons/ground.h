@@ -34,7 +34,7 @@ typedef struct pons_ground_way {
     int n;                   // points, every 5 cm or so
     double *x, *y;           // (n) in map
 } pons_ground_way;
-// The way that the body would plan. PONS_ENOTFOUND says why there is none, with Nav2's number. *ret is
+// The way that the body would plan; to.yaw NAN: any heading there will do. PONS_ENOTFOUND says why there is none, with Nav2's number. *ret is
 // the caller's, by pons_ground_way_clear.
 int pons_ground_plan(pons_ground *g, pons_pose2 from, pons_pose2 to, pons_ground_way *ret,
                      pons_error *err);

@@ -49,7 +49,12 @@ void mini_sim_open(mini_sim *m, const pons_value *world, uint64_t seed)
         fail_msg("%s: %s", err.module, err.message);
     }
     pons_value_unref(config);
-    const pons__nav_params params = PONS_NAV_PARAMS_INIT;
+    pons__nav_params params = PONS_NAV_PARAMS_INIT;
+    pons_robot_caps caps = {0};
+    pons_robot_kinematic.caps(m->robot, &caps);
+    params.footprint = caps.footprint;
+    params.radius_m = caps.radius_m;
+    params.turning_radius_m = caps.turning_radius_m;
     m->nav = pons__nav_create(m->grid, &params);
     m->localizer = pons__localizer_create(m->grid, mini_sim_truth(m));
     assert_non_null(m->nav);

@@ -589,6 +589,8 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
     b->guard.safety.p.area = pons__costmap_area(b->grid); // before there is a safety thread
     pons__nav_params params = PONS_NAV_PARAMS_INIT;
     params.radius_m = b->caps.radius_m;
+    params.footprint = b->caps.footprint;
+    params.turning_radius_m = b->caps.turning_radius_m;
     params.speed_max_mps = b->caps.speed_max_mps;
     params.yaw_rate_max_radps = b->caps.yaw_rate_max_radps;
     params.accel_mps2 = b->caps.accel_max_mps2;

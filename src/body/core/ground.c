@@ -12,6 +12,7 @@ enum { MESSAGE_MAX = 300 };
 
 struct pons_ground {
     pons__costmap *grid;
+    pons__shape shape;
     pons__planner *planner;
     double speed_max_mps;
 };
@@ -26,7 +27,17 @@ int pons_ground_open(const pons_value *world, pons_ground **ret, pons_error *err
     g->speed_max_mps = pons_get_num(robot, "speed_max_mps", 0.0);
     int rc = pons__costmap_from_world(world, &g->grid, err);
     if (rc == PONS_OK) {
-        g->planner = pons__planner_create(g->grid, pons_get_num(robot, "radius_m", 0.0));
+        pons_footprint f = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
+        const pons_value *given = pons_get(robot, "footprint");
+        const char *bad = given ? pons_footprint_read(given, &f) : NULL;
+        if (bad) {
+            rc = pons_error_set(err, PONS_EINVAL, MODULE, "%s", bad);
+        }
+        pons__shape_of(&f, &g->shape);
+        g->planner = pons__planner_create_for(g->grid, &g->shape,
+                                              pons_get_num(robot, "turning_radius_m", 0.0));
+    }
+    if (rc == PONS_OK) {
         rc = g->planner ? PONS_OK
                         : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the planner");
     }

@@ -10,6 +10,11 @@
 //     near to something     in proportion to the clearance here and at the carrot
 //     towards the end       √(2·a·distance left)
 //
+// With corners, or curves. A robot that is not round takes the carrot nearer, as far as it must, until the arc
+// to it, or the turn towards it, is free for its shape. One that cannot turn where it stands never does: it drives
+// its tightest curve, and comes to the goal's heading by its path. By another name (`samples`) what is not a
+// turn is driven by sample.c.
+//
 //              bearing > TURN_FROM               at the end, with a yaw
 //     +-------+ -----------> +------+   +-------+ --------------> +-------+
 //     | DRIVE |              | TURN |   | DRIVE |                 | ALIGN |--> DONE
@@ -28,6 +33,8 @@ static const double CRAWL_MPS = 0.06;
 static const double ARRIVED_M = 0.04;     // goes on until this near
 static const double SEARCH_AHEAD_M = 0.8; // where the projection may have moved to in a step
 static const double YAW_ACCEL_RADPS2 = 3.0;
+static const double NEAREST_M = 0.12; // that the carrot is taken to
+static const double SHAPE_MARGIN_M = 0.03;
 static const double LAG_S = 0.3; // a command runs ahead of the measured speed by no more than this
 
 static pons_twist2 drive(pons__follower *f, const pons__nav_params *p, const pons__costmap *g,
@@ -142,6 +149,36 @@ static double regulated_speed(const pons__nav_params *p, const pons__costmap *g,
     return fmin(v, fmax(CRAWL_MPS, sqrt(p->accel_mps2 * left)));
 }
 
+// Of the arc to a point; no tighter than the base can.
+static double curve_to(const pons__nav_params *p, double dist, double bearing)
+{
+    const double k = 2.0 * sin(bearing) / fmax(dist, 0.1), r = p->turning_radius_m;
+    if (r <= 0.0) {
+        return k;
+    }
+    return fabs(bearing) > 0.5 * M_PI ? copysign(1.0 / r, bearing)
+                                      : fmin(fmax(k, -1.0 / r), 1.0 / r);
+}
+
+// Is the arc to the carrot, or the turn towards it, free for the shape?
+static bool fits(const pons__nav_params *p, const pons__costmap *g, pons_pose2 pose, double dist,
+                 double bearing, double turn_from)
+{
+    const bool turns = fabs(bearing) > turn_from;
+    const double turn = turns ? bearing : 2.0 * bearing, far = turns ? 0.0 : dist;
+    const int n = 1 + (int)fmax(fabs(turn) / 0.15, far / g->res);
+    for (int i = 1; i <= n; i++) {
+        const double share = (double)i / n, half = 0.5 * turn * share;
+        const pons_pose2 at = {pose.x + far * share * cos(pose.yaw + half),
+                               pose.y + far * share * sin(pose.yaw + half),
+                               pose.yaw + turn * share};
+        if (!pons__shape_free(p->shape, g, at, SHAPE_MARGIN_M)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static pons_twist2 drive(pons__follower *f, const pons__nav_params *p, const pons__costmap *g,
                          const pons__path *path, pons_pose2 pose, pons_twist2 twist, bool has_yaw)
 {
@@ -151,27 +188,39 @@ static pons_twist2 drive(pons__follower *f, const pons__nav_params *p, const pon
     const double ahead = cos(pose.yaw) * (end_x - pose.x) + sin(pose.yaw) * (end_y - pose.y);
     const bool near_end = left <= p->xy_tolerance_m && to_end <= p->xy_tolerance_m;
     if (near_end && (to_end <= fmin(ARRIVED_M, p->xy_tolerance_m) || ahead <= 0.0)) {
-        f->phase = has_yaw ? PONS__FOLLOW_ALIGN : PONS__FOLLOW_DONE;
+        f->phase = has_yaw && p->turning_radius_m <= 0.0 ? PONS__FOLLOW_ALIGN : PONS__FOLLOW_DONE;
         return (pons_twist2){0.0, 0.0};
     }
     double reach = LOOKAHEAD_S * fabs(twist.v);
     reach = fmin(fmax(reach, LOOKAHEAD_MIN_M), LOOKAHEAD_MAX_M);
-    double cx, cy;
-    pons__path_at(path, f->s + reach, &cx, &cy);
-    const double dist = hypot(cx - pose.x, cy - pose.y);
-    const double bearing = pons_wrap_angle(atan2(cy - pose.y, cx - pose.x) - pose.yaw);
+    const double turn_from = p->turning_radius_m > 0.0   ? INFINITY
+                             : fabs(twist.v) < STILL_MPS ? TURN_FROM_STILL_RAD
+                                                         : TURN_FROM_RAD;
+    double cx, cy, dist, bearing;
+    for (;; reach *= 0.6) {
+        pons__path_at(path, f->s + reach, &cx, &cy);
+        dist = hypot(cx - pose.x, cy - pose.y);
+        bearing = pons_wrap_angle(atan2(cy - pose.y, cx - pose.x) - pose.yaw);
+        if (!p->shape || p->shape->n == 0 || 0.6 * reach < NEAREST_M ||
+            fits(p, g, pose, dist, bearing, turn_from)) {
+            break;
+        }
+    }
 
     // So close, a bearing says little: the last centimetres are driven straight.
     if (dist < 0.5 * p->xy_tolerance_m && fabs(bearing) < TURN_FROM_RAD) {
         return (pons_twist2){fmin(CRAWL_MPS + dist, p->speed_max_mps), 0.0};
     }
-    const double turn_from = fabs(twist.v) < STILL_MPS ? TURN_FROM_STILL_RAD : TURN_FROM_RAD;
     if (f->phase == PONS__FOLLOW_TURN ? fabs(bearing) > TURN_TO_RAD : fabs(bearing) > turn_from) {
         f->phase = PONS__FOLLOW_TURN;
         return (pons_twist2){0.0, pons__turn_rate(p, bearing)};
     }
     f->phase = PONS__FOLLOW_DRIVE;
-    const double curvature = 2.0 * sin(bearing) / fmax(dist, 0.1);
+    if (f->samples) {
+        return pons__sample(p, g, path, f->s, pose, f->cmd,
+                            fmin(p->speed_max_mps, fmax(CRAWL_MPS, sqrt(p->accel_mps2 * left))));
+    }
+    const double curvature = curve_to(p, dist, bearing);
     const double v = regulated_speed(p, g, pose, cx, cy, curvature, left);
     const double w_max = p->yaw_rate_max_radps;
     return (pons_twist2){v, fmin(fmax(v * curvature, -w_max), w_max)};

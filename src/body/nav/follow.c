@@ -30,6 +30,7 @@ static const double GAP_S = 0.5;          // not ticked for so long: that time d
 static const char *const controllers[] = {
     "FollowPath", "nav2_regulated_pure_pursuit_controller::RegulatedPurePursuitController",
     "follow_path", "pons", NULL};
+static const char *const samplers[] = {"DWB", "dwb_core::DWBLocalPlanner", "dwb", NULL};
 static const char *const checkers[] = {"general_goal_checker",
                                        "goal_checker",
                                        "precise_goal_checker",
@@ -113,19 +114,24 @@ static int begin(pons__nav *n, const pons_bt_call *call)
     pons__nav_begin_leaf(n, call);
     n->cancels &= ~(unsigned)PONS__CANCEL_FOLLOW;
     char id[PONS__NAV_NAME_MAX];
+    bool samples = false;
     static const char *const ports[] = {"controller_id", "goal_checker_id", "progress_checker_id"};
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-        if (!pons__nav_known(pons__nav_in_text(call, ports[i], id, sizeof id),
-                             i == 0 ? controllers : checkers)) {
+        pons__nav_in_text(call, ports[i], id, sizeof id);
+        if (i == 0) {
+            samples = *id && pons__nav_known(id, samplers);
+        }
+        if (!(i == 0 && samples) && !pons__nav_known(id, i == 0 ? controllers : checkers)) {
             return i == 0 ? pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_CONTROLLER,
                                                 "there is no controller '%s' here, but %s and %s",
-                                                id, controllers[0], controllers[1])
+                                                id, controllers[0], samplers[0])
                           : pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_CONTROLLER,
                                                 "%s '%s' is not known here", ports[i], id);
         }
     }
     pons__nav_follow_reset(n);
     pons__follower_begin(&f->f, n->twist);
+    f->f.samples = samples;
     f->node = call->node;
     f->step_ns = n->now_ns;
     f->blocked_ns = -1;
@@ -192,7 +198,8 @@ static int step(pons__nav *n, const pons_bt_call *call)
         avoid(n);
         return pons__nav_fail_leaf(n, call, PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS, "%s", msg);
     }
-    if (!blocked(n)) {
+    // Who tries velocities has seen what is on the path, and goes around it where it can.
+    if ((f->f.samples && (cmd.v != 0.0 || cmd.w != 0.0)) || !blocked(n)) {
         f->blocked_ns = -1;
         n->want = cmd;
         n->limited = true;

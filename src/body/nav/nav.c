@@ -97,7 +97,12 @@ pons__nav *pons__nav_create(pons__costmap *grid, const pons__nav_params *params)
     }
     n->grid[PONS__GLOBAL] = grid;
     n->grid[PONS__LOCAL] = pons__local_costmap_create(grid, LOCAL_REACH_M);
+    const pons_footprint f =
+        params->footprint.n > 0 ? params->footprint : pons_footprint_circle(params->radius_m);
+    pons__shape_of(&f, &n->shape);
     n->params = *params;
+    n->params.shape = &n->shape;
+    n->params.radius_m = n->shape.inscribed_m; // what costmaps are asked by, as Nav2 has it
     n->hold_from_ns = n->still_ns = n->no_motion_ns = -1;
     n->scan_ns[PONS__LOCAL] = n->scan_ns[PONS__GLOBAL] = INT64_MIN;
     n->leaves = pons_bt_registry_create();

@@ -5,6 +5,7 @@
 
 #include "pons/bt.h"
 #include "pons/ext/robot.h"
+#include "pons/footprint.h"
 #include "pons/rand.h"
 
 typedef struct pons__costmap
@@ -84,7 +85,11 @@ typedef enum pons__nav_error {
 #define PONS_NAV_THROUGH 100 // added for ComputePathThroughPoses and NavigateThroughPoses
 const char *pons__nav_error_word(int code); // "NO_VALID_PATH", …
 
+struct pons__shape;
 typedef struct pons__nav_params {
+    pons_footprint footprint;        // without corners: the circle of radius_m
+    const struct pons__shape *shape; // the navigator's own; NULL: that circle
+    double turning_radius_m;         // of the tightest arc; 0: it turns where it stands
     double radius_m, speed_max_mps, yaw_rate_max_radps, accel_mps2;
     double reverse_max_mps;
     double xy_tolerance_m, yaw_tolerance_rad;

@@ -153,6 +153,18 @@ static inline int pons__costmap_cost(const pons__costmap *g, double x, double y,
                           : (int)(252.0 * exp(-(d - radius_m) / PONS__INFLATION_M));
 }
 
+// ---- shape: a footprint over the cells ----------------------------------------------------------
+
+#define PONS__SHAPE_MAX 160
+typedef struct pons__shape {
+    int n;                                                             // discs; 0: round
+    double x[PONS__SHAPE_MAX], y[PONS__SHAPE_MAX], r[PONS__SHAPE_MAX]; // (n) in base [m]
+    double inscribed_m, circumscribed_m;
+} pons__shape;
+void pons__shape_of(const pons_footprint *f, pons__shape *ret);
+// Is everything that is occupied at least margin_m from the robot at a pose? To the cell.
+bool pons__shape_free(const pons__shape *s, const pons__costmap *g, pons_pose2 at, double margin_m);
+
 // ---- window: the local costmap ------------------------------------------------------------------
 
 // A grid of its own that goes with the robot: the map's boxes within reach_m to each side, and an
@@ -189,12 +201,23 @@ double pons__path_project(const pons__path *path, double from_s, double ahead_m,
 
 typedef struct pons__planner pons__planner; // working memory; borrows the grid
 pons__planner *pons__planner_create(pons__costmap *grid, double radius_m); // NULL: no memory
-void pons__planner_destroy(pons__planner *p);                              // NULL-safe
+// For a shape that is not a circle, or a base that cannot turn where it stands; shape is borrowed.
+pons__planner *pons__planner_create_for(pons__costmap *grid, const pons__shape *shape,
+                                        double turning_radius_m);
+void pons__planner_destroy(pons__planner *p); // NULL-safe
+// What the next plan is made by. A robot that is not round is never planned for by cells alone: then CELLS
+// is TURNS; nor one that cannot turn where it stands: then both are CURVES.
+typedef enum pons__plan_kind {
+    PONS__PLAN_CELLS, // places; the robot turns where it must
+    PONS__PLAN_TURNS, // headings too: curves, and turns where it stands
+    PONS__PLAN_CURVES // headings too: no curve tighter than its turning radius; ends at the goal's heading
+} pons__plan_kind;
+void pons__planner_use(pons__planner *p, pons__plan_kind kind);
 // A place where progress failed: ways through it are dear for some minutes of robot time. And what
 // time it is, before planning.
 void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns);
 void pons__planner_now(pons__planner *p, int64_t now_ns);
-// A plan in steps of about so many cells. PONS__PLAN_GOES_ON, and then: PONS_NAV_OK and *ret_path,
+// A goal whose yaw is NAN may be reached in any heading. A plan in steps of about so many cells. PONS__PLAN_GOES_ON, and then: PONS_NAV_OK and *ret_path,
 // or a number of 200–208 and a message; *ret_path untouched then. Memory that a search needs goes back
 // at its end, and when it is dropped. What changes in the grid meanwhile may be seen or not.
 #define PONS__PLAN_GOES_ON (-1)
@@ -209,6 +232,7 @@ bool pons__planner_is_large(const pons__planner *p); // the map: more than a ste
 int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
                        char *ret_msg, size_t msg_cap);
 // Rounds a path towards the middle of its neighbours where that costs no clearance that matters.
+// A path with curves stays as it is.
 void pons__planner_smooth(pons__planner *p, pons__path *path);
 // Fills s and left from x and y.
 void pons__planner_measure(const pons__planner *p, pons__path *path);
@@ -230,6 +254,7 @@ typedef struct pons__follower {
     pons__follow_phase phase;
     double s;        // [m] along the path: the robot's projection, never falls
     double off_path; // [m] distance to the path
+    bool samples;    // by trying velocities (sample.c), else by pure pursuit
     pons_twist2 cmd; // the last one
 } pons__follower;
 
@@ -241,6 +266,9 @@ pons_twist2 pons__follower_step(pons__follower *f, const pons__nav_params *p,
                                 const pons__costmap *g, const pons__path *path,
                                 const double *final_yaw, pons_pose2 pose, pons_twist2 twist,
                                 double dt_s);
+// sample.c: of the velocities near `now` the one that follows best from s on; zero when none is free.
+pons_twist2 pons__sample(const pons__nav_params *p, const pons__costmap *g, const pons__path *path,
+                         double s, pons_pose2 pose, pons_twist2 now, double speed_max_mps);
 // Speed towards turning by err radians, and the limit of acceleration; used by recoveries too.
 double pons__turn_rate(const pons__nav_params *p, double err_rad);
 pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_twist2 measured,

@@ -29,14 +29,18 @@ static const double CLEARLY_CHEAPER = 0.85, DEARER = 1.1;
 static const double SEARCH_M = 3.0; // how far along the kept path the robot may have come
 static const double CURRENT_MAX_S = 3.0;
 enum { STEP_CELLS = 60000 }; // of a tick: some milliseconds, and more than a house has
-// The names that Nav2's configurations give them, and the plugins that do the same there: a search on the
-// costmap's cells, without a heading.
-static const char *const planners[] = {"GridBased",
-                                       "nav2_navfn_planner::NavfnPlanner",
-                                       "nav2_smac_planner::SmacPlanner2D",
-                                       "grid_based",
-                                       "pons",
-                                       NULL};
+// The names that Nav2's configurations give them, and the plugins that do the same there, by what they look
+// for: a search on the costmap's cells, without a heading; one with headings for a base that may turn where
+// it stands; and one for a base that drives curves.
+static const char *const planners[][8] = {
+    [PONS__PLAN_CELLS] = {"GridBased", "nav2_navfn_planner::NavfnPlanner",
+                          "nav2_smac_planner::SmacPlanner2D",
+                          "nav2_theta_star_planner::ThetaStarPlanner", "grid_based", "pons", NULL},
+    [PONS__PLAN_TURNS] = {"Lattice", "nav2_smac_planner::SmacPlannerLattice", "SmacLattice",
+                          "lattice", NULL},
+    [PONS__PLAN_CURVES] = {"Hybrid", "nav2_smac_planner::SmacPlannerHybrid", "SmacHybrid", "hybrid",
+                           NULL},
+};
 static const char *const smoothers[] = {"SmoothPath",
                                         "nav2_smoother::SimpleSmoother",
                                         "simple_smoother",
@@ -63,7 +67,8 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err);
 int pons__nav_plan_init(pons__nav *n)
 {
     pons__nav_plan *p = &n->plan;
-    p->planner = pons__planner_create(n->grid[PONS__GLOBAL], n->params.radius_m);
+    p->planner =
+        pons__planner_create_for(n->grid[PONS__GLOBAL], &n->shape, n->params.turning_radius_m);
     p->kept = calloc(1, sizeof *p->kept);
     p->candidate = calloc(1, sizeof *p->candidate);
     p->leg = calloc(1, sizeof *p->leg);
@@ -127,14 +132,19 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
                    : pons__nav_running(n, call);
     }
     char planner[PONS__NAV_NAME_MAX], msg[PONS__NAV_TEXT_MAX];
-    if (!pons__nav_known(pons__nav_in_text(call, "planner_id", planner, sizeof planner),
-                         planners)) {
+    pons__plan_kind kind = PONS__PLAN_CELLS;
+    pons__nav_in_text(call, "planner_id", planner, sizeof planner);
+    while (kind <= PONS__PLAN_CURVES && !pons__nav_known(planner, planners[kind])) {
+        kind++;
+    }
+    if (kind > PONS__PLAN_CURVES) {
         return pons__nav_fail_leaf(n, call, PONS_PLAN_INVALID_PLANNER + more,
                                    "there is no planner '%s' here, but %s, %s and %s", planner,
-                                   planners[0], planners[1], planners[2]);
+                                   planners[PONS__PLAN_CELLS][0], planners[PONS__PLAN_TURNS][0],
+                                   planners[PONS__PLAN_CURVES][0]);
     }
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
-    request r = {.start = n->pose, .from_here = true, .list = list};
+    request r = {.start = n->pose, .from_here = true, .kind = kind, .list = list};
     if (!read_request(n, call, through, list, &r)) {
         return r.n == 0 && through ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN,
                                                          "no goals are given")
@@ -197,7 +207,7 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
     }
     bool better = false, lost = false;
     double left = 0.0;
-    const bool same = p->poses && json_equal(p->goals, r->list);
+    const bool same = p->poses && p->kind == r->kind && json_equal(p->goals, r->list);
     if (same) {
         if (n->follow.running && n->follow.poses == p->poses) {
             p->s = fmax(p->s, n->follow.f.s);
@@ -248,6 +258,7 @@ static void keep(pons__nav *n, const request *r)
     p->candidate = t;
     pons__nav_plan_forget(n);
     p->goals = pons_value_ref(r->list);
+    p->kind = r->kind;
     p->poses = pons__nav_poses_of(p->kept, 0.0, pons__path_length(p->kept),
                                   r->any_yaw ? NULL : &r->goals[r->n - 1].yaw);
     p->s = p->off_path = 0.0;
@@ -260,7 +271,8 @@ static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
 {
     pons__nav_job *j = &n->plan.job;
     const request *of = &j->asked;
-    const bool same = j->active && of->from_here == r->from_here && json_equal(of->list, r->list) &&
+    const bool same = j->active && of->from_here == r->from_here && of->kind == r->kind &&
+                      json_equal(of->list, r->list) &&
                       (r->from_here || (of->start.x == r->start.x && of->start.y == r->start.y &&
                                         of->start.yaw == r->start.yaw));
     if (!same) {
@@ -292,13 +304,19 @@ static void begin_leg(pons__nav *n)
 {
     const pons__nav_plan *p = &n->plan;
     pons__nav_job *j = &n->plan.job;
-    pons_pose2 from = j->asked.start;
+    pons_pose2 from = j->asked.start, to = j->asked.goals[j->leg];
     if (j->leg > 0) {
         const pons__path *before = p->candidate; // what there is so far
-        from = (pons_pose2){before->x[before->n - 1], before->y[before->n - 1], 0.0};
+        const int last = before->n - 1, near = last > 0 ? last - 1 : 0;
+        from = (pons_pose2){
+            before->x[last], before->y[last],
+            atan2(before->y[last] - before->y[near], before->x[last] - before->x[near])};
     }
-    end_leg(j,
-            pons__planner_begin(p->planner, from, j->asked.goals[j->leg], j->msg, sizeof j->msg));
+    if (j->asked.any_yaw || j->leg < j->asked.n - 1) {
+        to.yaw = NAN;
+    }
+    pons__planner_use(p->planner, j->asked.kind);
+    end_leg(j, pons__planner_begin(p->planner, from, to, j->msg, sizeof j->msg));
 }
 
 static void begin_job(pons__nav *n, const request *r)

@@ -22,12 +22,18 @@
 // 4. Round. Resampled evenly, then relaxed towards the middle of its neighbours wherever that does
 //    not cost clearance that matters.
 //
+// 5. Headings. A robot that is not round, or cannot turn where it stands, or is asked for by a planner's name, is
+// planned for by heading as well (heading.c), along the way of the cells: all of a small map at once, a large
+// one in stretches of STRETCH_M, of which the last metres are planned again with the next. Where there is no way
+// for its shape, the cells' search is made to look elsewhere, DETOURS times.
+//
 // A start or goal that is too near to something is moved to the nearest free place (0.4 m, 0.3 m).
 //
-//     begin -> REGIONS -> SEARCH, leg by leg -> SHAPE -> path      each step: so much, and no more
-//                 | no way                          straighten, round
+//     begin -> REGIONS -> SEARCH, leg by leg -> HEADING -> SHAPE -> path   each step: so much, no more
+//                 | no way                        straighten, round
 //                 v
 //                208
+#include "body/nav/heading.h"
 #include "body/nav/parts.h"
 #include "body/nav/search.h"
 
@@ -42,6 +48,7 @@ enum {
     REGION = 8,     // cells that a region counts as, in a step
     LOOK_MAX = 400, // cells that straightening looks ahead: more would take a square of time
     SPOTS = 8,
+    DETOURS = 4,
     RELAXATIONS = 40
 };
 static const double MARGIN_M = 0.10; // the gate's 0.05, and 0.05 for tracking
@@ -53,6 +60,11 @@ static const double START_MOVE_M = 0.4;
 static const double GOAL_MOVE_M = 0.3;
 static const double EASY_M = 0.45; // clearance that rounding a corner may come down to
 static const double SPACING_M = 0.05;
+static const double WHOLE_M = 32.0;   // a map of such sides is planned by heading at once,
+static const double STRETCH_M = 20.0; // a larger one in stretches of such sides
+static const double AGAIN_M = 3.0;    // of which so much is planned again,
+static const double ABOUT_M = 3.0, WIDE_M = 8.0; // with so much around them
+static const double NEAR_M = 0.4;                // that a stretch's end is met by
 static const double SHORTCUT_SLACK = 1.02; // rounding of the lattice is no reason to keep a corner
 
 typedef struct place {
@@ -61,7 +73,23 @@ typedef struct place {
     bool moved;
 } place;
 
-typedef enum stage { IDLE, REGIONS, SEARCH, SHAPE } stage;
+typedef enum stage { IDLE, REGIONS, SEARCH, HEADING, SHAPE } stage;
+
+typedef struct headed { // the search by heading, along the cells' way
+    pons__heading *search;
+    const pons__shape *shape; // borrowed
+    pons__shape round;        // what it is of a circle
+    double turning_radius_m;
+    pons__plan_kind asked, kind;
+    double *rx, *ry; // (n_route) the cells' way
+    int n_route, route_at, route_to;
+    pons_pose2 at; // where the next stretch begins
+    bool wide;     // this stretch has failed once, and looks further about
+    int searched, detours;
+    struct {
+        double x, y;
+    } shut[DETOURS];
+} headed;
 
 struct pons__planner {
     pons__costmap *grid; // borrowed
@@ -70,6 +98,7 @@ struct pons__planner {
     float metre[PONS__LEVELS];   // the same as a factor, for smoothing
     pons__regions *regions;      // NULL: the map is searched whole
     pons__search *search;
+    headed by;
 
     // the search that is under way
     stage stage;
@@ -90,10 +119,15 @@ struct pons__planner {
 static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap);
 static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, size_t cap);
 static double spot_cost(const void *planner, double x, double y);
+static int begin_cells(pons__planner *p, char *ret_msg, size_t msg_cap);
+static bool take_route(pons__planner *p);
+static bool next_stretch(pons__planner *p);
+static int step_heading(pons__planner *p, int cells, char *ret_msg, size_t msg_cap);
 static bool next_leg(pons__planner *p);
 static bool take_leg(pons__planner *p);
 static void shape(pons__planner *p, pons__path *ret);
 static int straighten(pons__planner *p, int n);
+static bool headed_free(const pons__planner *p, const pons__path *path, int i, double margin_m);
 static void resample(pons__planner *p, int n, pons__path *ret);
 
 pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
@@ -104,6 +138,9 @@ pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
     }
     p->grid = grid;
     p->radius = radius_m;
+    const pons_footprint circle = pons_footprint_circle(radius_m);
+    pons__shape_of(&circle, &p->by.round);
+    p->by.shape = &p->by.round;
     p->forbidden = radius_m + MARGIN_M;
     for (int k = 0; k < PONS__LEVELS; k++) {
         const double d = (double)grid->metres[k];
@@ -123,6 +160,22 @@ pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
     return p;
 }
 
+pons__planner *pons__planner_create_for(pons__costmap *grid, const pons__shape *shape,
+                                        double turning_radius_m)
+{
+    pons__planner *p = pons__planner_create(grid, shape->inscribed_m);
+    if (p) {
+        p->by.shape = shape;
+        p->by.turning_radius_m = turning_radius_m;
+    }
+    return p;
+}
+
+void pons__planner_use(pons__planner *p, pons__plan_kind kind)
+{
+    p->by.asked = kind;
+}
+
 void pons__planner_destroy(pons__planner *p)
 {
     if (!p) {
@@ -130,6 +183,9 @@ void pons__planner_destroy(pons__planner *p)
     }
     pons__regions_destroy(p->regions);
     pons__search_destroy(p->search);
+    pons__heading_destroy(p->by.search);
+    free(p->by.rx);
+    free(p->by.ry);
     free(p->px);
     free(p->py);
     free(p->qx);
@@ -153,6 +209,12 @@ static double spot_cost(const void *planner, double x, double y)
     const pons__planner *p = planner;
     for (int i = 0; i < p->n_spots; i++) {
         const double dx = x - p->spots[i].x, dy = y - p->spots[i].y;
+        if (dx * dx + dy * dy < SPOT_M * SPOT_M) {
+            return SPOT_COST;
+        }
+    }
+    for (int i = 0; i < p->by.detours; i++) {
+        const double dx = x - p->by.shut[i].x, dy = y - p->by.shut[i].y;
         if (dx * dx + dy * dy < SPOT_M * SPOT_M) {
             return SPOT_COST;
         }
@@ -208,18 +270,26 @@ int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, cha
     }
     p->start = start;
     p->goal = goal;
-    p->expanded = 0;
+    p->expanded = p->by.searched = p->by.detours = 0;
+    p->by.kind = p->by.turning_radius_m > 0.0                            ? PONS__PLAN_CURVES
+                 : p->by.asked == PONS__PLAN_CELLS && p->by.shape->n > 0 ? PONS__PLAN_TURNS
+                                                                         : p->by.asked;
+    return begin_cells(p, ret_msg, msg_cap);
+}
+
+static int begin_cells(pons__planner *p, char *ret_msg, size_t msg_cap)
+{
+    pons__extra_cost *extra = p->n_spots > 0 || p->by.detours > 0 ? spot_cost : NULL;
+    p->n_lattice = p->leg_from = 0;
     if (p->regions) {
         p->stage = REGIONS;
-        return pons__regions_begin(p->regions, p->from.cx, p->from.cy, p->to.cx, p->to.cy,
-                                   p->n_spots > 0 ? spot_cost : NULL, p)
+        return pons__regions_begin(p->regions, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
                    ? PONS__PLAN_GOES_ON
                    : no_memory(ret_msg, msg_cap);
     }
     p->stage = SEARCH;
     pons__search_allow_all(p->search);
-    return pons__search_begin(p->search, p->from.cx, p->from.cy, p->to.cx, p->to.cy,
-                              p->n_spots > 0 ? spot_cost : NULL, p)
+    return pons__search_begin(p->search, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
                ? PONS__PLAN_GOES_ON
                : no_memory(ret_msg, msg_cap);
 }
@@ -232,18 +302,22 @@ void pons__planner_drop(pons__planner *p)
             pons__regions_end(p->regions);
         }
     }
+    if (p->by.search) {
+        pons__heading_end(p->by.search);
+    }
     p->stage = IDLE;
     p->n_lattice = p->leg_from = 0;
 }
 
 int pons__planner_searched(const pons__planner *p)
 {
-    return p->expanded + (p->stage == SEARCH ? pons__search_searched(p->search) : 0);
+    return p->expanded + (p->stage == SEARCH ? pons__search_searched(p->search) : 0) +
+           p->by.searched;
 }
 
 bool pons__planner_is_large(const pons__planner *p)
 {
-    return p->regions != NULL;
+    return p->regions != NULL || p->by.kind != PONS__PLAN_CELLS;
 }
 
 static int no_way(pons__planner *p, char *msg, size_t cap)
@@ -293,9 +367,20 @@ int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *
         if (p->regions && p->leg_from < pons__regions_way(p->regions) - 1) {
             return next_leg(p) ? PONS__PLAN_GOES_ON : no_memory(ret_msg, msg_cap);
         }
+        if (p->by.kind != PONS__PLAN_CELLS) {
+            p->stage = HEADING;
+            return take_route(p) && next_stretch(p) ? PONS__PLAN_GOES_ON
+                                                    : no_memory(ret_msg, msg_cap);
+        }
         p->stage = SHAPE;
         if (p->regions && !small) {
             return PONS__PLAN_GOES_ON; // the rest is a slice of its own
+        }
+    }
+    if (p->stage == HEADING) {
+        const int code = step_heading(p, cells, ret_msg, msg_cap);
+        if (code != PONS_NAV_OK) {
+            return code;
         }
     }
     shape(p, ret_path);
@@ -320,7 +405,9 @@ static void shape(pons__planner *p, pons__path *ret)
     p->py[0] = p->from.y;
     p->px[n - 1] = p->to.x;
     p->py[n - 1] = p->to.y;
-    n = straighten(p, n);
+    if (p->by.kind == PONS__PLAN_CELLS) {
+        n = straighten(p, n);
+    }
     // A start that had to be moved is walked to in a straight line.
     if (p->from.moved) {
         memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
@@ -333,6 +420,15 @@ static void shape(pons__planner *p, pons__path *ret)
     pons__planner_smooth(p, ret);
     pons__planner_measure(p, ret);
     ret->moved_goal = p->to.moved;
+}
+
+// Is the shape free at a point of a path, turned as the path leads there?
+static bool headed_free(const pons__planner *p, const pons__path *path, int i, double margin_m)
+{
+    const int a = i > 0 ? i - 1 : 0, b = i + 1 < path->n ? i + 1 : path->n - 1;
+    const double yaw = atan2(path->y[b] - path->y[a], path->x[b] - path->x[a]);
+    return pons__shape_free(p->by.shape, p->grid, (pons_pose2){path->x[i], path->y[i], yaw},
+                            margin_m);
 }
 
 // Cost of the way from point i − 1 to point i.
@@ -359,7 +455,8 @@ double pons__planner_cost_from(const pons__planner *p, const pons__path *path, d
         // leads out of wherever the robot stands: only a thing right on it blocks it.
         const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
         const bool leaving = path->s[i] <= s + START_MOVE_M;
-        if ((double)d < (leaving ? p->grid->res : p->radius)) {
+        if ((double)d < (leaving ? p->grid->res : p->radius) ||
+            (!leaving && p->by.shape->n > 0 && !headed_free(p, path, i, 0.0))) {
             return INFINITY;
         }
         cost += leg_cost(p, path, i);
@@ -514,7 +611,8 @@ static bool next_leg(pons__planner *p)
         pons__search_allow(p->search, pons__regions_tile(p->regions, i));
     }
     p->leg_from = end;
-    return pons__search_begin(p->search, ax, ay, bx, by, p->n_spots > 0 ? spot_cost : NULL, p);
+    return pons__search_begin(p->search, ax, ay, bx, by,
+                              p->n_spots > 0 || p->by.detours > 0 ? spot_cost : NULL, p);
 }
 
 // Room for the points of one leg more, and two besides.
@@ -555,6 +653,172 @@ static bool take_leg(pons__planner *p)
         p->n_lattice = 2;
     }
     return true;
+}
+
+// ---- headings -----------------------------------------------------------------------------------
+
+// The cells' way becomes what the search by heading follows; px, py are free for its own.
+static bool take_route(pons__planner *p)
+{
+    headed *b = &p->by;
+    double *rx = malloc(sizeof *rx * (size_t)p->n_lattice),
+           *ry = malloc(sizeof *ry * (size_t)p->n_lattice);
+    if (!b->search) {
+        b->search = pons__heading_create(p->grid);
+    }
+    if (!rx || !ry || !b->search) {
+        free(rx);
+        free(ry);
+        return false;
+    }
+    memcpy(rx, p->px, sizeof *rx * (size_t)p->n_lattice);
+    memcpy(ry, p->py, sizeof *ry * (size_t)p->n_lattice);
+    free(b->rx);
+    free(b->ry);
+    b->rx = rx;
+    b->ry = ry;
+    b->n_route = p->n_lattice;
+    b->route_at = 0;
+    b->wide = false;
+    b->at = (pons_pose2){p->from.x, p->from.y, isfinite(p->start.yaw) ? p->start.yaw : 0.0};
+    p->n_lattice = 0;
+    return true;
+}
+
+static bool next_stretch(pons__planner *p)
+{
+    const pons__costmap *g = p->grid;
+    headed *b = &p->by;
+    double x0 = b->at.x, x1 = x0, y0 = b->at.y, y1 = y0;
+    const bool whole = fmax(g->w, g->h) * g->res <= WHOLE_M;
+    int to = b->route_at;
+    for (; to < b->n_route; to++) {
+        const double low_x = fmin(x0, b->rx[to]), high_x = fmax(x1, b->rx[to]),
+                     low_y = fmin(y0, b->ry[to]), high_y = fmax(y1, b->ry[to]);
+        if (!whole && fmax(high_x - low_x, high_y - low_y) > STRETCH_M) {
+            break;
+        }
+        x0 = low_x;
+        x1 = high_x;
+        y0 = low_y;
+        y1 = high_y;
+    }
+    b->route_to = to - 1 > b->route_at ? to - 1 : b->route_at;
+    const bool last = to == b->n_route;
+    const int about = (int)((b->wide ? WIDE_M : ABOUT_M) / g->res);
+    pons__heading_task t = {
+        .shape = b->shape,
+        .metre = p->metre,
+        .margin_m = MARGIN_M,
+        .turning_radius_m = b->turning_radius_m,
+        .turns = b->kind == PONS__PLAN_TURNS,
+        .extra = p->n_spots > 0 || b->detours > 0 ? spot_cost : NULL,
+        .user = p,
+        .from = b->at,
+        .to = last ? (pons_pose2){p->to.x, p->to.y, p->goal.yaw}
+                   : (pons_pose2){b->rx[b->route_to], b->ry[b->route_to], NAN},
+        .near_m = last ? 0.0 : NEAR_M,
+        .x0 = whole ? 0 : pons__costmap_col(g, x0) - about,
+        .y0 = whole ? 0 : pons__costmap_row(g, y0) - about,
+        .x1 = whole ? g->w : pons__costmap_col(g, x1) + about,
+        .y1 = whole ? g->h : pons__costmap_row(g, y1) + about,
+    };
+    t.x0 = t.x0 < 0 ? 0 : t.x0;
+    t.y0 = t.y0 < 0 ? 0 : t.y0;
+    t.x1 = t.x1 > g->w ? g->w : t.x1;
+    t.y1 = t.y1 > g->h ? g->h : t.y1;
+    return pons__heading_begin(b->search, &t);
+}
+
+// Adds the way of a stretch; what is before its last metres, unless it is the last one.
+static bool take_stretch(pons__planner *p, bool last)
+{
+    headed *b = &p->by;
+    int n = 0;
+    pons_pose2 *way = pons__heading_way(b->search, &n);
+    if (!way || !grow_lattice(p, n)) {
+        free(way);
+        return false;
+    }
+    int end = n - 1;
+    for (double back = 0.0; !last && end > n / 2 && back < AGAIN_M; end--) {
+        back += hypot(way[end].x - way[end - 1].x, way[end].y - way[end - 1].y);
+    }
+    for (int i = 0; i <= end; i++) {
+        const int k = p->n_lattice - 1;
+        if (k < 0 || hypot(way[i].x - p->px[k], way[i].y - p->py[k]) > 1e-6) {
+            p->px[p->n_lattice] = way[i].x;
+            p->py[p->n_lattice++] = way[i].y;
+        }
+    }
+    b->at = way[end];
+    free(way);
+    double best = INFINITY;
+    for (int i = b->route_at, from = i; i <= b->route_to; i++) {
+        const double d = hypot(b->rx[i] - b->at.x, b->ry[i] - b->at.y);
+        if (d < best) {
+            best = d;
+            b->route_at = i > from ? i : from + 1;
+        }
+    }
+    if (last && p->n_lattice == 1) { // it has only turned
+        p->px[1] = p->px[0];
+        p->py[1] = p->py[0];
+        p->n_lattice = 2;
+    }
+    return true;
+}
+
+// A place that its shape does not pass: the cells' way must lead elsewhere.
+static bool detour(pons__planner *p)
+{
+    headed *b = &p->by;
+    const pons_pose2 at = pons__heading_furthest(b->search);
+    if (b->detours == DETOURS || hypot(at.x - p->to.x, at.y - p->to.y) < SPOT_M) {
+        return false;
+    }
+    b->shut[b->detours].x = at.x;
+    b->shut[b->detours++].y = at.y;
+    return true;
+}
+
+static int step_heading(pons__planner *p, int cells, char *ret_msg, size_t msg_cap)
+{
+    headed *b = &p->by;
+    const bool whole = fmax(p->grid->w, p->grid->h) * p->grid->res <= WHOLE_M;
+    const int found = pons__heading_step(b->search, cells);
+    if (found == 0) {
+        return PONS__PLAN_GOES_ON;
+    }
+    b->searched += pons__heading_searched(b->search);
+    if (found > 0) {
+        const bool last = b->route_to == b->n_route - 1;
+        const bool taken = take_stretch(p, last);
+        pons__heading_end(b->search);
+        if (!taken) {
+            pons__planner_drop(p);
+            return no_memory(ret_msg, msg_cap);
+        }
+        b->wide = false;
+        return last              ? PONS_NAV_OK
+               : next_stretch(p) ? PONS__PLAN_GOES_ON
+                                 : no_memory(ret_msg, msg_cap);
+    }
+    if (!whole && !b->wide) {
+        b->wide = true;
+        return next_stretch(p) ? PONS__PLAN_GOES_ON : no_memory(ret_msg, msg_cap);
+    }
+    if (!whole && detour(p)) {
+        pons__heading_end(b->search);
+        return begin_cells(p, ret_msg, msg_cap);
+    }
+    snprintf(ret_msg, msg_cap,
+             "no way from (%.2f, %.2f) to (%.2f, %.2f) for its footprint and curves: %d headings "
+             "searched%s",
+             p->start.x, p->start.y, p->goal.x, p->goal.y, b->searched,
+             found == -2 ? ", and given up" : "");
+    pons__planner_drop(p);
+    return found == -2 ? PONS_PLAN_TIMEOUT : PONS_PLAN_NO_VALID_PATH;
 }
 
 // ---- from cells to a path -----------------------------------------------------------------------
@@ -634,6 +898,10 @@ void pons__planner_smooth(pons__planner *p, pons__path *path)
 {
     const pons__costmap *g = p->grid;
     const float easy = (float)EASY_M;
+    const bool turned = p->by.shape->n > 0;
+    if (p->by.kind == PONS__PLAN_CURVES) {
+        return; // as tight as it may be, and no tighter
+    }
     for (int round = 0; round < RELAXATIONS; round++) {
         // From old points into new ones, so that the direction of travel makes no difference.
         memcpy(p->qx, path->x, sizeof *p->qx * (size_t)path->n);
@@ -650,6 +918,12 @@ void pons__planner_smooth(pons__planner *p, pons__path *path)
             if (after >= before || after >= easy) {
                 path->x[i] = x;
                 path->y[i] = y;
+                if (turned &&
+                    !(headed_free(p, path, i - 1, MARGIN_M) && headed_free(p, path, i, MARGIN_M) &&
+                      headed_free(p, path, i + 1, MARGIN_M))) {
+                    path->x[i] = p->qx[i];
+                    path->y[i] = p->qy[i];
+                }
             }
         }
     }

@@ -31,6 +31,7 @@ typedef struct pons__nav_request { // what a tree asks the planner for
     pons_pose2 goals[PONS_NAV_POSES_MAX];
     int n;
     bool any_yaw; // at the last
+    pons__plan_kind kind;
     const pons_value *list;
 } pons__nav_request;
 
@@ -46,9 +47,10 @@ typedef struct pons__nav_plan { // the planner's memory of the path it gave last
     pons__planner *planner;
     pons__nav_job job;
     pons__path *kept, *candidate, *leg;
-    pons_value *poses; // of kept, as the board has them; NULL: none
-    pons_value *goals; // the list that it leads through
-    double s;          // [m] the robot's projection on it; never falls
+    pons_value *poses;    // of kept, as the board has them; NULL: none
+    pons_value *goals;    // the list that it leads through
+    pons__plan_kind kind; // by which it was planned
+    double s;             // [m] the robot's projection on it; never falls
     double off_path;
     uint32_t planned, openings, checked; // the field's generation and openings then
     const pons_value *valid;             // a path that was free at the generation valid_at
@@ -94,6 +96,7 @@ typedef struct pons__nav_fail {
 struct pons__nav {
     pons__costmap *grid[PONS__COSTMAPS]; // the global one is borrowed
     pons__nav_params params;             /* const */
+    pons__shape shape;                   /* const */
     char *workspace;                     // NULL: none
     pons_bt_registry *leaves;            /* const */
 

@@ -1,5 +1,6 @@
 // cmd_map.c - `pons map import|show|check|zones|sdf|nav2`: maps that robots have made, as worlds.
 #include "cli/map/map.h"
+#include "pons/footprint.h"
 #include "pons/map.h"
 
 #include <stdlib.h>
@@ -63,7 +64,14 @@ int cmd_map(cli *c, pons_error *err)
 
 // ---- show: where from and where to --------------------------------------------------------------
 
-// A place that --path names: a zone by its id or a name, `start`, `charger`, or X,Y.
+// Without a yaw any will do.
+static pons_pose2 pose_of(const pons_value *v)
+{
+    return (pons_pose2){pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
+                        pons_get_num(v, "yaw", NAN)};
+}
+
+// A place that --path names: a zone by its id or a name, `start`, `charger`, or X,Y or X,Y,YAW.
 static int place(const pons_value *world, const char *text, pons_pose2 *ret, pons_error *err)
 {
     size_t i;
@@ -87,14 +95,42 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
         at = named ? pons_get(zone, "target") : at;
     }
     if (!at) {
-        return map_pose(text, "--path", ret, err);
+        const int rc = map_pose(text, "--path", ret, err);
+        const char *comma = strchr(text, ',');
+        ret->yaw = comma && strchr(comma + 1, ',') ? ret->yaw : NAN;
+        return rc;
     }
-    *ret = (pons_pose2){pons_get_num(at, "x", 0.0), pons_get_num(at, "y", 0.0),
-                        pons_get_num(at, "yaw", 0.0)};
+    *ret = pose_of(at);
     return PONS_OK;
 }
 
 // ---- show ---------------------------------------------------------------------------------------
+
+// What of the floor its robot covers.
+static void tell_robot(const pons_value *world)
+{
+    const pons_value *r = pons_get(world, "robot"), *lidar = pons_get(r, "lidar_at");
+    const char *urdf = pons_get_str(r, "urdf", NULL);
+    const double turning = pons_get_num(r, "turning_radius_m", 0.0);
+    pons_footprint f;
+    cli_out("robot %s%s%s: ", pons_get_str(r, "id", "robot"), urdf ? " of " : "", urdf ? urdf : "");
+    if (pons_get(r, "footprint") && !pons_footprint_read(pons_get(r, "footprint"), &f)) {
+        cli_out(
+            "a footprint of %d corners, %.2f m to its nearest edge, %.2f m to its furthest corner",
+            f.n, f.inscribed_m, f.circumscribed_m);
+    } else {
+        cli_out("round, radius %g m", pons_get_num(r, "radius_m", 0.0));
+    }
+    if (turning > 0.0) {
+        cli_out(", turning radius %g m", turning);
+    }
+    if (lidar) {
+        cli_out(", lidar %s at %.2f %.2f, %.2f m up", pons_get_str(lidar, "link", ""),
+                pons_get_num(lidar, "x", 0.0), pons_get_num(lidar, "y", 0.0),
+                pons_get_num(lidar, "z", 0.0));
+    }
+    cli_out("\n");
+}
 
 static void tell_map(const cli *c, const map_subject *s, const pons_value *world)
 {
@@ -106,6 +142,7 @@ static void tell_map(const cli *c, const map_subject *s, const pons_value *world
             json_object_set_new(row, "boxes",
                                 json_integer((json_int_t)json_array_size(
                                     pons_get(pons_get(world, "map"), "boxes"))));
+            json_object_set(row, "robot", (json_t *)(uintptr_t)pons_get(world, "robot"));
             json_object_set(row, "bounds", (json_t *)(uintptr_t)pons_get(world, "bounds"));
         }
         if (i) {
@@ -137,6 +174,7 @@ static void tell_map(const cli *c, const map_subject *s, const pons_value *world
                 json_array_size(pons_get(world, "keep_out")),
                 json_array_size(pons_get(world, "speed_zones")),
                 json_array_size(pons_get(world, "filters")));
+        tell_robot(world);
     }
 }
 
@@ -220,12 +258,6 @@ static void tell(checked *k, const char *what, const char *id, const char *why)
         return;
     }
     cli_err("%s: %s %s: %s\n", k->name, what, id, why);
-}
-
-static pons_pose2 pose_of(const pons_value *v)
-{
-    return (pons_pose2){pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
-                        pons_get_num(v, "yaw", 0.0)};
 }
 
 // Can the robot stand there, and come there from where it starts?

@@ -2,6 +2,7 @@
 //
 // Each shows the most forbidding of what it covers, so that no wall is lost, however small the picture.
 #include "cli/map/map.h"
+#include "pons/footprint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,28 @@ static const char *look(const pons_ground *g, const sheet *s, int cx, int cy, do
     return MARKS[most];
 }
 
+// The robot where it starts, when it is not round and larger than a character.
+static void put_outline(sheet *s, const pons_value *world)
+{
+    const pons_value *robot = pons_get(world, "robot"), *start = pons_get(world, "start");
+    pons_footprint f;
+    if (!pons_get(robot, "footprint") || pons_footprint_read(pons_get(robot, "footprint"), &f) ||
+        f.circumscribed_m < s->size) {
+        return;
+    }
+    const double yaw = pons_get_num(start, "yaw", 0.0), c = cos(yaw), sn = sin(yaw);
+    for (int i = 0; i < f.n; i++) {
+        const int k = (i + 1) % f.n;
+        const double ex = f.x[k] - f.x[i], ey = f.y[k] - f.y[i];
+        const int parts = 1 + (int)(hypot(ex, ey) / (0.5 * s->size));
+        for (int j = 0; j < parts; j++) {
+            const double x = f.x[i] + ex * j / parts, y = f.y[i] + ey * j / parts;
+            put(s, pons_get_num(start, "x", NAN) + c * x - sn * y,
+                pons_get_num(start, "y", NAN) + sn * x + c * y, "o");
+        }
+    }
+}
+
 static void put_places(sheet *s, const pons_value *world)
 {
     size_t i;
@@ -55,6 +78,7 @@ static void put_places(sheet *s, const pons_value *world)
         const pons_value *at = pons_get(zone, "target");
         put(s, pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN), mark);
     }
+    put_outline(s, world);
     put(s, pons_get_num(charger, "x", NAN), pons_get_num(charger, "y", NAN), "C");
     put(s, pons_get_num(start, "x", NAN), pons_get_num(start, "y", NAN), "S");
 }
@@ -69,9 +93,9 @@ static void print(const sheet *s, const pons_value *world)
         }
         cli_out("\n");
     }
-    cli_out(
-        "a column is %.2f m; S start, C charger, * path, █ wall, ▒ keep-out, ░ slow, · unknown\n",
-        s->size);
+    cli_out("a column is %.2f m; S start, o the robot there, C charger, * path, █ wall, ▒ "
+            "keep-out, ░ slow, · unknown\n",
+            s->size);
     json_array_foreach(pons_get(world, "zones"), i, zone)
     {
         cli_out("%s%c %s", i ? "  " : "", (char)('a' + i % 26), pons_get_str(zone, "id", ""));
