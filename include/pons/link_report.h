@@ -74,7 +74,7 @@ typedef struct pons_report_hello {
     const pons_value *resources;  // {name: how much there is} of what is counted; NULL: none
     struct pons_report_limits {
         double radius_m, speed_max_mps, reverse_max_mps, yaw_rate_max_radps, brake_max_mps2;
-        double turning_radius_m;     // 0: it turns where it stands
+        double turning_radius_m;     // NAN: it turns where it stands
         const pons_value *footprint; // [[x, y], …] in base; NULL: the circle of radius_m
         int64_t heartbeat_ms, held_s, line_max;
     } limits;

@@ -341,7 +341,7 @@ static void the_smallest_number_is_the_result(void **state)
     assert_int_equal(run("<AlwaysFailure/>", 1.0), 9000);
     assert_int_equal(run("<ScriptCondition code=\"nobody > 1\"/>", 1.0), 9000);
     assert_non_null(strstr(t.sim.out.error_msg, "nobody"));
-    assert_int_equal(run("<ComputePathToPose goal=\"{goal}\" planner_id=\"Hybrid\"/>", 1.0), 201);
+    assert_int_equal(run("<ComputePathToPose goal=\"{goal}\" planner_id=\"Teleport\"/>", 1.0), 201);
     assert_int_equal(
         run("<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/><FollowPath "
             "path=\"{path}\" controller_id=\"MPPI\"/></Sequence>",
@@ -599,18 +599,29 @@ static void plugins_are_known_by_nav2s_names(void **state)
             "RegulatedPurePursuitController\"/></Sequence>",
             60.0),
         0);
+    static const char *const headed[] = {"Lattice", "nav2_smac_planner::SmacPlannerLattice",
+                                         "Hybrid", "nav2_smac_planner/SmacPlannerHybrid"};
+    for (size_t i = 0; i < sizeof headed / sizeof *headed; i++) { // and they are driven, by DWB
+        char body[400];
+        snprintf(body, sizeof body,
+                 "<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\" "
+                 "planner_id=\"%s\"/><FollowPath path=\"{path}\" "
+                 "controller_id=\"dwb_core::DWBLocalPlanner\"/></Sequence>",
+                 headed[i]);
+        assert_int_equal(run(body, 60.0), 0);
+    }
     static const struct {
         const char *body, *says;
         int code;
     } bad[] = {
-        {"<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_smac_planner::SmacPlannerHybrid\"/>",
-         "no planner 'nav2_smac_planner::SmacPlannerHybrid' here, but GridBased, nav2_navfn",
+        {"<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_smac_planner::SmacPlannerMagic\"/>",
+         "no planner 'nav2_smac_planner::SmacPlannerMagic' here, but GridBased, Lattice and Hybrid",
          PONS_PLAN_INVALID_PLANNER},
         {"<ComputePathToPose goal=\"{goal}\" planner_id=\"nav2_navfn_planner/Navfn\"/>",
          "no planner 'nav2_navfn_planner/Navfn'", PONS_PLAN_INVALID_PLANNER},
         {"<Sequence><ComputePathToPose goal=\"{goal}\" path=\"{path}\"/><FollowPath "
-         "path=\"{path}\" controller_id=\"dwb_core::DWBLocalPlanner\"/></Sequence>",
-         "no controller 'dwb_core::DWBLocalPlanner' here, but FollowPath and nav2_regulated",
+         "path=\"{path}\" controller_id=\"nav2_mppi_controller::MPPIController\"/></Sequence>",
+         "no controller 'nav2_mppi_controller::MPPIController' here, but FollowPath and DWB",
          PONS_FOLLOW_INVALID_CONTROLLER},
         {"<SmoothPath unsmoothed_path=\"{path}\" "
          "smoother_id=\"nav2_smoother::SavitzkyGolaySmoother\"/>",

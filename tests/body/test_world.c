@@ -44,6 +44,10 @@ static const char *const good[] = {
 };
 enum { LINES = sizeof good / sizeof good[0] };
 
+#define BASE_KEYS                                                                                  \
+    "wheel_radius_m: 0.08, track_m: 0.3, speed_max_mps: 0.5, reverse_max_mps: 0.2, "               \
+    "yaw_rate_max_radps: 1.0, accel_max_mps2: 1.0, brake_max_mps2: 2.0, yaw_accel_max_radps2: 4.0"
+
 typedef struct mistake {
     const char *line;    // begins so: which one of the good ones
     const char *instead; // what is written there; NULL: the line is left out
@@ -63,6 +67,15 @@ static const mistake mistakes[] = {
     {"start", "start: {x: 1.0, y: 1.0}", "{x: 1.0", "yaw"},
     {"start", "begin: {x: 1.0, y: 1.0, yaw: 0.0}", NULL, ""},
     {"robot", "robot: {radius_m: 0.2}", "{radius_m", "robot"},
+    {"robot", "robot: {radius_m: 0.2, footprint: [[1, 0], [0, 1], [-1, -1]], " BASE_KEYS "}", "0.2",
+     "a footprint already"},
+    {"robot", "robot: {" BASE_KEYS "}", "{wheel", "radius_m or a footprint"},
+    {"robot", "robot: {footprint: [[1, 1], [2, 1], [2, 2]], " BASE_KEYS "}", "[[1, 1]",
+     "must lie inside"},
+    {"robot", "robot: {footprint: \"[[1, 0], [0, 1]\", " BASE_KEYS "}", NULL, "text is"},
+    {"robot", "robot: {footprint: [[9, 2], [9, -2], [-2, -2], [-2, 2]], " BASE_KEYS "}", NULL,
+     "footprint reaches"},
+    {"robot", "robot: {urdf: nowhere.urdf, " BASE_KEYS "}", "nowhere.urdf", "cannot read"},
     {"battery",
      "battery: {initial_pct: 120, idle_pct_per_s: 0, motion_pct_per_m: 0, charge_pct_per_s: 1}",
      "120", "initial_pct"},

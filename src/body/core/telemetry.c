@@ -50,7 +50,9 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
                                      .resources = pons__body_resources(b),
                                      .limits = {.radius_m = b->caps.radius_m,
                                                 .footprint = footprint,
-                                                .turning_radius_m = b->caps.turning_radius_m,
+                                                .turning_radius_m = b->caps.turning_radius_m > 0.0
+                                                                        ? b->caps.turning_radius_m
+                                                                        : NAN,
                                                 .speed_max_mps = b->caps.speed_max_mps,
                                                 .reverse_max_mps = b->caps.reverse_max_mps,
                                                 .yaw_rate_max_radps = b->caps.yaw_rate_max_radps,

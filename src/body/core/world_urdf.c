@@ -62,8 +62,12 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
     pons_base_urdf u;
     snprintf(path, sizeof path, "%s%s%s", *name == '/' ? "" : dir, *name == '/' ? "" : "/", name);
     int rc = pons_base_urdf_load(path, pons_get_str(given, "base_link", NULL), &u, err);
+    if (rc == PONS_ENOTFOUND) {
+        pons_error_set(err, PONS_EINVAL, MODULE, "cannot read the robot's description %s", name);
+        return fault(yaml, err);
+    }
     if (rc < 0) {
-        return rc == PONS_ENOTFOUND ? fault(yaml, err) : rc;
+        return rc;
     }
     pons_value *robot = json_copy((json_t *)(uintptr_t)given);
     if (!robot || !fill(robot, &u) || json_object_set(world, "robot", robot)) {

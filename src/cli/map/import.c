@@ -199,6 +199,20 @@ static void add_part(pons_buf *out, const pons_value *world, const char *key)
     free(text);
 }
 
+// The robot by its own numbers: what was worked out of its footprint or its URDF is worked out again, or said.
+static void add_robot(pons_buf *out, const pons_value *robot)
+{
+    pons_autovalue own = json_copy((json_t *)(uintptr_t)robot);
+    if (pons_get(own, "footprint")) {
+        json_object_del(own, "radius_m");
+    }
+    json_object_del(own, "urdf");
+    json_object_del(own, "base_link");
+    json_object_del(own, "lidar_at");
+    pons_autovalue world = pons_object("robot", pons_value_ref(own), NULL);
+    add_part(out, world, "robot");
+}
+
 static int write_world(const job *j, pons_error *err)
 {
     pons_autobuf out = PONS_BUF_INIT;
@@ -208,7 +222,7 @@ static int write_world(const job *j, pons_error *err)
                     "the map's.\nname: %s\nmap: {file: %s.map.yaml}\n"
                     "start: {x: %.10g, y: %.10g, yaw: %.10g}\n",
                     j->name, j->name, j->start.x, j->start.y, j->start.yaw);
-    add_part(&out, j->robot_world, "robot");
+    add_robot(&out, pons_get(j->robot_world, "robot"));
     add_part(&out, j->robot_world, "battery");
     add_part(&out, j->robot_world, "lidar");
     add_part(&out, j->robot_world, "odometry");
