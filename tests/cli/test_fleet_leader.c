@@ -87,11 +87,31 @@ static void the_leader_is_away_and_comes_back(void **state)
     bench_close(&b);
 }
 
+// The database goes away while it leads, and comes back: the robots hold, and what was begun goes on.
+static void the_database_is_away(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    fleet_of(&b);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_await(&p, "task", "state", "started");
+    cluster_fail();
+    bench_err_await(&p, "tries again");
+    assert_true(bench_alive(&p));
+    cluster_again();
+    bench_must_exit(&p, 0);
+    all_done_once(&b);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_leader_is_killed, bench_teardown),
         cmocka_unit_test_teardown(the_leader_is_away_and_comes_back, bench_teardown),
+        cmocka_unit_test_teardown(the_database_is_away, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli fleet leader", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 //          capabilities: [mobile], payload_kg: 5}
 #include "cli/fleet/fleet.h"
 #include "pons/memory.h"
+#include "pons/module.h"
 #include "pons/yaml.h"
 
 #include <stdlib.h>
@@ -190,6 +191,26 @@ static int check_keys(const pons_yaml *yaml, size_t i, pons_value *row, pons_err
     return PONS_OK;
 }
 
+// A file by its path, from fleet.yaml's folder on; or by a name: profiles/NAME.md there, else of the installation.
+// "": none, and *ret is empty.
+static bool find_profile(const cli_fleet_file *f, const char *name, char *ret)
+{
+    char relative[128], path[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    struct stat st;
+    *ret = '\0';
+    if (*name && strchr(name, '/')) {
+        join(ret, f->dir, name);
+    } else if (*name && *name != '.') {
+        snprintf(relative, sizeof relative, "profiles/%.80s.md", name);
+        join(ret, f->dir, relative);
+        if (stat(ret, &st) != 0 && pons_share_path(relative, path, sizeof path, &none) >= 0) {
+            join(ret, "", path);
+        }
+    }
+    return !*name || (*ret && stat(ret, &st) == 0 && S_ISREG(st.st_mode));
+}
+
 static bool is_id(const char *id)
 {
     bool plain = *id && strlen(id) < PONS_FLEET_NAME_MAX && *id != '.';
@@ -224,7 +245,10 @@ static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_e
     snprintf(r->is.id, sizeof r->is.id, "%s", id);
     snprintf(r->driver, sizeof r->driver, "%s", pons_get_str(row, "driver", "kinematic"));
     snprintf(r->world, sizeof r->world, "%s", pons_get_str(row, "world", "house"));
-    snprintf(r->profile, sizeof r->profile, "%s", pons_get_str(row, "profile", ""));
+    if (!find_profile(f, pons_get_str(row, "profile", ""), r->profile)) {
+        return wrong(yaml, i, "profile", err, "robot %s: there is no profile '%.80s'", id,
+                     pons_get_str(row, "profile", ""));
+    }
     snprintf(r->start, sizeof r->start, "%s", pons_get_str(row, "start", ""));
     join(r->dir, f->dir, pons_get_str(row, "workspace", own));
     if (!plain_path(r->dir)) {

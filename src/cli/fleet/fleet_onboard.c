@@ -4,6 +4,7 @@
 // robot's folder, with its config.json. What is there stays as it is; a robot that is not enabled is
 // not made.
 #include "cli/fleet/fleet.h"
+#include "cli/run/embodied.h"
 #include "pons/module.h"
 #include "pons/workspace.h"
 
@@ -98,6 +99,10 @@ static int make_robot(const cli *c, const cli_fleet_robot *r, pons_ws_dialect di
     int rc = cli_workspace(&own, true, err);
     rc = rc < 0 ? rc : make_file(c, r->dir, PONS_WS_ACTION, dialect, err);
     rc = rc < 0 ? rc : make_file(c, r->dir, PONS_WS_EMBODIED, dialect, err);
+    if (rc >= 0) { // what a person has written there stays
+        rc = *r->profile ? cli_embodied_of(&own, r->profile, dialect, err)
+                         : cli_embodied(&own, r->driver, r->world, dialect, err);
+    }
     if (rc >= 0) {
         char *text = NULL;
         pons_autovalue config =

@@ -16,6 +16,21 @@ static bool is_name(const char *name)
     return *name && *name != '.' && !strchr(name, '/');
 }
 
+static bool read_file(const char *path, pons_buf *text)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= PROFILE_MAX) {
+        pons_buf_reserve(text, PROFILE_MAX + 1);
+        const ssize_t n = read(fd, text->data, PROFILE_MAX);
+        text->len = n > 0 ? (size_t)n : 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return text->len > 0;
+}
+
 // The first profile that there is; false: none.
 static bool read_profile(const cli *c, const char *driver, const char *world, pons_buf *text)
 {
@@ -23,7 +38,6 @@ static bool read_profile(const cli *c, const char *driver, const char *world, po
     for (int i = 0; i < 4;
          i++) { // by driver and world before by driver, the workspace's before ours
         pons_error none = PONS_ERROR_INIT;
-        struct stat st;
         if (i < 2 ? !is_name(world) : false) {
             continue;
         }
@@ -34,24 +48,16 @@ static bool read_profile(const cli *c, const char *driver, const char *world, po
         } else if (pons_share_path(name, path, sizeof path, &none) < 0) {
             continue;
         }
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= PROFILE_MAX) {
-            pons_buf_reserve(text, PROFILE_MAX + 1);
-            const ssize_t n = read(fd, text->data, PROFILE_MAX);
-            text->len = n > 0 ? (size_t)n : 0;
-        }
-        if (fd >= 0) {
-            close(fd);
-        }
-        if (text->len) {
+        if (read_file(path, text)) {
             return true;
         }
     }
     return false;
 }
 
-int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
-                 pons_error *err)
+// path NULL: the driver's and the world's.
+static int embody(const cli *c, const char *path, const char *driver, const char *world,
+                  pons_ws_dialect dialect, pons_error *err)
 {
     pons_ws_doc *is = NULL, *profile = NULL, *whole = NULL;
     pons_autobuf text = PONS_BUF_INIT, as = PONS_BUF_INIT, stamped = PONS_BUF_INIT;
@@ -63,11 +69,13 @@ int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_di
         pons_ws_faults(is, &len);
     }
     const bool ours = rc == PONS_ENOTFOUND || (rc == PONS_OK && n == 0 && len == 0);
-    if (!ours || !is_name(driver) || !read_profile(c, driver, world, &text)) {
+    if (!ours || !(path ? read_file(path, &text)
+                        : is_name(driver) && read_profile(c, driver, world, &text))) {
         pons_ws_destroy(is);
         return PONS_OK; // a file that cannot be read is told by who keeps the folder
     }
-    rc = pons_ws_read(PONS_WS_EMBODIED, text.data, text.len, "profile", &profile, err);
+    rc =
+        pons_ws_read(PONS_WS_EMBODIED, text.data, text.len, path ? path : "profile", &profile, err);
     rc = rc < 0 ? rc : pons_ws_convert(profile, dialect, &as, err);
     // With a stamp: what a person takes out of it later is taken out.
     rc = rc < 0 ? rc : pons_ws_read(PONS_WS_EMBODIED, as.data, as.len, "profile", &whole, err);
@@ -80,6 +88,17 @@ int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_di
     pons_ws_destroy(is);
     pons_ws_destroy(profile);
     return rc == PONS_ESTALE ? PONS_OK : rc; // somebody has just written it: that is what it says
+}
+
+int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
+                 pons_error *err)
+{
+    return embody(c, NULL, driver, world, dialect, err);
+}
+
+int cli_embodied_of(const cli *c, const char *path, pons_ws_dialect dialect, pons_error *err)
+{
+    return embody(c, path, NULL, NULL, dialect, err);
 }
 
 int cli_files_lock(const cli *c, int *ret_lock, pons_error *err)

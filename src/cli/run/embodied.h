@@ -10,6 +10,8 @@
 // workspace, else of the installation. What a person has written there stays. No profile: it stays empty.
 int cli_embodied(const cli *c, const char *driver, const char *world, pons_ws_dialect dialect,
                  pons_error *err);
+// The same from a profile's file.
+int cli_embodied_of(const cli *c, const char *path, pons_ws_dialect dialect, pons_error *err);
 
 // Beside a run. *ret_lock: it runs the workspace's actions too; -1: somebody else does, or there are none.
 int cli_files_lock(const cli *c, int *ret_lock, pons_error *err);
