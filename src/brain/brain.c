@@ -24,8 +24,8 @@
 #include "brain/away.h"
 #include "brain/documents.h"
 #include "brain/done.h"
-#include "brain/event.h"
 #include "brain/graphs.h"
+#include "brain/inner.h"
 #include "brain/letter.h"
 #include "brain/model.h"
 #include "brain/questions.h"
@@ -49,21 +49,6 @@ static int work(pons_brain *b, pons_error *err);
 static int take_away(pons_brain *b, pons_error *err);
 static int kernel_tick(pons_brain *b, pons_error *err);
 static bool preempts_itself(const pons_brain *b);
-static int react_work(pons_brain *b, pons_error *err);
-static int unheard(pons_brain *b, pons_error *err);
-static pons_run_options react_options(const pons_brain *b);
-static int react_begin(pons_brain *b, pons_error *err);
-static int react_advance(pons_brain *b, pons_error *err);
-static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
-                            pons_error *err);
-static int give_preempt(pons_brain *b, pons_error *err);
-static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
-                         pons_error *err);
-static int give_answer(pons_brain *b, pons_error *err);
-static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
-                    pons_error *err);
-static void waits_no_more(pons_brain *b);
-static const char *find_human(pons_brain *b, pons_value **pending);
 static void brain_free(pons_brain *b);
 
 // ---- life ---------------------------------------------------------------------------------------
@@ -183,7 +168,7 @@ static int load(pons_brain *b, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    const pons_run_options sync = react_options(b);
+    const pons_run_options sync = pons__inner_options(b);
     rc = pons_run_resume(b->thread, b->react, PONS_NS_REACT, &sync, &b->react_run, &none);
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         *err = none;
@@ -208,85 +193,6 @@ static int load(pons_brain *b, pons_error *err)
     return PONS_OK;
 }
 
-// One commit: a thread with goals always says how they were started, for a resume.
-static int begin_run(pons_brain *b, const pons__said *said, const pons__run_started *event,
-                     pons_error *err)
-{
-    pons_autovalue value = pons__record_write(&pons__said_record, said);
-    const int rc =
-        pons_thread_post(b->thread, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_RUN], value,
-                         pons__run_started_record.name,
-                         pons__event(b, pons__record_write(&pons__run_started_record, event)), err);
-    if (rc >= 0) {
-        b->done_emitted = false;
-        b->outcome = PONS_BRAIN_RUNNING;
-    }
-    return rc;
-}
-
-int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err)
-{
-    if (!b->thread) {
-        return pons_error_set(err, PONS_EAGAIN, "brain", "the store is away: say it again later");
-    }
-    pons_autovalue list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
-            return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is empty", i + 1);
-        }
-        if (json_array_append_new(list, json_string(goals[i])) < 0) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "goal %zu is not valid UTF-8", i + 1);
-        }
-    }
-    pons_autovalue priority = b->opts.priority ? json_string(b->opts.priority) : NULL;
-    const pons__said said = {.text = "",
-                             .word = "",
-                             .by = "",
-                             .goals = list,
-                             .priority = priority,
-                             .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
-    return begin_run(b, &said, &(pons__run_started){.goal = list, .options = b->opts.about}, err);
-}
-
-int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
-{
-    if (!b->thread) {
-        return pons_error_set(err, PONS_EAGAIN, "brain", "the store is away: say it again later");
-    }
-    pons_autovalue value = NULL;
-    int rc = pons_plan_to_value(plan, &value, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_autovalue none = json_array();
-    pons_autovalue priority = b->opts.priority ? json_string(b->opts.priority) : NULL;
-    const pons__said said = {.text = "",
-                             .word = "",
-                             .by = "",
-                             .goals = none,
-                             .plan = value,
-                             .priority = priority,
-                             .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
-    pons_autovalue goal = json_pack("[s]", plan->goal);
-    return begin_run(
-        b, &said,
-        &(pons__run_started){.goal = goal, .plan_id = plan->plan_id, .options = b->opts.about},
-        err);
-}
-
-static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
-{
-    const pons__said said = {.text = text, .word = "", .by = ""};
-    pons_autovalue words = json_string(text);
-    if (!words) {
-        return pons_error_set(err, PONS_EINVAL, "brain", "these words are not valid UTF-8");
-    }
-    pons_autovalue value = pons__record_write(&pons__said_record, &said);
-    b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, pons__letter_words[kind],
-                           value, err);
-}
-
 int64_t pons_brain_body(const pons_brain *b, const pons_value **ret_hello,
                         const pons_value **ret_telemetry)
 {
@@ -295,32 +201,6 @@ int64_t pons_brain_body(const pons_brain *b, const pons_value **ret_hello,
     return b->port.ready && b->port.telemetry
                ? (pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / PONS_NS_PER_MS
                : -1;
-}
-
-int pons_brain_say(pons_brain *b, const char *text, pons_error *err)
-{
-    return post_words(b, PONS_LETTER_SAY, text, err);
-}
-
-int pons_brain_wish(pons_brain *b, const char *text, pons_error *err)
-{
-    return post_words(b, PONS_LETTER_WISH, text, err);
-}
-
-int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
-{
-    PONS__AUTO_OPEN open = pons__questions_open(b);
-    const char *id = pons_get_str(answer, "id", NULL);
-    for (size_t i = 0; !id && i < open.n; i++) {
-        id = open.at[i].answered ? NULL : open.at[i].id;
-    }
-    if (!id) {
-        return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");
-    }
-    // Bound to the question that is open now: it can never settle a later one.
-    pons_autovalue bound = pons__with(answer, "id", json_string(id));
-    b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, "answer", bound, err);
 }
 
 void pons_brain_finish(pons_brain *b)
@@ -422,7 +302,7 @@ static int work(pons_brain *b, pons_error *err)
             b->next_tick_ns = now + (int64_t)(1e9 / b->rules.tick_hz);
         }
         const int model = pons__model_poll(b, err);
-        const int inner = model < 0 ? model : react_work(b, err);
+        const int inner = model < 0 ? model : pons__inner_work(b, err);
         if (inner < 0) {
             return inner;
         }
@@ -563,284 +443,4 @@ static int kernel_tick(pons_brain *b, pons_error *err)
     pons_run_destroy(b->kernel_run);
     b->kernel_run = NULL;
     return rc;
-}
-
-// ---- inner loop ---------------------------------------------------------------------------------
-
-static int react_work(pons_brain *b, pons_error *err)
-{
-    if (!b->seen) { // nothing is decided before the world has been seen
-        return 0;
-    }
-    if (!b->react_run) {
-        return react_begin(b, err);
-    }
-    int did = 0, rc = unheard(b, err);
-    if (rc != 0) {
-        b->tick_now = true;
-        return rc;
-    }
-    pons_run_deadlines(b->react_run, err);
-    rc = give_preempt(b, err);
-    if (rc >= 0) {
-        did |= rc;
-        rc = give_answer(b, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    did |= rc;
-    rc = react_advance(b, err);
-    if (rc < 0) {
-        return rc;
-    }
-    did |= rc;
-    const pons_run_state state = pons_run_state_get(b->react_run);
-    pons_autovalue pending = NULL;
-    // Where nobody was waited for and nothing has happened since, nobody is.
-    const bool look = did || b->human_open || b->human_of != b->react_run;
-    const char *human = look ? find_human(b, &pending) : NULL;
-    b->human_open = human != NULL;
-    b->human_of = b->react_run;
-    const pons__react *react = human ? pons__inner_of(b) : NULL;
-    const pons__question *approval = react ? react->approval : NULL;
-    snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-    if (human && !approval) {
-        rc = ask_confirmation(b, pending, human, err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    if (state == PONS_RUN_FAILED) {
-        *err = *pons_run_error(b->react_run);
-        return pons_error_context(err, "the inner loop failed");
-    }
-    if (state == PONS_RUN_DONE) {
-        pons_run_destroy(b->react_run);
-        b->react_run = NULL;
-        b->tick_now = true;
-        did = 1;
-    }
-    return did;
-}
-
-// Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
-// was posted before a goal goes out (a stop, a reject) is in the kernel's state by then.
-static int unheard(pons_brain *b, pons_error *err)
-{
-    int64_t mail = 0;
-    const bool answered = b->hci->approval_response;
-    if ((pons_run_state_get(b->react_run) != PONS_RUN_READY && !(answered && b->approval_id[0])) ||
-        !b->port.hello || !b->port.telemetry) {
-        return 0;
-    }
-    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
-    return rc < 0 ? rc : mail > 0;
-}
-
-static pons_run_options react_options(const pons_brain *b)
-{
-    return (pons_run_options){.durability = PONS_DURABILITY_SYNC, .stream = b->opts.stream};
-}
-
-// Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
-// has not ended its superstep, so the grant outlasts its await.
-static int react_advance(pons_brain *b, pons_error *err)
-{
-    int did = 0;
-    while (pons_run_state_get(b->react_run) == PONS_RUN_READY &&
-           (!b->opts.step || b->step_granted)) {
-        const int before = pons_run_supersteps(b->react_run);
-        const int rc = pons_run_step(b->react_run, err);
-        if (rc < 0) {
-            return rc;
-        }
-        if (pons_run_supersteps(b->react_run) != before) {
-            b->step_granted = false;
-        }
-        did = 1;
-    }
-    return did;
-}
-
-pons_value *pons_brain_held(pons_brain *b)
-{
-    const bool held = b->opts.step && !b->step_granted && b->react_run &&
-                      pons_run_state_get(b->react_run) == PONS_RUN_READY;
-    return held ? pons_run_next(b->react_run) : NULL;
-}
-
-void pons_brain_step(pons_brain *b)
-{
-    b->step_granted = true;
-}
-
-// An effect of a forked run: the engine asks a person before it goes out. The question is shown
-// like the critic's own, and answered in the same way.
-static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
-                            pons_error *err)
-{
-    const pons_value *request = pons_get(pons__find(pending, "kind", "human"), "request");
-    const char *skill = pons_get_str(request, "skill", "this");
-    snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
-    if (strcmp(b->confirm_id, human) == 0) {
-        return PONS_OK;
-    }
-    memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
-    const pons_value *args = pons_get(request, "args");
-    pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
-                                 "each effect of a fork's first run asks");
-    pons_autovalue ops = json_pack("[{s:s, s:o, s:o}]", "skill", skill, "args",
-                                   args ? pons_value_ref(args) : json_null(), "asks", asks);
-    pons__question q = {.id = human, .reason = "", .refused = "", .ops = ops};
-    pons__set_textf(&q.question, "this thread is a fork; may I %s?", skill);
-    const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
-    pons__set_text(&q.question, NULL);
-    return rc;
-}
-
-// The kernel has told it something, and it is idle: a run begins.
-static int react_begin(pons_brain *b, pons_error *err)
-{
-    int64_t mail = 0;
-    if (b->tasks->react->state == PONS_INNER_IDLE) {
-        return 0;
-    }
-    int rc = pons_thread_inbox_count(b->thread, PONS_NS_REACT, &mail, err);
-    if (rc < 0 || mail == 0) {
-        return rc;
-    }
-    const pons_run_options sync = react_options(b);
-    rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
-    if (b->outcome == PONS_BRAIN_WAITING) { // a person has answered what all waited with
-        waits_no_more(b);
-    }
-    return rc < 0 ? rc : 1;
-}
-
-// Read off the kernel's state: it wants the inner loop back, and R1 has not read so yet.
-static int give_preempt(pons_brain *b, pons_error *err)
-{
-    const pons__told *told = b->tasks->react;
-    const pons_run_state state = pons_run_state_get(b->react_run);
-    if (told->state != PONS_INNER_STOPPING) {
-        return 0;
-    }
-    const pons__react *react = pons__inner_of(b);
-    if (!react || react->activation != told->activation || react->preempt ||
-        (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
-        return 0;
-    }
-    pons_autovalue pending = NULL;
-    if (find_human(b, &pending)) {
-        // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
-        // which it is let go of and the base stopped, has passed before this life could say so.
-        const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
-        const bool aside = !safe && !b->tasks->stopped && react->approval &&
-                           pons__queue_find(b->tasks, told->task_id);
-        pons_autovalue word = pons_object("action", json_string("reject"), "reason",
-                                          json_string("the kernel took over"), "detached",
-                                          json_true(), "aside", aside ? json_true() : NULL, NULL);
-        return answer_people(b, pending, word, err);
-    }
-    const int64_t tokens = pons__call_tokens(b);
-    pons_autovalue value =
-        pons_object("detached", json_true(), "tokens", tokens ? json_integer(tokens) : NULL, NULL);
-    const int rc = pons_run_detach(b->react_run, value, err);
-    return rc < 0 ? rc : rc > 0;
-}
-
-// A person's answer, bound by K5 to the question that was open when it was given.
-static int give_answer(pons_brain *b, pons_error *err)
-{
-    pons_autovalue pending = NULL;
-    if (!b->approval_id[0] || b->hci->answers.n == 0 || !find_human(b, &pending)) {
-        return 0;
-    }
-    const pons__react *react = pons__inner_of(b);
-    const bool own = react && react->approval;
-    int did = 0;
-    size_t i;
-    json_t *await;
-    json_array_foreach(pending, i, await)
-    {
-        const char *human = pons_get_str(await, "id", "");
-        const pons_value *request = pons_get(await, "request");
-        if (strcmp(pons_get_str(await, "kind", ""), "human") != 0) {
-            continue;
-        }
-        const pons_value *response =
-            pons__question_answer(b->hci, own ? pons_get_str(request, "id", "") : human);
-        const bool no = strcmp(pons_get_str(response, "action", ""), "reject") == 0;
-        if (!response || (b->tasks->stopped && !no)) {
-            continue; // a stop that came before it started wins: the kernel closes the question
-        }
-        const int rc = give_one(b, own, human, response, err);
-        if (rc < 0) {
-            return rc;
-        }
-        did = 1;
-    }
-    return did;
-}
-
-static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
-                    pons_error *err)
-{
-    pons_value *answer = pons_value_ref(response);
-    if (!own) {
-        // The engine's own question: yes or no.
-        const char *action = pons_get_str(response, "action", "reject");
-        pons_value_unref(answer);
-        answer = json_boolean(strcmp(action, "approve") == 0);
-        pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,
-                        &(pons__approval_resolved){.id = human,
-                                                   .action = action,
-                                                   .reason = pons_get_str(response, "reason", ""),
-                                                   .by = pons_get_str(response, "by", "a person"),
-                                                   .at_ms = pons_get_int(response, "at_ms", 0)},
-                        err);
-    }
-    const int rc = pons_run_answer(b->react_run, human, answer, err);
-    waits_no_more(b);
-    return rc < 0 ? rc : 1;
-}
-
-// The same word to every question that is open.
-static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
-                         pons_error *err)
-{
-    size_t i;
-    json_t *await;
-    json_array_foreach(pending, i, await)
-    {
-        const bool human = strcmp(pons_get_str(await, "kind", ""), "human") == 0;
-        const int rc = human ? pons_run_answer(b->react_run, pons_get_str(await, "id", ""),
-                                               pons_value_ref(word), err)
-                             : PONS_OK;
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    waits_no_more(b);
-    return 1;
-}
-
-// The question that it may have said it waits for is closed, by a person or by the kernel: the run
-// goes on, and ends with a word of its own.
-static void waits_no_more(pons_brain *b)
-{
-    b->done_emitted = false;
-    b->outcome = PONS_BRAIN_RUNNING;
-}
-
-// The id of the await that a person must answer, or NULL; lives as long as *pending.
-static const char *find_human(pons_brain *b, pons_value **pending)
-{
-    const pons_run_state state = pons_run_state_get(b->react_run);
-    if (state != PONS_RUN_INTERRUPTED && state != PONS_RUN_PARKED) {
-        return NULL;
-    }
-    *pending = pons_run_pending(b->react_run);
-    return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
 }

@@ -1,0 +1,308 @@
+// inner.c - the inner loop's run: begun when the kernel has told it something, stepped, given what it waits for.
+//
+//     mail of the kernel (activate) --> a run begins --> supersteps --> it parks --> done: a tick
+//                                                          ^             |
+//              the kernel wants it back (preempt), a person has answered-+
+//
+// Both are level-triggered: they are read off the kernel's stored state again and again until the inner
+// loop has them, so there is no message to lose. What the nodes do is in react/; the loop thread.
+#include "brain/inner.h"
+
+#include "brain/event.h"
+#include "brain/letter.h"
+#include "brain/model.h"
+#include "brain/questions.h"
+
+#include <string.h>
+
+static int unheard(pons_brain *b, pons_error *err);
+static int begin(pons_brain *b, pons_error *err);
+static int advance(pons_brain *b, pons_error *err);
+static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
+                            pons_error *err);
+static int give_preempt(pons_brain *b, pons_error *err);
+static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+                         pons_error *err);
+static int give_answer(pons_brain *b, pons_error *err);
+static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
+                    pons_error *err);
+static void waits_no_more(pons_brain *b);
+static const char *find_human(pons_brain *b, pons_value **pending);
+
+int pons__inner_work(pons_brain *b, pons_error *err)
+{
+    if (!b->seen) { // nothing is decided before the world has been seen
+        return 0;
+    }
+    if (!b->react_run) {
+        return begin(b, err);
+    }
+    int did = 0, rc = unheard(b, err);
+    if (rc != 0) {
+        b->tick_now = true;
+        return rc;
+    }
+    pons_run_deadlines(b->react_run, err);
+    rc = give_preempt(b, err);
+    if (rc >= 0) {
+        did |= rc;
+        rc = give_answer(b, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    did |= rc;
+    rc = advance(b, err);
+    if (rc < 0) {
+        return rc;
+    }
+    did |= rc;
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    pons_autovalue pending = NULL;
+    // Where nobody was waited for and nothing has happened since, nobody is.
+    const bool look = did || b->human_open || b->human_of != b->react_run;
+    const char *human = look ? find_human(b, &pending) : NULL;
+    b->human_open = human != NULL;
+    b->human_of = b->react_run;
+    const pons__react *react = human ? pons__inner_of(b) : NULL;
+    const pons__question *approval = react ? react->approval : NULL;
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
+    if (human && !approval) {
+        rc = ask_confirmation(b, pending, human, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (state == PONS_RUN_FAILED) {
+        *err = *pons_run_error(b->react_run);
+        return pons_error_context(err, "the inner loop failed");
+    }
+    if (state == PONS_RUN_DONE) {
+        pons_run_destroy(b->react_run);
+        b->react_run = NULL;
+        b->tick_now = true;
+        did = 1;
+    }
+    return did;
+}
+
+// Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
+// was posted before a goal goes out (a stop, a reject) is in the kernel's state by then.
+static int unheard(pons_brain *b, pons_error *err)
+{
+    int64_t mail = 0;
+    const bool answered = b->hci->approval_response;
+    if ((pons_run_state_get(b->react_run) != PONS_RUN_READY && !(answered && b->approval_id[0])) ||
+        !b->port.hello || !b->port.telemetry) {
+        return 0;
+    }
+    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
+    return rc < 0 ? rc : mail > 0;
+}
+
+pons_run_options pons__inner_options(const pons_brain *b)
+{
+    return (pons_run_options){.durability = PONS_DURABILITY_SYNC, .stream = b->opts.stream};
+}
+
+// Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
+// has not ended its superstep, so the grant outlasts its await.
+static int advance(pons_brain *b, pons_error *err)
+{
+    int did = 0;
+    while (pons_run_state_get(b->react_run) == PONS_RUN_READY &&
+           (!b->opts.step || b->step_granted)) {
+        const int before = pons_run_supersteps(b->react_run);
+        const int rc = pons_run_step(b->react_run, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_run_supersteps(b->react_run) != before) {
+            b->step_granted = false;
+        }
+        did = 1;
+    }
+    return did;
+}
+
+pons_value *pons_brain_held(pons_brain *b)
+{
+    const bool held = b->opts.step && !b->step_granted && b->react_run &&
+                      pons_run_state_get(b->react_run) == PONS_RUN_READY;
+    return held ? pons_run_next(b->react_run) : NULL;
+}
+
+void pons_brain_step(pons_brain *b)
+{
+    b->step_granted = true;
+}
+
+// An effect of a forked run: the engine asks a person before it goes out. The question is shown
+// like the critic's own, and answered in the same way.
+static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
+                            pons_error *err)
+{
+    const pons_value *request = pons_get(pons__find(pending, "kind", "human"), "request");
+    const char *skill = pons_get_str(request, "skill", "this");
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
+    if (strcmp(b->confirm_id, human) == 0) {
+        return PONS_OK;
+    }
+    memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
+    const pons_value *args = pons_get(request, "args");
+    pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
+                                 "each effect of a fork's first run asks");
+    pons_autovalue ops = json_pack("[{s:s, s:o, s:o}]", "skill", skill, "args",
+                                   args ? pons_value_ref(args) : json_null(), "asks", asks);
+    pons__question q = {.id = human, .reason = "", .refused = "", .ops = ops};
+    pons__set_textf(&q.question, "this thread is a fork; may I %s?", skill);
+    const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
+    pons__set_text(&q.question, NULL);
+    return rc;
+}
+
+// The kernel has told it something, and it is idle: a run begins.
+static int begin(pons_brain *b, pons_error *err)
+{
+    int64_t mail = 0;
+    if (b->tasks->react->state == PONS_INNER_IDLE) {
+        return 0;
+    }
+    int rc = pons_thread_inbox_count(b->thread, PONS_NS_REACT, &mail, err);
+    if (rc < 0 || mail == 0) {
+        return rc;
+    }
+    const pons_run_options sync = pons__inner_options(b);
+    rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
+    if (b->outcome == PONS_BRAIN_WAITING) { // a person has answered what all waited with
+        waits_no_more(b);
+    }
+    return rc < 0 ? rc : 1;
+}
+
+// Read off the kernel's state: it wants the inner loop back, and R1 has not read so yet.
+static int give_preempt(pons_brain *b, pons_error *err)
+{
+    const pons__told *told = b->tasks->react;
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    if (told->state != PONS_INNER_STOPPING) {
+        return 0;
+    }
+    const pons__react *react = pons__inner_of(b);
+    if (!react || react->activation != told->activation || react->preempt ||
+        (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
+        return 0;
+    }
+    pons_autovalue pending = NULL;
+    if (find_human(b, &pending)) {
+        // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
+        // which it is let go of and the base stopped, has passed before this life could say so.
+        const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
+        const bool aside = !safe && !b->tasks->stopped && react->approval &&
+                           pons__queue_find(b->tasks, told->task_id);
+        const pons__reply reply = {
+            .action = "reject", .reason = "the kernel took over", .detached = true, .aside = aside};
+        pons_autovalue word = pons__record_write(&pons__reply_record, &reply);
+        return answer_people(b, pending, word, err);
+    }
+    const int64_t tokens = pons__call_tokens(b);
+    pons_autovalue value =
+        pons_object("detached", json_true(), "tokens", tokens ? json_integer(tokens) : NULL, NULL);
+    const int rc = pons_run_detach(b->react_run, value, err);
+    return rc < 0 ? rc : rc > 0;
+}
+
+// A person's answer, bound by K5 to the question that was open when it was given.
+static int give_answer(pons_brain *b, pons_error *err)
+{
+    pons_autovalue pending = NULL;
+    if (!b->approval_id[0] || b->hci->answers.n == 0 || !find_human(b, &pending)) {
+        return 0;
+    }
+    const pons__react *react = pons__inner_of(b);
+    const bool own = react && react->approval;
+    int did = 0;
+    size_t i;
+    json_t *await;
+    json_array_foreach(pending, i, await)
+    {
+        const char *human = pons_get_str(await, "id", "");
+        const pons_value *request = pons_get(await, "request");
+        if (strcmp(pons_get_str(await, "kind", ""), "human") != 0) {
+            continue;
+        }
+        const pons_value *response =
+            pons__question_answer(b->hci, own ? pons_get_str(request, "id", "") : human);
+        const bool no = strcmp(pons_get_str(response, "action", ""), "reject") == 0;
+        if (!response || (b->tasks->stopped && !no)) {
+            continue; // a stop that came before it started wins: the kernel closes the question
+        }
+        const int rc = give_one(b, own, human, response, err);
+        if (rc < 0) {
+            return rc;
+        }
+        did = 1;
+    }
+    return did;
+}
+
+static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
+                    pons_error *err)
+{
+    pons_value *answer = pons_value_ref(response);
+    if (!own) {
+        // The engine's own question: yes or no.
+        const char *action = pons_get_str(response, "action", "reject");
+        pons_value_unref(answer);
+        answer = json_boolean(strcmp(action, "approve") == 0);
+        pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,
+                        &(pons__approval_resolved){.id = human,
+                                                   .action = action,
+                                                   .reason = pons_get_str(response, "reason", ""),
+                                                   .by = pons_get_str(response, "by", "a person"),
+                                                   .at_ms = pons_get_int(response, "at_ms", 0)},
+                        err);
+    }
+    const int rc = pons_run_answer(b->react_run, human, answer, err);
+    waits_no_more(b);
+    return rc < 0 ? rc : 1;
+}
+
+// The same word to every question that is open.
+static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+                         pons_error *err)
+{
+    size_t i;
+    json_t *await;
+    json_array_foreach(pending, i, await)
+    {
+        const bool human = strcmp(pons_get_str(await, "kind", ""), "human") == 0;
+        const int rc = human ? pons_run_answer(b->react_run, pons_get_str(await, "id", ""),
+                                               pons_value_ref(word), err)
+                             : PONS_OK;
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    waits_no_more(b);
+    return 1;
+}
+
+// The question that it may have said it waits for is closed, by a person or by the kernel: the run
+// goes on, and ends with a word of its own.
+static void waits_no_more(pons_brain *b)
+{
+    b->done_emitted = false;
+    b->outcome = PONS_BRAIN_RUNNING;
+}
+
+// The id of the await that a person must answer, or NULL; lives as long as *pending.
+static const char *find_human(pons_brain *b, pons_value **pending)
+{
+    const pons_run_state state = pons_run_state_get(b->react_run);
+    if (state != PONS_RUN_INTERRUPTED && state != PONS_RUN_PARKED) {
+        return NULL;
+    }
+    *pending = pons_run_pending(b->react_run);
+    return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
+}

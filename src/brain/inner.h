@@ -1,0 +1,11 @@
+// inner.h - the inner loop's run (inner.c).
+#ifndef PONS_BRAIN_INNER_H
+#define PONS_BRAIN_INNER_H
+
+#include "brain/self.h"
+
+// With which its runs are started, and resumed.
+pons_run_options pons__inner_options(const pons_brain *b);
+int pons__inner_work(pons_brain *b, pons_error *err); // > 0: something was done
+
+#endif
