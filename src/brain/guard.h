@@ -5,6 +5,16 @@
 
 #include "brain/self.h"
 
+// A rule that was broken, as the critic's verdict has it; what is measured stands beside these.
+typedef struct pons__broken {
+    const char *rule, *message;
+    const char *skill; // NULL: of no single one
+    bool lasts;        // and will be broken however often it is tried
+} pons__broken;
+extern const pons__record pons__broken_record;
+
+void pons__broken_add(pons_value *rules, const pons__broken *broken);
+
 const pons_critic *pons__guard_critic(pons_brain *b); // NULL: it could not be made
 pons_critic_situation pons__guard_situation(pons_brain *b, int mode);
 // running, to_cancel, batch: lists as the channel has them.

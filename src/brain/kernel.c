@@ -100,8 +100,10 @@ static int interrupt_of(pons_brain *b, const char *said)
                                   &parsed, &ignored) < 0) {
         return PONS_SAID_GOAL;
     }
-    const char *word = pons_get_str(parsed, "control", "");
-    return *word ? interrupt_word(word) : PONS_SAID_GOAL;
+    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    const int type = u->control && *u->control ? interrupt_word(u->control) : PONS_SAID_GOAL;
+    pons__record_free(&pons__understood_record, u);
+    return type;
 }
 
 // The newest that a person wants: words, or a control that was typed as a command. What the inner loop sends

@@ -40,6 +40,13 @@ static const pons__field said_fields[] = {
 };
 TABLE(said, "a letter: words, goals, control");
 
+static const pons__field understood_fields[] = {
+    {"control", NAME, KEY, offsetof(pons__understood, control), .means = "as `word` of said"},
+    {"goals",   LIST, KEY, offsetof(pons__understood, goals), .of = &pons__goal_record, .means = "in order"},
+    {"urgent",  BOOL, KEY, offsetof(pons__understood, urgent), .means = "before what waits"},
+};
+TABLE(understood, "what the policy makes of words");
+
 static const pons__field reply_fields[] = {
     {"id",     NAME, KEY, offsetof(pons__reply, id), .means = "of the question; without: the first that is open"},
     {"action", TEXT, KEY, offsetof(pons__reply, action), .means = "`approve`, `edit`, `reject`; without: `reject`"},

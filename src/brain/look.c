@@ -63,16 +63,6 @@ bool pons__has(const pons_value *list, const char *text)
 
 // ---- the body -----------------------------------------------------------------------------------
 
-pons__body_goal *pons__port_goal(pons__port *p, const char *id)
-{
-    for (pons__body_goal *g = p->goals; g; g = g->next) {
-        if (strcmp(g->id, id) == 0) {
-            return g;
-        }
-    }
-    return NULL;
-}
-
 int64_t pons__port_epoch(const pons__port *p)
 {
     return p->hello ? p->greeting.as.hello.epoch : 0;

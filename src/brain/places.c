@@ -83,44 +83,34 @@ static const pons_value *target_of(const pons_value *world, const char *id)
     return pons_get(pons__find(pons_get(world, "zones"), "id", id), "target");
 }
 
-static bool uses_place(const pons_value *goal)
+static bool uses_place(const pons__goal *goal)
 {
     size_t i;
     json_t *one;
-    bool uses =
-        is_place(pons_get_str(goal, "zone", NULL)) || is_place(pons_get_str(goal, "place", NULL));
-    json_array_foreach(pons_get(goal, "zones"), i, one)
+    bool uses = is_place(goal->zone) || is_place(goal->place);
+    json_array_foreach(goal->zones, i, one)
     {
         uses = uses || is_place(json_string_value(one));
     }
     return uses;
 }
 
-int pons__places_resolve(const pons_value *world, pons_value **parsed, pons_error *err)
+int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error *err)
 {
-    pons_autovalue goals = json_array();
-    size_t i;
-    json_t *goal;
-    bool any = false;
-    json_array_foreach(pons_get(*parsed, "goals"), i, goal)
-    {
-        pons_autovalue next = pons_value_ref(goal);
-        if (uses_place(goal)) {
-            const pons_value *pose = target_of(world, pons_get_str(goal, "zone", ""));
-            if (!pose || strcmp(pons_get_str(goal, "intent", ""), "go_to") != 0) {
-                return pons_error_set(err, PONS_EINVAL, WHERE,
-                                      "a place that was named can be gone to, and nothing else");
-            }
-            pons_value_unref(next);
-            next = json_copy(goal);
-            json_object_del(next, "zone");
-            json_object_set_new(next, "pose", pons_value_ref(pose));
-            any = true;
+    for (size_t i = 0; i < goals->n; i++) {
+        const pons__goal *goal = goals->at[i];
+        if (uses_place(goal) &&
+            (!target_of(world, goal->zone) || strcmp(goal->intent, "go_to") != 0)) {
+            return pons_error_set(err, PONS_EINVAL, WHERE,
+                                  "a place that was named can be gone to, and nothing else");
         }
-        json_array_append_new(goals, pons_value_ref(next));
     }
-    if (any) {
-        pons__set(parsed, "goals", pons_value_ref(goals));
+    for (size_t i = 0; i < goals->n; i++) {
+        pons__goal *goal = goals->at[i];
+        if (uses_place(goal)) {
+            pons__json(&goal->pose, pons_value_ref(target_of(world, goal->zone)));
+            pons__set_text(&goal->zone, "");
+        }
     }
     return PONS_OK;
 }

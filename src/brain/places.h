@@ -8,7 +8,7 @@
 bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by);
 // The body's world with its skills and the named places: what words are understood with. New reference.
 pons_value *pons__places_world(pons_brain *b);
-// Goals that go to a named place go to its pose. PONS_EINVAL: one does something else with it.
-int pons__places_resolve(const pons_value *world, pons_value **parsed, pons_error *err);
+// Goals (pons__goal) that go to a named place go to its pose. PONS_EINVAL: one does something else with it, and none is changed.
+int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error *err);
 
 #endif

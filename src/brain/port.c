@@ -15,6 +15,7 @@
 // Nothing here decides: the port carries words between the ledger's two ends.
 #include "brain/port.h"
 
+#include "brain/effect.h"
 #include "brain/event.h"
 #include "brain/guard.h"
 #include "brain/news.h"
@@ -26,15 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_FIRST_MS           20
-#define RETRY_MAX_MS             500
 #define MESSAGES_PER_POLL        256
-#define FINISHED_GOALS_KEPT      32   // a node that runs again may ask for them
 #define FEEDBACK_SHOWN_EVERY_MS  500  // spec: skill.feedback at most 2 Hz
 #define TELEMETRY_SHOWN_EVERY_MS 1000 // spec: telemetry at most 1 Hz
 
-static void port_connect(pons__port *p);
-static void port_disconnect(pons__port *p, const char *why);
 static void on_line(pons__port *p, const pons_value *json);
 static void on_report(pons__port *p, const pons_report *r);
 static void on_hello(pons__port *p, const pons_report *r);
@@ -47,11 +43,6 @@ static void on_status(pons__port *p, pons__body_goal *g, const pons_report_statu
 static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r);
 static void show(pons__port *p, const char *ns, const char *event, const pons_report *r);
 static void ask_about(pons__port *p, pons__body_goal *g);
-static void send_about(pons__port *p, pons_message_type type, const char *goal_id);
-static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end);
-static void goal_unknown(pons__body_goal *g, const char *why);
-static void goal_free(pons__body_goal *g);
-static void drop_finished(pons__port *p);
 static void show_stop(pons__port *p, const pons_report_stop *stop);
 
 void pons__port_init(pons__port *p, pons_brain *b)
@@ -66,11 +57,7 @@ void pons__port_fini(pons__port *p)
     pons_value_unref(p->hello);
     pons_report_clear(&p->greeting);
     pons_report_clear(&p->newest);
-    for (pons__body_goal *g = p->goals; g;) {
-        pons__body_goal *next = g->next;
-        goal_free(g);
-        g = next;
-    }
+    pons__goals_clear(p);
     pons__port_waits_clear(p);
     *p = (pons__port){0};
 }
@@ -88,21 +75,12 @@ int pons__port_load(pons__port *p, pons_error *err)
     json_t *e;
     json_array_foreach(effects, i, e)
     {
-        pons__body_goal *g = pons__port_track(p, pons_get_str(e, "id", ""));
-        const pons_value *details = pons_get(e, "details");
-        const pons_value *tag = pons_get(e, "tag");
-        const pons_message_goal goal = {.goal_id = g->id,
-                                        .epoch = pons_get_int(details, "epoch", 0),
-                                        .expires_ms = pons_get_int(details, "expires_ms", 0),
-                                        .robot_id = pons_get_str(details, "robot_id", ""),
-                                        .skill = pons_get_str(e, "skill", ""),
-                                        .args = pons_get(e, "args"),
-                                        .args_hash = pons_get_str(e, "args_hash", ""),
-                                        .thread = p->brain->opts.thread,
-                                        .task_id = pons_get_str(tag, "task_id", ""),
-                                        .attempt = pons_get_int(e, "attempt", 1)};
-        pons__port_keep(g, &goal, pons_get_str(details, "boot_id", ""));
-        g->accepted = strcmp(pons_get_str(e, "state", ""), "accepted") == 0;
+        pons__effect *effect = pons__record_read(&pons__effect_record, e);
+        pons__body_goal *g = pons__port_track(p, effect->id);
+        const pons_message_goal goal = pons__effect_goal(effect, p->brain->opts.thread);
+        pons__port_keep(g, &goal, effect->details ? effect->details->boot_id : "");
+        g->accepted = strcmp(effect->state, pons_effect_state_word(PONS_EFFECT_ACCEPTED)) == 0;
+        pons__record_free(&pons__effect_record, effect);
         g->recovering = true;
         g->old = true;
     }
@@ -114,7 +92,7 @@ int pons__port_poll(pons__port *p, pons_error *err)
     const int64_t now = pons_now_ns(&p->brain->opts.clock);
     int progressed = 0;
     if (!p->link && now >= p->retry_ns) {
-        port_connect(p);
+        pons__port_connect(p);
     }
     for (int n = 0; p->link && n < MESSAGES_PER_POLL; n++) {
         pons_autovalue msg = NULL;
@@ -129,7 +107,7 @@ int pons__port_poll(pons__port *p, pons_error *err)
         } else if (rc == PONS_EPROTOCOL && n + 1 < MESSAGES_PER_POLL) {
             pons_log(PONS_LOG_WARN, "link", "%s", bad.message);
         } else {
-            port_disconnect(p, bad.message);
+            pons__port_disconnect(p, bad.message);
         }
     }
     p->looked_ns = pons_now_ns(&p->brain->opts.clock);
@@ -143,110 +121,9 @@ int pons__port_poll(pons__port *p, pons_error *err)
     return answered < 0 ? answered : progressed || answered;
 }
 
-void pons__port_bye(pons__port *p, bool stop_body)
-{
-    if (p->link) {
-        pons__heart_detach(&p->brain->heart); // nothing comes after it
-        pons__port_send(
-            p, &(pons_message){.type = PONS_MESSAGE_BYE, .as.bye = {.stop_body = stop_body}});
-    }
-}
-
-int pons__port_send(pons__port *p, const pons_message *m)
-{
-    pons_error err = PONS_ERROR_INIT;
-    if (!p->link) {
-        return PONS_ECLOSED;
-    }
-    const int rc = pons_message_send(p->link, m, &err);
-    if (rc < 0) {
-        port_disconnect(p, err.message);
-    }
-    return rc;
-}
-
-void pons__port_cancel(pons__port *p, const char *goal_id)
-{
-    send_about(p, PONS_MESSAGE_CANCEL, goal_id);
-}
-
-// Cancel, adopt, status.
-static void send_about(pons__port *p, pons_message_type type, const char *goal_id)
-{
-    pons__port_send(
-        p, &(pons_message){.type = type,
-                           .as.about = {.goal_id = goal_id, .epoch = pons__port_epoch(p)}});
-}
-
-// Of its own: what goal points to may go.
-void pons__port_keep(pons__body_goal *g, const pons_message_goal *goal, const char *boot_id)
-{
-    pons_autovalue json =
-        pons_message_encode(&(pons_message){.type = PONS_MESSAGE_GOAL, .as.goal = *goal});
-    pons_message_clear(&g->message);
-    pons_message_decode(json, &g->message, NULL); // whether it is a good one, the body decides
-    snprintf(g->boot_id, sizeof g->boot_id, "%s", boot_id);
-}
-
-pons__body_goal *pons__port_track(pons__port *p, const char *id)
-{
-    pons__body_goal *g = pons__port_goal(p, id);
-    if (!g) {
-        g = pons_need_zeroed(1, sizeof *g);
-        snprintf(g->id, sizeof g->id, "%s", id);
-        g->window_distance = -1.0;
-        g->left_m = g->driven_m = NAN;
-        g->next = p->goals;
-        p->goals = g;
-        drop_finished(p);
-    }
-    return g;
-}
-
 int64_t pons__port_next_due_ns(const pons__port *p)
 {
     return p->link ? INT64_MAX : p->retry_ns;
-}
-
-// ---- connection ---------------------------------------------------------------------------------
-
-static void port_connect(pons__port *p)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_brain *b = p->brain;
-    int wait_ms = RETRY_FIRST_MS << (p->retries > 5 ? 5 : p->retries);
-    if (wait_ms > RETRY_MAX_MS) {
-        wait_ms = RETRY_MAX_MS;
-    }
-    p->retries++;
-    p->retry_ns = pons_now_ns(&b->opts.clock) + wait_ms * PONS_NS_PER_MS;
-    if (b->opts.connect(b->opts.user, &p->link, &err) < 0) {
-        p->link = NULL;
-        return;
-    }
-    pons__port_send(p, &(pons_message){.type = PONS_MESSAGE_HELLO,
-                                       .as.hello = {.protocol = PONS_LINK_PROTOCOL,
-                                                    .role = "controller",
-                                                    .name = "pons run"}});
-}
-
-static void port_disconnect(pons__port *p, const char *why)
-{
-    if (!p->link) {
-        return;
-    }
-    pons_log(PONS_LOG_INFO, "link", "the body is gone: %s", why);
-    pons__heart_detach(&p->brain->heart);
-    pons_link_close(p->link);
-    p->link = NULL;
-    p->ready = false;
-    p->reset_sent = false;
-    p->retries = 0;
-    p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_FIRST_MS * PONS_NS_PER_MS;
-    for (pons__body_goal *g = p->goals; g; g = g->next) {
-        g->recovering = !g->result;
-    }
-    p->brain->tick_now = true;
 }
 
 // ---- messages -----------------------------------------------------------------------------------
@@ -305,7 +182,7 @@ static void on_report(pons__port *p, const pons_report *r)
         on_rejected(g, r->as.rejected.code, r->as.rejected.message);
         return;
     case PONS_REPORT_RESULT:
-        goal_finish(g, pons_goal_states[r->as.result.status], &r->as.result.end);
+        pons__goal_finish(g, pons_goal_states[r->as.result.status], &r->as.result.end);
         p->brain->tick_now = true; // it is judged by the world as it is now, not a tick ago
         return;
     default:
@@ -321,8 +198,8 @@ static void on_error(pons__port *p, const char *code, const char *message)
         const int64_t now_ms = pons_now_ms(&p->brain->opts.clock);
         p->busy_since_ms = p->busy_since_ms ? p->busy_since_ms : now_ms;
         snprintf(p->busy, sizeof p->busy, "%s", *message ? message : code);
-        port_disconnect(p, p->busy);
-        p->retry_ns = pons_now_ns(&p->brain->opts.clock) + RETRY_MAX_MS * PONS_NS_PER_MS;
+        pons__port_disconnect(p, p->busy);
+        pons__port_rest(p);
     }
 }
 
@@ -464,17 +341,17 @@ static void on_status(pons__port *p, pons__body_goal *g, const pons_report_statu
     }
     if (s->known) {
         if (pons_goal_over((pons_goal_state)s->state)) {
-            goal_finish(g, pons_goal_states[s->state], &s->end);
+            pons__goal_finish(g, pons_goal_states[s->state], &s->end);
         } else if (s->same_boot && pons__stands(p->brain->tasks)) {
             // A stop or a pause was said meanwhile: it is not set in motion again for a moment.
             g->recovering = false;
             g->accepted = true;
             pons__port_cancel(p, g->id);
         } else if (s->same_boot) {
-            send_about(p, PONS_MESSAGE_ADOPT, g->id);
+            pons__port_about(p, PONS_MESSAGE_ADOPT, g->id);
             g->recovering = false;
         } else {
-            goal_unknown(g, "the body restarted while the goal was under way");
+            pons__goal_unknown(g, "the body restarted while the goal was under way");
         }
         return;
     }
@@ -492,69 +369,11 @@ static void on_status(pons__port *p, pons__body_goal *g, const pons_report_statu
         pons__port_send(p, &again);
         return;
     }
-    goal_unknown(g, "the body does not know the goal");
-}
-
-void pons__port_refuse(pons__body_goal *g, const char *why)
-{
-    if (!g->result) {
-        pons_value_unref(g->accept);
-        g->accept = pons__word_rejected(PONS__REARBITRATED, why);
-        g->result = pons_value_ref(g->accept);
-    }
+    pons__goal_unknown(g, "the body does not know the goal");
 }
 
 static void ask_about(pons__port *p, pons__body_goal *g)
 {
     g->recovering = true;
-    send_about(p, PONS_MESSAGE_STATUS, g->id);
-}
-
-// ---- goals --------------------------------------------------------------------------------------
-
-// status: done, failed, canceled or outcome_unknown.
-static void goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end)
-{
-    if (!g->result) {
-        pons_autovalue none = json_object();
-        g->result = pons__record_write(
-            &pons__ended_record, &(pons__ended){.goal_id = g->id,
-                                                .status = status,
-                                                .error_code = end->error_code,
-                                                .error_msg = end->error_msg,
-                                                .metrics = end->metrics ? end->metrics : none});
-    }
-    g->recovering = false;
-    if (!g->accept) {
-        g->accept = pons_value_ref(g->result);
-    }
-}
-
-static void goal_unknown(pons__body_goal *g, const char *why)
-{
-    goal_finish(g, pons__end_words[PONS_END_UNKNOWN], &(pons_report_end){.error_msg = why});
-}
-
-// The list is newest first: what is finished and beyond the count is old enough to forget.
-static void drop_finished(pons__port *p)
-{
-    int finished = 0;
-    for (pons__body_goal **at = &p->goals; *at;) {
-        pons__body_goal *g = *at;
-        if (g->result && ++finished > FINISHED_GOALS_KEPT) {
-            *at = g->next;
-            goal_free(g);
-        } else {
-            at = &g->next;
-        }
-    }
-}
-
-static void goal_free(pons__body_goal *g)
-{
-    pons_message_clear(&g->message);
-    pons_value_unref(g->accept);
-    pons_value_unref(g->result);
-    pons_value_unref(g->feedback);
-    free(g);
+    pons__port_about(p, PONS_MESSAGE_STATUS, g->id);
 }

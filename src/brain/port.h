@@ -70,6 +70,16 @@ pons__body_goal *pons__port_track(pons__port *p, const char *id);
 #define PONS__REARBITRATED "rearbitrated" // the code of an operation that the kernel held back
 // Ends a goal that was not sent, or whose sending the kernel would not allow any more.
 void pons__port_refuse(pons__body_goal *g, const char *why);
+// The connection (port_link.c).
+void pons__port_connect(pons__port *p);
+void pons__port_disconnect(pons__port *p, const char *why);
+void pons__port_rest(pons__port *p); // the next attempt is as far away as it ever is
+void pons__port_about(pons__port *p, pons_message_type type,
+                      const char *goal_id); // cancel, adopt, status
+// A goal's end (port_goals.c); status: done, failed, canceled or outcome_unknown.
+void pons__goal_finish(pons__body_goal *g, const char *status, const pons_report_end *end);
+void pons__goal_unknown(pons__body_goal *g, const char *why);
+void pons__goals_clear(pons__port *p);
 // Awaits of kind "body" (port_wait.c).
 void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
                             bool restarted);

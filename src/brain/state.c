@@ -14,7 +14,6 @@ const char *const pons__task_status_words[] = {"queued", "active",  "paused",   
                                                "failed", "aborted", "cancelled", NULL};
 const char *const pons__decision_words[] = {
     "", "CONTINUE", "REPLAN", "RETRY", "SWITCH_TASK", "ASK_HUMAN", "FINISH", "ABORT", NULL};
-const char *const pons__op_words[] = {"dispatch", "cancel", "speak", "approval", NULL};
 const char *const pons__end_words[] = {
     "", "done", "failed", "canceled", "outcome_unknown", "rejected", "refused", NULL};
 const char *const pons__recovery_words[] = {"none", "retry", "replan", "ask_human", "abort", NULL};
@@ -106,7 +105,7 @@ static const pons__field pend_fields[] = {
     {"step_id",  INT,    NEVER, offsetof(pons__pend, step_id), .preset = -1, .means = "the plan's step"},
     {"fallback", BOOL,   NEVER, offsetof(pons__pend, fallback), .means = "its fallback is in hand"},
     {"tries",    INT,    NEVER, offsetof(pons__pend, tries), .preset = 1, .means = "how often it was sent"},
-    {"result",   JSON,   KEY,   offsetof(pons__pend, result), .means = "what became of it"},
+    {"result",   RECORD, KEY,   offsetof(pons__pend, result), .of = &pons__result_record, .means = "what became of it"},
     {"answer",   JSON,   KEY,   offsetof(pons__pend, answer), .means = "what a person said"},
 };
 TABLE(pend, "what a plan's step in hand was asked for");
@@ -277,16 +276,6 @@ static const pons__field tasks_fields[] = {
 };
 TABLE(tasks, "the kernel's channel `tasks`");
 
-static const pons__field op_fields[] = {
-    {"skill",      TEXT,   NEVER, offsetof(pons__op, skill), .means = "of the registry"},
-    {"args",       JSON,   NEVER, offsetof(pons__op, args), .means = "by its schema"},
-    {"goal_index", INT,    NEVER, offsetof(pons__op, goal_index), .preset = -1, .means = "the goal of the task that it serves; -1: none"},
-    {"step_id",    JSON,   KEY,   offsetof(pons__op, step_id), .means = "of a plan's step"},
-    {"fallback",   JSON,   KEY,   offsetof(pons__op, fallback), .means = "of a plan's step"},
-    {"goal_id",    TEXT,   KEY,   offsetof(pons__op, goal_id), .means = "its effect, once it is intended"},
-};
-TABLE(op, "an operation");
-
 static const pons__field running_fields[] = {
     {"goal_id",          TEXT,   NEVER, offsetof(pons__running, goal_id), .means = "of its effect, and at the body"},
     {"skill",            TEXT,   NEVER, offsetof(pons__running, skill), .means = "of the registry"},
@@ -311,6 +300,7 @@ static const pons__field result_fields[] = {
     {"error_msg",  TEXT,   NEVER, offsetof(pons__result, error_msg), .means = "for people"},
     {"recovery",   WORD,   NEVER, offsetof(pons__result, recovery), .words = pons__recovery_words, .means = "what the skill's error map advises"},
     {"metrics",    JSON,   NEVER, offsetof(pons__result, metrics), .means = "the skill's own"},
+    {"rules",      JSON,   KEY,   offsetof(pons__result, rules), .means = "of a plan's step that was refused: a list of `broken`"},
 };
 TABLE(result, "how an operation ended");
 

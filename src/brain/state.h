@@ -11,6 +11,7 @@
 #ifndef PONS_BRAIN_STATE_H
 #define PONS_BRAIN_STATE_H
 
+#include "brain/op.h"
 #include "brain/record.h"
 
 // ---- words --------------------------------------------------------------------------------------
@@ -45,14 +46,6 @@ typedef enum pons__decision_type {
     PONS_ABORT,
 } pons__decision_type;
 extern const char *const pons__decision_words[];
-
-typedef enum pons__op_kind {
-    PONS_OP_DISPATCH,
-    PONS_OP_CANCEL,
-    PONS_OP_SPEAK,
-    PONS_OP_APPROVAL,
-} pons__op_kind;
-extern const char *const pons__op_words[];
 
 typedef enum pons__end { // of an operation
     PONS_END_NONE,
@@ -156,7 +149,8 @@ typedef struct pons__pend {
     const char *kind; // skill, confirm, ask, unknown
     int64_t step_id, tries;
     bool fallback;
-    const pons_value *result, *answer;
+    struct pons__result *result; // NULL: none yet
+    const pons_value *answer;    // as R5 has it; NULL: none yet
 } pons__pend;
 extern const pons__record pons__pend_record;
 
@@ -294,15 +288,6 @@ extern const pons__record pons__hci_record;
 
 // ---- the inner loop -----------------------------------------------------------------------------
 
-// One operation: as a decision says it, as R3 compiles it, as R4 numbers it.
-typedef struct pons__op {
-    const char *skill, *goal_id;
-    const pons_value *args;
-    int64_t goal_index;
-    const pons_value *step_id, *fallback; // of a plan's step
-} pons__op;
-extern const pons__record pons__op_record;
-
 // One that is under way at the body.
 typedef struct pons__running {
     const char *goal_id, *skill;
@@ -317,8 +302,9 @@ typedef struct pons__result {
     const char *skill, *goal_id, *error_msg;
     const pons_value *args, *metrics;
     int64_t goal_index, error_code;
-    int status;   // pons__end
-    int recovery; // pons__recovery
+    int status;              // pons__end
+    int recovery;            // pons__recovery
+    const pons_value *rules; // of a plan's step that was refused: pons__broken; NULL: none are told
 } pons__result;
 extern const pons__record pons__result_record;
 

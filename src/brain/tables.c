@@ -1,7 +1,9 @@
 // tables.c - all tables of fields of the brain, in the order of docs/brain.md. Any thread.
 #include "brain/tables.h"
 
+#include "brain/effect.h"
 #include "brain/event.h"
+#include "brain/guard.h"
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
@@ -36,6 +38,7 @@ const pons__record *const pons__state_records[] = {
     &pons__decision_record,
     &pons__proposed_record,
     &pons__payload_record,
+    &pons__asked_record,
     &pons__op_record,
     &pons__question_record,
     &pons__human_record,
@@ -67,6 +70,12 @@ const pons__record *const pons__state_records[] = {
     &pons__running_told_record,
     &pons__bounds_record,
     &pons__rungs_record,
+    &pons__broken_record,
+    &pons__effect_record,
+    &pons__tag_record,
+    &pons__sent_record,
+    &pons__rearbitrate_record,
+    &pons__rearbitrated_record,
     &pons__letter_record,
     &pons__said_record,
     &pons__reply_record,

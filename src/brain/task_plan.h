@@ -3,12 +3,16 @@
 #define PONS_BRAIN_TASK_PLAN_H
 
 #include "brain/self.h"
+#include "pons/plan.h"
 
 pons__task_plan *pons__task_plan_new(const char *kind, const pons_value *plan); // new
 // For a new activation: a copy; what was asked and has no outcome will be asked again.
 pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state);
 void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s); // the event
-// R2. *ret stays NULL when a model's plan has ended: others decide.
+// The event of a step that has moved; step NULL: of the plan.
+void pons__task_plan_tell(pons_brain *b, pons_cx *cx, const pons_plan *p,
+                          const pons_plan_step *step);
+// R2 (plan_run.c). *ret stays NULL when a model's plan has ended: others decide.
 int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,
                            pons__decision **ret, pons_error *err);
 // What became of an operation that a plan's step asked for; rules: why it was refused, or NULL.
@@ -20,6 +24,7 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
                              const pons_value *patch, pons__task_plan **ret, pons_error *err);
 void pons__task_plan_judge(pons_brain *b, int mode, const pons__task_plan *state,
                            const pons__skills *skills, pons_value *rules);
+// The view of several goals, and the end (plan_view.c).
 void pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons__react *r);
 void pons__task_plan_end(pons_brain *b, pons_cx *cx, pons__react *r, const char *status);
 

@@ -45,9 +45,9 @@ static pons_value *shown_op(pons_brain *b, const pons__op *op, const char *reaso
 {
     pons_value *asks = pons__guard_approvals(b, op->skill, op->args);
     if (wanted) {
-        json_array_append_new(
-            asks, pons_object("rule", json_string("decision"), "message",
-                              json_string("the decision itself asks for a person's word"), NULL));
+        pons__broken_add(
+            asks, &(pons__broken){.rule = "decision",
+                                  .message = "the decision itself asks for a person's word"});
     }
     pons_value *shown = pons__record_write(&pons__op_record, op);
     json_object_set_new(shown, "reason", json_string(reason));

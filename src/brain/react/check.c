@@ -5,6 +5,7 @@
 // REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
+#include "brain/effect.h"
 #include "brain/event.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
@@ -71,7 +72,8 @@ static int mode_of(const pons__react *r)
 
 static void rule(pons_value *rules, const char *name, pons_value *message)
 {
-    json_array_append_new(rules, pons_object("rule", json_string(name), "message", message, NULL));
+    pons__broken_add(rules, &(pons__broken){.rule = name, .message = json_string_value(message)});
+    pons_value_unref(message);
 }
 
 static void judge(pons__turn *t, judgement *j)
@@ -108,17 +110,18 @@ static void judge(pons__turn *t, judgement *j)
 
 // ---- what is refused ----------------------------------------------------------------------------
 
+// Arguments that fit no schema fit none later, and what a judge says lasts does so.
 static bool lasting(const pons_value *rules)
 {
-    size_t i;
-    json_t *broken;
-    json_array_foreach(rules, i, broken)
-    {
-        if (pons_get_bool(broken, "lasts", false)) {
-            return true;
-        }
+    pons__list list = {0};
+    bool any = false;
+    pons__list_read(&pons__broken_record, rules, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__broken *broken = list.at[i];
+        any = any || broken->lasts || strcmp(broken->rule, "args_schema") == 0;
     }
-    return false;
+    pons__list_clear(&pons__broken_record, &list);
+    return any;
 }
 
 static void refuse(pons__turn *t, const pons_value *rules)
@@ -134,9 +137,7 @@ static void refuse(pons__turn *t, const pons_value *rules)
     pons__json(&last->metrics, json_object());
     last->goal_index = first ? first->goal_index : -1;
     last->status = PONS_END_REFUSED;
-    // Arguments that fit no schema fit none later, what a judge says lasts does so, and rules have no others.
-    const bool never = (pons__find(rules, "rule", "args_schema") || lasting(rules)) &&
-                       r->source == PONS_SOURCE_RULES;
+    const bool never = lasting(rules) && r->source == PONS_SOURCE_RULES; // which have no others
     last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
     pons__set_text(&last->error_msg, json_string_value(says));
     pons__record_free(&pons__result_record, t->skills->last_result);
@@ -317,9 +318,10 @@ static int intend(pons__turn *t, pons__op *op, pons_error *err)
 {
     char id[40];
     const pons__task *task = t->react->task;
-    pons_value *tag = pons_object("task_id", json_string(task ? task->id : ""), "goal_index",
-                                  json_integer(op->goal_index), "step_id",
-                                  op->step_id ? pons_value_ref(op->step_id) : NULL, NULL);
+    pons_value *tag =
+        pons__record_write(&pons__tag_record, &(pons__tag){.task_id = task ? task->id : "",
+                                                           .goal_index = op->goal_index,
+                                                           .step_id = op->step_id});
     const int rc = pons_effect_intend(t->cx, op->skill, pons_value_ref(op->args),
                                       task ? (int)task->attempt : 1, tag, id, err);
     if (rc >= 0) {

@@ -12,7 +12,7 @@
 
 #define QUESTIONS_MAX 8 // of one decision
 
-static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op);
+static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked *op);
 static void compile_words(const pons_brain *b, pons__proposed *p);
 static void ask(pons__proposed *p, const char *question, const pons_value *options);
 static void patch_goals(pons__turn *t, const pons_value *patch);
@@ -32,12 +32,12 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
         const pons__running *running = t.skills->running.at[i];
         json_array_append_new(to_cancel, json_string(running->goal_id));
     }
-    size_t i;
-    json_t *op;
-    json_array_foreach(r->decision ? r->decision->ops : NULL, i, op)
-    {
-        compile_op(&t, p, op);
+    pons__list ops = {0};
+    pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
+    for (size_t i = 0; i < ops.n; i++) {
+        compile_op(&t, p, ops.at[i]);
     }
+    pons__list_clear(&pons__asked_record, &ops);
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
     }
@@ -72,32 +72,34 @@ static void cancel(const pons__turn *t, pons__proposed *p, const char *goal_id)
     }
 }
 
-static void compile_op(const pons__turn *t, pons__proposed *p, const pons_value *op)
+static void dispatch(const pons__turn *t, pons__proposed *p, const pons__asked *op)
 {
-    const pons__react *r = t->react;
-    switch (pons__word_find(pons__op_words, pons_get_str(op, "op", ""), -1)) {
+    pons__op *send = pons__record_new(&pons__op_record);
+    pons__set_text(&send->skill, op->skill);
+    pons__json(&send->args, op->args ? pons_value_ref(op->args) : json_object());
+    send->goal_index =
+        op->goal_index == PONS__GOAL_AT_HAND ? pons__goal_open(t->react->task) : op->goal_index;
+    pons__json(&send->step_id, pons_value_ref(op->step_id));
+    pons__json(&send->fallback, pons_value_ref(op->fallback));
+    pons__list_add(&p->to_dispatch, send);
+}
+
+static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked *op)
+{
+    switch ((pons__op_kind)op->op) {
     case PONS_OP_CANCEL:
-        cancel(t, p, pons_get_str(op, "goal_id", ""));
+        cancel(t, p, op->goal_id);
         break;
-    case PONS_OP_DISPATCH: {
-        pons__op *send = pons__record_read(&pons__op_record, op);
-        if (!pons_get(op, "goal_index")) {
-            send->goal_index = pons__goal_open(r->task);
-        }
-        if (!send->args) {
-            pons__json(&send->args, json_object());
-        }
-        pons__set_text(&send->goal_id, ""); // it has none yet, whatever it says
-        pons__list_add(&p->to_dispatch, send);
+    case PONS_OP_DISPATCH:
+        dispatch(t, p, op);
         break;
-    }
     case PONS_OP_SPEAK:
-        json_array_append_new((json_t *)p->to_speak, json_string(pons_get_str(op, "text", "")));
+        json_array_append_new((json_t *)p->to_speak, json_string(op->text));
         break;
     case PONS_OP_APPROVAL:
-        ask(p, pons_get_str(op, "question", r->decision->reason), pons_get(op, "options"));
+        ask(p, op->question ? op->question : t->react->decision->reason, op->options);
         break;
-    default:
+    case PONS_OP_OTHER:
         break;
     }
 }

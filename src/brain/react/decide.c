@@ -147,13 +147,16 @@ static pons__decision *kernel_decision(const pons__turn *t)
     pons_value *ops = json_array();
     for (size_t i = 0; i < t->skills->running.n; i++) {
         const pons__running *r = t->skills->running.at[i];
-        json_array_append_new(ops, pons_object("op", json_string("cancel"), "goal_id",
-                                               json_string(r->goal_id), NULL));
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_CANCEL,
+                                          .goal_id = r->goal_id,
+                                          .goal_index = PONS__GOAL_AT_HAND});
     }
     if (preempt->stop_base && *pons__means_stop(t->b)) {
-        json_array_append_new(ops, pons_object("op", json_string("dispatch"), "skill",
-                                               json_string(pons__means_stop(t->b)), "args",
-                                               json_object(), NULL));
+        pons_autovalue none = json_object();
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_DISPATCH,
+                                          .skill = pons__means_stop(t->b),
+                                          .args = none,
+                                          .goal_index = PONS__GOAL_AT_HAND});
     }
     pons__decision *d = pons__record_new(&pons__decision_record);
     d->type = PONS_SWITCH_TASK;

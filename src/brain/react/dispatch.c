@@ -5,6 +5,7 @@
 // DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
 // again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
 // effects sends nothing twice.
+#include "brain/effect.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/news.h"
@@ -164,16 +165,16 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     }
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
-    pons_autovalue question =
-        pons_object("link", pons_value_ref(link), "op", pons__record_write(&pons__op_record, op),
-                    "mode", json_string(pons__mode_words[mode]), NULL);
+    pons_autovalue question = pons__record_write(
+        &pons__rearbitrate_record, &(pons__rearbitrate){.link = link, .op = op, .mode = mode});
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
     }
-    const char *refusal = pons_get_str(verdict, "refused", NULL);
-    if (refusal) {
-        *ret_outcome = pons__word_rejected(PONS__REARBITRATED, refusal);
+    pons__rearbitrated *said = pons__record_read(&pons__rearbitrated_record, verdict);
+    *ret_outcome = said->refused ? pons__word_rejected(PONS__REARBITRATED, said->refused) : NULL;
+    pons__record_free(&pons__rearbitrated_record, said);
+    if (*ret_outcome) {
         return PONS_OK;
     }
     pons_effect_state found = PONS_EFFECT_INTENDED;
@@ -228,10 +229,12 @@ static pons_value *dispatch_details(pons_brain *b)
 {
     const pons_report_hello *hello = &b->port.greeting.as.hello;
     const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
-    return pons_object("epoch", json_integer(hello->epoch), "boot_id",
-                       json_string(hello->boot_id ? hello->boot_id : ""), "robot_id",
-                       json_string(hello->robot_id ? hello->robot_id : ""), "expires_ms",
-                       json_integer(boot_ms + (int64_t)b->rules.goal_expires_ms), NULL);
+    return pons__record_write(
+        &pons__sent_record,
+        &(pons__sent){.epoch = hello->epoch,
+                      .boot_id = hello->boot_id,
+                      .robot_id = hello->robot_id,
+                      .expires_ms = boot_ms + (int64_t)b->rules.goal_expires_ms});
 }
 
 // A recorded task: {refused: why} or {ok}. Approvals are bound to the arguments that R4
@@ -240,26 +243,23 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
 {
     (void)err;
     pons_brain *b = user;
-    const pons_value *link = pons_get(args, "link"), *op = pons_get(args, "op");
-    pons__linked *linked = pons__record_read(&pons__linked_record, link);
-    const bool ready = linked->ready, detached = linked->detached;
+    pons__rearbitrate *q = pons__record_read(&pons__rearbitrate_record, args);
+    pons__linked *linked = pons__record_read(&pons__linked_record, q->link);
+    pons_autovalue broken = NULL;
+    pons_autovalue why = NULL;
+    if (!linked->ready) {
+        why = json_string(linked->detached ? "the kernel took over" : "no body answers");
+    } else if (!(broken = pons__guard_kernel(b, q->op->skill))) {
+        pons_autovalue none = json_array();
+        broken = pons__guard_check(b, q->mode, q->op->skill, q->op->args, none, none, none);
+    }
+    if (json_array_size(broken) > 0) {
+        why = pons__guard_says(broken);
+    }
+    *ret = pons__record_write(&pons__rearbitrated_record,
+                              &(pons__rearbitrated){.refused = json_string_value(why), .ok = !why});
     pons__record_free(&pons__linked_record, linked);
-    if (!ready) {
-        *ret = pons_object(
-            "refused", json_string(detached ? "the kernel took over" : "no body answers"), NULL);
-        return PONS_OK;
-    }
-    pons__op *asked = pons__record_read(&pons__op_record, op);
-    pons_autovalue none = json_array();
-    pons_autovalue broken = pons__guard_kernel(b, asked->skill);
-    if (!broken) {
-        const int mode =
-            pons__word_find(pons__mode_words, pons_get_str(args, "mode", "EXEC"), PONS_MODE_EXEC);
-        broken = pons__guard_check(b, mode, asked->skill, asked->args, none, none, none);
-    }
-    pons__record_free(&pons__op_record, asked);
-    *ret = json_array_size(broken) > 0 ? pons_object("refused", pons__guard_says(broken), NULL)
-                                       : pons_object("ok", json_true(), NULL);
+    pons__record_free(&pons__rearbitrate_record, q);
     return PONS_OK;
 }
 
@@ -269,17 +269,17 @@ static int send_goal(void *user, const pons_effect *e, pons_error *err)
     (void)err;
     pons_brain *b = user;
     pons__body_goal *g = pons__port_track(&b->port, e->id);
-    const pons_message_goal goal = {.goal_id = e->id,
-                                    .epoch = pons_get_int(e->details, "epoch", 0),
-                                    .expires_ms = pons_get_int(e->details, "expires_ms", 0),
-                                    .robot_id = pons_get_str(e->details, "robot_id", ""),
-                                    .skill = json_string_value(e->skill),
-                                    .args = e->args,
-                                    .args_hash = e->args_hash,
-                                    .thread = b->opts.thread,
-                                    .task_id = pons_get_str(e->tag, "task_id", ""),
-                                    .attempt = e->attempt};
-    pons__port_keep(g, &goal, pons_get_str(e->details, "boot_id", ""));
+    pons__effect effect = {.id = e->id,
+                           .skill = json_string_value(e->skill),
+                           .args = e->args,
+                           .args_hash = e->args_hash,
+                           .attempt = e->attempt,
+                           .details = pons__record_read(&pons__sent_record, e->details),
+                           .tag = pons__record_read(&pons__tag_record, e->tag)};
+    const pons_message_goal goal = pons__effect_goal(&effect, b->opts.thread);
+    pons__port_keep(g, &goal, effect.details->boot_id);
+    pons__record_free(&pons__sent_record, effect.details);
+    pons__record_free(&pons__tag_record, effect.tag);
     // The recorded verdict may be of a life before this one: the robot is looked at once more.
     pons_autovalue broken = pons__guard_now(b, &g->message.as.goal);
     if (json_array_size(broken) > 0) {

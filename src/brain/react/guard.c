@@ -7,12 +7,35 @@
 #include "brain/guard.h"
 
 #include "brain/goals/means.h"
+#include "brain/record_table.h"
 #include "pons/buf.h"
 #include "pons/critic.h"
 
 #include <string.h>
 
+// clang-format off
+static const pons__field broken_fields[] = {
+    {"rule",    TEXT, NEVER, offsetof(pons__broken, rule), .means = "its name (docs/plans.md)"},
+    {"skill",   NAME, KEY,   offsetof(pons__broken, skill), .means = "of the operation"},
+    {"message", TEXT, NEVER, offsetof(pons__broken, message), .means = "for people"},
+    {"lasts",   BOOL, KEY,   offsetof(pons__broken, lasts), .means = "however often it is tried"},
+};
+TABLE(broken, "a rule that was broken; `found`, `limit` and `unit` may stand beside these");
+// clang-format on
+
 static pons_value *embodiment_of(const pons_brain *b);
+
+void pons__broken_add(pons_value *rules, const pons__broken *broken)
+{
+    json_array_append_new(rules, pons__record_write(&pons__broken_record, broken));
+}
+
+static pons_value *one_rule(const char *name, const char *skill, const char *message)
+{
+    pons_value *rules = json_array();
+    pons__broken_add(rules, &(pons__broken){.rule = name, .skill = skill, .message = message});
+    return rules;
+}
 
 // One critic for as long as the body is the same: its registry's schemas are compiled once.
 const pons_critic *pons__guard_critic(pons_brain *b)
@@ -71,7 +94,7 @@ static pons_value *check(pons_brain *b, int mode, const char *skill, const pons_
     if (!critic || pons_critic_judge(critic, skill, args, &now, &verdict, &err) < 0) {
         // No judge, no motion.
         const char *why = critic ? err.message : b->critic_fault;
-        return json_pack("[{s:s, s:s, s:s}]", "rule", "critic", "skill", skill, "message", why);
+        return one_rule("critic", skill, why);
     }
     if (!b->opts.judge) {
         return pons_value_ref(pons_verdict_rules(verdict));
@@ -109,26 +132,26 @@ pons_value *pons__guard_kernel(pons_brain *b, const char *skill)
     const bool stopped = b->tasks->stopped;
     const bool stops = strcmp(skill, pons__means_stop(b)) == 0;
     if (!stops && pons__answer_veto(b)) {
-        return json_pack("[{s:s, s:s, s:s}]", "rule", "approval", "skill", skill, "message",
-                         "a person said no after all");
+        return one_rule("approval", skill, "a person said no after all");
     }
     if (stops || (!stopped && b->tasks->react->state != PONS_INNER_STOPPING)) {
         return NULL;
     }
-    return json_pack("[{s:s, s:s, s:s}]", "rule", "kernel", "skill", skill, "message",
-                     stopped ? "a stop is in force until a reset and continue"
-                             : "the kernel took over");
+    return one_rule("kernel", skill,
+                    stopped ? "a stop is in force until a reset and continue"
+                            : "the kernel took over");
 }
 
 pons_value *pons__guard_says(const pons_value *rules)
 {
     pons_autobuf text = PONS_BUF_INIT;
-    size_t i;
-    json_t *rule;
-    json_array_foreach(rules, i, rule)
-    {
-        pons_buf_printf(&text, "%s%s", i ? "; " : "", pons_get_str(rule, "message", ""));
+    pons__list list = {0};
+    pons__list_read(&pons__broken_record, rules, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__broken *broken = list.at[i];
+        pons_buf_printf(&text, "%s%s", i ? "; " : "", broken->message);
     }
+    pons__list_clear(&pons__broken_record, &list);
     return json_string(text.data ? text.data : "");
 }
 

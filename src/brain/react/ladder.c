@@ -295,6 +295,16 @@ static pons__decision *decision(pons__decision_type type, const char *reason, po
     return d;
 }
 
+// The one operation of a decision.
+static pons_value *start(const char *skill, const pons_value *args, int64_t goal_index)
+{
+    pons_value *ops = json_array();
+    pons__ops_add(
+        ops, &(pons__asked){
+                 .op = PONS_OP_DISPATCH, .skill = skill, .args = args, .goal_index = goal_index});
+    return ops;
+}
+
 static pons__decision *ask(const pons__ladder *l)
 {
     char reason[WHY_MAX + 120];
@@ -331,9 +341,7 @@ static pons__decision *other_decision(pons__ladder *l)
     free(line);
     o->next++;
     pons__set_text(&l->want, "");
-    return decision(PONS_REPLAN, reason,
-                    json_pack("[{s:s, s:s, s:O, s:I}]", "op", "dispatch", "skill", o->skill, "args",
-                              args, "goal_index", (json_int_t)o->goal_index));
+    return decision(PONS_REPLAN, reason, start(o->skill, args, o->goal_index));
 }
 
 // A pause before the next try, once; NULL: it is over, or there is no skill for it.
@@ -353,9 +361,7 @@ static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons_
         pons__set_text(&l->want, "pause");
         snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", WHY_MAX, l->why,
                  b->rules.ladder_wait_s);
-        d = decision(PONS_REPLAN, reason,
-                     json_pack("[{s:s, s:s, s:O}]", "op", "dispatch", "skill", wait->skill, "args",
-                               wait->args));
+        d = decision(PONS_REPLAN, reason, start(wait->skill, wait->args, PONS__GOAL_AT_HAND));
     } else {
         pons__set_text(&l->want, "");
     }

@@ -1,0 +1,426 @@
+// hear.c - what people, other processes and the inner loop have said: letters become tasks, control and answers.
+//
+//     say, run     words --policy--> control words and goals --> a task, or more of one that waits
+//     wish         the same of a model's words, or of a goal whose time has come: no answers, and no word that sets
+//                  something free
+//     control      stop, pause, continue, cancel, raise, reset, yes, no
+//     answer       to the open question (react/approve.c)
+//     task_result  the inner loop is done with a task, or was made to let go of it
+#include "brain/hear.h"
+
+#include "brain/event.h"
+#include "brain/observed.h"
+#include "brain/places.h"
+#include "brain/questions.h"
+#include "brain/schedule.h"
+#include "brain/stopped.h"
+#include "brain/task_plan.h"
+
+#include <string.h>
+#include <strings.h>
+
+static void handle_letter(pons__saying *s, const pons__letter *l);
+static bool answers_question(pons__saying *s, const char *text, const char *control);
+static bool still_at(pons__saying *s);
+static int come_back(const pons__saying *s, pons__list *goals, pons_error *err);
+static void handle_words(pons__saying *s, const char *text, bool person);
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why);
+static void handle_control(pons__saying *s, const char *word);
+static void handle_run(pons__saying *s);
+static void handle_result(pons__saying *s, const pons_value *value);
+static void cancel_tasks(pons__saying *s, const char *only);
+static void raise_task(pons__saying *s, const char *id);
+static void ignored(pons__saying *s, const char *word, const char *reason);
+
+void pons__reply_hear(pons__saying *s, const pons__reply *reply)
+{
+    pons_autovalue value = pons__record_write(&pons__reply_record, reply);
+    pons__answer_hear(s->b, s->cx, value);
+}
+
+void pons__hear(pons__saying *s, const pons_value *pending, bool results)
+{
+    size_t i;
+    json_t *msg;
+    json_array_foreach(pending, i, msg)
+    {
+        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        if ((l->kind == PONS_LETTER_RESULT) == results) {
+            handle_letter(s, l);
+        }
+        pons__record_free(&pons__letter_record, l);
+    }
+}
+
+static void handle_letter(pons__saying *s, const pons__letter *l)
+{
+    pons__said *said = pons__said_read(l->value);
+    s->said = said;
+    switch ((pons__letter_kind)l->kind) {
+    case PONS_LETTER_SAY:
+    case PONS_LETTER_GOAL:
+    case PONS_LETTER_WISH:
+        handle_words(s, said->text, l->kind != PONS_LETTER_WISH);
+        break;
+    case PONS_LETTER_CONTROL:
+        handle_control(s, said->word);
+        break;
+    case PONS_LETTER_STOPPED: {
+        pons__stopping *stop = pons__stopping_read(l->value);
+        pons__stopped_hear(s->t, stop->activation, stop->reason);
+        pons__record_free(&pons__stopping_record, stop);
+        break;
+    }
+    case PONS_LETTER_RUN:
+        handle_run(s);
+        break;
+    case PONS_LETTER_ANSWER:
+        pons__answer_hear(s->b, s->cx, l->value);
+        break;
+    case PONS_LETTER_RESULT:
+        handle_result(s, l->value);
+        break;
+    case PONS_LETTER_OTHER:
+        break;
+    }
+    pons__record_free(&pons__said_record, said);
+    s->said = NULL;
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+// What may be said by who is no person: words after which less moves than before.
+static bool may_say(const char *word)
+{
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0 || strcmp(word, "cancel") == 0;
+}
+
+// What the policy makes of words. Where that fails *ret is as far as it was understood, with what is wrong.
+static int understand(pons__saying *s, const char *text, pons__understood **ret, pons_error *err)
+{
+    pons_brain *b = s->b;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = pons__places_world(b);
+    int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, err);
+    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    rc = rc < 0 ? rc : come_back(s, &u->goals, err);
+    rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
+    *ret = u;
+    return rc;
+}
+
+// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals. What a model has
+// written, or might have (person false), answers no question and sets nothing free.
+static void handle_words(pons__saying *s, const char *text, bool person)
+{
+    pons_error why = PONS_ERROR_INIT;
+    pons__understood *u = NULL;
+    const int rc = understand(s, text, &u, &why);
+    handle_understood(s, text, u, person, rc < 0 ? &why : NULL);
+    pons__record_free(&pons__understood_record, u);
+}
+
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why)
+{
+    pons_brain *b = s->b;
+    const char *word = u->control ? u->control : "";
+    const bool wanted = u->goals.n > 0;
+    const bool presumes = !person && *word && !may_say(word);
+    if (person && answers_question(s, text, word)) {
+        return;
+    }
+    if (person && strcmp(word, "stop") != 0 &&
+        (pons__schedules_hear(b, s->cx, text, s->said->by) ||
+         pons__places_hear(b, s->cx, text, s->said->by))) {
+        return;
+    }
+    if (still_at(s)) {
+        return;
+    }
+    if (presumes && wanted) {
+        ignored(s, word, "only a person may say so");
+    } else if (*word && !presumes) {
+        handle_control(s, word);
+        if (!wanted) {
+            return;
+        }
+    }
+    pons__task_push(s, text, &u->goals, NULL, pons__schedule_of(s->said->by) ? "schedule" : "user",
+                    u->urgent ? b->rules.priority_urgent : b->rules.priority_user);
+    const bool vain = presumes && !wanted;
+    if (vain || (why && !b->opts.llm)) {
+        // Nobody here understands it: the task was queued and is ended at once, so that it is never
+        // lost.
+        char id[32];
+        snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
+        pons__task_end(s, id, "failed", vain ? "only a person may say so" : why->message, NULL);
+    }
+}
+
+// A goal of a time whose last one is not over yet: one is enough.
+static bool still_at(pons__saying *s)
+{
+    const char *schedule = pons__schedule_of(s->said->by);
+    for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
+        const pons__task *task = s->t->queue.at[i];
+        if (task->schedule && strcmp(task->schedule, schedule) == 0) {
+            pons_cx_emit(s->cx, "schedule.skipped",
+                         pons__event(s->b, pons_object("schedule_id", json_string(schedule), "text",
+                                                       json_string(s->said->text), "task_id",
+                                                       json_string(task->id), NULL)));
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool comes_back(const pons__goal *goal)
+{
+    return strcmp(goal->intent, "come_back") == 0;
+}
+
+// "Come back" means the place where the robot stood when its last task began; behind other goals of
+// the same wish it is where it stands now.
+static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
+{
+    const pons_value *here = s->b->seen ? s->b->seen->pose : NULL;
+    const pons__goal *first = goals->n ? goals->at[0] : NULL;
+    for (size_t i = 0; i < goals->n; i++) {
+        if (comes_back(goals->at[i]) && !(i > 0 ? here : s->t->left_at)) {
+            return pons_error_set(err, PONS_EINVAL, "brain",
+                                  "there is nowhere to come back to: no task has begun yet");
+        }
+    }
+    for (size_t i = 0; i < goals->n; i++) {
+        pons__goal *goal = goals->at[i];
+        if (comes_back(goal)) {
+            pons__set_text(&goal->intent, "go_to");
+            pons__json(&goal->pose, pons_value_ref(goal == first ? s->t->left_at : here));
+        }
+    }
+    return PONS_OK;
+}
+
+// The option that a text names, by its words or its number; NULL: none.
+static const char *option_of(const pons_value *options, const char *text)
+{
+    size_t i;
+    json_t *option;
+    char number[24];
+    json_array_foreach(options, i, option)
+    {
+        snprintf(number, sizeof number, "%zu", i + 1);
+        const char *words = json_is_string(option) ? json_string_value(option) : "";
+        if (strcasecmp(words, text) == 0 || strcmp(number, text) == 0) {
+            return words;
+        }
+    }
+    return NULL;
+}
+
+// Words that are said while questions are open answer the first of them that asks for words, or has that
+// option; what controls the robot does so all the same.
+static bool answers_question(pons__saying *s, const char *text, const char *control)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    const char *option = NULL;
+    const pons__question *q = NULL;
+    for (size_t i = 0; !q && i < list.n; i++) {
+        const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
+        option = about ? option_of(about->options, text) : NULL;
+        q = about && (option || (about->words && !*control)) ? about : NULL;
+    }
+    if (!q) {
+        return false;
+    }
+    pons__reply_hear(s, &(pons__reply){.id = q->id,
+                                       .action = "approve",
+                                       .answer = option ? option : text,
+                                       .by = s->said->by});
+    return true;
+}
+
+// control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
+// latched when it was said)}
+static void handle_control(pons__saying *s, const char *word)
+{
+    pons__tasks *t = s->t;
+    if (strcmp(word, "pause") == 0 || strcmp(word, "continue") == 0) {
+        t->paused = strcmp(word, "pause") == 0;
+        t->changed = true;
+    }
+    if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
+        const char *why = pons__stopped_release(s->b, s->cx, t, s->said->seen_free);
+        if (why) {
+            ignored(s, word, why);
+        }
+    } else if (strcmp(word, "stop") == 0) {
+        pons__stopped_say(s->b, t, "a person said stop");
+    } else if (strcmp(word, "cancel") == 0) {
+        cancel_tasks(s, s->said->task);
+    } else if (strcmp(word, "raise") == 0) {
+        raise_task(s, s->said->task ? s->said->task : "");
+    } else if (strcmp(word, "reset") == 0) {
+        pons__stopped_reset(s->b, t);
+    } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
+        const bool yes = strcmp(word, "yes") == 0;
+        pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
+                                           .reason = word,
+                                           .by = s->said->by});
+    }
+}
+
+// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
+// let go of by K6's preempt. Charging is the kernel's own and goes on.
+static void cancel_tasks(pons__saying *s, const char *only)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->t->queue.n;) {
+        const pons__task *task = s->t->queue.at[i];
+        const bool theirs = strcmp(task->source, "battery") != 0;
+        if (theirs && (!only || strcmp(task->id, only) == 0)) {
+            pons__task_end(s, task->id, "cancelled", "the user said cancel", NULL);
+            any = true;
+        } else {
+            i++;
+        }
+    }
+    if (!any) {
+        ignored(s, "cancel", only ? "there is no such task" : "there is no task");
+    }
+}
+
+// A person gives one task another priority; without a number it goes before all that wait.
+static void raise_task(pons__saying *s, const char *id)
+{
+    pons__task *task = pons__queue_find(s->t, id);
+    if (!task || strcmp(task->source, "battery") == 0) {
+        ignored(s, "raise", "there is no such task");
+        return;
+    }
+    int64_t top = task->priority;
+    for (size_t i = 0; i < s->t->queue.n; i++) {
+        const pons__task *other = s->t->queue.at[i];
+        const bool theirs = strcmp(other->source, "battery") != 0;
+        top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
+    }
+    const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
+    top = pons__task_priority(s, top);
+    task->priority = top > most ? most : top < 0 ? 0 : top;
+    s->t->changed = true;
+    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
+                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
+}
+
+static void ignored(pons__saying *s, const char *word, const char *reason)
+{
+    pons__event_emit(s->b, s->cx, &pons__control_told_record,
+                     &(pons__control_told){.word = word, .ignored = reason});
+}
+
+// A run begins: what it will be judged by starts here.
+static void handle_run(pons__saying *s)
+{
+    pons__tasks *t = s->t;
+    t->run_first = t->next;
+    pons__record_free(&pons__totals_record, t->totals);
+    t->totals = pons__record_new(&pons__totals_record);
+    t->changed = true;
+    size_t i;
+    json_t *goal;
+    json_array_foreach(s->said->goals, i, goal)
+    {
+        handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
+    }
+    const pons_value *plan = s->said->plan;
+    if (plan) { // a task of its own: its goal is what the task says
+        pons__plan_brief *brief = pons__record_read(&pons__plan_brief_record, plan);
+        pons__task_push(s, brief->goal, NULL, plan, "user", s->b->rules.priority_user);
+        pons__record_free(&pons__plan_brief_record, brief);
+        const pons__task *task =
+            pons__queue_find(t, t->queue.n ? ((pons__task *)t->queue.at[t->queue.n - 1])->id : "");
+        if (task && task->plan) {
+            pons__task_plan_created(s->b, s->cx, task->plan);
+        }
+    }
+}
+
+// ---- results of the inner loop ------------------------------------------------------------------
+
+// It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
+static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome *o)
+{
+    pons__list_clear(&pons__goal_record, &task->goals);
+    task->goals = o->goals;
+    o->goals = (pons__list){0};
+    pons__record_free(&pons__task_plan_record, task->plan);
+    pons__record_free(&pons__ladder_record, task->ladder);
+    pons__record_free(&pons__spent_record, task->spent);
+    pons__list_clear(&pons__question_record, &task->asks);
+    task->asks = o->asks;
+    o->asks = (pons__list){0};
+    for (size_t i = 0; i < task->asks.n; i++) { // what was heard while it was put aside
+        pons__question *q = task->asks.at[i];
+        if (!q->answer) {
+            pons__json(&q->answer, pons_value_ref(pons__question_answer(s->b->hci, q->id)));
+        }
+    }
+    task->plan = o->plan;
+    task->ladder = o->ladder;
+    task->spent = o->spent;
+    o->plan = NULL;
+    o->ladder = NULL;
+    o->spent = NULL;
+}
+
+// The inner loop has let go of its task for another one; the priorities are asked again.
+static void switch_task(pons__saying *s, const pons__outcome *o)
+{
+    pons__tasks *t = s->t;
+    const pons__task *to = NULL;
+    char why[160];
+    const char *refused = pons__tasks_switch(t, o->switch_to, &to, why, sizeof why);
+    if (refused) {
+        ignored(s, "switch", refused);
+        return;
+    }
+    pons__event_emit(
+        s->b, s->cx, &pons__task_switched_record,
+        &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
+    pons__set_text(&t->switch_to, to->id);
+    pons__task *from = pons__queue_active(t);
+    from->status = PONS_TASK_PAUSED;
+    pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
+}
+
+static void handle_result(pons__saying *s, const pons_value *value)
+{
+    pons__tasks *t = s->t;
+    pons__outcome *o = pons__record_read(&pons__outcome_record, value);
+    if (o->activation != t->react->activation) { // of an activation that was given up
+        pons__record_free(&pons__outcome_record, o);
+        return;
+    }
+    t->changed = true;
+    t->react->state = PONS_INNER_IDLE;
+    t->safe_handled =
+        t->safe_handled || t->react->mode == PONS_MODE_SAFE || o->mode == PONS_MODE_SAFE;
+    t->totals->iterations += o->iterations;
+    t->totals->replans += o->replans;
+    t->totals->distance_m += o->distance_m;
+    pons__task *task = pons__queue_find(t, o->task_id);
+    const bool switched = strcmp(o->status, "switched") == 0;
+    if (task && (switched || strcmp(o->status, "preempted") == 0)) {
+        if (pons__outcome_tells(value)) {
+            keep_reached(s, task, o);
+        }
+        if (switched && strcmp(t->active_task_id, task->id) == 0) {
+            switch_task(s, o);
+        }
+    } else if (task) {
+        pons__task_end(s, o->task_id, o->status, o->reason, o->verified);
+    }
+    pons__record_free(&pons__outcome_record, o);
+}

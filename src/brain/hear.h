@@ -1,0 +1,12 @@
+// hear.h - what was said to the kernel, as K5 hears it (hear.c).
+#ifndef PONS_BRAIN_HEAR_H
+#define PONS_BRAIN_HEAR_H
+
+#include "brain/task_life.h"
+
+// Letters: those of the inner loop (results), or the others.
+void pons__hear(pons__saying *s, const pons_value *pending, bool results);
+// An answer that nobody posted: words that were one, and the kernel's own no.
+void pons__reply_hear(pons__saying *s, const pons__reply *reply);
+
+#endif
