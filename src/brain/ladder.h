@@ -2,6 +2,7 @@
 #ifndef PONS_BRAIN_LADDER_H
 #define PONS_BRAIN_LADDER_H
 
+#include "brain/letter.h"
 #include "brain/self.h"
 
 void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *skills); // R1
@@ -11,7 +12,7 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source);
 void pons__ladder_refused(pons__react *r);          // R4: what was decided is not let through
 bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
-void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answer); // R5
+void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer); // R5
 // R6, R7: a goal has ended.
 void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result);
@@ -21,7 +22,7 @@ const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *
 struct pons__rungs;
 struct pons__rungs *pons__ladder_rungs(const pons__task *task); // new; NULL: it has not begun
 
-// What asking a model costs the task.
+// What asking a model costs the task (react/budget.c).
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);
 bool pons__budget_over(const pons__react *r);
 

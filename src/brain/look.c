@@ -1,11 +1,9 @@
 // look.c - looks at what is stored or was told: small functions of their arguments, for all files. A
 // published value is never changed: what makes one here makes a new one.
 #include "brain/self.h"
-#include "pons/geometry.h"
 #include "pons/plan.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define AGREEMENT_MIN 0.85 // of what a scan shows with the map (docs/navigation.md)
 
@@ -88,11 +86,6 @@ bool pons__place_sure(const pons_brain *b)
            !(t->localization.agreement < AGREEMENT_MIN); // NaN: it cannot tell
 }
 
-const pons_value *pons__skill(const pons_brain *b, const char *name)
-{
-    return pons__find(b->port.greeting.as.hello.skills, "name", name);
-}
-
 // The body's, and the config's: of what both count there is the smaller amount.
 pons_value *pons__resources(const pons_brain *b)
 {
@@ -108,52 +101,6 @@ pons_value *pons__resources(const pons_brain *b)
         }
     }
     return all;
-}
-
-static bool is_called(const pons_value *zone, const char *name)
-{
-    const char *language;
-    json_t *names, *spoken;
-    size_t i;
-    if (strcasecmp(pons_get_str(zone, "id", ""), name) == 0) {
-        return true;
-    }
-    json_object_foreach((json_t *)pons_get(zone, "names"), language, names)
-    {
-        json_array_foreach(names, i, spoken)
-        {
-            if (json_is_string(spoken) && strcasecmp(json_string_value(spoken), name) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-const pons_value *pons__zone(const pons_brain *b, const char *name)
-{
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(b->port.greeting.as.hello.world, "zones"), i, zone)
-    {
-        if (is_called(zone, name)) {
-            return zone;
-        }
-    }
-    return NULL;
-}
-
-const char *pons__zone_at(const pons_value *world, double x, double y)
-{
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
-        if (pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
-            return pons_get_str(zone, "id", NULL);
-        }
-    }
-    return NULL;
 }
 
 bool pons__latch_lifts_itself(const pons_brain *b)

@@ -3,7 +3,9 @@
 #define PONS_BRAIN_LOOK_H
 
 #include "brain/port.h"
+#include "brain/registry.h"
 #include "brain/state.h"
+#include "brain/zones.h"
 
 // A new object: a shallow copy of old (NULL: empty) in which key is value (taken).
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value);
@@ -15,11 +17,8 @@ pons_value *pons__or_null(const pons_value *v);              // a reference, or 
 const pons_value *pons__find(const pons_value *list, const char *key, const char *value);
 bool pons__has(const pons_value *list, const char *text); // of texts
 
-const pons_value *pons__skill(const pons_brain *b, const char *name); // registry item or NULL
 pons_value *
 pons__resources(const pons_brain *b); // new: {name: how much there is} of what is counted
-const pons_value *pons__zone(const pons_brain *b, const char *name);    // by id or any name
-const char *pons__zone_at(const pons_value *world, double x, double y); // id or NULL
 // Whether the body's scans bear out where it says it is: a place that is in doubt reaches no goal.
 bool pons__place_sure(const pons_brain *b);
 

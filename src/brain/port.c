@@ -55,6 +55,8 @@ void pons__port_fini(pons__port *p)
     pons__heart_detach(&p->brain->heart);
     pons_link_close(p->link);
     pons_value_unref(p->hello);
+    pons__list_clear(&pons__registered_record, &p->skills);
+    pons__list_clear(&pons__zone_record, &p->zones);
     pons_report_clear(&p->greeting);
     pons_report_clear(&p->newest);
     pons__goals_clear(p);
@@ -230,6 +232,8 @@ static void on_hello(pons__port *p, const pons_report *r)
     p->greeting = pons_report_share(r);
     p->hello = pons__with(r->held, "skills", pons__door_skills(p->brain, r->as.hello.skills));
     p->greeting.as.hello.skills = pons_get(p->hello, "skills");
+    pons__registry_read(p->greeting.as.hello.skills, &p->skills);
+    pons__list_read(&pons__zone_record, pons_get(r->as.hello.world, "zones"), &p->zones);
     p->ready = true;
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;

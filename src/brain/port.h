@@ -2,6 +2,7 @@
 #ifndef PONS_BRAIN_PORT_H
 #define PONS_BRAIN_PORT_H
 
+#include "brain/record.h"
 #include "pons/brain.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
@@ -35,6 +36,7 @@ typedef struct pons__port {
     pons_report greeting;        // the body's hello, kept over a reconnect; of no type: none yet
     pons_report newest;          // its newest telemetry, the same
     pons_value *hello;           // the greeting's JSON, with valid skills only; NULL: none yet
+    pons__list skills, zones;    // the greeting's: pons__registered, pons__zone
     const pons_value *telemetry; // the newest's JSON; NULL: none yet
     int64_t telemetry_ns;        // host time of its arrival
     int64_t looked_ns;           // host time up to which all that the body said has been read

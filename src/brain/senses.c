@@ -9,7 +9,6 @@
 
 #include "brain/self.h"
 #include "pons/buf.h"
-#include "pons/geometry.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,10 +61,9 @@ int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
             json_object_set(robot, name, (json_t *)v);
         }
     }
-    const pons_value *pose = pons_get(t, "pose");
-    const char *zone = pons__zone_at(b->port.greeting.as.hello.world, pons_get_num(pose, "x", 0.0),
-                                     pons_get_num(pose, "y", 0.0));
-    json_object_set_new(robot, "zone", zone ? json_string(zone) : json_null());
+    const pons__pose at = pons__pose_of(pons_get(t, "pose"));
+    const pons__zone *zone = pons__zone_at(&b->port.zones, &at);
+    json_object_set_new(robot, "zone", zone && *zone->id ? json_string(zone->id) : json_null());
     const pons_value *distance = pons_get(t, "distance_remaining_m");
     json_object_set_new(robot, "distance_to_target",
                         distance ? pons_value_ref(distance) : json_null());
@@ -77,35 +75,40 @@ int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
 
 // ---- K3 world_model_update ----------------------------------------------------------------------
 
-// The zones, each with its state as far as it is seen: whether unmapped obstacles stand in it, and
-// whether the last way there was none.
+// A zone's state as far as it is seen: whether unmapped obstacles stand in it, and whether the last way
+// there was none.
+static pons_value *state_of(const pons_brain *b, const pons__zone *zone,
+                            const pons_value *obstacles)
+{
+    const char *shut = pons_get_str(b->unreachable, zone->id, NULL);
+    size_t i, inside = 0;
+    json_t *o;
+    json_array_foreach(obstacles, i, o)
+    {
+        const pons__pose at = pons__pose_of(o);
+        inside += at.known && pons__zone_contains(zone, &at);
+    }
+    return shut         ? json_sprintf("unreachable: %s", shut)
+           : inside > 0 ? json_sprintf("%zu obstacles in it", inside)
+                        : json_string("clear");
+}
+
+// The map's zones as they came, each with its state.
 static pons_value *zones_seen(const pons_brain *b, const pons_value *zones,
                               const pons_value *obstacles)
 {
     pons_value *seen = json_array();
-    size_t i, k;
-    json_t *zone, *o;
-    json_array_foreach(zones, i, zone)
-    {
-        const char *id = pons_get_str(zone, "id", "");
-        const char *shut = pons_get_str(b->unreachable, id, NULL);
-        size_t inside = 0;
-        json_array_foreach(obstacles, k, o)
-        {
-            inside += pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(o, "x", 1e9),
-                                            pons_get_num(o, "y", 1e9));
-        }
-        pons_value *state = shut         ? json_sprintf("unreachable: %s", shut)
-                            : inside > 0 ? json_sprintf("%zu obstacles in it", inside)
-                                         : json_string("clear");
-        json_array_append_new(seen, pons__with(zone, "state", state));
+    for (size_t i = 0; i < b->port.zones.n; i++) {
+        json_array_append_new(seen, pons__with(json_array_get(zones, i), "state",
+                                               state_of(b, b->port.zones.at[i], obstacles)));
     }
     return seen;
 }
 
 // "robot in corridor; 1 unmapped obstacle; on the way to kitchen (clear, 3.2 m); off the charger"
-static pons_value *summary_of(const pons_brain *b, const pons_value *zones, size_t obstacles)
+static pons_value *summary_of(const pons_brain *b, const pons_value *seen)
 {
+    const size_t obstacles = json_array_size(seen);
     const pons__task *active = pons__queue_active(b->tasks);
     const char *zone = b->seen->zone, *target = "";
     for (size_t i = 0; active && i < active->goals.n && !*target; i++) {
@@ -116,8 +119,9 @@ static pons_value *summary_of(const pons_brain *b, const pons_value *zones, size
     pons_buf_printf(&text, "robot in %s; %zu unmapped obstacle%s; ", zone ? zone : "no zone",
                     obstacles, obstacles == 1 ? "" : "s");
     if (*target) {
-        const pons_value *to = pons__find(zones, "id", target);
-        pons_buf_printf(&text, "the goal is %s (%s", target, pons_get_str(to, "state", "unknown"));
+        const pons__zone *to = pons__zone_find(b, target);
+        pons_autovalue state = to ? state_of(b, to, seen) : json_string("unknown");
+        pons_buf_printf(&text, "the goal is %s (%s", target, json_string_value(state));
         if (isfinite(b->seen->distance_to_target)) {
             pons_buf_printf(&text, ", %.1f m left", b->seen->distance_to_target);
         }
@@ -139,7 +143,7 @@ int pons__world_model_update(pons_cx *cx, void *user, pons_error *err)
     const pons_value *objects = pons_get(map, "objects");
     pons_value *zones = zones_seen(b, pons_get(map, "zones"), obstacles);
     pons__world *w = pons__record_new(&pons__world_record);
-    pons_autovalue summary = summary_of(b, zones, json_array_size(obstacles));
+    pons_autovalue summary = summary_of(b, obstacles);
     pons__set_text(&w->summary, json_string_value(summary));
     pons__json(&w->zones, zones);
     pons__json(&w->objects, objects ? pons_value_ref(objects) : json_array());

@@ -39,16 +39,6 @@ static const pons__field goal_fields[] = {
 };
 TABLE(goal, "one part of a wish");
 
-static const pons__field meets_fields[] = {
-    {"intent", TEXT,   NEVER, offsetof(pons__meets, intent), .means = "of the goals that it meets"},
-    {"args",   JSON,   KEY,   offsetof(pons__meets, args), .means = "a template: `$zone` is the goal's, `$robot.zone` the robot's, `$each` the next of `each`, `$here` says where the robot is, `$seconds|1` has a default. A member that is lacking: it does not meet that goal"},
-    {"test",   JSON,   KEY,   offsetof(pons__meets, test), .means = "when it is met: `ended` (well; as without), `at`, `charged`, or facts of the telemetry: `{\"docked\": false}`"},
-    {"step",   INT,    KEY,   offsetof(pons__meets, step), .preset = 1, .means = "of several skills that meet it in turn"},
-    {"each",   TEXT,   KEY,   offsetof(pons__meets, each), .means = "the goal's list of which each one is done"},
-    {"says",   TEXT,   KEY,   offsetof(pons__meets, says), .means = "what it does, for people: `go to $zone`"},
-};
-TABLE(meets, "one of `meets` in a skill's registry item: a goal that it meets (schemas/skill.json)");
-
 static const pons__field means_fields[] = {
     {"goal_index", INT,    NEVER, offsetof(pons__means, goal_index), .preset = -1, .means = "the goal of the task; -1: to pause, to look"},
     {"intent",     TEXT,   NEVER, offsetof(pons__means, intent), .means = "the goal's"},
@@ -168,16 +158,6 @@ static const pons__field waiting_fields[] = {
 const pons__record pons__waiting_record = {
     .name = "waiting", .means = "one of `queue` in the observation: a task beside the one at hand",
     .size = sizeof(struct pons__task), .fields = waiting_fields, .n = sizeof waiting_fields / sizeof waiting_fields[0]};
-
-static const pons__field registered_fields[] = {
-    {"name",               TEXT, NEVER, offsetof(pons__registered, name), .means = "of the skill"},
-    {"description",        TEXT, NEVER, offsetof(pons__registered, description), .means = "what it does"},
-    {"args_schema",        JSON, KEY,   offsetof(pons__registered, args_schema), .means = "JSON Schema"},
-    {"resources_required", JSON, KEY,   offsetof(pons__registered, resources), .means = "names"},
-    {"resources_counted",  JSON, KEY,   offsetof(pons__registered, counted), .means = "{name: how much it takes}"},
-    {"error_map",          JSON, KEY,   offsetof(pons__registered, error_map), .means = "{code: what is advised}"},
-};
-TABLE(registered, "what a prompt tells of a skill (schemas/skill.json has all)");
 
 static const pons__field place_fields[] = {
     {"id",     TEXT, NEVER, offsetof(pons__place, id), .means = "of the world"},
@@ -330,6 +310,13 @@ static const pons__field proposed_fields[] = {
     {"plan_fault",    TEXT,   KEY,   offsetof(pons__proposed, plan_fault), .means = "why they are none"},
 };
 TABLE(proposed, "what R3 makes of a decision");
+
+static const pons__field claim_fields[] = {
+    {"in_zone", NAME, KEY, offsetof(pons__claim, in_zone), .means = "the robot is there"},
+    {"holding", NAME, KEY, offsetof(pons__claim, holding), .means = "it holds this"},
+    {"battery", NUM,  KEY, offsetof(pons__claim, battery), .preset = NAN, .means = "per cent, or more"},
+};
+TABLE(claim, "one of `claims` in a decision: what is true now");
 
 static const pons__field decision_fields[] = {
     {"type",       WORD,   NEVER, offsetof(pons__decision, type), .words = pons__decision_words, .means = "`CONTINUE`, `REPLAN`, …"},

@@ -96,15 +96,7 @@ typedef struct pons__goal {
 } pons__goal;
 extern const pons__record pons__goal_record;
 
-// What a skill's registry item says of a goal that it meets, before the goal's members fill it, and
-// after (goals/means.c).
-typedef struct pons__meets {
-    const char *intent, *each, *says;
-    const pons_value *args, *test;
-    int64_t step;
-} pons__meets;
-extern const pons__record pons__meets_record;
-
+// A way to meet a goal: the registry's (registry.h), filled with its members (goals/means.c).
 typedef struct pons__means {
     int64_t goal_index, step;
     const char *skill, *intent, *says, *amount;
@@ -334,6 +326,12 @@ typedef struct pons__proposed {
 } pons__proposed;
 extern const pons__record pons__proposed_record;
 
+typedef struct pons__claim {       // one of `claims`: what a model says is true now
+    const char *in_zone, *holding; // NULL: it does not say
+    double battery;                // at least, in per cent; NAN: it does not say
+} pons__claim;
+extern const pons__record pons__claim_record;
+
 // A decision, as it passed the door. What it says to do stays as it was said until R3.
 typedef struct pons__decision {
     int type; // pons__decision_type
@@ -423,12 +421,6 @@ typedef struct pons__react {
 extern const pons__record pons__react_record;
 
 // ---- what the body tells, as a prompt tells it --------------------------------------------------
-
-typedef struct pons__registered { // a skill (schemas/skill.json)
-    const char *name, *description;
-    const pons_value *args_schema, *resources, *counted, *error_map;
-} pons__registered;
-extern const pons__record pons__registered_record;
 
 typedef struct pons__place { // a zone, as K3 has it
     const char *id, *state;

@@ -6,25 +6,129 @@
 #include "brain/ladder.h"
 #include "brain/letter.h"
 #include "brain/observed.h"
+#include "brain/record_table.h"
 #include "brain/self.h"
 #include "brain/task_plan.h"
 
 #include <string.h>
 
+typedef struct inner inner;
+
 static int read_words(void *user, const pons_inbox_row *row);
-static void rest(pons_value *status);
-static pons_value *status_approvals(const pons__tasks *tasks, const pons__react *react);
-static pons_value *status_queue(const pons__tasks *tasks);
-static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react);
-static pons_value *status_plan(const pons__react *react);
-static pons_value *status_skills(const pons__skills *skills);
-static pons_value *status_failure(const pons__skills *skills);
+static pons_value *build(const char *thread, const pons__tasks *tasks, const inner *in,
+                         const pons_value *telemetry, const pons_value *hello,
+                         const pons_value *unheard, bool rests);
+
+// clang-format off
+static const pons__field status_task_fields[] = {
+    {"id",       TEXT, NEVER, offsetof(pons__task, id), .means = "`task-N`"},
+    {"text",     TEXT, NEVER, offsetof(pons__task, text), .means = "as it was said"},
+    {"status",   WORD, NEVER, offsetof(pons__task, status), .words = pons__task_status_words, .means = "`queued`, `active`, `paused`"},
+    {"priority", INT,  NEVER, offsetof(pons__task, priority), .means = "higher goes first"},
+    {"deadline", INT,  NUL,   offsetof(pons__task, deadline_ms), .means = "Unix time [ms]"},
+};
+const pons__record pons__status_task_record = {
+    .name = "status_task", .means = "one of `queue` in the status",
+    .size = sizeof(struct pons__task), .fields = status_task_fields, .n = sizeof status_task_fields / sizeof status_task_fields[0]};
+
+static const pons__field status_skill_fields[] = {
+    {"goal_id",    TEXT, NEVER, offsetof(pons__running, goal_id), .means = "at the body"},
+    {"skill",      TEXT, NEVER, offsetof(pons__running, skill), .means = "of the registry"},
+    {"started_ms", INT,  NEVER, offsetof(pons__running, started_ms), .means = "Unix time"},
+    {"timeout_s",  NUM,  NEVER, offsetof(pons__running, timeout_s), .means = "robot time; then it fails"},
+};
+const pons__record pons__status_skill_record = {
+    .name = "status_skill", .means = "one of `skills` in the status: under way",
+    .size = sizeof(struct pons__running), .fields = status_skill_fields, .n = sizeof status_skill_fields / sizeof status_skill_fields[0]};
+
+static const pons__field status_failure_fields[] = {
+    {"skill",      TEXT, NEVER, offsetof(pons__result, skill), .means = "of the registry"},
+    {"status",     WORD, NEVER, offsetof(pons__result, status), .words = pons__end_words, .means = "`failed`, `outcome_unknown`, `rejected`, `refused`"},
+    {"error_code", INT,  NEVER, offsetof(pons__result, error_code), .means = "Nav2's numbers; 0: none"},
+    {"error_msg",  TEXT, NEVER, offsetof(pons__result, error_msg), .means = "for people"},
+    {"recovery",   WORD, NEVER, offsetof(pons__result, recovery), .words = pons__recovery_words, .means = "what the skill's error map advises"},
+};
+const pons__record pons__status_failure_record = {
+    .name = "status_failure", .means = "`last_failure` in the status",
+    .size = sizeof(struct pons__result), .fields = status_failure_fields, .n = sizeof status_failure_fields / sizeof status_failure_fields[0]};
+
+static const pons__field status_question_fields[] = {
+    {"words",       BOOL, KEY,   offsetof(pons__question, words), .means = "any words answer it"},
+    {"id",          TEXT, NEVER, offsetof(pons__question, id), .means = "for `pons approve`"},
+    {"question",    TEXT, NEVER, offsetof(pons__question, question), .means = "for people"},
+    {"reason",      TEXT, NEVER, offsetof(pons__question, reason), .means = "of the decision"},
+    {"ops",         JSON, NEVER, offsetof(pons__question, ops), .means = "what would be sent: [{skill, args, goal_index, reason, asks}]"},
+    {"cancels",     JSON, NEVER, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
+    {"options",     JSON, KEY,   offsetof(pons__question, options), .means = "what a person may choose"},
+    {"deadline_ms", INT,  KEY,   offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
+    {"asked_ms",    INT,  KEY,   offsetof(pons__question, asked_ms), .means = "wall, with a deadline"},
+    {"refused",     TEXT, KEY,   offsetof(pons__question, refused), .means = "why the edit before was none"},
+    {"task_id",     TEXT, NEVER, offsetof(pons__question, task_id), .means = "whose it is"},
+};
+const pons__record pons__status_question_record = {
+    .name = "status_question", .means = "one of `approvals` in the status: a question that nobody has answered",
+    .size = sizeof(struct pons__question), .fields = status_question_fields, .n = sizeof status_question_fields / sizeof status_question_fields[0]};
+
+static const pons__field status_body_fields[] = {
+    {"driver",   JSON, NUL, offsetof(pons__status_body, driver), .means = "of the body"},
+    {"robot_id", JSON, NUL, offsetof(pons__status_body, robot_id), .means = "of the robot"},
+    {"boot_id",  JSON, NUL, offsetof(pons__status_body, boot_id), .means = "of the body's life"},
+    {"realtime", JSON, NUL, offsetof(pons__status_body, realtime), .means = "robot time for each second"},
+};
+TABLE(status_body, "`body` in the status");
+
+static const pons__field status_fields[] = {
+    {"thread",      NAME,   NUL,   offsetof(pons__status, thread), .means = "whose state this is"},
+    {"mode",        WORD,   NEVER, offsetof(pons__status, mode), .words = pons__mode_words, .means = "`SAFE`, `CHARGE`, `EXEC`, `IDLE`"},
+    {"mode_reason", TEXT,   NEVER, offsetof(pons__status, mode_reason), .means = "for people"},
+    {"paused",      BOOL,   NEVER, offsetof(pons__status, paused), .means = "a person said pause"},
+    {"stopped",     RECORD, NUL,   offsetof(pons__status, stopped), .of = &pons__stopped_record, .means = "a stop in force, as the kernel knows it"},
+    {"stop",        JSON,   NEVER, offsetof(pons__status, stop), .means = "the body's latch: {latched, reason, …}; `latched` null: no body"},
+    {"battery_pct", JSON,   NUL,   offsetof(pons__status, battery_pct), .means = "as the body tells"},
+    {"battery_state", JSON, NUL,   offsetof(pons__status, battery_state), .means = "as the body tells"},
+    {"pose",        JSON,   NUL,   offsetof(pons__status, pose), .means = "{x, y, yaw} in the map"},
+    {"zone",        NAME,   NUL,   offsetof(pons__status, zone), .means = "where that is"},
+    {"distance_to_target", JSON, NUL, offsetof(pons__status, distance_to_target), .means = "of the way that is driven [m]"},
+    {"active_task", RECORD, NUL,   offsetof(pons__status, active_task), .of = &pons__task_record, .means = "whole"},
+    {"queue",       LIST,   NEVER, offsetof(pons__status, queue), .of = &pons__status_task_record, .means = "in the order in which they were said"},
+    {"finished",    JSON,   NUL,   offsetof(pons__status, finished), .means = "a list of `finished`"},
+    {"skills",      LIST,   NEVER, offsetof(pons__status, skills), .of = &pons__status_skill_record, .means = "under way"},
+    {"iter",        INT,    NEVER, offsetof(pons__status, iter), .means = "rounds of the task"},
+    {"decision",    RECORD, NUL,   offsetof(pons__status, decision), .of = &pons__decision_record, .means = "the newest"},
+    {"last_failure", RECORD, NUL,  offsetof(pons__status, last_failure), .of = &pons__status_failure_record, .means = "where the newest end was one"},
+    {"approvals",   LIST,   NEVER, offsetof(pons__status, approvals), .of = &pons__status_question_record, .means = "questions that are open"},
+    {"ladder",      RECORD, NUL,   offsetof(pons__status, ladder), .of = &pons__rungs_record, .means = "how far the task is from asking a person"},
+    {"plan",        RECORD, NUL,   offsetof(pons__status, plan), .of = &pons__plan_brief_record, .means = "of the task"},
+    {"body",        RECORD, NUL,   offsetof(pons__status, body), .of = &pons__status_body_record, .means = "the robot's"},
+    {"unheard",     JSON,   KEY,   offsetof(pons__status, unheard), .means = "what was said and no tick has taken; of a store that is read"},
+};
+TABLE(status, "`pons status --json`");
+
+// What the body says of itself, as it came: the newest telemetry, and its hello.
+static const pons__field told_now_fields[] = {
+    {"pose",          JSON, KEY, offsetof(pons__told_now, pose), .means = "of telemetry"},
+    {"stop",          JSON, KEY, offsetof(pons__told_now, stop), .means = "of telemetry"},
+    {"battery_pct",   JSON, KEY, offsetof(pons__told_now, battery_pct), .means = "of telemetry"},
+    {"battery_state", JSON, KEY, offsetof(pons__told_now, battery_state), .means = "of telemetry"},
+    {"distance_remaining_m", JSON, KEY, offsetof(pons__told_now, distance), .means = "of telemetry"},
+    {"realtime",      JSON, KEY, offsetof(pons__told_now, realtime), .means = "of telemetry"},
+};
+TABLE(told_now, "telemetry, as far as the status has it");
+
+static const pons__field greeted_fields[] = {
+    {"driver",   JSON, KEY, offsetof(pons__greeted, driver), .means = "of hello"},
+    {"robot_id", JSON, KEY, offsetof(pons__greeted, robot_id), .means = "of hello"},
+    {"boot_id",  JSON, KEY, offsetof(pons__greeted, boot_id), .means = "of hello"},
+    {"world",    JSON, KEY, offsetof(pons__greeted, world), .means = "of hello"},
+};
+TABLE(greeted, "a body's hello, as far as the status has it");
+// clang-format on
 
 // The two channels of the inner loop, as structs.
-typedef struct inner {
-    pons__react *react;
-    pons__skills *skills;
-} inner;
+struct inner {
+    pons__react *react;   // NULL: there is none yet
+    pons__skills *skills; // NULL: there is none yet
+};
 
 static inner inner_read(const pons_value *react, const pons_value *skills)
 {
@@ -67,16 +171,12 @@ int pons_status_read(pons_store store, const char *thread, const pons_value *tel
                              ? pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"))
                              : NULL;
     inner in = inner_read(pons_get(react, "react"), pons_get(react, "skills"));
-    pons_value *status = pons__status_build(thread, tasks, in.react, in.skills, telemetry, hello);
-    inner_free(&in);
-    pons__record_free(&pons__tasks_record, tasks);
     // What the last tick of a life that is over was in is no news of now.
     const bool held = thread && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
-    json_object_set(status, "unheard", unheard);
-    if (!held && json_array_size(pons_get(status, "queue")) == 0) {
-        rest(status);
-    }
-    *ret = status;
+    const bool rests = !held && (!tasks || tasks->queue.n == 0);
+    *ret = build(thread, tasks, &in, telemetry, hello, unheard, rests);
+    inner_free(&in);
+    pons__record_free(&pons__tasks_record, tasks);
     return PONS_OK;
 }
 
@@ -106,12 +206,6 @@ static int read_words(void *user, const pons_inbox_row *row)
     return 0;
 }
 
-static void rest(pons_value *status)
-{
-    json_object_set_new(status, "mode", json_string("IDLE"));
-    json_object_set_new(status, "mode_reason", json_string("no task"));
-}
-
 pons_value *pons_brain_status(pons_brain *b)
 {
     pons_autovalue state = NULL;
@@ -124,134 +218,118 @@ pons_value *pons_brain_status(pons_brain *b)
     const pons_value *skills =
         b->react_run ? pons_run_get(b->react_run, "skills") : pons_get(state, "skills");
     inner in = inner_read(react, skills);
-    pons_value *status = pons__status_build(b->opts.thread, b->tasks, in.react, in.skills,
-                                            b->port.telemetry, b->port.hello);
+    pons_value *status =
+        build(b->opts.thread, b->tasks, &in, b->port.telemetry, b->port.hello, NULL, false);
     inner_free(&in);
     return status;
 }
 
-pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
-                               const pons__react *react, const pons__skills *skills,
-                               const pons_value *telemetry, const pons_value *hello)
-{
-    const pons_value *pose = pons_get(telemetry, "pose");
-    const char *zone = pose ? pons__zone_at(pons_get(hello, "world"), pons_get_num(pose, "x", 0.0),
-                                            pons_get_num(pose, "y", 0.0))
-                            : NULL;
-    pons_value *approvals = status_approvals(tasks, react);
-    const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
-    const pons_value *stop = pons_get(telemetry, "stop");
-    return pons_object(
-        "thread", thread ? json_string(thread) : json_null(), "mode",
-        json_string(pons__mode_words[tasks ? tasks->mode : PONS_MODE_IDLE]), "mode_reason",
-        json_string(tasks ? tasks->mode_reason : ""), "paused",
-        json_boolean(tasks && tasks->paused), "stopped",
-        pons__record_write(&pons__stopped_record, tasks ? tasks->stopped : NULL), "stop",
-        stop ? pons_value_ref(stop)
-             : pons_object("latched", json_null(), "reason", json_string("no body"), NULL),
-        "battery_pct", pons__or_null(pons_get(telemetry, "battery_pct")), "battery_state",
-        pons__or_null(pons_get(telemetry, "battery_state")), "pose", pons__or_null(pose), "zone",
-        zone ? json_string(zone) : json_null(), "distance_to_target",
-        pons__or_null(pons_get(telemetry, "distance_remaining_m")), "active_task",
-        pons__record_write(&pons__task_record, active), "queue", status_queue(tasks), "finished",
-        tasks ? pons__list_write(&pons__finished_record, &tasks->finished) : json_null(), "skills",
-        status_skills(skills), "iter", json_integer(react ? react->iter : 0), "decision",
-        pons__record_write(&pons__decision_record, react ? react->decision : NULL), "last_failure",
-        status_failure(skills), "approvals", approvals, "ladder", status_ladder(tasks, react),
-        "plan", status_plan(react), "body",
-        hello ? pons_object("driver", pons__or_null(pons_get(hello, "driver")), "robot_id",
-                            pons__or_null(pons_get(hello, "robot_id")), "boot_id",
-                            pons__or_null(pons_get(hello, "boot_id")), "realtime",
-                            pons__or_null(pons_get(telemetry, "realtime")), NULL)
-              : json_null(),
-        NULL);
-}
-
-static void add_question(pons_value *list, const pons__question *q, const char *task)
+static void add_question(pons__list *list, const pons__question *q, const char *task)
 {
     if (!q->answer) {
-        pons_value *v = pons__record_write(&pons__question_record, q);
-        json_object_del(v, "decision");
-        json_object_del(v, "source");
-        json_object_set_new(v, "task_id", json_string(task));
-        json_array_append_new(list, v);
+        pons__question *told = pons__record_copy(&pons__question_record, q);
+        pons__set_text(&told->task_id, task);
+        pons__list_add(list, told);
     }
 }
 
-// The inner loop's, then those of tasks that were put aside.
-static pons_value *status_approvals(const pons__tasks *tasks, const pons__react *react)
+// The inner loop's, then those of tasks that were put aside. The caller clears.
+static pons__list questions(const pons__tasks *tasks, const pons__react *react)
 {
-    pons_value *list = json_array();
+    pons__list list = {0};
     const char *task = react && react->task ? react->task->id : "";
     for (size_t i = 0; react && react->approval && i <= react->also.n; i++) {
-        add_question(list, i ? react->also.at[i - 1] : react->approval, task);
+        add_question(&list, i ? react->also.at[i - 1] : react->approval, task);
     }
     for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
         const pons__task *aside = tasks->queue.at[i];
         for (size_t k = 0; k < aside->asks.n; k++) {
-            add_question(list, aside->asks.at[k], aside->id);
+            add_question(&list, aside->asks.at[k], aside->id);
         }
     }
     return list;
 }
 
-static pons_value *status_queue(const pons__tasks *tasks)
-{
-    pons_value *list = json_array();
-    for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
-        const pons__task *task = tasks->queue.at[i];
-        json_array_append_new(
-            list,
-            pons_object("id", json_string(task->id), "text", json_string(task->text), "status",
-                        json_string(pons__task_status_words[task->status]), "priority",
-                        json_integer(task->priority), "deadline",
-                        task->deadline_ms ? json_integer(task->deadline_ms) : json_null(), NULL));
-    }
-    return list;
-}
-
 // The inner loop's own is newer than the queue's.
-static pons_value *status_ladder(const pons__tasks *tasks, const pons__react *react)
+static pons__rungs *rungs_of(const pons__tasks *tasks, const pons__react *react)
 {
     const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons__task *own = react ? react->task : NULL;
     const bool same = strcmp(own ? own->id : "", active ? active->id : "-") == 0;
-    pons__rungs *rungs = pons__ladder_rungs(same ? own : active);
-    pons_value *told = pons__record_write(&pons__rungs_record, rungs);
-    pons__record_free(&pons__rungs_record, rungs);
-    return told;
+    return pons__ladder_rungs(same ? own : active);
 }
 
-static pons_value *status_plan(const pons__react *react)
-{
-    pons__plan_brief *brief = pons__plan_brief_of(react ? react->plan : NULL);
-    pons_value *told = pons__record_write(&pons__plan_brief_record, brief);
-    pons__record_free(&pons__plan_brief_record, brief);
-    return told;
-}
-
-static pons_value *status_skills(const pons__skills *skills)
-{
-    pons_value *list = json_array();
-    for (size_t i = 0; skills && i < skills->running.n; i++) {
-        const pons__running *r = skills->running.at[i];
-        json_array_append_new(list, pons_object("goal_id", json_string(r->goal_id), "skill",
-                                                json_string(r->skill), "started_ms",
-                                                json_integer(r->started_ms), "timeout_s",
-                                                json_real(r->timeout_s), NULL));
-    }
-    return list;
-}
-
-static pons_value *status_failure(const pons__skills *skills)
+static const pons__result *failure_of(const pons__skills *skills)
 {
     const pons__result *last = skills ? skills->last_result : NULL;
-    if (!last || last->status == PONS_END_NONE || last->status == PONS_END_DONE ||
-        last->status == PONS_END_CANCELED) {
-        return json_null();
-    }
-    return pons_object("skill", json_string(last->skill), "status",
-                       json_string(pons__end_words[last->status]), "error_code",
-                       json_integer(last->error_code), "error_msg", json_string(last->error_msg),
-                       "recovery", json_string(pons__recovery_words[last->recovery]), NULL);
+    const bool none = !last || last->status == PONS_END_NONE || last->status == PONS_END_DONE ||
+                      last->status == PONS_END_CANCELED;
+    return none ? NULL : last;
+}
+
+// Where a pose is, in the world of a hello; NULL: nowhere that is known.
+static const char *zone_of(const pons__list *zones, const pons_value *pose)
+{
+    const pons__pose at = pons__pose_of(pose);
+    const pons__zone *zone = pose ? pons__zone_at(zones, &at) : NULL;
+    return zone && *zone->id ? zone->id : NULL;
+}
+
+// What it shows of channels stays theirs; what is made for it goes with it. rests: nobody runs the thread, and nothing
+// waits in it.
+static pons_value *build(const char *thread, const pons__tasks *tasks, const inner *in,
+                         const pons_value *telemetry, const pons_value *hello,
+                         const pons_value *unheard, bool rests)
+{
+    static const pons__list none = {0};
+    const pons__react *react = in->react;
+    pons__told_now *now = pons__record_read(&pons__told_now_record, telemetry);
+    pons__greeted *greeted = pons__record_read(&pons__greeted_record, hello);
+    pons__list zones = {0};
+    pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
+    pons__list approvals = questions(tasks, react);
+    pons__rungs *rungs = rungs_of(tasks, react);
+    pons__plan_brief *plan = pons__plan_brief_of(react ? react->plan : NULL);
+    pons_autovalue no_body = json_pack("{s:n, s:s}", "latched", "reason", "no body");
+    pons_autovalue finished =
+        tasks ? pons__list_write(&pons__finished_record, &tasks->finished) : NULL;
+    const pons__status_body body = {.driver = greeted->driver,
+                                    .robot_id = greeted->robot_id,
+                                    .boot_id = greeted->boot_id,
+                                    .realtime = now->realtime};
+    const pons__status status = {
+        .thread = thread,
+        .mode = tasks && !rests ? tasks->mode : PONS_MODE_IDLE,
+        .mode_reason = rests   ? "no task"
+                       : tasks ? tasks->mode_reason
+                               : "",
+        .paused = tasks && tasks->paused,
+        .stopped = tasks ? tasks->stopped : NULL,
+        .stop = now->stop ? now->stop : no_body,
+        .battery_pct = now->battery_pct,
+        .battery_state = now->battery_state,
+        .pose = now->pose,
+        .zone = zone_of(&zones, now->pose),
+        .distance_to_target = now->distance,
+        .active_task = tasks ? pons__queue_active(tasks) : NULL,
+        .queue = tasks ? tasks->queue : none,
+        .finished = finished,
+        .skills = in->skills ? in->skills->running : none,
+        .iter = react ? react->iter : 0,
+        .decision = react ? react->decision : NULL,
+        .last_failure = failure_of(in->skills),
+        .approvals = approvals,
+        .ladder = rungs,
+        .plan = plan,
+        .body = hello ? &body : NULL,
+        .unheard = unheard,
+    };
+    pons_value *told = pons__record_write(&pons__status_record, &status);
+    pons__record_free(&pons__plan_brief_record, plan);
+    pons__record_free(&pons__rungs_record, rungs);
+    pons__list_clear(&pons__question_record, &approvals);
+    pons__list_clear(&pons__zone_record, &zones);
+    pons__record_free(&pons__greeted_record, greeted);
+    pons__record_free(&pons__told_now_record, now);
+    return told;
 }

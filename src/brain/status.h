@@ -1,11 +1,45 @@
-// status.h - the status object, from channels that may each be NULL (status.c).
+// status.h - what `pons status` tells, and what it reads of the body (status.c). Structs and lists are borrowed.
 #ifndef PONS_BRAIN_STATUS_H
 #define PONS_BRAIN_STATUS_H
 
+#include "brain/observed.h"
 #include "brain/state.h"
 
-pons_value *pons__status_build(const char *thread, const pons__tasks *tasks,
-                               const pons__react *react, const pons__skills *skills,
-                               const pons_value *telemetry, const pons_value *hello);
+typedef struct pons__status_body {
+    const pons_value *driver, *robot_id, *boot_id, *realtime;
+} pons__status_body;
+
+typedef struct pons__status {
+    const char *thread; // NULL: of no thread
+    int mode;           // pons__mode
+    const char *mode_reason, *zone;
+    bool paused;
+    const pons__stopped *stopped;
+    const pons_value *stop, *battery_pct, *battery_state, *pose, *distance_to_target;
+    const pons__task *active_task;
+    pons__list queue; // pons__task
+    const pons_value *finished;
+    pons__list skills; // pons__running
+    int64_t iter;
+    const pons__decision *decision;
+    const pons__result *last_failure;
+    pons__list approvals; // pons__question
+    const pons__rungs *ladder;
+    const pons__plan_brief *plan;
+    const pons__status_body *body;
+    const pons_value *unheard;
+} pons__status;
+extern const pons__record pons__status_record, pons__status_body_record, pons__status_task_record,
+    pons__status_skill_record, pons__status_failure_record, pons__status_question_record;
+
+typedef struct pons__told_now {
+    const pons_value *pose, *stop, *battery_pct, *battery_state, *distance, *realtime;
+} pons__told_now;
+extern const pons__record pons__told_now_record;
+
+typedef struct pons__greeted {
+    const pons_value *driver, *robot_id, *boot_id, *world;
+} pons__greeted;
+extern const pons__record pons__greeted_record;
 
 #endif

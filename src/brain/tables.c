@@ -7,9 +7,12 @@
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
+#include "brain/registry.h"
 #include "brain/robot.h"
 #include "brain/state.h"
+#include "brain/status.h"
 #include "brain/trace.h"
+#include "brain/zones.h"
 
 // clang-format off
 const pons__record *const pons__state_records[] = {
@@ -26,6 +29,7 @@ const pons__record *const pons__state_records[] = {
     &pons__waiting_record,
     &pons__registered_record,
     &pons__place_record,
+    &pons__zone_record,
     &pons__finished_record,
     &pons__hci_record,
     &pons__interrupt_record,
@@ -36,6 +40,7 @@ const pons__record *const pons__state_records[] = {
     &pons__totals_record,
     &pons__react_record,
     &pons__decision_record,
+    &pons__claim_record,
     &pons__proposed_record,
     &pons__payload_record,
     &pons__asked_record,
@@ -80,6 +85,12 @@ const pons__record *const pons__state_records[] = {
     &pons__said_record,
     &pons__reply_record,
     &pons__stopping_record,
+    &pons__status_record,
+    &pons__status_task_record,
+    &pons__status_skill_record,
+    &pons__status_failure_record,
+    &pons__status_question_record,
+    &pons__status_body_record,
     &pons__fork_point_record,
     &pons__model_cost_record,
     &pons__run_started_record,

@@ -177,7 +177,7 @@ static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pon
                               pons_get_str(goal, "intent", ""), lacks);
     }
     const char *zone = pons_get_str(goal, "zone", NULL);
-    if (zone && !pons__zone(b, zone)) {
+    if (zone && !pons__zone_find(b, zone)) {
         return pons_error_set(err, PONS_EINVAL, "brain",
                               "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, zone);
     }
@@ -185,7 +185,7 @@ static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pon
     json_t *stop;
     json_array_foreach(pons_get(goal, "zones"), k, stop)
     {
-        if (!pons__zone(b, json_string_value(stop))) {
+        if (!pons__zone_find(b, json_string_value(stop))) {
             return pons_error_set(err, PONS_EINVAL, "brain",
                                   "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
                                   json_string_value(stop));

@@ -8,7 +8,5 @@
 pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills);
 // The same without the arguments, and without asking the critic.
 pons_value *pons__menu_short(const pons_brain *b);
-// A skill's arguments as one reads them: "zone | pose{x, y, yaw?}; timeout_s?". The caller frees.
-char *pons__menu_arguments(const pons_value *schema);
 
 #endif

@@ -18,28 +18,20 @@
 // places, and of an earlier observation only what had happened is left. In the shipped house the first
 // request is some 1,400 tokens, and what goes before adds a few hundred, so that a model with a context
 // of 4,096 tokens is enough.
-//
-// Tokens are estimated, on the high side: a third of the bytes of ASCII, half of the others (a
-// Chinese character has three). A server that tells its count of a prompt corrects the estimate of
-// the next.
 #include "brain/ask/prompt.h"
 
+#include "brain/ask/form.h"
 #include "brain/ask/menu.h"
+#include "brain/ask/room.h"
 #include "pons/buf.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MESSAGES_SENT_MAX 10   // of what went before, the newest
-#define PLACES            1e3  // to which a number is rounded
 #define PREVIOUS_MAX      2000 // bytes of a refused answer that it is reminded of
-#define MESSAGE_TOKENS    8    // that a server adds to each message
 #define RATIO_MIN         0.5  // how far a server's count is believed
 #define RATIO_MAX         4.0
-
-typedef struct room { // what is left
-    long bytes, tokens;
-} room;
 
 typedef struct ask { // who asks, of what
     pons_brain *b;
@@ -68,51 +60,46 @@ static const char SYSTEM_PROMPT[] =
     "Example: {\"type\":\"CONTINUE\",\"reason\":\"WHY\",\"ops\":[{\"op\":\"dispatch\","
     "\"skill\":\"SKILL\",\"args\":{\"ARGUMENT\":\"VALUE\"},\"goal_index\":0}]}";
 
-static room size_of(const char *text);
-static bool fits(room r, const char *text);
-static void take(room *r, const char *text);
-static room part_of(room r, int parts);
-static size_t cut_at(const char *text, size_t max);
-static pons_value *answer_form(const ask *a, room *left);
-static char *skills_text(const pons_brain *b, room max);
-static char *observation_text(const ask *a, room max);
-static void add_context(const pons_brain *b, pons_buf *out, room max);
+static pons_value *answer_form(const ask *a, pons__room *left);
+static char *skills_text(const pons_brain *b, pons__room max);
+static char *observation_text(const ask *a, pons__room max);
+static void add_context(const pons_brain *b, pons_buf *out, pons__room max);
 static pons_value *seen_now(const ask *a);
-static pons_value *history(const pons_value *messages, room *left);
+static pons_value *history(const pons_value *messages, pons__room *left);
 static pons_value *message(const char *role, const char *content);
 
 pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                                    const pons__react *react, const pons__skills *skills,
                                    const char *complaint, const char *previous)
 {
-    const room whole = {.bytes = b->rules.prompt_bytes_max,
-                        .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
+    const pons__room whole = {.bytes = b->rules.prompt_bytes_max,
+                              .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
     const ask a = {.b = b, .react = react, .skills = skills};
-    room left = whole;
+    pons__room left = whole;
     pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
     pons_autovalue form = answer_form(&a, &left);
-    take(&left, SYSTEM_PROMPT);
+    pons__room_take(&left, SYSTEM_PROMPT);
     if (complaint) {
         pons_buf_printf(&refused,
                         "That answer was refused: %s. Answer again with one valid JSON "
                         "object.",
                         complaint);
-        take(&left, refused.data);
+        pons__room_take(&left, refused.data);
     }
     pons_autobuf reminded = PONS_BUF_INIT;
     if (complaint && previous && *previous) {
-        pons_buf_printf(&reminded, "%.*s", (int)cut_at(previous, PREVIOUS_MAX), previous);
-        take(&left, reminded.data);
+        pons_buf_printf(&reminded, "%.*s", (int)pons__cut_at(previous, PREVIOUS_MAX), previous);
+        pons__room_take(&left, reminded.data);
     }
-    char *seen = observation_text(&a, part_of(left, 2));
-    take(&left, seen ? seen : "");
-    char *registry = skills_text(b, part_of(left, 2));
+    char *seen = observation_text(&a, pons__room_part(left, 2));
+    pons__room_take(&left, seen ? seen : "");
+    char *registry = skills_text(b, pons__room_part(left, 2));
     pons_buf_printf(&system, "%s\nSkills:\n%s", SYSTEM_PROMPT, registry ? registry : "");
-    take(&left, registry ? registry : "");
+    pons__room_take(&left, registry ? registry : "");
     free(registry);
     const size_t before = system.len;
-    add_context(b, &system, part_of(left, 3));
-    take(&left, system.data + before);
+    add_context(b, &system, pons__room_part(left, 3));
+    pons__room_take(&left, system.data + before);
 
     pons_value *list = json_array();
     json_array_append_new(list, message("system", system.data));
@@ -144,85 +131,7 @@ void pons__prompt_learn(pons_brain *b, const pons_value *usage)
     b->prompt_ratio = ratio < RATIO_MIN ? RATIO_MIN : ratio > RATIO_MAX ? RATIO_MAX : ratio;
 }
 
-// ---- room ---------------------------------------------------------------------------------------
-
-// Bytes as JSON has them on the wire.
-static room size_of(const char *text)
-{
-    long ascii = 0, other = 0, escaped = 0;
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        ascii += *c < 0x80;
-        other += *c >= 0x80;
-        escaped += *c == '"' || *c == '\\' || *c == '\n' ? 1 : *c < 0x20 ? 5 : 0;
-    }
-    return (room){.bytes = ascii + other + escaped,
-                  .tokens = ascii / 3 + other / 2 + MESSAGE_TOKENS};
-}
-
-static bool fits(room r, const char *text)
-{
-    const room size = size_of(text);
-    return size.bytes <= r.bytes && size.tokens <= r.tokens;
-}
-
-static void take(room *r, const char *text)
-{
-    const room size = size_of(text);
-    r->bytes -= size.bytes;
-    r->tokens -= size.tokens;
-}
-
-static room part_of(room r, int parts)
-{
-    return (room){.bytes = r.bytes / parts, .tokens = r.tokens / parts};
-}
-
-// ---- cutting ------------------------------------------------------------------------------------
-
-// The most bytes of a text, up to max, that end with a whole character.
-static size_t cut_at(const char *text, size_t max)
-{
-    size_t n = strnlen(text, max + 1);
-    if (n > max) {
-        for (n = max; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--) {
-        }
-    }
-    return n;
-}
-
-// A copy with no text longer than text_max bytes and no list or object longer than list_max.
-static pons_value *shortened(const pons_value *v, size_t text_max, size_t list_max)
-{
-    size_t i;
-    json_t *item;
-    const char *key;
-    if (json_is_string(v) && json_string_length(v) > text_max) {
-        const char *text = json_string_value(v);
-        return json_sprintf("%.*s…", (int)cut_at(text, text_max), text);
-    }
-    if (json_is_array(v)) {
-        pons_value *list = json_array();
-        json_array_foreach(v, i, item)
-        {
-            if (i < list_max) {
-                json_array_append_new(list, shortened(item, text_max, list_max));
-            }
-        }
-        return list;
-    }
-    if (json_is_object(v)) {
-        pons_value *object = json_object();
-        i = 0;
-        json_object_foreach((json_t *)v, key, item)
-        {
-            if (i++ < list_max + 16) { // the observation's own members are fewer
-                json_object_set_new(object, key, shortened(item, text_max, list_max));
-            }
-        }
-        return object;
-    }
-    return pons_value_ref(v);
-}
+// ---- cutting -----------------------------------------------------------------------------------
 
 // The task without its plan, and with no more goals than list_max, from the one at hand on.
 static pons_value *task_at_hand(const pons_value *task, size_t list_max)
@@ -246,7 +155,7 @@ static pons_value *task_at_hand(const pons_value *task, size_t list_max)
 
 // As much of it as fits; the last try has the mode, the goal at hand and what failed, and little
 // else. The caller frees.
-static char *observation_text(const ask *a, room max)
+static char *observation_text(const ask *a, pons__room max)
 {
     static const struct {
         size_t text_max, list_max;
@@ -256,10 +165,10 @@ static char *observation_text(const ask *a, room max)
     if (!seen || pons_value_line(seen, &text) < 0) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof tries / sizeof tries[0] && !fits(max, text); i++) {
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0] && !pons__room_fits(max, text); i++) {
         pons_autovalue task = task_at_hand(pons_get(seen, "task"), tries[i].list_max);
         pons_autovalue with_task = pons__with(seen, "task", pons_value_ref(task));
-        pons_autovalue cut = shortened(with_task, tries[i].text_max, tries[i].list_max);
+        pons_autovalue cut = pons__shortened(with_task, tries[i].text_max, tries[i].list_max);
         json_object_set_new(cut, "cut",
                             json_sprintf("to fit: texts to %zu bytes, lists to %zu items, no plan",
                                          tries[i].text_max, tries[i].list_max));
@@ -269,7 +178,7 @@ static char *observation_text(const ask *a, room max)
             return NULL;
         }
     }
-    if (fits(max, text)) {
+    if (pons__room_fits(max, text)) {
         return text;
     }
     free(text);
@@ -279,7 +188,7 @@ static char *observation_text(const ask *a, room max)
         pons_object("mode", pons_value_ref(pons_get(seen, "mode")), "task", pons_value_ref(task),
                     "last_result", pons_value_ref(pons_get(seen, "last_result")), "failures",
                     pons_value_ref(pons_get(seen, "failures")), "cut", json_string("to fit"), NULL);
-    pons_autovalue least = shortened(rest, 60, 1);
+    pons_autovalue least = pons__shortened(rest, 60, 1);
     return pons_value_line(least, &text) < 0 ? NULL : text;
 }
 
@@ -287,11 +196,12 @@ static char *observation_text(const ask *a, room max)
 
 // The menu of this moment (menu.c); without what it may be given to a skill where it is too long, and
 // the published schema before the body has said what there is.
-static pons_value *answer_form(const ask *a, room *left)
+static pons_value *answer_form(const ask *a, pons__room *left)
 {
     pons_value *form = pons__menu(a->b, a->react, a->skills);
     char *text = NULL;
-    if (form && pons_value_line(form, &text) > 0 && !fits(part_of(*left, 2), text)) {
+    if (form && pons_value_line(form, &text) > 0 &&
+        !pons__room_fits(pons__room_part(*left, 2), text)) {
         pons_value_unref(form);
         free(text);
         text = NULL;
@@ -303,7 +213,7 @@ static pons_value *answer_form(const ask *a, room *left)
     if (form && !text) {
         pons_value_line(form, &text);
     }
-    take(left, text ? text : "");
+    pons__room_take(left, text ? text : "");
     free(text);
     return form;
 }
@@ -338,7 +248,7 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
 {
     pons_buf_printf(out, "- %s", skill->name);
     if (level < 3) {
-        char *arguments = pons__menu_arguments(skill->args_schema);
+        char *arguments = pons__form_words(skill->args_schema);
         pons_buf_printf(out, "(%s)", arguments ? arguments : "");
         free(arguments);
     }
@@ -365,47 +275,45 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
 }
 
 // As much of each as fits; advice goes first, then what they do, then their arguments. The caller frees.
-static char *skills_text(const pons_brain *b, room max)
+static char *skills_text(const pons_brain *b, pons__room max)
 {
-    pons__list skills = {0};
+    const pons__list *skills = &b->port.skills;
     char *told = NULL;
-    pons__list_read(&pons__registered_record, b->port.greeting.as.hello.skills, &skills);
     for (int level = 0; !told && level < 4; level++) {
         pons_autobuf text = PONS_BUF_INIT;
-        for (size_t i = 0; i < skills.n; i++) {
-            add_skill(&text, skills.at[i], level);
+        for (size_t i = 0; i < skills->n; i++) {
+            add_skill(&text, skills->at[i], level);
         }
-        if (!text.data || fits(max, text.data)) {
+        if (!text.data || pons__room_fits(max, text.data)) {
             told = strdup(text.data ? text.data : "");
         }
     }
     pons_autobuf names = PONS_BUF_INIT; // a body with so many skills that not even their names fit
-    for (size_t i = 0; !told && i < skills.n; i++) {
-        const pons__registered *skill = skills.at[i];
-        if (fits(max, skill->name)) {
+    for (size_t i = 0; !told && i < skills->n; i++) {
+        const pons__registered *skill = skills->at[i];
+        if (pons__room_fits(max, skill->name)) {
             pons_buf_printf(&names, "%s ", skill->name);
-            take(&max, skill->name);
+            pons__room_take(&max, skill->name);
         }
     }
-    pons__list_clear(&pons__registered_record, &skills);
     return told ? told : strdup(names.data ? names.data : "");
 }
 
 // {"title": [item, …]} as long as there is room; says how many are not there.
-static void add_list(pons_buf *out, const char *title, const pons_value *items, room max)
+static void add_list(pons_buf *out, const char *title, const pons_value *items, pons__room max)
 {
     pons_autobuf list = PONS_BUF_INIT;
     const size_t n = json_array_size(items);
     size_t i = 0;
     for (; i < n; i++) {
-        pons_autovalue item = shortened(json_array_get(items, i), 120, 8);
+        pons_autovalue item = pons__shortened(json_array_get(items, i), 120, 8);
         char *line = NULL;
-        if (pons_value_line(item, &line) < 0 || !fits(max, line)) {
+        if (pons_value_line(item, &line) < 0 || !pons__room_fits(max, line)) {
             free(line);
             break;
         }
         pons_buf_printf(&list, "%s%s", i ? ", " : "", line);
-        take(&max, line);
+        pons__room_take(&max, line);
         free(line);
     }
     if (n > 0) {
@@ -416,7 +324,7 @@ static void add_list(pons_buf *out, const char *title, const pons_value *items, 
     }
 }
 
-static void add_context(const pons_brain *b, pons_buf *out, room max)
+static void add_context(const pons_brain *b, pons_buf *out, pons__room max)
 {
     pons_autovalue waiting = json_array();
     for (size_t i = 0; i < b->tasks->queue.n; i++) {
@@ -431,46 +339,17 @@ static void add_context(const pons_brain *b, pons_buf *out, room max)
     pons__list_clear(&pons__place_record, &zones);
     const pons_value *bounds = pons_get(b->port.greeting.as.hello.world, "bounds");
     pons_autovalue map = bounds ? json_pack("[O]", bounds) : json_array();
-    add_list(out, "Map, its bounds", map, part_of(max, 4));
-    add_list(out, "Zones", places, part_of(max, 2));
-    add_list(out, "Waiting tasks", waiting, part_of(max, 2));
-    add_list(out, "Objects", b->around ? b->around->objects : NULL, part_of(max, 2));
+    add_list(out, "Map, its bounds", map, pons__room_part(max, 4));
+    add_list(out, "Zones", places, pons__room_part(max, 2));
+    add_list(out, "Waiting tasks", waiting, pons__room_part(max, 2));
+    add_list(out, "Objects", b->around ? b->around->objects : NULL, pons__room_part(max, 2));
     pons_autovalue more = b->opts.context ? b->opts.context(b->opts.user) : NULL;
     const char *title;
     json_t *list;
     json_object_foreach(more, title, list)
     {
-        add_list(out, title, list, part_of(max, 2));
+        add_list(out, title, list, pons__room_part(max, 2));
     }
-}
-
-// A copy with its numbers to three places, which is more than any decision needs.
-static pons_value *rounded(const pons_value *v)
-{
-    size_t i;
-    json_t *item;
-    const char *key;
-    if (json_is_real(v)) {
-        const double x = json_real_value(v);
-        return json_real(isfinite(x) ? round(x * PLACES) / PLACES : 0.0);
-    }
-    if (json_is_array(v)) {
-        pons_value *list = json_array();
-        json_array_foreach(v, i, item)
-        {
-            json_array_append_new(list, rounded(item));
-        }
-        return list;
-    }
-    if (json_is_object(v)) {
-        pons_value *object = json_object();
-        json_object_foreach((json_t *)v, key, item)
-        {
-            json_object_set_new(object, key, rounded(item));
-        }
-        return object;
-    }
-    return pons_value_ref(v);
 }
 
 // What the rules would do, where they understand the task: a weak model may just say so, too.
@@ -490,7 +369,7 @@ static pons_value *rules_would(const ask *a)
 // The observation as it is asked about: without what stands in the system message already.
 static pons_value *seen_now(const ask *a)
 {
-    pons_value *seen = rounded(a->react->observation);
+    pons_value *seen = pons__rounded(a->react->observation);
     pons_value *would = rules_would(a);
     json_object_del(seen, "skills");
     json_object_del(seen, "limits");
@@ -522,30 +401,30 @@ static char *remembered(const pons_value *earlier)
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         const pons_value *member = pons_get(seen, kept[i]);
         if (member && !json_is_null(member)) {
-            json_object_set_new(brief, kept[i], shortened(member, 120, 8));
+            json_object_set_new(brief, kept[i], pons__shortened(member, 120, 8));
         }
     }
     json_object_del(json_object_get(brief, "last_result"), "metrics");
-    pons_autovalue round = rounded(brief);
+    pons_autovalue round = pons__rounded(brief);
     return pons_value_line(round, &text) < 0 ? NULL : text;
 }
 
 // What was before the newest message, which is the observation: the newest of it that fits.
-static pons_value *history(const pons_value *messages, room *left)
+static pons_value *history(const pons_value *messages, pons__room *left)
 {
     static const char note[] = "(Earlier messages are left out to fit.)";
     pons_value *list = json_array();
-    room r = *left;
-    take(&r, note);
+    pons__room r = *left;
+    pons__room_take(&r, note);
     bool more = false;
     for (size_t i = json_array_size(messages); i > 1 && !more; i--) {
         const pons_value *m = json_array_get(messages, i - 2);
         char *text = remembered(m);
         if (text) {
-            more = json_array_size(list) == MESSAGES_SENT_MAX || !fits(r, text);
+            more = json_array_size(list) == MESSAGES_SENT_MAX || !pons__room_fits(r, text);
         }
         if (text && !more) {
-            take(&r, text);
+            pons__room_take(&r, text);
             json_array_insert_new(list, 0, message(pons_get_str(m, "role", "user"), text));
         }
         free(text);

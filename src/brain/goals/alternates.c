@@ -19,9 +19,10 @@
 
 bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code)
 {
+    const pons__registered *item = pons__skill(b, skill);
     size_t i;
     json_t *code;
-    json_array_foreach(pons_get(pons__skill(b, skill), "no_way"), i, code)
+    json_array_foreach(item ? item->no_way : NULL, i, code)
     {
         if (json_is_integer(code) && json_integer_value(code) == error_code) {
             return true;
@@ -32,11 +33,12 @@ bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code)
 
 pons_value *pons__alternates_of(const pons_brain *b, const char *skill, const pons_value *args)
 {
-    const pons_value *how = pons_get(pons__skill(b, skill), "alternates");
+    const pons__registered *item = pons__skill(b, skill);
+    const pons_value *how = item ? item->alternates : NULL;
     const char *of = pons_get_str(how, "of", ""), *as = pons_get_str(how, "as", "");
     const char *named = pons_get_str(args, of, "");
-    const pons_value *zone = *named ? pons__zone(b, named) : NULL;
-    const pons_value *list = json_is_array(how) ? how : pons_get(zone, "approaches");
+    const pons__zone *zone = *named ? pons__zone_find(b, named) : NULL;
+    const pons_value *list = json_is_array(how) ? how : zone ? zone->approaches : NULL;
     pons_value *calls = json_array();
     for (size_t i = 0; i < json_array_size(list) && i < ALTERNATES_MAX; i++) {
         pons_value *call = json_is_array(how) ? pons_value_ref(json_array_get(list, i))

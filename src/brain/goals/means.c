@@ -25,8 +25,8 @@
 
 #include "brain/goals/fill.h"
 #include "pons/facts.h"
-#include "pons/geometry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +34,11 @@
 #define AT_PLACE_M 0.5 // so near a place that was named by its pose is there
 #define OPEN_TOLD  4   // goals of which the observation has the means
 
-static const pons_value *skills_of(const pons_brain *b)
-{
-    return b->port.greeting.as.hello.skills;
-}
-
 // ---- the ways -----------------------------------------------------------------------------------
 
 static const char *say_where(const pons__robot *robot, const char *asked, char *buf, size_t cap)
 {
-    const pons_value *pose = robot ? robot->pose : NULL;
+    const pons__pose at = pons__pose_of(robot ? robot->pose : NULL);
     const char *zone = robot ? robot->zone : NULL;
     bool ascii = true;
     for (const char *c = asked; *c; c++) {
@@ -54,7 +49,7 @@ static const char *say_where(const pons__robot *robot, const char *asked, char *
              zone    ? zone
              : ascii ? "no zone"
                      : "区域之外",
-             pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+             at.x, at.y);
     return buf;
 }
 
@@ -96,8 +91,8 @@ static const char *number_member(const pons_value *args)
 }
 
 // One row of an item, filled; NULL: it does not fit this goal.
-static pons__means *way(const pons_value *skill, const pons__meets *row, const pons__goal *goal,
-                        const pons_value *members)
+static pons__means *way(const pons__registered *skill, const pons__meets *row,
+                        const pons__goal *goal, const pons_value *members)
 {
     pons_autovalue from = json_copy((json_t *)members);
     const pons_value *list = *row->each ? pons_get(from, row->each) : NULL;
@@ -116,9 +111,8 @@ static pons__means *way(const pons_value *skill, const pons__meets *row, const p
         return NULL;
     }
     pons__means *m = pons__record_new(&pons__means_record);
-    pons_autovalue says =
-        pons__fill_text(*row->says ? row->says : pons_get_str(skill, "name", ""), from);
-    pons__set_text(&m->skill, pons_get_str(skill, "name", ""));
+    pons_autovalue says = pons__fill_text(*row->says ? row->says : skill->name, from);
+    pons__set_text(&m->skill, skill->name);
     pons__set_text(&m->intent, goal->intent);
     pons__set_text(&m->amount, number_member(row->args));
     pons__set_textf(&m->says, "%s%s", json_string_value(says), place);
@@ -137,24 +131,17 @@ static int by_step(const void *a, const void *b)
                               : (x->order > y->order) - (x->order < y->order);
 }
 
-static void add_ways(const pons_value *skill, const pons__goal *goal, const pons_value *members,
-                     pons__list *to)
+static void add_ways(const pons__registered *skill, const pons__goal *goal,
+                     const pons_value *members, pons__list *to)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(pons_get(skill, "meets"), i, item)
-    {
-        pons_autovalue word = json_is_string(item)
-                                  ? pons_object("intent", pons_value_ref(item), NULL)
-                                  : pons_value_ref(item);
-        pons__meets *row = pons__record_read(&pons__meets_record, word);
+    for (size_t i = 0; i < skill->meets.n; i++) {
+        const pons__meets *row = skill->meets.at[i];
         pons__means *m =
             strcmp(row->intent, goal->intent) == 0 ? way(skill, row, goal, members) : NULL;
         if (m) {
             m->order = (int64_t)to->n;
             pons__list_add(to, m);
         }
-        pons__record_free(&pons__meets_record, row);
     }
 }
 
@@ -172,14 +159,11 @@ static void add_call(const pons__goal *goal, pons__list *to)
 static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_value *members)
 {
     pons__list list = {0};
-    size_t i;
-    json_t *skill;
     if (*goal->skill) {
         add_call(goal, &list);
     }
-    json_array_foreach(*goal->skill ? NULL : skills_of(b), i, skill)
-    {
-        add_ways(skill, goal, members, &list);
+    for (size_t i = 0; !*goal->skill && i < b->port.skills.n; i++) {
+        add_ways(b->port.skills.at[i], goal, members, &list);
     }
     if (list.n > 1) {
         qsort(list.at, list.n, sizeof *list.at, by_step);
@@ -272,13 +256,12 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
 static bool at_place(const pons_brain *b, const pons__goal *goal)
 {
     const pons_value *pose = pons__place_sure(b) && b->seen ? b->seen->pose : NULL;
-    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    const pons__pose at = pons__pose_of(pose), to = pons__pose_of(goal->pose);
     if (goal->pose) { // a person named the very place
-        return pose && hypot(x - pons_get_num(goal->pose, "x", 0.0),
-                             y - pons_get_num(goal->pose, "y", 0.0)) < AT_PLACE_M;
+        return pose && hypot(at.x - to.x, at.y - to.y) < AT_PLACE_M;
     }
-    const pons_value *zone = pons__zone(b, goal->zone);
-    return zone && pose && pons_polygon_contains(pons_get(zone, "polygon"), x, y);
+    const pons__zone *zone = pons__zone_find(b, goal->zone);
+    return zone && pose && pons__zone_contains(zone, &at);
 }
 
 static bool charged(const pons_brain *b)
@@ -364,22 +347,18 @@ const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *
     pons_autovalue members = pons__record_write(&pons__goal_record, goal);
     pons__list fit = pons__means_of(b, goal, 0);
     const bool any = fit.n > 0;
-    size_t i, k;
-    json_t *skill, *item;
     pons__means_clear(&fit);
     buf[0] = '\0';
-    json_array_foreach(any ? NULL : skills_of(b), i, skill)
-    {
-        json_array_foreach(pons_get(skill, "meets"), k, item)
-        {
-            pons__meets *row = pons__record_read(&pons__meets_record, item);
+    for (size_t i = 0; !any && i < b->port.skills.n; i++) {
+        const pons__registered *skill = b->port.skills.at[i];
+        for (size_t k = 0; k < skill->meets.n; k++) {
+            const pons__meets *row = skill->meets.at[k];
             const char *name = lacking(row->args, members);
             name = *row->each && !pons_get(members, row->each) ? row->each : name;
             const size_t n = strlen(buf);
             if (strcmp(row->intent, goal->intent) == 0 && name && !strstr(buf, name)) {
                 snprintf(buf + n, cap - n, "%s%s", n ? " or " : "", name);
             }
-            pons__record_free(&pons__meets_record, row);
         }
     }
     return buf[0] ? buf : NULL;
@@ -387,22 +366,18 @@ const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *
 
 pons__goal *pons__means_charging(const pons_brain *b)
 {
-    pons__goal *goal = NULL;
-    size_t i, k;
-    json_t *skill, *item;
-    json_array_foreach(skills_of(b), i, skill)
-    {
-        json_array_foreach(pons_get(skill, "meets"), k, item)
-        {
-            pons__meets *row = pons__record_read(&pons__meets_record, item);
-            if (!goal && is_word(row->test, "charged")) {
-                goal = pons__record_new(&pons__goal_record);
+    for (size_t i = 0; i < b->port.skills.n; i++) {
+        const pons__registered *skill = b->port.skills.at[i];
+        for (size_t k = 0; k < skill->meets.n; k++) {
+            const pons__meets *row = skill->meets.at[k];
+            if (is_word(row->test, "charged")) {
+                pons__goal *goal = pons__record_new(&pons__goal_record);
                 pons__set_text(&goal->intent, row->intent);
+                return goal;
             }
-            pons__record_free(&pons__meets_record, row);
         }
     }
-    return goal;
+    return NULL;
 }
 
 bool pons__means_charges(const pons_brain *b)
@@ -445,7 +420,8 @@ static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *ar
     json_object_foreach((json_t *)args, key, item)
     {
         const char *named = json_is_string(item) ? json_string_value(item) : "";
-        const char *id = pons_get_str(pons__zone(b, named), "id", named);
+        const pons__zone *zone = pons__zone_find(b, named);
+        const char *id = zone ? zone->id : named;
         if (pons__has(goal->zones, id) && !pons__has(goal->visited, id)) {
             pons_value *visited = goal->visited ? json_copy((json_t *)goal->visited) : json_array();
             json_array_append_new(visited, json_string(id));
@@ -481,12 +457,10 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
 
 const char *pons__means_stop(const pons_brain *b)
 {
-    size_t i;
-    json_t *skill;
-    json_array_foreach(skills_of(b), i, skill)
-    {
-        if (pons_get_bool(skill, "stops", false)) {
-            return pons_get_str(skill, "name", "");
+    for (size_t i = 0; i < b->port.skills.n; i++) {
+        const pons__registered *skill = b->port.skills.at[i];
+        if (skill->stops) {
+            return skill->name;
         }
     }
     return ""; // of a body that does not say: its own latch stops it
@@ -494,5 +468,6 @@ const char *pons__means_stop(const pons_brain *b)
 
 bool pons__means_beside(const pons_brain *b, const char *skill)
 {
-    return pons_get_bool(pons__skill(b, skill), "beside", false);
+    const pons__registered *item = pons__skill(b, skill);
+    return item && item->beside;
 }

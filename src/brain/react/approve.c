@@ -301,7 +301,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         reject(t, reply);
     }
     pons__task_plan_note_answer(r, answer);
-    pons__ladder_answered(t->b, r, answer);
+    pons__ladder_answered(t->b, r, reply);
     resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
 }

@@ -249,18 +249,17 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
 {
     const pons__react *r = t->react;
     const pons__robot *seen = t->b->seen;
-    size_t i;
-    json_t *claim;
-    json_array_foreach(pons__decided(r) == PONS_FINISH ? r->decision->claims : NULL, i, claim)
-    {
-        const char *zone = pons_get_str(claim, "in_zone", NULL);
-        const char *holding = pons_get_str(claim, "holding", NULL);
-        const pons_value *battery = pons_get(claim, "battery");
-        const pons_value *here =
-            pons__place_sure(t->b) && seen && seen->zone ? pons__zone(t->b, seen->zone) : NULL;
+    pons__list claims = {0};
+    pons__list_read(&pons__claim_record,
+                    pons__decided(r) == PONS_FINISH ? r->decision->claims : NULL, &claims);
+    for (size_t i = 0; i < claims.n; i++) {
+        const pons__claim *claim = claims.at[i];
+        const char *zone = claim->in_zone, *holding = claim->holding;
+        const pons__zone *here =
+            pons__place_sure(t->b) && seen && seen->zone ? pons__zone_find(t->b, seen->zone) : NULL;
         const char *held = seen && seen->holding ? seen->holding : "";
         const double pct = seen && isfinite(seen->battery_pct) ? seen->battery_pct : 0.0;
-        if (zone && (!here || pons__zone(t->b, zone) != here)) {
+        if (zone && (!here || pons__zone_find(t->b, zone) != here)) {
             rule(rules, "claim",
                  json_sprintf("the robot is not in %s: it is in %s", zone, whereabouts(t->b)));
         }
@@ -269,12 +268,12 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
                  json_sprintf("the robot does not hold %s: it holds %s", holding,
                               *held ? held : "nothing"));
         }
-        if (json_is_number(battery) && pct < json_number_value(battery)) {
+        if (pct < claim->battery) {
             rule(rules, "claim",
-                 json_sprintf("the battery is at %.0f %%, not at %.0f %%", pct,
-                              json_number_value(battery)));
+                 json_sprintf("the battery is at %.0f %%, not at %.0f %%", pct, claim->battery));
         }
     }
+    pons__list_clear(&pons__claim_record, &claims);
 }
 
 // What ends a task starts nothing: it would go on without one. Words may be said.

@@ -109,18 +109,18 @@ static const pons_value *or_empty(const pons_value *v, json_t *empty)
 
 static void now_running(pons__turn *t, const pons__op *op)
 {
-    const pons_value *skill = pons__skill(t->b, op->skill);
+    const pons__registered *skill = pons__skill(t->b, op->skill);
     pons__running *r = pons__record_new(&pons__running_record);
     pons__set_text(&r->goal_id, op->goal_id);
     pons__set_text(&r->skill, op->skill);
     pons__json(&r->args, pons_value_ref(op->args));
-    pons__json(&r->resources, or_empty(pons_get(skill, "resources_required"), json_array()));
+    pons__json(&r->resources, or_empty(skill ? skill->resources : NULL, json_array()));
     pons__json(&r->step_id, pons_value_ref(op->step_id));
     pons__json(&r->fallback, pons_value_ref(op->fallback));
     r->goal_index = op->goal_index;
     r->started_ms = pons_cx_wall_ms(t->cx);
     r->started_robot_ms = pons__port_robot_ms(&t->b->port);
-    r->timeout_s = pons_get_num(op->args, "timeout_s", pons_get_num(skill, "timeout_s", 0.0));
+    r->timeout_s = pons_get_num(op->args, "timeout_s", skill ? skill->timeout_s : 0.0);
     pons__list_add(&t->skills->running, r);
 }
 

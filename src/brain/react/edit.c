@@ -4,18 +4,18 @@
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
 // a goal of the task is about, that is the goal from then on.
 #include "brain/event.h"
+#include "brain/goals/about.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/react/approve.h"
-#include "pons/geometry.h"
 
 #include <math.h>
 #include <string.h>
 
 #define SAME_PLACE_M 0.05
 
-static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args);
-static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+static bool about(pons_brain *b, const pons__goal *goal, const char *skill, const pons_value *args);
+static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
                          const pons_value *args);
 
 // The operations as the answer wants them; or why it names none. Static text.
@@ -84,11 +84,11 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         pons__goal *goal =
             at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
         if (!goal || json_equal(was->args, op->args) || !pons__means_leads(b, goal, op->skill) ||
-            !about(b, goal, was->args)) {
+            !about(b, goal, was->skill, was->args)) {
             continue;
         }
         pons__goal *from = pons__record_copy(&pons__goal_record, goal);
-        replace_goal(b, goal, was->args, op->args);
+        replace_goal(b, goal, op->skill, was->args, op->args);
         pons__event_emit(b, cx, &pons__goal_replaced_record,
                          &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
         pons__record_free(&pons__goal_record, from);
@@ -97,23 +97,19 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
     pons__json(&react->edit_before, NULL);
 }
 
-static double apart_m(const pons_value *a, const pons_value *b)
-{
-    return hypot(pons_get_num(a, "x", 0.0) - pons_get_num(b, "x", 0.0),
-                 pons_get_num(a, "y", 0.0) - pons_get_num(b, "y", 0.0));
-}
-
 // Whether a motion with these arguments is the goal itself, and not a step towards it.
-static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
+static bool about(pons_brain *b, const pons__goal *goal, const char *skill, const pons_value *args)
 {
-    const char *to = pons_get_str(args, "zone", NULL);
-    const pons_value *pose = pons_get(args, "pose"), *zone = to ? pons__zone(b, to) : NULL;
+    const char *to = pons__about_zone(b, skill, args);
+    const pons__zone *zone = to ? pons__zone_find(b, to) : NULL;
+    const pons_value *pose = pons__about_in(b, skill, args, PONS_ABOUT_POSE);
+    const pons__pose at = pons__pose_of(pose);
     size_t i;
     json_t *name;
     if (goal->zones) { // each of them is
         json_array_foreach(goal->zones, i, name)
         {
-            if (zone && pons__zone(b, json_string_value(name)) == zone) {
+            if (zone && pons__zone_find(b, json_string_value(name)) == zone) {
                 return true;
             }
         }
@@ -123,35 +119,32 @@ static bool about(pons_brain *b, const pons__goal *goal, const pons_value *args)
         return false;
     }
     if (goal->pose) {
-        return pose && apart_m(pose, goal->pose) < SAME_PLACE_M;
+        const pons__pose own = pons__pose_of(goal->pose);
+        return pose && hypot(at.x - own.x, at.y - own.y) < SAME_PLACE_M;
     }
-    const pons_value *target = pons__zone(b, goal->zone);
-    return zone ? zone == target
-                : target && pose &&
-                      pons_polygon_contains(pons_get(target, "polygon"),
-                                            pons_get_num(pose, "x", 0.0),
-                                            pons_get_num(pose, "y", 0.0));
+    const pons__zone *target = pons__zone_find(b, goal->zone);
+    return zone ? zone == target : target && pose && pons__zone_contains(target, &at);
 }
 
-static void replace_goal(pons_brain *b, pons__goal *goal, const pons_value *old,
+static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
                          const pons_value *args)
 {
-    const char *to = pons_get_str(args, "zone", NULL);
-    const pons_value *pose = pons_get(args, "pose");
-    const pons_value *world = b->port.greeting.as.hello.world;
-    const char *zone =
-        to ? pons_get_str(pons__zone(b, to), "id", to)
-           : pons__zone_at(world, pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+    const char *to = pons__about_zone(b, skill, args);
+    const pons_value *pose = pons__about_in(b, skill, args, PONS_ABOUT_POSE);
+    const pons__pose at = pons__pose_of(pose);
+    const pons__zone *there = to ? pons__zone_find(b, to) : pons__zone_at(&b->port.zones, &at);
+    const char *zone = there ? there->id : to;
     goal->done = false;
     pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
     if (goal->zones) {
         pons_value *zones = json_array();
-        const pons_value *left = pons__zone(b, pons_get_str(old, "zone", ""));
+        const char *from = pons__about_zone(b, skill, old);
+        const pons__zone *left = pons__zone_find(b, from ? from : "");
         size_t i;
         json_t *name;
         json_array_foreach(goal->zones, i, name)
         {
-            const bool same = pons__zone(b, json_string_value(name)) == left;
+            const bool same = pons__zone_find(b, json_string_value(name)) == left;
             json_array_append_new(zones,
                                   same ? json_string(zone ? zone : "") : pons_value_ref(name));
         }

@@ -46,6 +46,7 @@
 //   where motions have ended well since the last progress.
 #include "brain/ladder.h"
 
+#include "brain/goals/about.h"
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/news.h"
@@ -243,20 +244,20 @@ void pons__ladder_refused(pons__react *r)
 }
 
 // Whether a motion has ended here before; if not, it has now.
-static bool been_here(pons__ladder *l, const pons_value *pose)
+static bool been_here(pons__ladder *l, const pons_report_pose *at)
 {
-    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
     pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
     bool known = json_array_size(been) >= BEEN_MAX;
     size_t i;
     json_t *place;
     json_array_foreach(been, i, place)
     {
-        known = known || hypot(x - pons_get_num(place, "x", 0.0),
-                               y - pons_get_num(place, "y", 0.0)) < SAME_PLACE_M;
+        const pons__pose was = pons__pose_of(place);
+        known = known || hypot(at->x - was.x, at->y - was.y) < SAME_PLACE_M;
     }
     if (!known) {
-        json_array_append_new(been, pons_object("x", json_real(x), "y", json_real(y), NULL));
+        json_array_append_new(been,
+                              pons_object("x", json_real(at->x), "y", json_real(at->y), NULL));
     }
     pons__json(&l->been, been);
     return known;
@@ -266,8 +267,7 @@ static bool been_here(pons__ladder *l, const pons_value *pose)
 static void swing(const pons_brain *b, pons__react *r)
 {
     pons__ladder *l = ladder_of(r);
-    if (!been_here(l, pons_get(b->port.telemetry, "pose")) ||
-        ++l->swings < b->rules.ladder_swings) {
+    if (!been_here(l, &b->port.newest.as.telemetry.pose) || ++l->swings < b->rules.ladder_swings) {
         return;
     }
     const int64_t swings = l->swings;
@@ -401,15 +401,14 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
     return pause_decision(b, r, skills);
 }
 
-void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answer)
+void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer)
 {
     pons__ladder *l = ladder_of(r);
-    const char *action = pons_get_str(answer, "action", "reject");
     if (!l || strcmp(l->want, "ask") != 0 || r->source != PONS_SOURCE_LADDER ||
-        pons__await_detached(answer)) { // another's question; or it was taken back
+        answer->detached) { // another's question; or it was taken back
         return;
     }
-    if (strcmp(action, "approve") != 0 && strcmp(action, "edit") != 0) {
+    if (strcmp(answer->action, "approve") != 0 && strcmp(answer->action, "edit") != 0) {
         pons__set_text(&l->want, "abort");
         return;
     }
@@ -423,30 +422,6 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons_value *answ
         r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
         r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;
     }
-}
-
-// ---- the budget of the model --------------------------------------------------------------------
-
-void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
-{
-    if (!r->task) {
-        return;
-    }
-    if (!r->task->spent) {
-        r->task->spent = pons__record_new(&pons__spent_record);
-        r->task->spent->calls_max = b->rules.model_calls_max;
-        r->task->spent->tokens_max = b->rules.model_tokens_max;
-    }
-    r->task->spent->calls++;
-    r->task->spent->tokens += tokens;
-}
-
-bool pons__budget_over(const pons__react *r)
-{
-    const pons__spent *s = r->task ? r->task->spent : NULL;
-    return r->model_tries > 0 && s && !pons__ladder_takes_over(r) &&
-           ((s->calls_max > 0 && s->calls >= s->calls_max) ||
-            (s->tokens_max > 0 && s->tokens >= s->tokens_max));
 }
 
 // ---- what people and models see -----------------------------------------------------------------
@@ -535,10 +510,10 @@ static int64_t goals_met(const pons__task *task)
 }
 
 // A model may drive anywhere in the name of a goal; only the way to the goal's own zone counts.
-static bool towards(const pons__goal *goal, const pons__running *running)
+static bool towards(const pons_brain *b, const pons__goal *goal, const pons__running *running)
 {
-    return !goal || !*goal->zone ||
-           strcmp(goal->zone, pons_get_str(running->args, "zone", "")) == 0;
+    const char *zone = pons__about_zone(b, running->skill, running->args);
+    return !goal || !*goal->zone || strcmp(goal->zone, zone ? zone : "") == 0;
 }
 
 // What is left of the way to the goal at hand [m], by the motion that leads there; INFINITY: none
@@ -551,7 +526,7 @@ static double way_left(pons_brain *b, const pons__task *task, const pons__skills
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         const double d = g ? g->left_m : NAN;
-        if (uses_base(r) && !isnan(d) && towards(goal, r)) {
+        if (uses_base(r) && !isnan(d) && towards(b, goal, r)) {
             left_m = fmin(left_m, d);
         }
     }

@@ -246,7 +246,8 @@ static pons_value *resources_now(const pons_brain *b, const pons__skills *skills
         int64_t used = 0;
         for (size_t i = 0; i < skills->running.n; i++) {
             const pons__running *r = skills->running.at[i];
-            used += pons_get_int(pons_get(pons__skill(b, r->skill), "resources_counted"), name, 0);
+            const pons__registered *skill = pons__skill(b, r->skill);
+            used += pons_get_int(skill ? skill->counted : NULL, name, 0);
         }
         const int64_t at_body = pons_get_int(pons_get(told, "counted"), name, 0);
         json_object_set_new(seen, name,

@@ -6,6 +6,7 @@
 // last result, the goals of the task, the counters, the ladder, the plan.
 #include "brain/react/settle.h"
 
+#include "brain/goals/about.h"
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
@@ -150,7 +151,7 @@ static double driven_m(const pons__turn *t, const pons__result *last)
 // What a way to a zone says of the zone, for the world's summary (K3).
 static void note_reach(pons_brain *b, const pons__result *last)
 {
-    const char *zone = pons_get_str(last->args, "zone", NULL);
+    const char *zone = pons__about_zone(b, last->skill, last->args);
     const bool no_path =
         last->status == PONS_END_FAILED && pons__no_way(b, last->skill, last->error_code);
     if (zone && no_path) {
@@ -271,13 +272,13 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
     if (last->status == PONS_END_DONE) {
         return PONS_RECOVER_NONE;
     }
-    const pons_value *skill = pons__skill(b, last->skill);
+    const pons__registered *skill = pons__skill(b, last->skill);
     if (last->status == PONS_END_UNKNOWN) {
-        const bool person = pons__has(b->rules.unknown_ask, last->skill) ||
-                            pons_get_bool(skill, "ask_on_unknown", false);
+        const bool person =
+            pons__has(b->rules.unknown_ask, last->skill) || (skill && skill->ask_on_unknown);
         return person ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
     }
-    const pons_value *map = pons_get(skill, "error_map");
+    const pons_value *map = skill ? skill->error_map : NULL; // by numbers that are the skill's own
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)last->error_code);
     const char *word = pons_get_str(map, key, pons_get_str(map, "default", "retry"));

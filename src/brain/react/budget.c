@@ -1,0 +1,27 @@
+// budget.c - what asking a model costs a task: counted, kept with it, and limited (config/kernel.yaml, `model`).
+//
+// Nothing resets it; when it is used up the ladder asks a person, who grants as much again. Once the rules decide
+// for the whole task it is no matter any more.
+#include "brain/ladder.h"
+
+void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
+{
+    if (!r->task) {
+        return;
+    }
+    if (!r->task->spent) {
+        r->task->spent = pons__record_new(&pons__spent_record);
+        r->task->spent->calls_max = b->rules.model_calls_max;
+        r->task->spent->tokens_max = b->rules.model_tokens_max;
+    }
+    r->task->spent->calls++;
+    r->task->spent->tokens += tokens;
+}
+
+bool pons__budget_over(const pons__react *r)
+{
+    const pons__spent *s = r->task ? r->task->spent : NULL;
+    return r->model_tries > 0 && s && !(r->task->ladder && r->task->ladder->rules_decide) &&
+           ((s->calls_max > 0 && s->calls >= s->calls_max) ||
+            (s->tokens_max > 0 && s->tokens >= s->tokens_max));
+}
