@@ -193,6 +193,26 @@ static void the_world_says_whether_the_goal_can_be_reached(void **state)
     bench_close(&b);
 }
 
+static void what_the_body_tells_is_in_the_observation(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+    const pons_value *robot = pons_get(pons_get(seen, "observation"), "robot");
+    assert_true(json_is_number(pons_get(pons_get(robot, "pose"), "x")));
+    assert_true(pons_get_num(robot, "battery_pct", 0.0) > 0.0);
+    is(robot, "zone", "living_room");
+    assert_true(json_is_object(pons_get(robot, "resources")));
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_run(&b, 0.5);
+    pons_autovalue status = pons_brain_status(b.brain);
+    assert_true(json_is_number(pons_get(pons_get(status, "pose"), "x")));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_task_under_way_is_in_tasks_and_skills),
         cmocka_unit_test(why_a_task_is_let_go_of_is_a_flag),
         cmocka_unit_test(the_world_says_whether_the_goal_can_be_reached),
+        cmocka_unit_test(what_the_body_tells_is_in_the_observation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

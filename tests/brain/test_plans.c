@@ -124,6 +124,21 @@ static void each_kind_of_step_runs(void **state)
     bench_close(&b);
 }
 
+// The robot's channel is what a step may ask for, as the body tells it.
+static void a_step_may_ask_how_it_moves(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b,
+          "{'step_id':1,'action':'q','tool_call_type':'query_world','parameters':{'query':"
+          "'robot.twist'}}",
+          "");
+    expect_end(&b, "succeeded", "plan plan_1 is completed");
+    const pons_value *twist = pons_get(pons_get(result_of(&b, 1), "output"), "robot.twist");
+    assert_true(json_is_number(pons_get(twist, "v")) && json_is_number(pons_get(twist, "w")));
+    bench_close(&b);
+}
+
 static void a_precondition_is_checked_before_the_step(void **state)
 {
     (void)state;
@@ -544,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_of_step_runs),
+        cmocka_unit_test(a_step_may_ask_how_it_moves),
         cmocka_unit_test(a_precondition_is_checked_before_the_step),
         cmocka_unit_test(what_the_critic_refuses_fails_with_every_rule),
         cmocka_unit_test(an_unknown_skill_fails_the_step),

@@ -1,6 +1,8 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
 // stored is understood, and docs/brain.md has the tables as they are.
 #include "brain/letter.h"
+#include "brain/observed.h"
+#include "brain/registry.h"
 #include "brain/tables.h"
 #include "unit.h"
 
@@ -124,6 +126,50 @@ static void the_document_has_the_tables(void **state)
     }
 }
 
+static const pons__field *member_of(const pons__record *r, const char *name)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (strcmp(r->fields[i].name, name) == 0) {
+            return &r->fields[i];
+        }
+    }
+    return NULL;
+}
+
+// What is published is what there is: each member of a published schema is read and written by the table.
+static void the_tables_have_what_the_schemas_publish(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        const pons__record *table;
+    } rows[] = {{"decision.json", &pons__decision_record},
+                {"observation.json", &pons__observation_record},
+                {"task.json", &pons__task_record}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[512];
+        const char *name;
+        json_t *unused;
+        snprintf(path, sizeof path, "%s/schemas/%s", PONS_SOURCE_DIR, rows[i].file);
+        pons_autovalue schema = json_load_file(path, 0, NULL);
+        assert_true(json_object_size(pons_get(schema, "properties")) > 0);
+        json_object_foreach((json_t *)pons_get(schema, "properties"), name, unused)
+        {
+            if (!member_of(rows[i].table, name)) {
+                fail_msg("%s has %s, and the table has not", rows[i].file, name);
+            }
+        }
+    }
+    // Of a skill it is the other way round: the brain reads a part of what is published.
+    pons_autovalue skill = json_load_file(PONS_SOURCE_DIR "/schemas/skill.json", 0, NULL);
+    for (size_t i = 0; i < pons__registered_record.n; i++) {
+        const char *name = pons__registered_record.fields[i].name;
+        if (!pons_get(pons_get(skill, "properties"), name)) {
+            fail_msg("the brain reads %s of a skill, and skill.json has not", name);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +178,7 @@ int main(void)
         cmocka_unit_test(what_is_of_another_kind_is_named),
         cmocka_unit_test(what_is_lacking_is_not_what_is_empty),
         cmocka_unit_test(the_document_has_the_tables),
+        cmocka_unit_test(the_tables_have_what_the_schemas_publish),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("state", tests, NULL, NULL);
