@@ -327,6 +327,9 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons_value *told = pons__record_write(&pons__status_record, &status);
     pons__record_free(&pons__plan_brief_record, plan);
     pons__record_free(&pons__rungs_record, rungs);
+    for (size_t i = 0; i < approvals.n; i++) { // no member of its own table
+        pons__set_text(&((pons__question *)approvals.at[i])->task_id, NULL);
+    }
     pons__list_clear(&pons__question_record, &approvals);
     pons__list_clear(&pons__zone_record, &zones);
     pons__record_free(&pons__greeted_record, greeted);
