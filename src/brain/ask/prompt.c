@@ -131,7 +131,7 @@ void pons__prompt_learn(pons_brain *b, const pons_value *usage)
     b->prompt_ratio = ratio < RATIO_MIN ? RATIO_MIN : ratio > RATIO_MAX ? RATIO_MAX : ratio;
 }
 
-// ---- cutting -----------------------------------------------------------------------------------
+// ---- cutting ------------------------------------------------------------------------------------
 
 // The task without its plan, and with no more goals than list_max, from the one at hand on.
 static pons_value *task_at_hand(const pons_value *task, size_t list_max)
