@@ -89,7 +89,8 @@ class Asked(At):
 
 class Board:
     def __init__(self, call):
-        self.call, self.queue, self.lock, self.closed, self.owner = call, queue.SimpleQueue(), threading.Lock(), False, None
+        self.call, self.queue, self.lock, self.closed = call, queue.SimpleQueue(), threading.Lock(), False
+        self.owner, self.pressed = None, None
 
     def ask(self, what):
         """From a task's thread: runs what on the engine's, and gives what it gives."""
@@ -130,7 +131,13 @@ class Board:
         before, self.owner = self.owner, threading.get_ident()
         try:
             while not root.ended:
-                what, reply = self.queue.get()
+                if self.pressed is not None:  # Ctrl-C while another one was waited for
+                    raise self.pressed
+                try:
+                    what, reply = self.queue.get()
+                except KeyboardInterrupt as exc:
+                    self.pressed = exc
+                    raise
                 if reply is None:
                     self._over(what)
                     continue
