@@ -530,7 +530,8 @@ static void corners(const reader *r, const shape *s, pons_value *ret)
     const double grow = 1.0 / cos(M_PI / ROUND); // a polygon that holds the circle
     const int n = s->kind == BOX ? 8 : 2 * ROUND;
     for (int i = 0; i < n; i++) {
-        const double end = i % 2 ? 0.5 : -0.5, a = 2.0 * M_PI * (i / 2 + 0.5) / ROUND;
+        const int corner = i / 2;
+        const double end = i % 2 ? 0.5 : -0.5, a = 2.0 * M_PI * (corner + 0.5) / ROUND;
         double p[3] = {0}, q[3];
         if (s->kind == BOX) {
             for (int k = 0; k < 3; k++) {

@@ -101,33 +101,6 @@ pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_
                          approach(last.w, want.w, YAW_ACCEL_RADPS2 * dt_s)};
 }
 
-double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
-                          double *ret_off)
-{
-    double best = INFINITY, best_s = from_s;
-    for (int i = 0; i + 1 < path->n; i++) {
-        if (path->s[i + 1] < from_s) {
-            continue;
-        }
-        if (path->s[i] > from_s + ahead_m) {
-            break;
-        }
-        const double ex = path->x[i + 1] - path->x[i], ey = path->y[i + 1] - path->y[i];
-        const double len2 = ex * ex + ey * ey;
-        double t =
-            len2 > 1e-12 ? ((pose.x - path->x[i]) * ex + (pose.y - path->y[i]) * ey) / len2 : 0.0;
-        t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
-        const double dx = path->x[i] + t * ex - pose.x, dy = path->y[i] + t * ey - pose.y;
-        const double d2 = dx * dx + dy * dy;
-        if (d2 < best) {
-            best = d2;
-            best_s = path->s[i] + t * (path->s[i + 1] - path->s[i]);
-        }
-    }
-    *ret_off = isfinite(best) ? sqrt(best) : 0.0;
-    return fmax(from_s, best_s);
-}
-
 // Share of the full speed that the clearance at a point allows.
 static double clearance_share(const pons__nav_params *p, const pons__costmap *g, double x, double y)
 {

@@ -464,28 +464,6 @@ double pons__planner_cost_from(const pons__planner *p, const pons__path *path, d
     return cost;
 }
 
-void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y)
-{
-    if (p->n == 0) {
-        *ret_x = *ret_y = 0.0;
-        return;
-    }
-    int lo = 0, hi = p->n - 1;
-    while (hi - lo > 1) {
-        const int mid = (lo + hi) / 2;
-        if (p->s[mid] <= s) {
-            lo = mid;
-        } else {
-            hi = mid;
-        }
-    }
-    const double len = p->s[hi] - p->s[lo];
-    double t = len > 1e-9 ? (s - p->s[lo]) / len : 0.0;
-    t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
-    *ret_x = p->x[lo] + t * (p->x[hi] - p->x[lo]);
-    *ret_y = p->y[lo] + t * (p->y[hi] - p->y[lo]);
-}
-
 // ---- start and goal -----------------------------------------------------------------------------
 
 static bool is_free(const pons__planner *p, int cx, int cy)

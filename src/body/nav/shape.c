@@ -57,7 +57,7 @@ static void inside(pons__shape *s, const pons_footprint *f)
         high_y = fmax(high_y, f->y[i]);
     }
     for (int i = 0; i < FITS_MAX; i++) {
-        const int column = i % GRID, row = i / GRID;
+        const int row = i / GRID, column = i - row * GRID;
         const double x = low_x + (high_x - low_x) * (column + 0.5) / GRID,
                      y = low_y + (high_y - low_y) * (row + 0.5) / GRID;
         const double r = fmin(-pons_footprint_distance(f, x, y), FIT_MAX_M);
