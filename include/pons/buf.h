@@ -72,6 +72,8 @@ static inline void pons_buf_cleanup(pons_buf *b)
 // Bytes of the UTF-8 sequence that s begins with, 1 to 4; 0 when len is 0 or it is not a valid one
 // (overlong forms, surrogates and what lies beyond U+10FFFF are not). Any thread.
 size_t pons_utf8_sequence(const char *s, size_t len);
+// How many bytes at the beginning are UTF-8 without a zero byte: len, or where the first is that is not. Any thread.
+size_t pons_utf8_valid(const char *s, size_t len);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,8 @@
 #define NO_ALIASES    "aliases and anchors are not supported"
 #define TWO_DOCUMENTS "more than one document"
 
-enum { DEPTH_MAX = 64, NODES_FIRST = 64, KEYS_FEW = 24, CHUNK = 4096 };
+// CHUNK_MAX: a block that is not small makes malloc look through all that is free, so there are few of them.
+enum { DEPTH_MAX = 64, NODES_FIRST = 64, KEYS_FEW = 24, CHUNK = 4096, CHUNK_MAX = 256 * 1024 };
 
 struct pons_tree_texts { // keys and faults, one behind the other: freed with the tree
     struct pons_tree_texts *next;
@@ -206,28 +207,21 @@ size_t pons_tree_fault(const pons_tree *t, size_t node, bool *ret_any)
 
 static int check_text(const char *text, size_t len, pons_error *err)
 {
+    if (len > TEXT_MAX) {
+        pons_error_set(err, PONS_EINVAL, WHERE, "larger than 16 MiB");
+        return pons_error_source(err, "1:1");
+    }
+    const size_t bad = pons_utf8_valid(text, len);
+    if (bad == len) {
+        return PONS_OK;
+    }
     uint32_t line = 1, column = 1;
-    const char *what = len > TEXT_MAX ? "larger than 16 MiB" : NULL;
-    for (size_t i = 0; i < len && !what;) {
-        const bool plain = (unsigned char)text[i] < 0x80;
-        const size_t n = plain ? 1 : pons_utf8_sequence(text + i, len - i);
-        what = n == 0 ? "not UTF-8" : text[i] == '\0' ? "a zero byte" : NULL;
-        if (what) {
-            break;
-        }
-        column++;
-        if (text[i] == '\n') {
-            line++;
-            column = 1;
-        }
-        i += n;
+    for (size_t i = 0; i < bad; i += pons_utf8_sequence(text + i, bad - i)) {
+        column = text[i] == '\n' ? 1 : column + 1;
+        line += text[i] == '\n';
     }
-    if (what) {
-        pons_error_set(err, PONS_EINVAL, WHERE, "%s", what);
-        pons_error_source(err, "%u:%u", line, column);
-        return PONS_EINVAL;
-    }
-    return PONS_OK;
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", text[bad] ? "not UTF-8" : "a zero byte");
+    return pons_error_source(err, "%u:%u", line, column);
 }
 
 static int read_events(reader *r)
@@ -422,6 +416,10 @@ static int take_key(reader *r, struct fy_event *ev, pons__span text)
 // What a plain word is; a fault of a word that is no JSON, where JSON is wanted.
 static pons_value *plain(reader *r, pons__span t, const char **ret_fault)
 {
+    if (t.len && !r->t.json &&
+        !strchr("~nNtTfFiI.+-0123456789", t.s[0])) { // most are no more than words
+        return json_stringn(t.s, t.len);
+    }
     pons_value *v = NULL;
     const int base = pons__yaml_int_base(t);
     bool fits = true;
@@ -554,7 +552,8 @@ static const char *keep(reader *r, const char *text, size_t len)
 {
     struct pons_tree_texts *t = r->t.texts;
     if (!t || t->cap - t->used <= len) {
-        const size_t cap = len < CHUNK ? CHUNK : len + 1;
+        const size_t more = !t ? CHUNK : t->cap < CHUNK_MAX / 2 ? 2 * t->cap : CHUNK_MAX;
+        const size_t cap = len < more ? more : len + 1;
         t = malloc(sizeof *t + cap);
         if (!t) {
             r->no_memory = true;

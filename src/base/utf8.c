@@ -3,7 +3,9 @@
 
 #include "pons/buf.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 size_t pons_utf8_sequence(const char *s, size_t len)
 {
@@ -31,6 +33,25 @@ size_t pons_utf8_sequence(const char *s, size_t len)
         }
     }
     return n;
+}
+
+size_t pons_utf8_valid(const char *s, size_t len)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
+    size_t i = 0;
+    while (i < len) {
+        uint64_t eight; // of ASCII, none zero
+        while (len - i >= sizeof eight &&
+               (memcpy(&eight, s + i, sizeof eight), !((eight | (eight - ones)) & high))) {
+            i += sizeof eight;
+        }
+        const size_t n = i < len && s[i] ? pons_utf8_sequence(s + i, len - i) : 0;
+        if (n == 0) {
+            break;
+        }
+        i += n;
+    }
+    return i;
 }
 
 size_t pons__utf8_cut(const char *s, size_t n)

@@ -175,6 +175,26 @@ static void test_base64(void **state)
     }
 }
 
+// Whatever stands at whatever place, behind text of one byte or more a character.
+static void test_utf8_valid(void **state)
+{
+    (void)state;
+    char text[32];
+    for (size_t at = 0; at < 20; at++) {
+        memset(text, 'a', sizeof text);
+        assert_int_equal(pons_utf8_valid(text, at), at);
+        memcpy(text + at, "\xe5\x8e\xa8", 3);
+        assert_int_equal(pons_utf8_valid(text, 23), 23);
+        assert_int_equal(pons_utf8_valid(text, at + 2), at); // cut
+        text[22] = '\0';
+        assert_int_equal(pons_utf8_valid(text, 23), at < 20 && at + 3 > 22 ? at : 22);
+        text[at + 2] = 'a';
+        assert_int_equal(pons_utf8_valid(text, 23), at);
+        text[at] = '\x80';
+        assert_int_equal(pons_utf8_valid(text, 23), at);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_integers_read_back),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_utf8_valid),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

@@ -102,6 +102,22 @@ static void other_shapes_are_read(void **state)
     pons_ws_destroy(d);
 }
 
+// A key with a dot in it is no member of a member, and half of a map that is known is not all of it.
+static void keys_that_nobody_knows_stay(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(PONS_WS_SESSIONS,
+                               "sessions:\n- session_id: a\n  target_ref: t\n  skill_ref: s\n"
+                               "  timeouts.session: 5\n  timeouts: {session: 9, mine: {x: 1}}\n"
+                               "  empty: {}\n");
+    const pons_value *v = value_of(d, "session", "a"), *times = pons_get(v, "timeouts");
+    assert_int_equal(pons_get_int(v, "timeouts.session", 0), 5);
+    assert_int_equal(pons_get_int(times, "session", 0), 9);
+    assert_int_equal(pons_get_int(pons_get(times, "mine"), "x", 0), 1);
+    assert_non_null(pons_get(v, "empty"));
+    pons_ws_destroy(d);
+}
+
 static void a_fault_names_its_place_and_blocks_nobody(void **state)
 {
     (void)state;
@@ -275,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_files_are_read),
         cmocka_unit_test(other_shapes_are_read),
+        cmocka_unit_test(keys_that_nobody_knows_stay),
         cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
         cmocka_unit_test(what_cannot_be_read_says_where),
         cmocka_unit_test(a_change_leaves_the_rest),

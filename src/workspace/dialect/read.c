@@ -19,18 +19,16 @@ static void set_dialect(pons_ws_doc *d);
 // Bytes that are no text are nobody's words: refused whole, with their place.
 static int check_text(const char *text, size_t len, const char *name, pons_error *err)
 {
-    uint32_t line = 1, column = 1;
-    for (size_t i = 0; i < len;) {
-        const bool plain = (unsigned char)text[i] < 0x80;
-        const size_t n = plain ? 1 : pons_utf8_sequence(text + i, len - i);
-        if (n == 0 || text[i] == '\0') {
-            pons_error_set(err, PONS_EINVAL, WHERE, n ? "a zero byte" : "not UTF-8");
-            pons_error_source(err, "%s:%u:%u", name, line, column);
-            return PONS_EINVAL;
+    const size_t bad = pons_utf8_valid(text, len);
+    if (bad < len) {
+        uint32_t line = 1, column = 1;
+        for (size_t i = 0; i < bad; i += pons_utf8_sequence(text + i, bad - i)) {
+            column = text[i] == '\n' ? 1 : column + 1;
+            line += text[i] == '\n';
         }
-        column = text[i] == '\n' ? 1 : column + 1;
-        line += text[i] == '\n';
-        i += n;
+        pons_error_set(err, PONS_EINVAL, WHERE, text[bad] ? "not UTF-8" : "a zero byte");
+        pons_error_source(err, "%s:%u:%u", name, line, column);
+        return PONS_EINVAL;
     }
     return PONS_OK;
 }

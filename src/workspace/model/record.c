@@ -104,6 +104,13 @@ static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_les
     return buf;
 }
 
+static void copy_word(char ret[40], const char *s, size_t n)
+{
+    n = n < 39 ? n : 39;
+    memcpy(ret, s, n);
+    ret[n] = '\0';
+}
+
 // The word of the model that `text` is among `words`, or, `write`, the dialect's of one of the model's.
 static bool find_word(const char *words, const char *text, pons_ws_dialect d, bool write,
                       char ret[40])
@@ -116,16 +123,16 @@ static bool find_word(const char *words, const char *text, pons_ws_dialect d, bo
         const bool alias = n > main && at[main] == '>';
         if (write && !alias && main == len && strncmp(at, text, len) == 0) {
             const bool other = second_len && d == PONS_WS_PAOS2;
-            snprintf(ret, 40, "%.*s", (int)(other ? second_len : main), other ? second : at);
+            copy_word(ret, other ? second : at, other ? second_len : main);
             return true;
         }
         if (!write && main == len && strncmp(at, text, len) == 0) {
-            snprintf(ret, 40, "%.*s", (int)(alias ? second_len : main), alias ? second : at);
+            copy_word(ret, alias ? second : at, alias ? second_len : main);
             return true;
         }
         if (!write && !alias && second_len && second_len == len &&
             strncmp(second, text, len) == 0) {
-            snprintf(ret, 40, "%.*s", (int)main, at);
+            copy_word(ret, at, main);
             return true;
         }
         at += n;
@@ -312,8 +319,55 @@ static void remove_shared(pons_value *v, const char *path)
     json_decref(own);
 }
 
-// One field out of `rest`, into `out`; false: what and path say why.
-static bool take_field(const ws_field *f, const pons_value *raw, pons_value *rest, pons_value *out,
+// Names that were taken, each behind its length.
+static void note_taken(pons_buf *taken, const char *name)
+{
+    const char len = (char)strlen(name);
+    if (pons_buf_bytes(taken, &len, 1) < 0 || pons_buf_bytes(taken, name, (size_t)len) < 0) {
+        pons_end_no_memory("a record");
+    }
+}
+
+// What of raw was not taken, its members shared; NULL: nothing. `at`, its first n bytes, is where raw stands.
+static pons_value *untaken(const pons_value *raw, const pons_buf *taken, char at[64], size_t n)
+{
+    pons_value *rest = NULL, *v;
+    const char *key;
+    json_object_foreach((json_t *)(uintptr_t)raw, key, v)
+    {
+        const size_t len = strlen(key), end = n + len;
+        bool whole = false, part = false;
+        if (end < 63 && !strchr(key, '.')) { // else it is nobody's name
+            memcpy(at + n, key, len);
+            for (size_t i = 0; i < taken->len; i += 1 + (size_t)taken->data[i]) {
+                const size_t has = (size_t)taken->data[i];
+                const char *name = taken->data + i + 1;
+                if (has >= end && memcmp(name, at, end) == 0) {
+                    whole = whole || has == end;
+                    part = part || (has > end && name[end] == '.');
+                }
+            }
+        }
+        if (whole) {
+            continue;
+        }
+        pons_value *left = NULL;
+        if (part && json_is_object(v)) {
+            at[end] = '.';
+            left = untaken(v, taken, at, end + 1);
+        } else {
+            left = pons_value_ref(v);
+        }
+        if (left) {
+            rest = rest ? rest : json_object();
+            json_object_set_new(rest, key, left);
+        }
+    }
+    return rest;
+}
+
+// One field into `out`, its names among `taken`; false: what and path say why.
+static bool take_field(const ws_field *f, const pons_value *raw, pons_buf *taken, pons_value *out,
                        bool all_names, char what[WS_WHAT_MAX], char path[64])
 {
     char buf[64], first[64] = "";
@@ -338,7 +392,7 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_value *res
         json_decref(have);
         have = is;
         copy_name(first, name, strlen(name));
-        remove_shared(rest, name);
+        note_taken(taken, name);
     }
     if (!have && f->preset) {
         have = json_string(f->preset);
@@ -365,16 +419,17 @@ static pons_value *read_fields(ws_kind kind, const pons_value *raw, bool all_nam
                  k->name);
         return NULL;
     }
-    pons_value *rest = json_copy((json_t *)(uintptr_t)raw), *out = json_object();
+    char at[64];
+    pons_autobuf taken = PONS_BUF_INIT;
+    pons_value *out = json_object();
     for (size_t i = 0; i < k->n_fields; i++) {
-        if (!take_field(&k->fields[i], raw, rest, out, all_names, what, path)) {
-            json_decref(rest);
+        if (!take_field(&k->fields[i], raw, &taken, out, all_names, what, path)) {
             json_decref(out);
             return NULL;
         }
     }
+    pons_autovalue rest = untaken(raw, &taken, at, 0);
     pons__ws_record_fill(out, rest);
-    json_decref(rest);
     return out;
 }
 
