@@ -10,6 +10,9 @@
 //     a task of the robot   invoke_agent robot      a root
 //       a decision            decide, or chat where a model was asked
 //       a skill               execute_tool NAME
+//     what a companion does   invoke_agent companion   a root; times are of its life
+//       its decision          decide, or chat
+//       the action            execute_tool NAME
 //
 // Names, times, counts and ends are in spans (gen_ai.*, pons.*, error.type), what people and models said is
 // not. One observer for all of them: give it the events of threads, and their tasks:
@@ -29,6 +32,8 @@ extern "C" {
 
 struct pons_http_ops;
 typedef struct pons_traces pons_traces;
+
+#define PONS_TRACES_LIFE "companion" // the namespace of a companion's events (pons/companion.h)
 
 typedef struct pons_traces_options {
     const struct pons_http_ops *http; // NULL: the module http-curl

@@ -8,6 +8,9 @@
 //     a task of the robot invoke_agent robot   task.active … task.done, a root
 //       a decision          decide             observation … decision; chat when a model was asked
 //       a skill             execute_tool NAME  effect dispatched … its end
+//     what a companion does invoke_agent companion  decision … action.ended, a root; times are of its life
+//       its decision        decide             the decision's minute; chat when a model was asked
+//       the action          execute_tool NAME  action.started … action.ended
 //
 // Spans are made of the events and task notes that the host has anyway, so that no other part knows of
 // traces. What is open is in a table of OPEN_MAX; a span whose end does not come is dropped when its
@@ -28,7 +31,7 @@
 #define KIND_CLIENT   3
 #define STATUS_ERROR  2
 
-typedef enum sort { TURN, TASK, CALL, LOOK, EFFECT, RUN, NODE } sort;
+typedef enum sort { TURN, TASK, CALL, LOOK, EFFECT, RUN, NODE, LIFE, ACT } sort;
 
 typedef struct open_span { // begun, and its end has not come
     bool used;
@@ -250,6 +253,75 @@ static void on_effect(pons_traces *t, const pons_event *ev)
     o->used = false;
 }
 
+// ---- the companion ------------------------------------------------------------------------------
+
+// A decision for an action opens what it does; one for none is a span of its own.
+static void on_life_decision(pons_traces *t, const pons_event *ev, const char *action)
+{
+    const open_span *root = find(t, ev->thread, LIFE, action);
+    open_span o = {.since_ms = ev->ts_ms};
+    const pons_value *model = pons_get(ev->payload, "model");
+    fresh_id(t, o.trace, 32);
+    fresh_id(t, o.id, 16);
+    if (*action && !root) {
+        open_span *fresh = begin(t, ev, LIFE, action);
+        fresh_id(t, fresh->trace, 32);
+        fresh->parent[0] = '\0';
+        root = fresh;
+    }
+    if (root) {
+        memcpy(o.trace, root->trace, sizeof o.trace);
+        memcpy(o.parent, root->id, sizeof o.parent);
+    }
+    pons_value *a = of_operation(model ? "chat" : NULL, ev->thread);
+    put_text(a, "pons.decision.type", action);
+    put_text(a, "pons.decision.source", pons_get_str(ev->payload, "branch", ""));
+    put_text(a, "gen_ai.provider.name", model ? "pons" : NULL);
+    send_span(t, &o, ev->ts_ms, model ? "chat" : "decide", model ? KIND_CLIENT : KIND_INTERNAL, a,
+              false);
+}
+
+static void end_life(pons_traces *t, const pons_event *ev, open_span *o, const char *operation,
+                     const char *what, const char *status)
+{
+    char name[128];
+    const bool good = strcmp(status, "done") == 0;
+    pons_value *a = of_operation(operation, ev->thread);
+    put_text(a, o->sort == LIFE ? "gen_ai.agent.name" : "gen_ai.tool.name", what);
+    put_text(a, "pons.status", status);
+    put_text(a, "error.type", good ? NULL : status);
+    snprintf(name, sizeof name, "%s %.100s", operation, what);
+    send_span(t, o, ev->ts_ms, name, KIND_INTERNAL, a, !good);
+    o->used = false;
+}
+
+static void on_life(pons_traces *t, const pons_event *ev)
+{
+    const char *action = pons_get_str(pons_get(ev->payload, "action"), "type", "");
+    const char *status = pons_get_str(ev->payload, "status", "");
+    open_span *root = find(t, ev->thread, LIFE, action), *act;
+    if (strcmp(ev->type, "decision") == 0) {
+        if (root && !find(t, ev->thread, ACT, action)) { // what was decided before has not begun
+            root->used = false;
+        }
+        on_life_decision(t, ev, action);
+    } else if (strcmp(ev->type, "action.started") == 0) {
+        act = begin(t, ev, ACT, action);
+        if (root) {
+            memcpy(act->trace, root->trace, sizeof act->trace);
+            memcpy(act->parent, root->id, sizeof act->parent);
+        }
+    } else if (strcmp(ev->type, "action.ended") == 0) {
+        act = find(t, ev->thread, ACT, action);
+        if (act) {
+            end_life(t, ev, act, "execute_tool", action, status);
+        }
+        if (root && act) {
+            end_life(t, ev, root, "invoke_agent", "companion", status);
+        }
+    }
+}
+
 // ---- graphs -------------------------------------------------------------------------------------
 
 static void end_run(pons_traces *t, const pons_task_seen *s)
@@ -311,7 +383,9 @@ static void on_event(pons_traces *t, const pons_event *ev)
 {
     const char *type = ev->type;
     open_span *o = NULL;
-    if (strcmp(type, "llm_start") == 0) {
+    if (strcmp(ev->ns, PONS_TRACES_LIFE) == 0) {
+        on_life(t, ev);
+    } else if (strcmp(type, "llm_start") == 0) {
         on_model_start(t, ev);
     } else if (strcmp(type, "llm_end") == 0) {
         on_model_end(t, ev);

@@ -69,6 +69,19 @@ static void a_turn_and_a_task(const bench *b)
     say(b, "main", "task.done", 9200, "{\"task_id\":\"task-1\",\"status\":\"failed\"}");
 }
 
+// What a companion lives.
+static void lives(const bench *b, const char *type, int64_t minute, const char *payload)
+{
+    pons_autovalue v = json_loads(payload, 0, NULL);
+    assert_non_null(v);
+    const pons_event ev = {.thread = "companion",
+                           .ns = PONS_TRACES_LIFE,
+                           .type = type,
+                           .ts_ms = minute * 60000,
+                           .payload = v};
+    pons_traces_event(b->o.traces, &ev);
+}
+
 // All spans that the collector has, in one list.
 static pons_value *spans_of(fake_server *f)
 {
@@ -260,11 +273,51 @@ static void test_nodes_are_spans(void **state)
     fake_server_stop(f);
 }
 
+static void test_a_companion(void **state)
+{
+    static const fake_step steps[] = {{.bytes = TAKEN}};
+    fake_server *f = fake_server_start(steps, 1);
+    bench b;
+    char url[64];
+    (void)state;
+    begin(&b, fake_server_port(f), url);
+    lives(&b, "decision", 1, "{\"action\":null,\"branch\":\"routine\"}");
+    lives(&b, "decision", 2,
+          "{\"action\":{\"type\":\"sleep\"},\"branch\":\"model\",\"model\":{\"said\":\"a "
+          "secret\"}}");
+    lives(&b, "action.started", 2, "{\"action\":{\"type\":\"sleep\"},\"rationale\":\"a secret\"}");
+    lives(&b, "decision", 3, "{\"action\":{\"type\":\"read\"},\"branch\":\"emergency\"}");
+    lives(&b, "action.ended", 3, "{\"action\":{\"type\":\"sleep\"},\"status\":\"interrupted\"}");
+    lives(&b, "action.started", 3, "{\"action\":{\"type\":\"read\"}}");
+    lives(&b, "action.ended", 3, "{\"action\":{\"type\":\"read\"},\"status\":\"done\"}");
+    lives(&b, "action.ended", 9,
+          "{\"action\":{\"type\":\"walk\"},\"status\":\"done\"}"); // begun before
+    end(&b);
+    pons_autovalue all = spans_of(f);
+    assert_int_equal(json_array_size(all), 7);
+    for (size_t i = 0; fake_server_body(f, i); i++) {
+        assert_null(strstr(fake_server_body(f, i), "a secret"));
+    }
+    const pons_value *slept = span(all, "execute_tool sleep"), *chat = span(all, "chat");
+    const pons_value *root = span(all, "invoke_agent companion"),
+                     *done = span(all, "execute_tool read");
+    is_child(slept, root);
+    is_child(chat, root);
+    assert_null(pons_get(root, "parentSpanId"));
+    assert_string_not_equal(pons_get_str(done, "traceId", ""), pons_get_str(root, "traceId", ""));
+    assert_string_equal(pons_get_str(slept, "startTimeUnixNano", ""), "120000000000");
+    assert_string_equal(pons_get_str(slept, "endTimeUnixNano", ""), "180000000000");
+    assert_string_equal(text_of(slept, "error.type"), "interrupted");
+    assert_string_equal(text_of(done, "error.type"), "");
+    fake_server_stop(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_nodes_are_spans),
+        cmocka_unit_test(test_a_companion),
         cmocka_unit_test(test_a_collector_that_is_busy_or_away),
     };
     pons_value_init();

@@ -10,6 +10,7 @@
 #include "pons/ext/llm.h"
 #include "pons/log.h"
 #include "pons/module.h"
+#include "pons/traces.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -55,6 +56,7 @@ typedef struct living { // one `run`
     pons_llm llm;
     char day[16];
     char seen[PATH_MAX + 64]; // the world view's file as it was looked at last
+    pons_traces *traces;      // NULL: nobody collects them
 } living;
 
 static volatile sig_atomic_t stopped;
@@ -150,9 +152,25 @@ static void on_signal(int n)
     stopped = 1;
 }
 
+static void trace(const living *l, const pons_value *ev)
+{
+    int64_t minute = 0;
+    pons_error none = PONS_ERROR_INIT;
+    if (!l->traces || pons_world_view_minute(l->view, pons_get_str(ev, "time", ""), l->from,
+                                             &minute, &none) < 0) {
+        return;
+    }
+    pons_traces_event(l->traces, &(pons_event){.thread = PONS_COMPANION_THREAD,
+                                               .ns = PONS_TRACES_LIFE,
+                                               .type = pons_get_str(ev, "type", ""),
+                                               .ts_ms = minute * MS_A_MINUTE,
+                                               .payload = ev});
+}
+
 static void on_event(void *user, const pons_value *ev)
 {
     living *l = user;
+    trace(l, ev);
     if (l->c->json) {
         cli_print_json(ev);
     } else {
@@ -416,12 +434,14 @@ static int live_it(living *l, pons_error *err)
     rc = rc < 0 ? rc : cli_workspace(l->c, true, err);
     rc = rc < 0 ? rc : cli_store(l->c, &l->store, err);
     rc = rc < 0 ? rc : prepare(l, err);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&l->traces, err);
     rc = rc < 0 ? rc : open_life(l, err);
     rc = rc < 0 ? rc : live(l, err);
     if (rc >= 0) {
         print_end(l);
     }
     pons_companion_close(l->life);
+    pons_traces_close(l->traces);
     if (l->llm.ops) {
         l->llm.ops->close(l->llm.self);
     }
