@@ -10,6 +10,7 @@
 #include "pons/buf.h"
 #include "pons/value.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,17 +198,42 @@ char *pons__redacted(const pons__redact *r, const char *text)
     return now;
 }
 
+// ---- for people ---------------------------------------------------------------------------------
+
+// What stands behind a telling name: in JSON, too, and in JSON that is a text of JSON; on command lines; in
+// headers and addresses. `key` and `token` are words of their own, so behind "token: " in prose only what has
+// a digit or is long is one.
+// clang-format off
+static const char *const named[] = {
+    "(?i)authorization[\\\\\"']*\\s*[:=]\\s*[\\\\\"']*\\K[a-z]+\\s+[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:secret|password|passwd|passphrase)[\\\\\"']*\\s*[:=]\\s*[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))(?:[\\\\\"']+\\s*[:=]|=)\\s*[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))\\s*:\\s*[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{4,}",
+    "(?i)(?<![a-z0-9-])--?(?:[a-z0-9]+[-_])*(?:token|secret|password|passwd|passphrase|[a-z0-9]+[-_]key|apikey)(?:[\"']?,\\s*|[\"']?\\s+|=)[\"']?\\K[^\\s\"',}\\\\-][^\\s\"',}\\\\]{3,}",
+    "(?<![A-Za-z0-9-])(?:-u|--user)(?:\\s+|=)[\"']?[^\\s:\"']+:\\K(?![0-9]+\\b)[^\\s\"']{3,}",
+    "(?i)[a-z][a-z0-9+.-]*://[^\\s/:@\"']*:\\K[^\\s/@\"']+(?=@)",
+    "(?:密码|口令|密钥|令牌)\\s*(?:是|为|:|：|=)\\s*[\"'“]?\\K[!-~]{4,}",
+};
+// clang-format on
+
+static pons__redact *for_people; // made once
+
+static void make_for_people(void)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue more = json_array();
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        json_array_append_new(more, json_string(named[i]));
+    }
+    if (json_array_size(more) == sizeof named / sizeof *named) {
+        (void)pons__redact_open(more, &for_people, &none);
+    }
+}
+
 char *pons_agent_redacted(const char *text)
 {
-    // In JSON, too, and in JSON that is a text of JSON.
-    static const char named[] =
-        "(?i)(?:(?<![a-z])key|api[_-]?key|token|secret|password|passwd)[\\\\\"']*\\s*[:=]\\s*"
-        "[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}";
-    pons_error none = PONS_ERROR_INIT;
-    pons__redact *r = NULL;
-    pons_autovalue more = json_pack("[s]", named);
-    char *clean = more && pons__redact_open(more, &r, &none) >= 0 ? pons__redacted(r, text) : NULL;
-    const bool searched = r != NULL;
-    pons__redact_close(r);
-    return clean ? clean : strdup(searched ? text : UNSEARCHED);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_for_people);
+    char *clean = for_people ? pons__redacted(for_people, text) : NULL;
+    return clean ? clean : strdup(for_people ? text : UNSEARCHED);
 }

@@ -213,6 +213,65 @@ static void redaction_is_bounded_and_hides_what_it_cannot_search(void **state)
     free(shown);
 }
 
+// What people are shown: keys behind telling names, wherever those stand; and words that only sound so stay.
+static void what_is_shown_to_people(void **state)
+{
+    (void)state;
+    static const char *const hidden[] = {
+        "tool --token Zu7kkqPPw1 run",
+        "tool --api-key 'Zu7kkqPPw1'",
+        "tool --password=Zu7kkqPPw1",
+        "[\"--token\", \"Zu7kkqPPw1\"]",
+        "curl -u me:Zu7kkqPPw1 http://x/",
+        "curl -H 'Authorization: Basic bWU6Zu7kkqPPw1=='",
+        "{\"Authorization\": \"Basic Zu7kkqPPw1==\"}",
+        "{\\\"authorization\\\":\\\"Digest Zu7kkqPPw1\\\"}",
+        "{\"apiKey\":\"Zu7kkqPPw1\"}",
+        "{\"accessToken\": \"Zu7kkqPPw1\"}",
+        "{\"clientSecret\":\"Zu7kkqPPw1\"}",
+        "privateKey=Zu7kkqPPw1",
+        "signingKey: Zu7kkqPPw1",
+        "X-Api-Key: Zu7kkqPPw1",
+        "token: Zu7kkqPPw1",
+        "token: Zukkqpwrtzuiopasdfgh",
+        "my password: Zu7kkqPPw1",
+        "https://me:Zu7kkqPPw1@host/path",
+        "postgres://me:Zu7kkqPPw1@/db",
+        "密码是Zu7kkqPPw1",
+        "密码：Zu7kkqPPw1",
+        "Bearer Zu7kkqPPw1Zu7kkqPPw1",
+    };
+    static const char *const shown[] = {
+        "bring the token to the kitchen",
+        "put the token: blue or red, on the table",
+        "the key: kitchen first",
+        "go to the secret garden",
+        "a basic understanding of tokens",
+        "monkey: banana",
+        "turnkey=banana",
+        "--tokens 4000 --key-file key.pem",
+        "--token-env NAME --keyboard qwerty",
+        "docker run --user 1000:1000 image",
+        "http://127.0.0.1:8080/a@b",
+        "say that the password is lost",
+        "密码箱在厨房",
+        "去拿令牌",
+        "12:30 --- 14:00",
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        char *text = pons_agent_redacted(hidden[i]);
+        if (strstr(text, "kkq") || !strstr(text, "[redacted]")) {
+            fail_msg("%s\n is shown as %s", hidden[i], text);
+        }
+        free(text);
+    }
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        char *text = pons_agent_redacted(shown[i]);
+        assert_string_equal(text, shown[i]);
+        free(text);
+    }
+}
+
 static void a_pattern_that_is_none_is_named(void **state)
 {
     (void)state;
@@ -232,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(redaction_is_bounded_and_hides_what_it_cannot_search),
+        cmocka_unit_test(what_is_shown_to_people),
         cmocka_unit_test(a_pattern_that_is_none_is_named),
         cmocka_unit_test(they_stand_around_calls_in_order),
         cmocka_unit_test(they_change_and_refuse_calls),

@@ -111,8 +111,12 @@ static void shown_without_keys(void **state)
 {
     (void)state;
     static const char *const keys[] = {"sk-abcdefghijklmnop1234", "hunter2hunter2", "swordfish"};
-    static const char *const looks[] = {"threads show t", "threads show t --why",
-                                        "threads show t --ns kernel", "threads show t --ns react"};
+    static const char *const looks[] = {"threads show t",
+                                        "threads show t --why",
+                                        "threads show t --ns kernel",
+                                        "threads show t --ns react",
+                                        "threads events t",
+                                        "status t"};
     bench b;
     proc p = {0};
     bench_open(&b);

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/engine/thread_show.h"
 #include "cli/engine/why.h"
+#include "cli/show/secrets.h"
 #include "pons/agent.h"
 #include "pons/brain.h"
 
@@ -319,6 +320,11 @@ static int replay_row(void *user, const pons_event_row *row)
     if ((o->ns && strcmp(o->ns, row->ns) != 0) || (o->modes && !(mode & o->modes)) ||
         pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         return 0;
+    }
+    if (!r->c->json) {
+        pons_value *clean = cli_value_without_secrets(payload);
+        pons_value_unref(payload);
+        payload = clean;
     }
     cli_display_event(r->display, &(pons_event){.seq = row->seq,
                                                 .thread = r->c->argv[1],

@@ -12,8 +12,8 @@
 // Everything goes through secrets.c.
 #include "cli/engine/thread_show.h"
 
-#include "cli/engine/secrets.h"
 #include "cli/engine/why.h"
+#include "cli/show/secrets.h"
 #include "pons/brain.h"
 #include "pons/buf.h"
 

@@ -11,7 +11,7 @@
 // gone. What says nothing about a reason (telemetry, observations, tokens) is left out.
 #include "cli/engine/why.h"
 
-#include "cli/engine/secrets.h"
+#include "cli/show/secrets.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>

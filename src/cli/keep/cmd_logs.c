@@ -5,12 +5,14 @@
 // watched printed, to find out why it died. Lines are shown as they are written, with the log's name
 // before them where there are several.
 #include "cli/cli.h"
+#include "cli/show/secrets.h"
 #include "pons/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,7 +49,10 @@ static void show_line(const cli *c, const log_file *f, bool named, const char *l
                         text ? pons_value_ref(text) : json_string("…"), NULL);
         cli_print_json(row);
     } else {
-        cli_out("%s%s%.*s\n", named ? f->name : "", named ? ": " : "", (int)n, line);
+        char *clean = text ? cli_without_secrets(json_string_value(text)) : NULL;
+        cli_out("%s%s%.*s\n", named ? f->name : "", named ? ": " : "",
+                clean ? (int)strlen(clean) : (int)n, clean ? clean : line);
+        free(clean);
     }
 }
 

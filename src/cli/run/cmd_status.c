@@ -1,5 +1,6 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
 #include "cli/cli.h"
+#include "cli/show/secrets.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,7 +65,8 @@ int cmd_status(cli *c, pons_error *err)
     if (c->json) {
         cli_print_json(status);
     } else {
-        print_status(status);
+        pons_autovalue clean = cli_value_without_secrets(status);
+        print_status(clean);
     }
     return PONS_OK;
 }
