@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,90 @@ static void an_address_that_hangs(void **state)
     bench_close(&b);
 }
 
+// The next request as it came, head and all; `reply` is sent for it. The caller frees.
+static char *take_whole(int fd, const char *reply)
+{
+    char text[8192];
+    size_t n = 0, more = 0;
+    const int one = accept(fd, NULL, NULL);
+    assert_true(one >= 0);
+    for (const char *body = NULL; !body || strlen(body) < more;) {
+        const ssize_t got = recv(one, text + n, sizeof text - 1 - n, 0);
+        assert_true(got > 0);
+        text[n += (size_t)got] = '\0';
+        body = strstr(text, "\r\n\r\n");
+        body = body ? body + 4 : NULL;
+        const char *length = strcasestr(text, "content-length:");
+        more = length ? strtoul(length + strlen("content-length:"), NULL, 10) : 0;
+    }
+    assert_int_equal(send(one, reply, strlen(reply), MSG_NOSIGNAL), (ssize_t)strlen(reply));
+    close(one);
+    return strdup(text);
+}
+
+#define GOOD "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+#define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+// An address: told once for each need, with the token in its head and nowhere else; asked again where it was
+// busy, with the same id; and no redirect takes the token, or what was said, to somebody else.
+static void an_address(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char url[64], other[64], yaml[512], away[256];
+    const int fd = listener(url), elsewhere = listener(other);
+    bench_open(&b);
+    bench_share(&b, BENCH_ASKS);
+    snprintf(yaml, sizeof yaml, "on: [ask, failure]\nurl: %shook\ntoken_env: HOOK_WORD\n", url);
+    tell_by(&b, yaml);
+    setenv("HOOK_WORD", "a-word-for-the-hook", 1);
+    snprintf(away, sizeof away,
+             "HTTP/1.1 307 Go\r\nLocation: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+             other);
+    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    char *first = take_whole(fd, BUSY), *second = take_whole(fd, away);
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    bench_start(&b, &p, NULL, "resume t --json --wait 0"); // its third try is the next session's
+    char *third = take_whole(fd, GOOD);
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_non_null(strstr(first, "POST /hook HTTP/1.1\r\n"));
+    assert_non_null(strstr(first, "Authorization: Bearer a-word-for-the-hook\r\n"));
+    const char *body = strstr(first, "\r\n\r\n"), *again = strstr(second, "\r\n\r\n");
+    assert_string_equal(body, again); // the same notice, by the same id
+    assert_string_equal(body, strstr(third, "\r\n\r\n"));
+    assert_null(strstr(body, "a-word"));
+    assert_non_null(strstr(body, "\"kind\":\"ask\""));
+    free(first);
+    free(second);
+    free(third);
+    // The question is still open, and told: nobody is told again. What comes next is the failure.
+    bench_start(&b, &p, NULL, "resume t --json --wait 0");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_start(&b, &p, NULL,
+                "run --json --thread u " FAST
+                " 'do arm_of_nobody {\"api_key\":\"sk-abcdefghijklmnop1234\"}'");
+    char *failure = take_whole(fd, GOOD);
+    bench_finish(&p);
+    bench_free(&p);
+    assert_non_null(strstr(failure, "\"kind\":\"failure\""));
+    assert_null(strstr(failure, "sk-abc")); // somebody pasted it into the goal
+    free(failure);
+    unsetenv("HOOK_WORD");
+    struct pollfd quiet[2] = {{.fd = fd, .events = POLLIN}, {.fd = elsewhere, .events = POLLIN}};
+    assert_int_equal(poll(quiet, 2, 0), 0);
+    close(fd);
+    close(elsewhere);
+    bench_close(&b);
+}
+
 static void faults_of_the_file(void **state)
 {
     (void)state;
@@ -251,6 +336,7 @@ int main(void)
         cmocka_unit_test_teardown(nobody_takes_it, bench_teardown),
         cmocka_unit_test_teardown(one_that_hangs, bench_teardown),
         cmocka_unit_test_teardown(an_address_that_hangs, bench_teardown),
+        cmocka_unit_test_teardown(an_address, bench_teardown),
         cmocka_unit_test_teardown(faults_of_the_file, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

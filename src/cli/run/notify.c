@@ -12,6 +12,7 @@
 #include "cli/run/notify.h"
 
 #include "cli/run/notify_command.h"
+#include "cli/show/secrets.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
 #include "pons/log.h"
@@ -129,6 +130,9 @@ static void words_of(const cli_notify *n, const char *type, const char *kind, co
         snprintf(ret, cap, "pons %s: %s: %s", strcmp(type, "task.done") == 0 ? "failed" : "missed",
                  text, reason);
     }
+    char *clean = cli_without_secrets(ret); // somebody pasted a key into a goal: it stays here
+    snprintf(ret, cap, "%s", clean);
+    free(clean);
     ret[cli_cut(ret, TEXT_MAX)] = '\0';
 }
 
