@@ -130,7 +130,8 @@ static void shown_without_keys(void **state)
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         bench_start(&b, &p, NULL, looks[i]);
         bench_must_exit(&p, 0);
-        assert_non_null(strstr(p.text, "[redacted]"));
+        // What is over is not in a status.
+        assert_true(strstr(p.text, "[redacted]") || strncmp(looks[i], "status", 6) == 0);
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
             if (strstr(p.text, keys[k])) {
                 fail_msg("%s shows %s:\n%s", looks[i], keys[k], p.text);
