@@ -187,13 +187,14 @@ void ros2_errands_poll(ros2_errands *e, int64_t host_ns)
 {
     char why[PONS_OUTSIDE_TEXT_MAX];
     ros2_upkeep_poll(e->upkeep, host_ns);
-    const bool held = ros2_upkeep_holds(e->upkeep, why, sizeof why);
+    const bool held = ros2_upkeep_holds(e->upkeep, why, sizeof why),
+               begins = ros2_upkeep_begins(e->upkeep);
     for (size_t i = 0; i < e->n; i++) {
         const served *s = &e->at[i];
         if (s->service) {
             ros2_service_poll(s->service, host_ns);
         } else {
-            ros2_action_poll(s->action, held && s->nav2 && !s->nav2->still, host_ns);
+            ros2_action_poll(s->action, s->nav2 && (begins || (held && !s->nav2->still)), host_ns);
         }
     }
 }

@@ -11,7 +11,7 @@
 //                                               --none answers------------> the manager's word; none: not known
 //
 // What is not known holds nothing: a robot whose Nav2 has no lifecycle manager drives as it did, and one without
-// Nav2 is told by its actions that nobody serves them.
+// Nav2 is told by its actions that nobody serves them. But a first goal waits until all have been asked once.
 #include "drivers/ros2/lifecycle.h"
 
 #include "drivers/ros2/service.h"
@@ -39,6 +39,7 @@ struct ros2_lifecycle {
 
     pthread_mutex_t mtx; // what follows
     char why[PONS_OUTSIDE_TEXT_MAX];
+    bool judged; // once
 };
 
 static void judge(ros2_lifecycle *l, const pons_value *state);
@@ -154,6 +155,14 @@ bool ros2_lifecycle_holds(ros2_lifecycle *l, char *why, size_t cap)
     return holds;
 }
 
+bool ros2_lifecycle_begins(ros2_lifecycle *l)
+{
+    pthread_mutex_lock(&l->mtx);
+    const bool begins = !l->judged;
+    pthread_mutex_unlock(&l->mtx);
+    return begins;
+}
+
 // ---- the reader thread --------------------------------------------------------------------------
 
 void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
@@ -200,5 +209,6 @@ static void judge(ros2_lifecycle *l, const pons_value *state)
     }
     pthread_mutex_lock(&l->mtx);
     memcpy(l->why, why, sizeof why);
+    l->judged = true;
     pthread_mutex_unlock(&l->mtx);
 }

@@ -185,6 +185,11 @@ bool ros2_upkeep_holds(ros2_upkeep *u, char *why, size_t cap)
     return u->lifecycle && ros2_lifecycle_holds(u->lifecycle, why, cap);
 }
 
+bool ros2_upkeep_begins(ros2_upkeep *u)
+{
+    return u->lifecycle && ros2_lifecycle_begins(u->lifecycle);
+}
+
 // ---- the loop thread ----------------------------------------------------------------------------
 
 static goal *find(ros2_upkeep *u, const char *id)

@@ -23,6 +23,7 @@ bool ros2_upkeep_takes(const ros2_upkeep *u, const char *skill);
 void ros2_upkeep_poll(ros2_upkeep *u, int64_t host_ns);
 // Any thread: Nav2 is known not to be active, and why.
 bool ros2_upkeep_holds(ros2_upkeep *u, char *why, size_t cap);
+bool ros2_upkeep_begins(ros2_upkeep *u); // any thread: that has not been asked to the end yet
 // The loop thread; they do not wait.
 void ros2_upkeep_begin(ros2_upkeep *u, const pons_errand_goal *goal);
 bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id, pons_errand *ret); // false: no such goal
