@@ -32,6 +32,7 @@ typedef enum pons_ledger_kind {
     PONS_LEDGER_RESET,  // it is about to be lifted
     PONS_LEDGER_REPAIR, // damaged lines were left out
     PONS_LEDGER_PART,   // a new file begins: what the parts before it say
+    PONS_LEDGER_PACE,   // a person's share of every speed limit
     PONS_LEDGER_KINDS
 } pons_ledger_kind;
 
@@ -44,6 +45,7 @@ typedef struct pons_ledger_note {
     int64_t lost;                // repair: lines that were left out
     int64_t after;               // part: parts before it
     int64_t epoch;               // part: the highest control epoch of these
+    int64_t percent; // pace: of every speed limit, that is left; part: the last; 0: none
 } pons_ledger_note;
 
 // Is it about a goal? Else it is a note, of whatever kind.

@@ -35,6 +35,7 @@ typedef enum pons_message_type {
     PONS_MESSAGE_BATTERY,
     PONS_MESSAGE_SET_POSE,
     PONS_MESSAGE_STEER,
+    PONS_MESSAGE_PACE,
     PONS_MESSAGE_TYPES
 } pons_message_type;
 
@@ -100,6 +101,10 @@ typedef struct pons_message {
             double v, w; // [m/s, rad/s]; NAN: not said
             bool let_go;
         } steer;
+        struct {
+            int64_t percent; // of every speed limit, that is left
+            int64_t from;    // what is in force, or else it is not raised; 0: whatever that is
+        } pace;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong
     const pons_value *held; // of a decode: what strings and args lie in

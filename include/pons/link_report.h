@@ -184,6 +184,7 @@ typedef struct pons_report_telemetry {
     double odometer_m;
     int64_t gaps;
     const pons_value *obstacles; // of pons_report_obstacle
+    int64_t pace_percent;        // of every speed limit, that a person has left
     bool collision_risk, latch_durable;
     bool has_arm;            // the rest is told
     const char *holding;     // the id of what is between the fingers; NULL: nothing

@@ -97,6 +97,11 @@ static const pons_field steer_fields[] = {
     {"let_go", BOOLEAN, OPTIONAL, AT(steer.let_go), .means = "the person has finished: the goal is done"},
 };
 
+static const pons_field pace_fields[] = {
+    {"percent", INTEGER, REQUIRED, AT(pace.percent), .min = 10, .max = 100, .means = "of every speed limit is left, kept until another one comes"},
+    {"from",    INTEGER, OPTIONAL, AT(pace.from), .min = 0, .max = 100, .means = "it is not raised unless this is in force; 0: from wherever it is"},
+};
+
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 static const struct {
     const char *word;
@@ -116,6 +121,7 @@ static const struct {
     [PONS_MESSAGE_BATTERY]   = {"world.battery", FIELDS(battery_fields)},
     [PONS_MESSAGE_SET_POSE]  = {"set_pose", FIELDS(set_pose_fields)},
     [PONS_MESSAGE_STEER]     = {"steer", FIELDS(steer_fields)},
+    [PONS_MESSAGE_PACE]      = {"pace", FIELDS(pace_fields)},
 };
 // clang-format on
 

@@ -227,6 +227,7 @@ static const pons_field telemetry_fields[] = {
     {"gaps",                 INTEGER, USUAL,    AT(telemetry.gaps), .means = "holes in the gate's clocks"},
     {"obstacles",            LIST,    USUAL,    AT(telemetry.obstacles), WITH(obstacle_fields), .means = "what stands there beside the map"},
     {"collision_risk",       BOOLEAN, USUAL,    AT(telemetry.collision_risk), .means = "a surprise ahead, below"},
+    {"pace_percent",         INTEGER, USUAL,    AT(telemetry.pace_percent), .preset = 100, .means = "of every speed limit, that a person has left"},
     {"latch_durable",        BOOLEAN, USUAL,    AT(telemetry.latch_durable), .means = "the disk says what is in force"},
     {"",                     GROUP,   USUAL,    AT(telemetry.has_arm), WITH(arm_fields)},
 };

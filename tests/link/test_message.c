@@ -16,7 +16,7 @@ static pons_value *good_value(const pons_field *f)
     case PONS_FIELD_STRING:
         return json_string("word");
     case PONS_FIELD_INTEGER:
-        return json_integer(7);
+        return json_integer(f->min > 7 ? f->min : 7);
     case PONS_FIELD_NUMBER:
         return json_real(1.5);
     case PONS_FIELD_BOOLEAN:
@@ -101,7 +101,7 @@ static bool fits(pons_field_kind kind, const pons_value *v)
     case PONS_FIELD_STRING:
         return json_is_string(v);
     case PONS_FIELD_INTEGER:
-        return json_is_integer(v) || (json_is_real(v) && json_real_value(v) == 2.0);
+        return json_is_integer(v) || (json_is_real(v) && json_real_value(v) == 10.0);
     case PONS_FIELD_NUMBER:
         return json_is_number(v);
     case PONS_FIELD_BOOLEAN:
@@ -119,7 +119,7 @@ static bool fits(pons_field_kind kind, const pons_value *v)
 static void give_each_kind(pons_message_type type, const pons_field *f)
 {
     pons_autovalue kinds =
-        json_pack("[s, i, f, f, f, b, b, {}, [], [s]]", "text", 3, 2.0, 2.5, 1e300, 1, 0, "a");
+        json_pack("[s, i, f, f, f, b, b, {}, [], [s]]", "text", 10, 10.0, 2.5, 1e300, 1, 0, "a");
     size_t i;
     json_t *v;
     json_array_foreach(kinds, i, v)

@@ -306,6 +306,10 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
     if (gap) {
         pons__nav_hold(b->nav, b->robot_ns);
         b->blind_until_ns = robot_ns;
+    } else if (robot_ns > b->robot_ns) {
+        const double taken = 1.0 - pons__pace_share(b->safety.taken_pct);
+        b->spared_ns += (int64_t)(taken * (double)(robot_ns - b->robot_ns));
+        pons__nav_pace(b->nav, 1.0 - taken);
     }
     b->host_ns = host_ns;
     b->robot_ns = robot_ns;
@@ -548,6 +552,8 @@ static int open_durable(pons_body *b, const pons_body_options *opts, pons_error 
     make_boot_id(b, opts, &past);
     b->keeper.d.epoch = b->last_epoch = past.epoch;
     snprintf(b->keeper.d.boot_id, sizeof b->keeper.d.boot_id, "%s", b->boot_id);
+    b->cmd.taken_pct = pons__boot_taken(b->ledger, state_rc, &past);
+    pons__gate_boot_pace(&b->guard, b->cmd.taken_pct);
     decide_latch(b, &latch);
     const pons__latch_want now = pons__safety_want(&b->guard.safety);
     rc = pons__keeper_latch(&b->keeper, &now, err);

@@ -69,6 +69,9 @@ typedef struct pons__client {
     uint64_t reset_seq;     // its number there
     uint64_t reset_latch;   // the latch_count that it means to lift
     int64_t reset_until_ns; // host time
+    bool paces;             // a pace waits for the disk,
+    int pace_taken;         // which takes so much of every limit [%]
+    int64_t pace_until_ns;  // host time
 } pons__client;
 
 typedef struct pons__goal {
@@ -120,6 +123,7 @@ struct pons_body {
     // safety
     pons__gate guard;
     pons__command cmd; // newest; pons__body_publish sends it
+    int64_t spared_ns; // robot time that no time-out counts, as a person wants it slower
     pons__safety_status safety;
     uint64_t latch_seen;
     char note[PONS__REASON_MAX + 64]; // stop.reason while nothing is latched

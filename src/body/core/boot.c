@@ -66,6 +66,12 @@ bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, p
     return false;
 }
 
+int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d)
+{
+    const int said = pons__ledger_pace(l);
+    return state_rc == PONS_OK ? d->taken_pct : said > 0 ? 100 - said : 0;
+}
+
 static bool latch(pons__witness *ret, pons__origin origin, const char *reason)
 {
     *ret = (pons__witness){.latched = true, .origin = origin};

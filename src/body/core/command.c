@@ -13,6 +13,7 @@ void pons__body_env(pons_body *b, pons__skill_env *ret)
 {
     *ret = (pons__skill_env){
         .robot_ns = b->robot_ns,
+        .spared_ns = b->spared_ns,
         .pose = b->pose,
         .where = pons__localizer_watch(b->localizer),
         .odom = b->state.odom_from_base,

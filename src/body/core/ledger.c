@@ -201,6 +201,11 @@ const pons__witness *pons__ledger_witness(const pons__ledger *l)
     return &l->last;
 }
 
+int pons__ledger_pace(const pons__ledger *l)
+{
+    return l->pace;
+}
+
 int64_t pons__ledger_epoch(const pons__ledger *l)
 {
     return l->epoch;

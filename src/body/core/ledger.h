@@ -61,6 +61,7 @@ int64_t pons__ledger_plain(const pons__ledger *l); // of these, without a checks
 int64_t pons__ledger_parts(const pons__ledger *l); // sealed ones that have their lines
 size_t pons__ledger_goals(const pons__ledger *l);  // of all parts
 const pons__witness *pons__ledger_witness(const pons__ledger *l);
+int pons__ledger_pace(const pons__ledger *l);      // the last that a person said [%]; 0: none
 int64_t pons__ledger_epoch(const pons__ledger *l); // highest control epoch of any line
 // A goal that some process of this boot id started and did not finish; NULL boot id: any. Borrowed
 // until the next call.
@@ -85,5 +86,7 @@ int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out);
 // Does a body that finds this ledger, and this state of the latch, start latched? Whenever it cannot
 // prove the opposite. state_rc: of pons__durable_load(). *ret: who latched, and why.
 bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, pons__witness *ret);
+// What it takes of every speed limit [%]: as the state says, else as the ledger does, else nothing.
+int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d);
 
 #endif

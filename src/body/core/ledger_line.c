@@ -64,12 +64,19 @@ static const pons_field repair_fields[] = {
     {"ts_ms", INTEGER, USUAL, NOTE(ts_ms), .means = "since 1970"},
 };
 
+static const pons_field pace_fields[] = {
+    {"percent", INTEGER, USUAL, NOTE(percent), .min = 0, .max = 100, .means = "of every speed limit, that a person leaves"},
+    {"boot_id", STRING,  USUAL, NOTE(boot_id), .means = "of this process of the body"},
+    {"ts_ms",   INTEGER, USUAL, NOTE(ts_ms), .means = "since 1970"},
+};
+
 static const pons_field part_fields[] = {
     {"after",   INTEGER, REQUIRED, NOTE(after), .min = 0, .max = (1 << 20) - 1, .means = "parts before this file: `body.ledger.1` and so on"},
     {"epoch",   INTEGER, USUAL,    NOTE(epoch), .min = 0, .max = PONS__EPOCH_MAX, .means = "the highest of their lines"},
     {"latched", BOOLEAN, USUAL,    NOTE(latched), .means = "their last word of a protective stop: it is in force"},
     {"origin",  STRING,  USUAL,    NOTE(origin), .words = "?", .means = "who latched"},
     {"reason",  STRING,  USUAL,    NOTE(reason), .any_bytes = true, .means = "for people"},
+    {"percent", INTEGER, USUAL,    NOTE(percent), .min = 0, .max = 100, .means = "of every speed limit, as their last `pace` says; 0: there is none"},
     {"ts_ms",   INTEGER, USUAL,    NOTE(ts_ms), .means = "since 1970, of their last line"},
 };
 
@@ -84,6 +91,7 @@ static const struct {
     [PONS_LEDGER_RESET]  = {"reset", FIELDS(latch_fields)},
     [PONS_LEDGER_REPAIR] = {"repair", FIELDS(repair_fields)},
     [PONS_LEDGER_PART]   = {"part", FIELDS(part_fields)},
+    [PONS_LEDGER_PACE]   = {"pace", FIELDS(pace_fields)},
 };
 // clang-format on
 

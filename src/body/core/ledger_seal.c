@@ -35,6 +35,7 @@ int pons__ledger_begin_part(pons__ledger *l, int64_t after, int *ret_fd, off_t *
                                    .latched = l->last.latched,
                                    .origin = pons__origin_word(l->last.origin),
                                    .reason = l->last.reason,
+                                   .percent = l->pace,
                                    .ts_ms = l->ts_ms};
     pons_autobuf text = PONS_BUF_INIT;
     char *fresh = NULL;

@@ -70,6 +70,9 @@ void pons__ledger_see_note(pons__ledger *l, const pons_ledger_note *note)
         snprintf(l->last.reason, sizeof l->last.reason, "%s",
                  repair ? "boot: lines of the ledger were lost" : note->reason);
     }
+    if (note->percent >= PONS__PACE_LEAST_PCT) { // of a pace or a part; what is none says nothing
+        l->pace = (int)note->percent;
+    }
     l->epoch = note->epoch > l->epoch ? note->epoch : l->epoch;
     l->ts_ms = note->ts_ms;
 }

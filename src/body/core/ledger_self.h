@@ -25,6 +25,7 @@ struct pons__ledger {
     int64_t plain;      // of these, without a checksum
     int64_t parts;      // sealed ones that have their lines
     pons__witness last; // what was said last about the latch
+    int pace;           // and about the pace [%]; 0: nothing
     pons__ledger_bounds bounds;
     off_t seal_at;    // 0: bounds.part_bytes
     pons_value *lent; // what the last line that was found lies in

@@ -1,11 +1,14 @@
 // requests.c - stop and reset over a link: each is answered when what it says has happened; and
-// set_pose, by which a person tells a robot that has lost itself where it is; and steer, a person's hand.
+// set_pose, by which a person tells a robot that has lost itself where it is; steer, a person's hand; and
+// pace, by which a person takes a part of every speed limit away.
 //
 //   stop  -> gate: zero is written -> stopped -> disk -> latched
 //                                                 +-fails-> unsaved{message}, once; latched later
 //   reset -> ledger: reset -> gate -> disk: not latched -> gate: free -> ok
 //                               |        +- 2 s -> taken back, error{unsaved}
 //                               +- another stop came -> error{latched}
+//   pace  -> ledger: pace -> gate: slower at once -> disk -> ok, and faster
+//                                                      +-fails-> error{unsaved}; what is faster is taken back
 //
 // The answers wait with their clients and are looked after in each poll. The ledger is a second
 // witness of the latch: a line when a stop latched, a line before a reset goes to the gate, so that
@@ -28,6 +31,8 @@ static bool may_reset(const pons_body *b, const pons__client *c);
 static void answer_stops(pons_body *b, pons__client *c);
 static void send_reset(pons_body *b, pons__client *c);
 static void answer_reset(pons_body *b, pons__client *c);
+static void answer_pace(pons_body *b, pons__client *c);
+static int note_pace(pons_body *b, int taken_pct, pons_error *err);
 static void take_back(pons_body *b);
 static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err);
 
@@ -105,6 +110,42 @@ void pons__steered(pons_body *b, pons__client *c, const pons_message *msg)
     }
 }
 
+// Slower holds at once, faster when it is on the disk (the gate sees to both): ok comes when either is so.
+void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const int taken = 100 - (int)msg->as.pace.percent, now = b->cmd.taken_pct;
+    const int64_t from = msg->as.pace.from;
+    pons_error err = PONS_ERROR_INIT;
+    if (!may_reset(b, c)) {
+        pons__client_error(c, "pace", "not_permitted",
+                           "pace needs the controller, or the user that the body runs as");
+        return;
+    }
+    if (taken < now && from != 0 && from != 100 - now) {
+        pons__client_error(c, "pace", "changed", "another pace came: %d %% of every speed limit",
+                           100 - now);
+        return;
+    }
+    const int rc = note_pace(b, taken, &err);
+    if (rc < 0 && taken < now) {
+        pons__client_error(c, "pace", "unsaved",
+                           "it stays at %d %%, as that cannot be saved: %s: %s", 100 - now,
+                           err.message, err.cause);
+        return;
+    }
+    b->cmd.taken_pct = taken;
+    pons__body_send_command(b);
+    if (rc < 0) {
+        pons__client_error(c, "pace", "unsaved", "it is slower now, which is not saved: %s: %s",
+                           err.message, err.cause);
+        return;
+    }
+    c->paces = true;
+    c->pace_taken = taken;
+    c->pace_until_ns = b->host_ns + PONS__RESET_NS;
+    answer_pace(b, c);
+}
+
 void pons__requests_step(pons_body *b)
 {
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
@@ -115,12 +156,13 @@ void pons__requests_step(pons_body *b)
         answer_stops(b, c);
         send_reset(b, c);
         answer_reset(b, c);
+        answer_pace(b, c);
     }
 }
 
 bool pons__requests_owed(const pons__client *c)
 {
-    return c->stops > 0 || c->latches > 0 || c->resets;
+    return c->stops > 0 || c->latches > 0 || c->resets || c->paces;
 }
 
 void pons__note_latch(pons_body *b)
@@ -226,6 +268,50 @@ static void take_back(pons_body *b)
     pons__body_send_command(b);
     b->noted_latch = 0;
     pons__note_latch(b);
+}
+
+// ---- pace ---------------------------------------------------------------------------------------
+
+static void answer_pace(pons_body *b, pons__client *c)
+{
+    const pons__safety_status *s = &b->safety;
+    if (!c->paces) {
+        return;
+    }
+    const bool seen = s->taken_seen == c->pace_taken, late = b->host_ns > c->pace_until_ns;
+    if (b->cmd.taken_pct != c->pace_taken) {
+        pons__client_error(c, "pace", "changed", "another pace came: %d %% of every speed limit",
+                           100 - b->cmd.taken_pct);
+    } else if (seen && s->taken_pct == c->pace_taken && s->saved_gen == s->gen) {
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "pace"}});
+    } else if (seen && (s->unsaved[0] || late)) {
+        const bool slower = s->taken_pct == c->pace_taken;
+        pons__client_error(c, "pace", "unsaved",
+                           slower ? "it is slower now, which is not saved yet: %s"
+                                  : "it does not become faster, as that cannot be saved: %s",
+                           s->unsaved[0] ? s->unsaved : "the disk does not answer");
+        if (!slower) {
+            b->cmd.taken_pct = s->taken_pct;
+            pons__body_send_command(b);
+            (void)note_pace(b, s->taken_pct, NULL); // the file's word goes before this one's
+        }
+    } else if (late) {
+        pons__client_error(c, "pace", "busy", "the gate does not answer");
+    } else {
+        return;
+    }
+    c->paces = false;
+}
+
+// The ledger's witness of a pace.
+static int note_pace(pons_body *b, int taken_pct, pons_error *err)
+{
+    const pons_ledger_note note = {.kind = PONS_LEDGER_PACE,
+                                   .percent = 100 - taken_pct,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock)};
+    const int last = pons__ledger_pace(b->ledger);
+    return note.percent == (last ? last : 100) ? PONS_OK : pons__ledger_note(b->ledger, &note, err);
 }
 
 // ---- small --------------------------------------------------------------------------------------

@@ -115,6 +115,7 @@ void pons__body_tell(pons_body *b, pons__client *c)
         .gaps = (int64_t)s->gaps,
         .obstacles = obstacles,
         .collision_risk = s->collision_risk,
+        .pace_percent = 100 - s->taken_pct,
         .latch_durable = s->saved_gen == s->gen,
         .has_arm = b->hand.ops != NULL,
         .holding = b->hand.held >= 0 ? b->hand.objects[b->hand.held].id : NULL,

@@ -175,7 +175,7 @@ int pons__nav_go(pons__nav *n, const pons__nav_goal *goal, int64_t now_ns, pons_
         pons_bt_tree_destroy(p.tree);
         pons__nav_resume(n, now_ns);
         n->recoveries = 0;
-        n->begun_ns = n->now_ns;
+        n->begun_ns = n->now_ns + n->spared_ns;
         put_goal(n, goal);
         return PONS_OK;
     }
@@ -216,7 +216,7 @@ static int refuse(pons__nav *n, const pons__nav_goal *goal, int rc, const pons_e
     pons__nav_cancel(n);
     n->recoveries = 0;
     n->through = goal->through;
-    n->begun_ns = n->now_ns;
+    n->begun_ns = n->now_ns + n->spared_ns;
     fail(n, PONS_NAVIGATE_BAD_TREE + (goal->through ? PONS_NAV_THROUGH : 0), "%s",
          pons_error_line(err, line, sizeof line));
     return rc;
@@ -361,7 +361,7 @@ static void begin(pons__nav *n, const pons__nav_goal *goal, int64_t now_ns)
     n->plan.replans = 0;
     n->cancels = 0;
     n->n_fails = 0;
-    n->held_ns = 0;
+    n->held_ns = n->spared_ns = 0;
     n->step_ns = n->robot_ns = n->now_ns = n->begun_ns = now_ns;
     n->at_known = false;
     n->at_text[0] = '\0';
@@ -488,6 +488,11 @@ void pons__nav_step(pons__nav *n, int64_t now_ns, pons_pose2 pose_in_map, pons_t
     fill(n, ret);
 }
 
+void pons__nav_pace(pons__nav *n, double share)
+{
+    n->slower = 1.0 - share;
+}
+
 static void sense_step(pons__nav *n, int64_t now_ns, pons_pose2 pose, pons_twist2 twist)
 {
     if (now_ns - n->step_ns > GAP_NS) { // on hold meanwhile: that time does not count
@@ -497,8 +502,11 @@ static void sense_step(pons__nav *n, int64_t now_ns, pons_pose2 pose, pons_twist
     if (n->dt_s <= 0.0) {
         n->dt_s = DT_NOMINAL_S;
     }
+    if (now_ns > n->step_ns && now_ns - n->step_ns <= GAP_NS) {
+        n->spared_ns += (int64_t)(n->slower * (double)(now_ns - n->step_ns));
+    }
     n->robot_ns = now_ns;
-    n->now_ns = now_ns - n->held_ns;
+    n->now_ns = now_ns - n->held_ns - n->spared_ns;
     n->pose = pose;
     n->twist = twist;
     const bool still = fabs(twist.v) < STILL_MPS && fabs(twist.w) < STILL_RADPS;
@@ -596,7 +604,7 @@ static void fill(pons__nav *n, pons__nav_output *ret)
     ret->replans = n->plan.replans;
     ret->distance_remaining_m = ret->eta_s = NAN;
     ret->poses_remaining = 1;
-    ret->time_s = (double)(n->now_ns - n->begun_ns) / 1e9;
+    ret->time_s = (double)(n->now_ns - n->begun_ns + n->spared_ns) / 1e9;
     if (n->status == PONS_NAV_FAILED) {
         ret->error_code = n->error_code;
         memcpy(ret->error_msg, n->error_msg, sizeof ret->error_msg);
@@ -621,6 +629,7 @@ static void fill(pons__nav *n, pons__nav_output *ret)
         ret->distance_remaining_m = n->follow.remaining_m;
         ret->eta_s = n->follow.remaining_m / (CRUISE_SHARE * n->params.speed_max_mps) +
                      turn / n->params.yaw_rate_max_radps;
+        ret->eta_s /= 1.0 - n->slower;
     }
 }
 

@@ -133,6 +133,9 @@ void pons__nav_cancel(pons__nav *n); // halts the tree, wherever it is
 // scans have shown is elsewhere. Both are forgotten; the goal stays.
 void pons__nav_displaced(pons__nav *n);
 void pons__nav_hold(pons__nav *n, int64_t now_ns);
+// Everything moves at this share of its speed: time counts for so much less where something is to be
+// done within it.
+void pons__nav_pace(pons__nav *n, double share);
 void pons__nav_resume(pons__nav *n, int64_t now_ns);
 
 // What its conditions know of the robot besides pose and scan; all of it optional.

@@ -119,6 +119,8 @@ struct pons__nav {
     int recoveries, recoveries_told; // told: as the board has it
 
     // this step; times without what was spent on hold
+    double slower;     // share of all speeds that a person has taken away
+    int64_t spared_ns; // of the robot's time, that does not count because of it
     int64_t now_ns, robot_ns, held_ns;
     int64_t hold_from_ns; // robot time; -1: not on hold
     int64_t step_ns;      // robot time of the last step

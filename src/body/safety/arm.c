@@ -17,6 +17,8 @@
 // braked. The gripper is no part of this: it keeps what it holds.
 #include "body/safety/arm.h"
 
+#include "body/safety/safety.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -70,10 +72,11 @@ static bool are_numbers(const double *v, int n)
 static void limit(pons__arm_gate *g, const double *q, double *v)
 {
     const pons_arm *a = g->p.model;
+    const double pace = pons__pace_share(g->taken_pct);
     double share = 1.0;
     for (int i = 0; i < a->n; i++) {
         const pons_arm_joint *j = pons_arm_joint_of(a, i);
-        const double most = g->p.speed_share * j->speed_max;
+        const double most = pace * g->p.speed_share * j->speed_max;
         const double left = v[i] > 0.0 ? j->upper - END_RAD - q[i] : q[i] - j->lower - END_RAD;
         const double end = left <= 0.0 ? 0.0 : sqrt(2.0 * 0.5 * g->p.brake * left);
         if (fabs(v[i]) > end) {

@@ -47,6 +47,7 @@ typedef struct pons__arm_gate { // the caller's storage; one thread
     pons__arm_params p;
     pons__arm_status status;
     double last[PONS_ARM_JOINTS];
+    int taken_pct;   // of the joints' speeds, by a person; before each step
     double pushed_s; // for which a joint has pushed too hard
     bool gives_way;  // until it pushes less than half of that
 } pons__arm_gate;

@@ -97,10 +97,13 @@ int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_err
     }
     const int64_t epoch = pons_get_int(v, "epoch", -1);
     const pons_value *latched = pons_get(v, "latched");
-    if (epoch < 0 || epoch > PONS__EPOCH_MAX || !json_is_boolean(latched)) {
+    const int64_t taken = pons_get_int(v, "taken_pct", 0); // a body that knew of none wrote none
+    if (epoch < 0 || epoch > PONS__EPOCH_MAX || !json_is_boolean(latched) || taken < 0 ||
+        taken > 100 - PONS__PACE_LEAST_PCT) {
         return damaged(err, "it lacks what it must have");
     }
-    *ret = (pons__durable){.epoch = epoch, .latched = json_is_true(latched)};
+    *ret =
+        (pons__durable){.epoch = epoch, .latched = json_is_true(latched), .taken_pct = (int)taken};
     ret->origin = pons__origin_of(pons_get_str(v, "origin", "?"));
     snprintf(ret->boot_id, sizeof ret->boot_id, "%s", pons_get_str(v, "boot_id", ""));
     snprintf(ret->reason, sizeof ret->reason, "%s", pons_get_str(v, "reason", ""));
@@ -112,7 +115,7 @@ int pons__durable_save(const char *path, const pons__durable *d, pons_error *err
     pons_autovalue v =
         pons_object("epoch", json_integer(d->epoch), "boot_id", json_string(d->boot_id), "latched",
                     json_boolean(d->latched), "origin", json_string(pons__origin_word(d->origin)),
-                    "reason", pons_text(d->reason), NULL);
+                    "reason", pons_text(d->reason), "taken_pct", json_integer(d->taken_pct), NULL);
     char *text = NULL;
     const long n = v ? pons__sum_line(v, &text) : -1;
     if (n < 0) {

@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PONS__EPOCH_MAX ((INT64_C(1) << 53) - 1) // exact in every reader of JSON
-#define PONS__EPOCH_GAP (INT64_C(1) << 20)       // more than were ever given without a goal
+#define PONS__EPOCH_MAX      ((INT64_C(1) << 53) - 1) // exact in every reader of JSON
+#define PONS__PACE_LEAST_PCT 10 // of every speed limit is left, whatever a person takes
+#define PONS__EPOCH_GAP      (INT64_C(1) << 20) // more than were ever given without a goal
 
 // Who latched. Only `boot`, the body's own doubt about a process that ended badly, may be lifted by
 // the policy auto_reset: sim. `unknown`: nobody can tell any more, so it might have been a person.
@@ -34,6 +35,7 @@ typedef struct pons__durable {
     bool latched;        // a protective stop is in force
     pons__origin origin; // who latched
     char reason[96];     // why
+    int taken_pct;       // of the speed limits, by a person; 0: nothing
 } pons__durable;
 // PONS_ENOTFOUND when there is none; PONS_ECORRUPT when any byte of it is not as it was written;
 // PONS_EIO.

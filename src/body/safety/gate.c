@@ -95,6 +95,7 @@ static void arm_tick(pons__gate *g)
     const pons__arm_zone zone = arm_zone(g, cmd, robot_ns);
     g->arm_ops->state(g->self, &state);
     g->arm_ns = robot_ns;
+    g->arm.taken_pct = g->safety.status.taken_pct;
     pons__arm_gate_step(&g->arm, zone, cmd->arm.qd, &state, fmin(fmax(passed, 0.0), ARM_STEP_MAX_S),
                         out);
     g->arm_ops->write(g->self, out);
@@ -125,6 +126,15 @@ void pons__gate_boot_latch(pons__gate *g, pons__origin origin, const char *reaso
 {
     pons__safety_latch(&g->safety, origin, reason);
     g->safety.status.saved_gen = g->safety.status.gen;
+    publish(g);
+}
+
+void pons__gate_boot_pace(pons__gate *g, int taken_pct)
+{
+    g->safety.status.taken_pct = g->safety.status.taken_seen = taken_pct;
+    for (int i = 0; i < PONS__MAILBOX_SLOTS; i++) {
+        g->command[i].taken_pct = taken_pct;
+    }
     publish(g);
 }
 

@@ -43,6 +43,8 @@ void pons__gate_tick(pons__gate *g);
 int64_t pons__gate_stop(pons__gate *g, const char *reason);
 // Before the safety thread runs: the latch that is on the disk already.
 void pons__gate_boot_latch(pons__gate *g, pons__origin origin, const char *reason);
+// Before it too: the pace that is there.
+void pons__gate_boot_pace(pons__gate *g, int taken_pct);
 // Safety thread, after the latch thread's wake or before a tick: what it has saved.
 void pons__gate_take_saved(pons__gate *g);
 // Single thread: the requests of the newest command now, not at the next tick.

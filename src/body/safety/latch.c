@@ -53,7 +53,8 @@ int pons__keeper_epoch(pons__keeper *k, int64_t epoch, pons_error *err)
     return rc;
 }
 
-// A latch stays in k when it could not be saved, for whoever saves next; its end does not.
+// A latch, and a pace that is slower, stay in k when they could not be saved, for whoever saves next; their
+// end does not.
 int pons__keeper_latch(pons__keeper *k, const pons__latch_want *w, pons_error *err)
 {
     pthread_mutex_lock(&k->mtx);
@@ -61,9 +62,13 @@ int pons__keeper_latch(pons__keeper *k, const pons__latch_want *w, pons_error *e
     k->d.latched = w->latched;
     k->d.origin = w->latched ? w->origin : PONS__ORIGIN_NONE;
     snprintf(k->d.reason, sizeof k->d.reason, "%s", w->latched ? w->reason : "");
+    k->d.taken_pct = w->taken_pct;
     const int rc = save(k, err);
     if (rc < 0 && !w->latched) {
         k->d = before;
+    }
+    if (rc < 0) {
+        k->d.taken_pct = w->taken_pct > before.taken_pct ? w->taken_pct : before.taken_pct;
     }
     pthread_mutex_unlock(&k->mtx);
     return rc;

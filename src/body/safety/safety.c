@@ -38,7 +38,8 @@
 // slower. Backing up looks behind. Docking may come closer, but only slowly. A disc sweeps nothing
 // when it turns; where something touches it turns slowly. A footprint with corners is swept as the polygon
 // it is (sweep.c), and does sweep when it turns: it turns as fast as it could still stop. What no lidar sees, zones that the world
-// keeps robots out of or slow in, lowers v likewise (ground.c).
+// keeps robots out of or slow in, lowers v likewise (ground.c), and so does a person who wants all of it
+// slower (pace.c).
 //
 // **The way out.** Something may be nearer than the stop margin all the same: it came by itself, or
 // nobody looked for a while. Then nothing passes that brings the robot nearer to any point inside
@@ -173,6 +174,11 @@ void pons__safety_requests(pons__safety *s, const pons__command *cmd, const char
             change(s);
         }
     }
+    if (cmd->taken_pct != st->taken_seen) {
+        st->taken_seen = cmd->taken_pct;
+        st->taken_pct = cmd->taken_pct > st->taken_pct ? cmd->taken_pct : st->taken_pct;
+        change(s);
+    }
     go_on(s);
     if (fault && !st->latched) {
         pons__safety_latch(s, PONS__ORIGIN_FAULT, fault);
@@ -198,8 +204,10 @@ void pons__safety_saved(pons__safety *s, const pons__latch_saved *saved)
 pons__latch_want pons__safety_want(const pons__safety *s)
 {
     const pons__safety_status *st = &s->status;
-    pons__latch_want w = {
-        .gen = st->gen, .latched = st->latched && !st->lifting, .origin = st->origin};
+    pons__latch_want w = {.gen = st->gen,
+                          .latched = st->latched && !st->lifting,
+                          .origin = st->origin,
+                          .taken_pct = st->taken_seen};
     snprintf(w.reason, sizeof w.reason, "%s", st->reason);
     return w;
 }
@@ -237,6 +245,7 @@ pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
         want = zones(s, clamp_to_caps(&s->p, cmd->want, docking), docking);
         want = pons__safety_ground(s, want,
                                    pons_pose_compose(cmd->map_from_odom, state->odom_from_base));
+        want = pons__safety_pace(s, want);
     }
     watch_risk(s, docking ? s->p.dock_margin_m : s->p.stop_margin_m, robot_ns);
 
@@ -373,13 +382,14 @@ static void change(pons__safety *s)
 }
 
 // A reset, as far as the disk allows: lifting begins when the latch is there, and ends when its end
-// is.
+// is. A pace that is on the disk is in force.
 static void go_on(pons__safety *s)
 {
     pons__safety_status *st = &s->status;
     if (st->saved_gen != st->gen) {
         return;
     }
+    st->taken_pct = st->taken_seen;
     if (st->lifting) {
         st->latched = st->lifting = false;
         st->origin = PONS__ORIGIN_NONE;

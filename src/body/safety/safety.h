@@ -67,6 +67,7 @@ typedef struct pons__command {
     uint64_t goal_seq;             // rises with every goal that starts
     bool hold;                     // nobody is in control
     bool docking;                  // towards the charger: slow, and closer than else
+    int taken_pct;                 // of every speed limit, that a person takes away; 0: nothing
     int64_t alive_until_host_ns;   // the controller's heartbeat is good until then
     uint64_t stop_count;           // rises with every stop that came over a link
     pons__origin stop_origin;      // of the last of these stops
@@ -94,8 +95,10 @@ typedef struct pons__safety_status {
     uint64_t gen;                   // rises whenever what should be on the disk changes
     uint64_t saved_gen;             // the newest that is on the disk
     char unsaved[PONS__REASON_MAX]; // why gen is not, when that was tried
-    uint64_t stops_seen;            // of the command's stop_count
-    uint64_t resets_seen;           // of the command's reset_count
+    int taken_pct;  // of every speed limit, in force: more at once, less once it is on the disk
+    int taken_seen; // of the command
+    uint64_t stops_seen;  // of the command's stop_count
+    uint64_t resets_seen; // of the command's reset_count
     pons__zone zone;
     pons_twist2 out;     // last velocity written
     double nearest_m;    // nearest return from the robot's centre; INFINITY: none within reach
@@ -116,6 +119,7 @@ typedef struct pons__latch_want {
     bool latched;
     pons__origin origin;
     char reason[PONS__REASON_MAX];
+    int taken_pct;
 } pons__latch_want;
 typedef struct pons__latch_saved {
     uint64_t gen;               // newest that is on the disk
@@ -153,7 +157,7 @@ void pons__safety_init(pons__safety *s, const pons__safety_params *p);
 // Latches; the first reason is kept while it lasts, but a doubt at boot gives way to a real one. By
 // the thread that owns s, as the next three.
 void pons__safety_latch(pons__safety *s, pons__origin origin, const char *reason);
-// The stops and resets of a command, and a driver's fault (or NULL). Part of a step.
+// The stops, resets and pace of a command, and a driver's fault (or NULL). Part of a step.
 void pons__safety_requests(pons__safety *s, const pons__command *cmd, const char *fault);
 // What the latch thread has done; a reset that waited for it goes on.
 void pons__safety_saved(pons__safety *s, const pons__latch_saved *saved);
@@ -163,6 +167,10 @@ pons__latch_want pons__safety_want(const pons__safety *s);
 pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
                               const pons_robot_state *state, const pons_scan *scan,
                               const char *fault, int64_t robot_ns, int64_t host_ns);
+
+// pace.c: what is left of a wish, and of a joint's share of its speed, when a person wants it slower.
+pons_twist2 pons__safety_pace(pons__safety *s, pons_twist2 want);
+double pons__pace_share(int taken_pct); // never above 1, nor below PONS__PACE_LEAST_PCT
 
 // ground.c: what is left of a wish where keep-out and slow zones lie; a part of a step. `at`: the pose
 // in map.

@@ -136,13 +136,13 @@ static void start(pons__skill_run *r, const pons__skill_env *env, pons__motion_g
     goal.allowance_s =
         pons_get_num(r->args, "time_allowance_s", fabs(goal.by) / goal.rate + ALLOWANCE_S);
     r->timeout_s = goal.allowance_s + 1.0; // the motion's own number comes first
-    pons__motion_start(&r->motion, &goal, env->robot_ns, env->odom);
+    pons__motion_start(&r->motion, &goal, env->robot_ns - env->spared_ns, env->odom);
 }
 
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret,
                  int timeout, int collision)
 {
-    const pons__motion_input in = {.now_ns = env->robot_ns,
+    const pons__motion_input in = {.now_ns = env->robot_ns - env->spared_ns,
                                    .odom = env->odom,
                                    .pose = env->pose,
                                    .grid = pons__nav_local(env->nav),

@@ -181,6 +181,7 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .args = args,
                            .timeout_s = k->timeout_s,
                            .start_ns = env->robot_ns,
+                           .spared_ns = env->spared_ns,
                            .phase_ns = env->robot_ns,
                            .held_ns = -1,
                            .doubt_ns = -1,
@@ -215,7 +216,9 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
         return;
     }
     if (ret->status == PONS__SKILL_RUNNING) {
-        const double run_s = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
+        const double run_s =
+            (double)(env->robot_ns - r->start_ns - (env->spared_ns - r->spared_ns)) /
+            (double)PONS_NS_PER_S;
         if (run_s > r->timeout_s) {
             pons__skill_fail(ret, k->timeout_code ? k->timeout_code : PONS__TIMED_OUT,
                              "not done after %.0f s", r->timeout_s);
@@ -270,6 +273,7 @@ static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill
 void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
     r->held_ns = env->robot_ns;
+    r->held_spared_ns = env->spared_ns;
     if (*r->errand) {
         return; // the software is not told: what it asks for does not count
     }
@@ -283,7 +287,9 @@ void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skil
 void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
     const int64_t away_ns = r->held_ns < 0 ? 0 : env->robot_ns - r->held_ns;
-    r->away_ns = away_ns;
+    const int64_t spared_ns = r->held_ns < 0 ? 0 : env->spared_ns - r->held_spared_ns;
+    r->spared_ns += spared_ns; // what was on hold does not count once already
+    r->away_ns = away_ns - spared_ns;
     r->start_ns += away_ns;
     r->phase_ns += away_ns;
     r->held_ns = r->stuck_since_ns = -1;

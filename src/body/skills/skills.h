@@ -58,7 +58,8 @@ typedef struct pons__steer {
 // What a skill sees, and the few things it may use. Filled anew at each control step.
 typedef struct pons__skill_env {
     int64_t robot_ns;
-    pons_pose2 pose;               // in map, by the localiser
+    int64_t spared_ns; // of it since boot, that no time-out counts: a person wants it slower
+    pons_pose2 pose;   // in map, by the localiser
     const pons__pose_watch *where; // how sure that is; NULL: quite
     pons_pose2 odom;               // odom_from_base
     pons_twist2 twist;             // measured
@@ -96,8 +97,10 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     int phase;
     double timeout_s;       // robot time; the skill's, until its own functions know better
     int64_t start_ns;       // robot time at which it started
+    int64_t spared_ns;      // the body's spared time by then
     int64_t phase_ns;       // robot time at which the phase began
     int64_t held_ns;        // robot time at which it was held; -1
+    int64_t held_spared_ns; // and spared time
     int64_t stuck_since_ns; // robot time since which the gate lets nothing through; -1
     pons_pose2 goal;        // in map
     pons_pose2 from;        // in odom, where the phase began
@@ -107,7 +110,7 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     int recoveries, recoveries_before; // of the navigator, now and before it was started anew
     int tries;
     uint64_t steers;  // of drive_by_hand: messages that came before it
-    int64_t away_ns;  // robot time of the last hold
+    int64_t away_ns;  // robot time of the last hold, less what was spared in it
     int64_t doubt_ns; // robot time since which the pose is in doubt, or something is lacking; -1
     bool undecided;   // done by its own measure, but the last scan does not believe the pose
     pons_twist2 last_cmd; // of the motion
