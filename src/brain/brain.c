@@ -32,6 +32,7 @@
 #include "brain/schedule.h"
 #include "brain/self.h"
 #include "brain/stopped.h"
+#include "brain/tempo.h"
 #include "pons/log.h"
 
 #include <stdlib.h>
@@ -292,6 +293,7 @@ static int work(pons_brain *b, pons_error *err)
             }
             ticked = true;
             pons__stopped_send(b);
+            pons__tempo_send(b);
             if (!b->heard) {
                 b->heard = true;
                 pons__port_heard(&b->port);

@@ -33,6 +33,9 @@ int pons__done_check(pons_brain *b, pons_error *err)
     if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
         return PONS_OK;
     }
+    if (b->tasks->tempo) { // the body has not said yet that it has it
+        return PONS_OK;
+    }
     if (people_are_gone(b)) {
         return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }

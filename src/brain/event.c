@@ -46,6 +46,17 @@ static const pons__field control_told_fields[] = {
 };
 EVENT(control_told, "control", "a word of control that did nothing");
 
+static const pons__field tempo_set_fields[] = {
+    {"percent", INT, NEVER, offsetof(pons__tempo_set, percent), .means = "of every speed limit, from now on"},
+    {"by", TEXT, NEVER, offsetof(pons__tempo_set, by), .means = "who said so"},
+};
+EVENT(tempo_set, "tempo.set", "the body has it, on its disk");
+
+static const pons__field tempo_refused_fields[] = {
+    {"reason", TEXT, NEVER, offsetof(pons__tempo_refused, reason), .means = "why it stays as fast as it is"},
+};
+EVENT(tempo_refused, "tempo.refused", "how fast somebody wanted it is not done");
+
 static const pons__field task_queued_fields[] = {
     {"task", RECORD, NEVER, offsetof(pons__task_queued, task), .of = &pons__task_record, .means = "whole"},
 };

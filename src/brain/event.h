@@ -167,6 +167,17 @@ typedef struct pons__stop_told {
 } pons__stop_told;
 extern const pons__record pons__stop_told_record;
 
+typedef struct pons__tempo_set {
+    int64_t percent;
+    const char *by;
+} pons__tempo_set;
+extern const pons__record pons__tempo_set_record;
+
+typedef struct pons__tempo_refused {
+    const char *reason;
+} pons__tempo_refused;
+extern const pons__record pons__tempo_refused_record;
+
 typedef struct pons__schema_failed {
     const char *schema;
     const char *message;

@@ -15,6 +15,7 @@
 #include "brain/schedule.h"
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
+#include "brain/tempo.h"
 
 #include <string.h>
 #include <strings.h>
@@ -128,12 +129,25 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const char *word = u->control ? u->control : "";
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
-    if (person && answers_question(s, text, word)) {
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue pace = NULL; // "slower" controls the robot, and is no answer to what asks for words
+    const bool paces = b->opts.policy.ops->pace &&
+                       b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none) >= 0;
+    if (person && answers_question(s, text, paces ? "pace" : word)) {
         return;
     }
     if (person && strcmp(word, "stop") != 0 &&
         (pons__schedules_hear(b, s->cx, text, s->said->by) ||
          pons__places_hear(b, s->cx, text, s->said->by))) {
+        return;
+    }
+    pons_autovalue tempo = NULL;
+    const char *rest = NULL;
+    if (strcmp(word, "stop") != 0 &&
+        pons__tempo_hear(b, s->cx, s->t, text, s->said->by, person, &tempo, &rest)) {
+        if (rest) {
+            handle_words(s, rest, person);
+        }
         return;
     }
     if (still_at(s)) {

@@ -20,6 +20,7 @@
 #include "brain/guard.h"
 #include "brain/news.h"
 #include "brain/self.h"
+#include "brain/tempo.h"
 #include "pons/log.h"
 #include "pons/memory.h"
 
@@ -162,6 +163,14 @@ static void on_report(pons__port *p, const pons_report *r)
         return;
     case PONS_REPORT_ERROR:
         on_error(p, r->as.error.code, r->as.error.message);
+        if (strcmp(r->as.error.re, "pace") == 0) {
+            pons__tempo_answered(p->brain, r->as.error.code, r->as.error.message);
+        }
+        return;
+    case PONS_REPORT_OK:
+        if (strcmp(r->as.ok.re, "pace") == 0) {
+            pons__tempo_answered(p->brain, NULL, "");
+        }
         return;
     default:
         break;

@@ -15,6 +15,7 @@
 #include "brain/hear.h"
 #include "brain/questions.h"
 #include "brain/stopped.h"
+#include "brain/tempo.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         pons__hear(&s, pending, true);
         pons__hear(&s, pending, false);
     }
+    pons__tempo_look(b, cx, s.t);
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));

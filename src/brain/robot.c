@@ -23,6 +23,7 @@ static const pons__field robot_fields[] = {
     {"stop",           RECORD, KEY,   offsetof(pons__robot, stop), .of = &pons__latch_record, .means = "the latch"},
     {"held",           BOOL,   KEY,   offsetof(pons__robot, held), .means = "the body holds its goal: it had lost the brain"},
     {"collision_risk", BOOL,   KEY,   offsetof(pons__robot, collision_risk), .means = "of now"},
+    {"pace_percent",   INT,    KEY,   offsetof(pons__robot, pace_percent), .preset = 100, .means = "of every speed limit, that a person has left"},
     {"odometer_m",     NUM,    KEY,   offsetof(pons__robot, odometer_m), .preset = NAN, .means = "driven so far"},
     {"nearest_m",      NUM,    KEY,   offsetof(pons__robot, nearest_m), .preset = NAN, .means = "the nearest that the lidar sees"},
     {"scan_age_ms",    INT,    KEY,   offsetof(pons__robot, scan_age_ms), .preset = -1, .means = "-1: there was none"},

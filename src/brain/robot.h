@@ -17,6 +17,7 @@ typedef struct pons__robot {
     const char *zone, *holding; // NULL: none
     pons__latch *stop;
     int64_t scan_age_ms;
+    int64_t pace_percent;
     bool docked, held, collision_risk;
 } pons__robot;
 extern const pons__record pons__robot_record;

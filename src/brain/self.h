@@ -56,7 +56,12 @@ struct pons_brain {
     bool reset_wanted;     // a person asked to lift the latch
     int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent
     int64_t reset_sent_ms; // the same of a reset
-    bool heard;            // a tick has taken what was said while nobody was here
+    int64_t tempo_sent_ms; // and of how fast a person wants it
+    bool tempo_waits;      // for the answer
+    int64_t tempo_sent;    // the percent to which that belongs
+    enum { PONS__TEMPO_OPEN, PONS__TEMPO_TAKEN, PONS__TEMPO_REFUSED } tempo_answer;
+    char tempo_why[160]; // of a refusal
+    bool heard;          // a tick has taken what was said while nobody was here
 
     long prompt_tokens;  // of the newest request, as estimated
     double prompt_ratio; // what a server counts for each token that is estimated

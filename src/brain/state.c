@@ -219,6 +219,13 @@ static const pons__field stopped_fields[] = {
 };
 TABLE(stopped, "a stop in force (docs/safety.md)");
 
+static const pons__field tempo_fields[] = {
+    {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},
+    {"from",    INT,  NEVER, offsetof(pons__tempo, from), .means = "in force when it was said"},
+    {"by",      TEXT, NEVER, offsetof(pons__tempo, by), .means = "who said so"},
+};
+TABLE(tempo, "how fast a person wants it, until the body has it");
+
 static const pons__field told_fields[] = {
     {"state",      WORD,   NEVER, offsetof(pons__told, state), .words = pons__inner_words, .means = "`idle`, `active`, `stopping`"},
     {"activation", INT,    NEVER, offsetof(pons__told, activation), .means = "counts up"},
@@ -247,6 +254,7 @@ static const pons__field tasks_fields[] = {
     {"react",          RECORD, NEVER, offsetof(pons__tasks, react), .of = &pons__told_record, .means = "the inner loop, as the kernel knows it"},
     {"safe_handled",   BOOL,   NEVER, offsetof(pons__tasks, safe_handled), .means = "the inner loop has stopped the base for this SAFE"},
     {"stopped",        RECORD, NUL,   offsetof(pons__tasks, stopped), .of = &pons__stopped_record, .means = "a stop in force"},
+    {"tempo",          RECORD, KEY,   offsetof(pons__tasks, tempo), .of = &pons__tempo_record, .means = "how fast a person wants it, until the body has it"},
     {"totals",         RECORD, NEVER, offsetof(pons__tasks, totals), .of = &pons__totals_record, .means = "of the run"},
     {"let_go",         INT,    KEY,   offsetof(pons__tasks, let_go), .means = "the activation at which a stop was let go of"},
     {"run_first",      INT,    KEY,   offsetof(pons__tasks, run_first), .means = "number of the run's first task"},

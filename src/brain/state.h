@@ -205,6 +205,14 @@ typedef struct pons__stopped {
 } pons__stopped;
 extern const pons__record pons__stopped_record;
 
+// How fast a person wants it, until the body has it (tempo.c).
+typedef struct pons__tempo {
+    int64_t percent; // of every speed limit
+    int64_t from;    // in force when it was said
+    const char *by;
+} pons__tempo;
+extern const pons__record pons__tempo_record;
+
 typedef struct pons__told { // the inner loop, as the kernel knows it
     int state;              // pons__inner
     int64_t activation;
@@ -229,6 +237,7 @@ typedef struct pons__tasks {
     int64_t next;        // number of the next task
     pons__told *react;
     pons__stopped *stopped; // NULL: no stop is in force
+    pons__tempo *tempo;     // NULL: the body has it
     pons__totals *totals;
     int64_t let_go;            // the activation at which a stop was let go of
     int64_t run_first;         // the first task of the run; 0: there was no run

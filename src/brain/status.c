@@ -83,6 +83,7 @@ static const pons__field status_fields[] = {
     {"mode_reason", TEXT,   NEVER, offsetof(pons__status, mode_reason), .means = "for people"},
     {"paused",      BOOL,   NEVER, offsetof(pons__status, paused), .means = "a person said pause"},
     {"stopped",     RECORD, NUL,   offsetof(pons__status, stopped), .of = &pons__stopped_record, .means = "a stop in force, as the kernel knows it"},
+    {"pace_percent", JSON,  NUL,   offsetof(pons__status, pace_percent), .means = "of every speed limit, that a person has left"},
     {"stop",        JSON,   NEVER, offsetof(pons__status, stop), .means = "the body's latch: {latched, reason, …}; `latched` null: no body"},
     {"battery_pct", JSON,   NUL,   offsetof(pons__status, battery_pct), .means = "as the body tells"},
     {"battery_state", JSON, NUL,   offsetof(pons__status, battery_state), .means = "as the body tells"},
@@ -107,6 +108,7 @@ TABLE(status, "`pons status --json`");
 // What the body says of itself, as it came: the newest telemetry, and its hello.
 static const pons__field told_now_fields[] = {
     {"pose",          JSON, KEY, offsetof(pons__told_now, pose), .means = "of telemetry"},
+    {"pace_percent",  JSON, KEY, offsetof(pons__told_now, pace_percent), .means = "of telemetry"},
     {"stop",          JSON, KEY, offsetof(pons__told_now, stop), .means = "of telemetry"},
     {"battery_pct",   JSON, KEY, offsetof(pons__told_now, battery_pct), .means = "of telemetry"},
     {"battery_state", JSON, KEY, offsetof(pons__told_now, battery_state), .means = "of telemetry"},
@@ -305,6 +307,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
                                : "",
         .paused = tasks && tasks->paused,
         .stopped = tasks ? tasks->stopped : NULL,
+        .pace_percent = now->pace_percent,
         .stop = now->stop ? now->stop : no_body,
         .battery_pct = now->battery_pct,
         .battery_state = now->battery_state,

@@ -15,7 +15,7 @@ typedef struct pons__status {
     const char *mode_reason, *zone;
     bool paused;
     const pons__stopped *stopped;
-    const pons_value *stop, *battery_pct, *battery_state, *pose, *distance_to_target;
+    const pons_value *stop, *pace_percent, *battery_pct, *battery_state, *pose, *distance_to_target;
     const pons__task *active_task;
     pons__list queue; // pons__task
     const pons_value *finished;
@@ -33,7 +33,7 @@ extern const pons__record pons__status_record, pons__status_body_record, pons__s
     pons__status_skill_record, pons__status_failure_record, pons__status_question_record;
 
 typedef struct pons__told_now {
-    const pons_value *pose, *stop, *battery_pct, *battery_state, *distance, *realtime;
+    const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance, *realtime;
 } pons__told_now;
 extern const pons__record pons__told_now_record;
 

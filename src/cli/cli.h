@@ -371,6 +371,7 @@ int cmd_status(cli *c, pons_error *err);
 int cmd_say(cli *c, pons_error *err);
 int cmd_stop(cli *c, pons_error *err);
 int cmd_reset(cli *c, pons_error *err);
+int cmd_pace(cli *c, pons_error *err);
 int cmd_pause(cli *c, pons_error *err);
 int cmd_continue(cli *c, pons_error *err);
 int cmd_cancel(cli *c, pons_error *err);

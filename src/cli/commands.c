@@ -182,6 +182,8 @@ static const cli_command commands[] = {
     {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say},
     {"stop", "[REASON]", "latch a protective stop", cmd_stop},
     {"reset", "", "lift the latch", cmd_reset},
+    {"pace", "[slower|faster|normal speed|half speed|30%|0.2 m/s]",
+     "how fast the robot may be from now on; without a word: how fast that is", cmd_pace},
     {"pause", "[--thread ID]", "pause the task; it keeps its place", cmd_pause},
     {"continue", "[--thread ID]", "go on after a pause, or after stop and reset", cmd_continue},
     {"cancel", "[TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},

@@ -61,6 +61,7 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
 // "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (call.c).
 int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error *err);  // when.c
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err); // place.c
+int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err);  // pace.c
 int pons__call_parse(const char *text, const pons_value *world, pons_value **ret, pons_error *err);
 // The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
 // answer.

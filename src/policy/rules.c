@@ -19,7 +19,8 @@
 static const pons_policy_ops rules_ops = {.parse = pons__policy_parse,
                                           .decide = pons__policy_decide,
                                           .when = pons__policy_when,
-                                          .place = pons__policy_place};
+                                          .place = pons__policy_place,
+                                          .pace = pons__policy_pace};
 
 int pons_rules_open(const pons_value *intents, pons_policy *ret, pons_error *err)
 {

@@ -532,6 +532,17 @@ static void body_message(bench *b, const pons_value *msg)
         const int64_t number = pons_get_int(msg, "number", 0);
         b->resets++;
         b->latched = b->latched && (!b->lifts || (number && number != b->latches));
+    } else if (strcmp(type, "pace") == 0 && !b->pace_mute) {
+        const int percent = (int)pons_get_int(msg, "percent", 0);
+        const int from = (int)pons_get_int(msg, "from", 0);
+        const char *code = b->pace_refuse                         ? b->pace_refuse
+                           : percent > b->pace && from != b->pace ? "changed"
+                                                                  : NULL;
+        b->pace = code ? b->pace : percent;
+        tell(b, code ? pons_object("type", json_string("error"), "code", json_string(code), "re",
+                                   json_string("pace"), "message",
+                                   json_string("the test wants it so"), NULL)
+                     : pons_object("type", json_string("ok"), "re", json_string("pace"), NULL));
     } else if (strcmp(type, "stop") == 0) {
         b->stops++;
         bench_latch(b, "a person said stop");
@@ -674,7 +685,8 @@ static void body_telemetry(bench *b)
                           "number", (json_int_t)b->latches, "origin",
                           strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
                 "held", json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
-                "collision_risk", json_boolean(b->risk), "boot_id", json_string(b->boot), NULL));
+                "collision_risk", json_boolean(b->risk), "pace_percent",
+                b->pace ? json_integer(b->pace) : NULL, "boot_id", json_string(b->boot), NULL));
 }
 
 static bench_goal *find_goal(bench *b, const char *id)

@@ -68,8 +68,11 @@ typedef struct bench {
     const char *battery_state;
     int64_t latches; // so far; a reset may name one
     bool docked, latched, risk;
-    bool astray; // the scans contradict where it says it is
-    bool lifts;  // a reset lifts the latch; else the test does
+    bool astray;             // the scans contradict where it says it is
+    bool lifts;              // a reset lifts the latch; else the test does
+    int pace;                // percent; as the body has it on its disk; 0: it knows of none
+    bool pace_mute;          // it takes no pace and says nothing
+    const char *pace_refuse; // the code with which it refuses; NULL: it takes it
     const char *stop_reason;
     const char *boot;
     const char *reject; // code for every goal but stop_base; NULL: accepts

@@ -57,7 +57,7 @@ static const struct {
     [PONS_MESSAGE_CANCEL] = {pons__goal_cancel, true, true},
     [PONS_MESSAGE_ADOPT] = {pons__goal_adopt, true, true},
     [PONS_MESSAGE_STATUS] = {pons__goal_status, true, false},
-    [PONS_MESSAGE_PACE] = {pons__pace_asked, true, false},
+    [PONS_MESSAGE_PACE] = {pons__pace_asked, false, false},
     [PONS_MESSAGE_STOP] = {pons__stop_asked, false, true},
     [PONS_MESSAGE_RESET] = {pons__reset_asked, false, false},
     [PONS_MESSAGE_BYE] = {on_bye, true, false},

@@ -254,6 +254,13 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
         }
         pons_autovalue when = NULL; // a goal of a time is held against the world without it
         const char *goal = goals[i];
+        pons_autovalue pace = NULL; // nor does how fast
+        if (policy->ops->pace(policy->self, goal, &pace, &(pons_error)PONS_ERROR_INIT) >= 0) {
+            goal = pons_get_str(pace, "rest", NULL);
+        }
+        if (!goal) {
+            continue;
+        }
         if (policy->ops->when(policy->self, goal, &when, &(pons_error)PONS_ERROR_INIT) >= 0) {
             goal = pons_get_str(when, "text", goal);
         }

@@ -88,6 +88,10 @@ static void print_status(const pons_value *s)
     } else {
         cli_out("robot     no body answers\n");
     }
+    const int64_t pace = pons_get_int(s, "pace_percent", 100);
+    if (pace < 100) {
+        cli_out("pace      %lld %% of its speed (`pons pace normal`)\n", (long long)pace);
+    }
     if (pons_get_bool(stop, "latched", false)) {
         cli_out("stop      latched: %s\n", pons_get_str(stop, "reason", ""));
     }

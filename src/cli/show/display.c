@@ -207,6 +207,10 @@ static void print_event_text(cli_display *d, const pons_event *ev)
              pons_get_str(p, "reason", ""));
     } else if (strncmp(ev->type, "plan.", 5) == 0) {
         text_plan(d, ev->type, p);
+    } else if (strcmp(ev->type, "tempo.set") == 0) {
+        line(d, "pace", "%lld %% of its speed", (long long)pons_get_int(p, "percent", 0));
+    } else if (strcmp(ev->type, "tempo.refused") == 0) {
+        line(d, "note", "pace: %s", pons_get_str(p, "reason", ""));
     } else if (strcmp(ev->type, "place.kept") == 0) {
         const pons_value *place = pons_get(p, "place");
         line(d, "place", "%s: %.2f, %.2f m (pons places)", pons_get_str(place, "name", ""),

@@ -1,0 +1,173 @@
+// tempo.c - "slower", "half speed", "at 0.2 m/s": how fast a person wants the robot from now on.
+//
+//     words --K5--> tasks.tempo {percent, from}, committed --loop--> pace{percent, from} --body--> ok
+//                                                                                          |
+//                        event tempo.set <--K5-- tasks.tempo is gone, committed <----------+
+//
+// The body holds it: its gate lets nothing pass that is faster, and its disk keeps it. The kernel keeps a
+// wish only until the body has said ok, which it says when the disk has it; so a death at any point of
+// this leaves either the wish in the inbox, or it in `tasks`, or the body with it. Sent twice it is the same.
+//
+// Nobody but a person makes it faster: what a model says, or a goal of a time, may only slow down. What is
+// faster says from where (`from`): where somebody, at another terminal, has said another pace meanwhile,
+// the body refuses it.
+#include "brain/tempo.h"
+
+#include "brain/event.h"
+#include "pons/brain_pace.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AGAIN_MS 1000
+#define FULL     100
+
+static const int steps[] = {10, 25, 50, 75, FULL}; // of every speed limit [%]
+
+// The next step above (up) or below; the same at an end.
+static int64_t next_step(int64_t percent, bool up)
+{
+    int64_t next = percent;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (up && steps[i] > percent) {
+            return steps[i];
+        }
+        next = !up && steps[i] < percent ? steps[i] : next;
+    }
+    return next;
+}
+
+static void refused(pons_brain *b, pons_cx *cx, const char *reason)
+{
+    pons__event_emit(b, cx, &pons__tempo_refused_record, &(pons__tempo_refused){.reason = reason});
+}
+
+int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps,
+                     int64_t *ret_percent, pons_error *err)
+{
+    const char *word = pons_get_str(said, "word", "");
+    const double number = pons_get_num(said, "number", 0.0);
+    double percent = number;
+    if (strcmp(word, "slower") == 0 || strcmp(word, "faster") == 0) {
+        const bool up = *word == 'f';
+        const int64_t next = next_step(now_percent, up);
+        if (next == now_percent) {
+            return pons_error_set(err, PONS_EINVAL, "pace", "it is as %s already: %lld %%",
+                                  up ? "fast as it may be" : "slow as it goes",
+                                  (long long)now_percent);
+        }
+        *ret_percent = next;
+        return PONS_OK;
+    }
+    if (strcmp(word, "normal") == 0) {
+        percent = FULL;
+    } else if (strcmp(word, "mps") == 0) {
+        percent = top_mps > 0.0 ? FULL * number / top_mps : NAN;
+    }
+    percent = floor(percent + 1e-9); // never faster than was said
+    if (!(percent >= steps[0] && percent <= FULL)) {
+        return top_mps > 0.0
+                   ? pons_error_set(err, PONS_EINVAL, "pace",
+                                    "it may be from %d to %d %% of its speed, %.2f to %.2f m/s",
+                                    steps[0], FULL, steps[0] * top_mps / FULL, top_mps)
+                   : pons_error_set(err, PONS_EINVAL, "pace",
+                                    "it may be from %d to %d %% of its speed", steps[0], FULL);
+    }
+    *ret_percent = (int64_t)percent;
+    return PONS_OK;
+}
+
+bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *text, const char *by,
+                      bool person, pons_value **ret_said, const char **ret_rest)
+{
+    const pons_policy_ops *ops = b->opts.policy.ops;
+    pons_error why = PONS_ERROR_INIT;
+    *ret_rest = NULL;
+    if (!ops->pace || ops->pace(b->opts.policy.self, text, ret_said, &why) < 0) {
+        return false;
+    }
+    *ret_rest = pons_get_str(*ret_said, "rest", NULL);
+    const int64_t told = pons_get_int(b->port.telemetry, "pace_percent", 0);
+    if (told < steps[0]) {
+        refused(b, cx, "this body cannot be told how fast to be");
+        return true;
+    }
+    const int64_t now = t->tempo ? t->tempo->percent : told;
+    int64_t percent = now;
+    if (pons_pace_wanted(*ret_said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent,
+                         &why) < 0) {
+        refused(b, cx, why.message);
+        return true;
+    }
+    if (!person && percent > now) {
+        refused(b, cx, "only a person may make it faster");
+        return true;
+    }
+    // What was not sent yet is replaced; what was, the body may have taken.
+    const bool sent = t->tempo && b->tempo_waits && b->tempo_sent == t->tempo->percent;
+    const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
+    pons__record_free(&pons__tempo_record, t->tempo);
+    t->tempo = pons__record_new(&pons__tempo_record);
+    t->tempo->percent = percent;
+    t->tempo->from = from;
+    pons__set_text(&t->tempo->by, by);
+    t->changed = true;
+    b->tempo_sent_ms = b->tempo_waits ? b->tempo_sent_ms : 0;
+    b->tempo_answer = PONS__TEMPO_OPEN;
+    return true;
+}
+
+static void let_go(pons_brain *b, pons__tasks *t)
+{
+    pons__record_free(&pons__tempo_record, t->tempo);
+    t->tempo = NULL;
+    t->changed = true;
+    b->tempo_answer = PONS__TEMPO_OPEN;
+}
+
+void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t)
+{
+    if (!t->tempo || b->tempo_answer == PONS__TEMPO_OPEN) {
+        return;
+    }
+    if (b->tempo_answer == PONS__TEMPO_TAKEN) {
+        pons__event_emit(b, cx, &pons__tempo_set_record,
+                         &(pons__tempo_set){.percent = t->tempo->percent, .by = t->tempo->by});
+    } else {
+        refused(b, cx, b->tempo_why);
+    }
+    let_go(b, t);
+}
+
+void pons__tempo_send(pons_brain *b)
+{
+    const pons__tempo *tempo = b->tasks->tempo;
+    const int64_t now = pons_now_ms(&b->opts.clock);
+    if (!b->port.ready || !tempo || b->tempo_answer != PONS__TEMPO_OPEN ||
+        (b->tempo_sent_ms && now - b->tempo_sent_ms < AGAIN_MS)) {
+        return;
+    }
+    b->tempo_sent_ms = now;
+    b->tempo_sent = tempo->percent;
+    b->tempo_waits = true;
+    pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,
+                                              .as.pace = {tempo->percent, tempo->from}});
+}
+
+void pons__tempo_answered(pons_brain *b, const char *code, const char *message)
+{
+    const pons__tempo *tempo = b->tasks->tempo;
+    const int64_t told = pons_get_int(b->port.telemetry, "pace_percent", 0);
+    const bool asked = b->tempo_waits;
+    b->tempo_waits = false;
+    if (!asked || !tempo || tempo->percent != b->tempo_sent) { // another one was said meanwhile
+        b->tempo_sent_ms = 0;
+        return;
+    }
+    if (code && tempo->percent <= told && strcmp(code, "unsaved") == 0) {
+        return; // it is slower all the same: asked again until it is saved
+    }
+    b->tempo_answer = code ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
+    snprintf(b->tempo_why, sizeof b->tempo_why, "%s", code && *message ? message : "");
+    b->tick_now = true;
+}

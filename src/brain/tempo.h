@@ -1,0 +1,19 @@
+// tempo.h - how fast a person wants the robot, until the body has it (tempo.c).
+#ifndef PONS_BRAIN_TEMPO_H
+#define PONS_BRAIN_TEMPO_H
+
+#include "brain/self.h"
+
+// Whether these words say how fast: kept with the tick's own commit, or told why not. *ret_rest: what else was
+// said, a wish, within *ret_said (the caller's reference); NULL: nothing. person false: a model's words, or a
+// schedule's, which make nothing faster.
+bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *text, const char *by,
+                      bool person, pons_value **ret_said, const char **ret_rest);
+// K5, each tick: what the body has answered.
+void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t);
+// The loop: it is sent until the body says ok.
+void pons__tempo_send(pons_brain *b);
+// What the body says to it: NULL, or its code and message.
+void pons__tempo_answered(pons_brain *b, const char *code, const char *message);
+
+#endif

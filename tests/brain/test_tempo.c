@@ -1,0 +1,280 @@
+// test_tempo.c - how fast a person wants the robot: the body gets it, once it is said; a death at any commit of
+// that loses nothing and does nothing twice, on each store; and nobody but a person makes it faster.
+#include "brain_bench.h"
+#include "pons/ext/store.h"
+#include "store/cluster.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SOON 3.0
+
+static void ready(bench *b)
+{
+    bench_open(b, NULL);
+    b->keep_running = true;
+    b->pace = 100;
+    bench_brain(b);
+    bench_run(b, 1.0);
+}
+
+static void set_to(bench *b, const char *text, int percent)
+{
+    bench_say(b, text);
+    const pons_value *p = bench_await(b, "tempo.set", NULL, NULL, SOON);
+    if (pons_get_int(p, "percent", 0) != percent || b->pace != percent) {
+        fail_msg("\"%s\": %lld, the body has %d", text, (long long)pons_get_int(p, "percent", 0),
+                 b->pace);
+    }
+}
+
+static void refused(bench *b, const char *says)
+{
+    const pons_value *p = bench_await(b, "tempo.refused", NULL, NULL, SOON);
+    if (!strstr(pons_get_str(p, "reason", ""), says)) {
+        fail_msg("%s", pons_get_str(p, "reason", ""));
+    }
+}
+
+static void said_step_by_step(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    set_to(&b, "slower", 75);
+    set_to(&b, "慢一点", 50);
+    set_to(&b, "再慢一点", 25);
+    set_to(&b, "slow down", 10);
+    bench_say(&b, "slower");
+    refused(&b, "as slow as it goes");
+    set_to(&b, "快一点", 25);
+    set_to(&b, "30%", 30);
+    set_to(&b, "faster", 50);
+    set_to(&b, "正常速度", 100);
+    bench_say(&b, "faster");
+    refused(&b, "as fast as it may be");
+    bench_say(&b, "at 5%");
+    refused(&b, "from 10 to 100 %");
+    bench_say(&b, "at 150%");
+    refused(&b, "from 10 to 100 %");
+    assert_int_equal(b.pace, 100);
+    assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 0); // none of it is a task
+    bench_close(&b);
+}
+
+// "Slower, go to the kitchen" is both; the drive that is under way goes on, slower.
+static void with_a_wish_and_while_it_drives(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.base_ms = 20000;
+    bench_say(&b, "慢一点，去厨房");
+    bench_await(&b, "task.active", NULL, NULL, SOON);
+    bench_run(&b, 1.0);
+    assert_int_equal(b.pace, 75);
+    set_to(&b, "slower", 50);
+    bench_await(&b, "task.done", "status", "succeeded", 40.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+static void only_a_person_makes_it_faster(void **state)
+{
+    (void)state;
+    static const char *const faster[] = {"{'text':'faster'}", "{'text':'normal speed'}",
+                                         "{'text':'at 60%'}", "{'text':'正常速度'}",
+                                         "{'text':'slower, normal speed'}"};
+    bench b;
+    ready(&b);
+    set_to(&b, "half speed", 50);
+    for (size_t i = 0; i < sizeof faster / sizeof faster[0]; i++) {
+        bench_post(&b, "wish", faster[i]);
+        bench_await(&b, "tempo.refused", NULL, NULL, SOON);
+        bench_run(&b, 1.0);
+        assert_true(b.pace <= 50);
+    }
+    bench_await(&b, "tempo.set", NULL, NULL, SOON); // the last began with "slower"
+    assert_int_equal(b.pace, 25);
+    bench_post(&b, "wish", "{'text':'slower'}");
+    bench_await(&b, "tempo.set", NULL, NULL, SOON);
+    assert_int_equal(b.pace, 10);
+    bench_close(&b);
+}
+
+// At another terminal somebody has made it slower meanwhile: "faster" was not said of that.
+static void another_person_was_first(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    set_to(&b, "half speed", 50);
+    b.silent = true; // no telemetry tells the brain
+    b.pace = 10;
+    bench_say(&b, "faster");
+    refused(&b, "the test wants it so");
+    assert_int_equal(b.pace, 10);
+    bench_close(&b);
+}
+
+// What the body cannot save is told where it would be faster, and asked for again where it is slower.
+static void a_body_that_cannot_save(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    set_to(&b, "half speed", 50);
+    b.pace_refuse = "unsaved";
+    bench_say(&b, "faster");
+    refused(&b, "the test wants it so");
+    b.pace_refuse = NULL;
+    set_to(&b, "slower", 25);
+    b.pace_mute = true;
+    bench_say(&b, "slower");
+    bench_run(&b, SOON);
+    assert_int_equal(bench_count(&b, "tempo.set", NULL, NULL), 2);
+    b.pace_mute = false;
+    bench_await(&b, "tempo.set", NULL, NULL, SOON);
+    assert_int_equal(b.pace, 10);
+    bench_close(&b);
+}
+
+static void a_body_that_knows_of_none(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.pace = 0;
+    bench_run(&b, 1.0);
+    bench_say(&b, "slower");
+    refused(&b, "cannot be told");
+    bench_close(&b);
+}
+
+// Answers are given by words; how fast it drives is none, whatever is asked.
+static void while_something_is_asked(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.keep_running = true;
+    b.pace = 100;
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    bench_brain(&b);
+    bench_run(&b, 1.0);
+    bench_say(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    set_to(&b, "慢一点", 75);
+    assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+    bench_close(&b);
+}
+
+// ---- deaths -------------------------------------------------------------------------------------
+
+static void lease_is_over(void)
+{
+    cluster_sql("UPDATE pons.thread SET until=clock_timestamp()-interval '1 second'");
+}
+
+// "Slower" is in the inbox (say has answered); then the brain dies at its n-th commit, or just before that is
+// written; the next one lives on. Returns whether it died.
+static bool dies_at(bench *b, int n, bool before, bool pg)
+{
+    bench_say(b, "慢一点");
+    b->kill_at = b->commits + n;
+    b->kill_before = before;
+    for (int i = 0; i < 100 && !b->dead && !b->error.status; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        b->time.now_ns += 20 * PONS_NS_PER_MS;
+        if (pons_brain_poll(b->brain, &err) < 0) {
+            break;
+        }
+    }
+    const bool died = b->dead;
+    bench_kill(b);
+    if (pg) {
+        lease_is_over();
+    }
+    bench_brain(b);
+    bench_run(b, SOON);
+    return died;
+}
+
+static void killed_everywhere(const char *store)
+{
+    const bool pg = strcmp(store, "postgres") == 0;
+    int deaths = 0;
+    for (int n = 1; n <= 6; n++) {
+        for (int before = 0; before < 2; before++) {
+            char dir[] = "/tmp/pons-test-tempo-XXXXXX", path[64], command[80];
+            pons_store s;
+            pons_error err = PONS_ERROR_INIT;
+            bench b;
+            assert_non_null(mkdtemp(dir));
+            snprintf(path, sizeof path, "%s/pons.db", dir);
+            snprintf(command, sizeof command, "rm -rf %s", dir);
+            bench_open(&b, NULL);
+            b.keep_running = true;
+            b.pace = 100;
+            if (pg) {
+                assert_true(cluster_open(cluster_empty(""), &s, &err) >= 0);
+                bench_store(&b, s);
+            } else if (strcmp(store, "sqlite") == 0) {
+                assert_true(pons_store_sqlite_open(path, &s, &err) >= 0);
+                bench_store(&b, s);
+            }
+            bench_brain(&b);
+            bench_run(&b, 1.0);
+            deaths += dies_at(&b, n, before, pg);
+            if (b.pace != 75 || bench_count(&b, "tempo.set", NULL, NULL) != 1 ||
+                bench_sent(&b, "pace", NULL, NULL) < 1) {
+                fail_msg("%s, killed %s commit %d: %d %%, told %d times", store,
+                         before ? "before" : "after", n, b.pace,
+                         bench_count(&b, "tempo.set", NULL, NULL));
+            }
+            bench_await(&b, "tempo.set", NULL, NULL, SOON);
+            set_to(&b, "faster", 100);
+            bench_close(&b);
+            assert_int_equal(system(command), 0);
+        }
+    }
+    print_message("%s: %d deaths\n", store, deaths);
+    assert_true(deaths >= 4);
+}
+
+static void a_death_at_each_commit(void **state)
+{
+    (void)state;
+    killed_everywhere("memory");
+    killed_everywhere("sqlite");
+}
+
+static void a_death_at_each_commit_on_postgres(void **state)
+{
+    (void)state;
+    if (!cluster_start()) {
+        skip();
+    }
+    killed_everywhere("postgres");
+    cluster_stop();
+}
+
+int main(void)
+{
+    pons_value_init();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(said_step_by_step),
+        cmocka_unit_test(with_a_wish_and_while_it_drives),
+        cmocka_unit_test(only_a_person_makes_it_faster),
+        cmocka_unit_test(another_person_was_first),
+        cmocka_unit_test(a_body_that_cannot_save),
+        cmocka_unit_test(a_body_that_knows_of_none),
+        cmocka_unit_test(while_something_is_asked),
+        cmocka_unit_test(a_death_at_each_commit),
+        cmocka_unit_test(a_death_at_each_commit_on_postgres),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

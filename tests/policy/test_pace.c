@@ -1,0 +1,180 @@
+// test_pace.c - how fast a person wants it, in English and in Chinese; what else was said in the same breath; and
+// what says nothing of that.
+#include "llm/llm_fixture.h"
+#include "pons/policy.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pons_policy policy;
+
+static int open_rules(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue doc = fixture_intents();
+    return pons_rules_open(doc, &policy, &err);
+}
+
+static int close_rules(void **state)
+{
+    (void)state;
+    pons_rules_close(&policy);
+    return 0;
+}
+
+static void says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *word;
+        double number;
+        const char *rest;
+    } rows[] = {
+        {"slower", "slower", 0, ""},
+        {"Slower!", "slower", 0, ""},
+        {"a bit slower please", "slower", 0, ""},
+        {"please go a little slower from now on", "slower", 0, ""},
+        {"please, slow down", "slower", 0, ""},
+        {"drive more slowly", "slower", 0, ""},
+        {"not so fast", "slower", 0, ""},
+        {"that's too fast", "slower", 0, ""},
+        {"慢一点", "slower", 0, ""},
+        {"慢点", "slower", 0, ""},
+        {"请慢一点儿", "slower", 0, ""},
+        {"开慢一点", "slower", 0, ""},
+        {"走慢点吧", "slower", 0, ""},
+        {"再慢一些", "slower", 0, ""},
+        {"太快了", "slower", 0, ""},
+        {"减速", "slower", 0, ""},
+        {"慢一点。", "slower", 0, ""},
+        {"slower, go to the kitchen", "slower", 0, "go to the kitchen"},
+        {"Slow down. Go to the kitchen", "slower", 0, "Go to the kitchen"},
+        {"慢一点，去厨房", "slower", 0, "去厨房"},
+        {"half speed, then", "percent", 50, ""},
+        {"slower, please", "slower", 0, ""},
+        {"慢一点，谢谢", "slower", 0, ""},
+        {"slower, please go to the kitchen", "slower", 0, "please go to the kitchen"},
+        {"faster", "faster", 0, ""},
+        {"a bit faster", "faster", 0, ""},
+        {"speed up", "faster", 0, ""},
+        {"too slow", "faster", 0, ""},
+        {"快一点", "faster", 0, ""},
+        {"再快一点", "faster", 0, ""},
+        {"加速", "faster", 0, ""},
+        {"太慢了", "faster", 0, ""},
+        {"normal speed", "normal", 0, ""},
+        {"back to normal speed", "normal", 0, ""},
+        {"normal", "normal", 0, ""},
+        {"正常速度", "normal", 0, ""},
+        {"恢复正常速度", "normal", 0, ""},
+        {"全速", "normal", 0, ""},
+        {"half speed", "percent", 50, ""},
+        {"drive at half speed", "percent", 50, ""},
+        {"半速", "percent", 50, ""},
+        {"用一半的速度", "percent", 50, ""},
+        {"quarter speed", "percent", 25, ""},
+        {"30%", "percent", 30, ""},
+        {"at 30 percent speed", "percent", 30, ""},
+        {"at 30%", "percent", 30, ""},
+        {"速度百分之三十", "percent", 30, ""},
+        {"速度30%", "percent", 30, ""},
+        {"0.2 m/s", "mps", 0.2, ""},
+        {"drive at 0.2 m/s", "mps", 0.2, ""},
+        {"at most 0.25 metres per second", "mps", 0.25, ""},
+        {"at 20 cm/s", "mps", 0.2, ""},
+        {"每秒0.2米", "mps", 0.2, ""},
+        {"以0.2米/秒", "mps", 0.2, ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        if (policy.ops->pace(policy.self, rows[i].text, &got, &err) != PONS_OK) {
+            fail_msg("\"%s\" is not heard", rows[i].text);
+        }
+        if (strcmp(pons_get_str(got, "word", ""), rows[i].word) != 0 ||
+            strcmp(pons_get_str(got, "rest", ""), rows[i].rest) != 0) {
+            fail_msg("\"%s\": %s, and then \"%s\"", rows[i].text, pons_get_str(got, "word", ""),
+                     pons_get_str(got, "rest", ""));
+        }
+        if (rows[i].number > 0.0) {
+            assert_true(fabs(pons_get_num(got, "number", 0.0) - rows[i].number) < 1e-9);
+        }
+    }
+}
+
+// A hurry before a wish, a place, a number of something else: not how fast.
+static void says_nothing_of_it(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "",
+        " ",
+        ",",
+        "go to the kitchen",
+        "go",
+        "a bit",
+        "一点",
+        "快点，去厨房",
+        "快去厨房",
+        "faster, go to the kitchen",
+        "go to the kitchen slower",
+        "say slower",
+        "说慢一点",
+        "turn 30 degrees",
+        "wait 30",
+        "30",
+        "drive 0.2 m",
+        "前进0.2米",
+        "slower than the cat",
+        "do not go slower",
+        "don't slow down",
+        "stop",
+        "慢跑者在哪",
+        "m/s",
+        "at m/s",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        if (policy.ops->pace(policy.self, rows[i], &got, &err) != PONS_ENOTFOUND) {
+            fail_msg("\"%s\" is heard as %s", rows[i], pons_get_str(got, "word", ""));
+        }
+    }
+}
+
+// Cut short at each byte, and far too long: an answer, whatever it is.
+static void odd_texts(void **state)
+{
+    (void)state;
+    static const char whole[] = "请慢一点，以每秒0.2米的速度去“厨房”";
+    for (size_t n = sizeof whole; n-- > 0;) {
+        char *cut = strndup(whole, n);
+        pons_autovalue any = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        policy.ops->pace(policy.self, cut, &any, &err);
+        free(cut);
+    }
+    enum { LONG = 4000 };
+    char *text = malloc(LONG + 1);
+    for (size_t i = 0; i < LONG; i++) {
+        text[i] = "go "[i % 3];
+    }
+    text[LONG] = '\0';
+    pons_autovalue any = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(policy.ops->pace(policy.self, text, &any, &err), PONS_ENOTFOUND);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says),
+        cmocka_unit_test(says_nothing_of_it),
+        cmocka_unit_test(odd_texts),
+    };
+    return cmocka_run_group_tests(tests, open_rules, close_rules);
+}
