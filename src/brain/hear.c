@@ -130,7 +130,8 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
     pons_error none = PONS_ERROR_INIT;
-    pons_autovalue pace = NULL; // "slower" controls the robot, and is no answer to what asks for words
+    pons_autovalue pace =
+        NULL; // "slower" controls the robot, and is no answer to what asks for words
     const bool paces = b->opts.policy.ops->pace &&
                        b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none) >= 0;
     if (person && answers_question(s, text, paces ? "pace" : word)) {

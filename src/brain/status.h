@@ -33,7 +33,8 @@ extern const pons__record pons__status_record, pons__status_body_record, pons__s
     pons__status_skill_record, pons__status_failure_record, pons__status_question_record;
 
 typedef struct pons__told_now {
-    const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance, *realtime;
+    const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance,
+        *realtime;
 } pons__told_now;
 extern const pons__record pons__told_now_record;
 
