@@ -1,13 +1,18 @@
 // meant.c - the distance between a word and those that it may have been meant to be.
 //
 // The edits are those of optimal string alignment: letters put in, left out, changed, and two
-// neighbours swapped, which is how most slips of a hand look (Damerau, 1964).
+// neighbours swapped, which is how most slips of a hand look (Damerau, 1964). A word that was not written to
+// its end is nearer than any slip.
 #include "pons/meant.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 enum {
     EDITS_MAX = 2,  // more of them make another word
     TWO_FROM = 7,   // letters of a word in which two are a slip
     ONE_FROM = 2,   // and one
+    BEGUN_FROM = 3, // letters of a word that is the beginning of another
     LENGTH_MAX = 32 // longer words are not compared
 };
 
@@ -51,7 +56,8 @@ void pons_meant_try(pons_meant *m, const char *known, size_t len)
     if (m->n > LENGTH_MAX || len > LENGTH_MAX) {
         return;
     }
-    const int n = edits(m->word, m->n, known, len);
+    const bool begun = m->n >= BEGUN_FROM && m->n < len && memcmp(m->word, known, m->n) == 0;
+    const int n = begun ? 0 : edits(m->word, m->n, known, len);
     if (n < m->edits && len >= (n > 1 ? TWO_FROM : ONE_FROM)) {
         m->best = known;
         m->edits = n;

@@ -28,6 +28,8 @@ static void slips_and_others(void **state)
         {"statsuu", ""}, // two, in a short word
         {"dance", ""},          {"", ""},
         {"mp", "map"},          {"g", "go"},
+        {"thr", "threads"},     {"canc", "cancel"}, // begun
+        {"sto", "stop"},        {"th", ""},
         {"halt", ""},           {"0123456789012345678901234567890123456789", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -80,7 +80,7 @@ typedef struct pons_robot_outside_ops {
     void (*end)(void *self,
                 const char *goal_id); // it is no longer wanted; nothing when it has ended
     // Skills that only this robot has, and takes; their `step` is never called. Theirs to keep until close.
-    // `interface`: "ros2_action". NULL: none.
+    // `interface`: what most of them are reached by, "ros2_action"; one whose `told` names another says so. NULL: none.
     const struct pons_skill *const *(*skills)(void *self, size_t *ret_n,
                                               const char **ret_interface);
 } pons_robot_outside_ops;
