@@ -279,7 +279,8 @@ typedef struct pons_report {
             const char *message;
         } unsaved;
         struct {
-            const char *re; // the message's type
+            const char *re;  // the message's type
+            int64_t percent; // of `pace`: the one that it answers; 0: not told
         } ok;
         struct {
             const char *code, *message;

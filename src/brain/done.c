@@ -33,11 +33,11 @@ int pons__done_check(pons_brain *b, pons_error *err)
     if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
         return PONS_OK;
     }
-    if (b->tasks->tempo) { // the body has not said yet that it has it
-        return PONS_OK;
-    }
     if (people_are_gone(b)) {
         return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+    }
+    if (b->tasks->tempo) { // the body has not said yet that it has it
+        return PONS_OK;
     }
     if (b->react_run) {
         if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&

@@ -19,8 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-#define AGAIN_MS 1000
-#define FULL     100
+#define AGAIN_MS   1000
+#define UNSAVED_MS 5000 // for which the body may try to save what is slower
+#define FULL       100
 
 static const int steps[] = {10, 25, 50, 75, FULL}; // of every speed limit [%]
 
@@ -35,6 +36,12 @@ static int64_t next_step(int64_t percent, bool up)
         next = !up && steps[i] < percent ? steps[i] : next;
     }
     return next;
+}
+
+// In force as far as the body has said; 0: it knows of none.
+static int64_t in_force(const pons_brain *b)
+{
+    return b->tempo_taken ? b->tempo_taken : pons_get_int(b->port.telemetry, "pace_percent", 0);
 }
 
 static void refused(pons_brain *b, pons_cx *cx, const char *reason)
@@ -87,7 +94,8 @@ bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *te
         return false;
     }
     *ret_rest = pons_get_str(*ret_said, "rest", NULL);
-    const int64_t told = pons_get_int(b->port.telemetry, "pace_percent", 0);
+    pons__tempo_look(b, cx, t); // what was answered is over, and tells what is in force
+    const int64_t told = in_force(b);
     if (told < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
         return true;
@@ -113,6 +121,7 @@ bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *te
     pons__set_text(&t->tempo->by, by);
     t->changed = true;
     b->tempo_sent_ms = b->tempo_waits ? b->tempo_sent_ms : 0;
+    b->tempo_unsaved_ms = 0;
     b->tempo_answer = PONS__TEMPO_OPEN;
     return true;
 }
@@ -122,6 +131,7 @@ static void let_go(pons_brain *b, pons__tasks *t)
     pons__record_free(&pons__tempo_record, t->tempo);
     t->tempo = NULL;
     t->changed = true;
+    b->tempo_unsaved_ms = 0;
     b->tempo_answer = PONS__TEMPO_OPEN;
 }
 
@@ -154,18 +164,26 @@ void pons__tempo_send(pons_brain *b)
                                               .as.pace = {tempo->percent, tempo->from}});
 }
 
-void pons__tempo_answered(pons_brain *b, const char *code, const char *message)
+void pons__tempo_answered(pons_brain *b, int64_t percent, const char *code, const char *message)
 {
     const pons__tempo *tempo = b->tasks->tempo;
-    const int64_t told = pons_get_int(b->port.telemetry, "pace_percent", 0);
+    const int64_t now = pons_now_ms(&b->opts.clock);
+    b->tempo_taken = code ? b->tempo_taken : percent ? percent : b->tempo_sent;
+    if (percent && percent != b->tempo_sent) { // of one that was sent before; this one's comes
+        return;
+    }
     const bool asked = b->tempo_waits;
     b->tempo_waits = false;
     if (!asked || !tempo || tempo->percent != b->tempo_sent) { // another one was said meanwhile
         b->tempo_sent_ms = 0;
         return;
     }
-    if (code && tempo->percent <= told && strcmp(code, "unsaved") == 0) {
-        return; // it is slower all the same: asked again until it is saved
+    if (code && tempo->percent <= in_force(b) && strcmp(code, "unsaved") == 0) {
+        b->tempo_unsaved_ms = b->tempo_unsaved_ms ? b->tempo_unsaved_ms : now;
+        if (now - b->tempo_unsaved_ms < UNSAVED_MS) {
+            return; // it is slower all the same: asked again until it is saved
+        }
+        message = "it is slower, but the body could not save it";
     }
     b->tempo_answer = code ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
     snprintf(b->tempo_why, sizeof b->tempo_why, "%s", code && *message ? message : "");

@@ -13,7 +13,7 @@ bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *te
 void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t);
 // The loop: it is sent until the body says ok.
 void pons__tempo_send(pons_brain *b);
-// What the body says to it: NULL, or its code and message.
-void pons__tempo_answered(pons_brain *b, const char *code, const char *message);
+// What the body says to the one of this percent (0: it does not tell): NULL, or its code and message.
+void pons__tempo_answered(pons_brain *b, int64_t percent, const char *code, const char *message);
 
 #endif

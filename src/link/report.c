@@ -293,7 +293,8 @@ static const pons_field unsaved_fields[] = {
 };
 
 static const pons_field ok_fields[] = {
-    {"re", STRING, REQUIRED, AT(ok.re), .means = "the type of what was done"},
+    {"re",      STRING,  REQUIRED, AT(ok.re), .means = "the type of what was done"},
+    {"percent", INTEGER, OPTIONAL, AT(ok.percent), .min = 0, .max = 100, .means = "of `pace`: the one that it answers; 0: not told"},
 };
 
 static const pons_field error_fields[] = {

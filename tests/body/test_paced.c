@@ -83,6 +83,7 @@ static void no_drive_is_faster_than_the_share(void **state)
         char id[16];
         pace(shares[i]);
         assert_string_equal(pons_get_str(bench_last(&t, "ok"), "re", ""), "pace");
+        assert_int_equal(pons_get_int(bench_last(&t, "ok"), "percent", 0), shares[i]);
         assert_int_equal(told(), shares[i]);
         snprintf(id, sizeof id, "g%zu", i);
         bench_goal(&t, id, "navigate_to_pose",

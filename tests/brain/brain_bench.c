@@ -542,7 +542,8 @@ static void body_message(bench *b, const pons_value *msg)
         tell(b, code ? pons_object("type", json_string("error"), "code", json_string(code), "re",
                                    json_string("pace"), "message",
                                    json_string("the test wants it so"), NULL)
-                     : pons_object("type", json_string("ok"), "re", json_string("pace"), NULL));
+                     : pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
+                                   json_integer(percent), NULL));
     } else if (strcmp(type, "stop") == 0) {
         b->stops++;
         bench_latch(b, "a person said stop");
@@ -550,6 +551,12 @@ static void body_message(bench *b, const pons_value *msg)
         b->bye = true;
         b->bye_stop = pons_get_bool(msg, "stop_body", false);
     }
+}
+
+void bench_ok_pace(bench *b, int percent)
+{
+    tell(b, pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
+                        json_integer(percent), NULL));
 }
 
 // The ends of goals go out first: a test may lift the latch before any telemetry shows it.

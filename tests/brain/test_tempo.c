@@ -141,6 +141,66 @@ static void a_body_that_cannot_save(void **state)
     bench_close(&b);
 }
 
+// A disk that stays full: the run is not kept for ever by it.
+static void a_disk_that_stays_full(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.keep_running = false;
+    b.pace_refuse = "unsaved";
+    bench_say(&b, "slower");
+    const pons_value *p = bench_await(&b, "tempo.refused", NULL, NULL, 20.0);
+    assert_string_equal(pons_get_str(p, "reason", ""),
+                        "it is slower, but the body could not save it");
+    const int sent = bench_sent(&b, "pace", NULL, NULL);
+    assert_true(sent > 2);
+    bench_run(&b, SOON);
+    assert_int_equal(bench_sent(&b, "pace", NULL, NULL), sent);
+    b.pace_refuse = NULL;
+    set_to(&b, "slower", 75);
+    bench_close(&b);
+}
+
+// Before telemetry shows the first one the second is already said.
+static void again_before_any_telemetry(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.silent = true;
+    set_to(&b, "slower", 75);
+    set_to(&b, "slower", 50);
+    set_to(&b, "faster", 75);
+    b.silent = false;
+    bench_run(&b, 1.0);
+    set_to(&b, "faster", 100);
+    bench_close(&b);
+}
+
+// An ok is of the pace that it names: one that was sent twice is answered twice.
+static void an_answer_to_an_earlier_one(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.pace_mute = true;
+    bench_say(&b, "slower");
+    bench_run(&b, 1.5);
+    bench_ok_pace(&b, 75);
+    bench_await(&b, "tempo.set", NULL, NULL, SOON);
+    bench_say(&b, "half speed");
+    bench_run(&b, 0.5);
+    bench_ok_pace(&b, 75);
+    bench_run(&b, 0.5);
+    assert_int_equal(bench_count(&b, "tempo.set", NULL, NULL), 1);
+    b.pace_mute = false;
+    const pons_value *p = bench_await(&b, "tempo.set", NULL, NULL, SOON);
+    assert_int_equal(pons_get_int(p, "percent", 0), 50);
+    assert_int_equal(b.pace, 50);
+    bench_close(&b);
+}
+
 static void a_body_that_knows_of_none(void **state)
 {
     (void)state;
@@ -271,6 +331,9 @@ int main(void)
         cmocka_unit_test(only_a_person_makes_it_faster),
         cmocka_unit_test(another_person_was_first),
         cmocka_unit_test(a_body_that_cannot_save),
+        cmocka_unit_test(a_disk_that_stays_full),
+        cmocka_unit_test(again_before_any_telemetry),
+        cmocka_unit_test(an_answer_to_an_earlier_one),
         cmocka_unit_test(a_body_that_knows_of_none),
         cmocka_unit_test(while_something_is_asked),
         cmocka_unit_test(a_death_at_each_commit),

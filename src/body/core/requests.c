@@ -283,7 +283,8 @@ static void answer_pace(pons_body *b, pons__client *c)
         pons__client_error(c, "pace", "changed", "another pace came: %d %% of every speed limit",
                            100 - b->cmd.taken_pct);
     } else if (seen && s->taken_pct == c->pace_taken && s->saved_gen == s->gen) {
-        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "pace"}});
+        pons__client_say(
+            c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {"pace", 100 - c->pace_taken}});
     } else if (seen && (s->unsaved[0] || late)) {
         const bool slower = s->taken_pct == c->pace_taken;
         pons__client_error(c, "pace", "unsaved",
