@@ -571,6 +571,20 @@ static void assert_sees(pons_lanes l, const char *id, int is, int attempt, uint6
     assert_string_equal(x.owner, owner);
 }
 
+static void version_6_claims_nothing(void)
+{
+    static const char *const calls[] = {"pons.session_claim(''old'',NULL)",
+                                        "pons.session_own(''gone'',0,''old'')"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql,
+                 "DO 'BEGIN PERFORM %s; RAISE EXCEPTION ''it may'';"
+                 " EXCEPTION WHEN undefined_function THEN NULL; END'",
+                 calls[i]);
+        cluster_sql(sql);
+    }
+}
+
 // Up to version 6 a session that runs said so in its own row, and the lane's next stood ready while it ran.
 static void test_lanes_of_schema_6(void **state)
 {
@@ -589,6 +603,9 @@ static void test_lanes_of_schema_6(void **state)
     pons_store_close(&s);
     cluster_sql(
         "DROP VIEW pons.session_now CASCADE; DROP FUNCTION pons.session_note;"
+        "CREATE FUNCTION pons.session_claim(text, text[]) RETURNS SETOF pons.session LANGUAGE sql "
+        "AS"
+        " 'SELECT * FROM pons.session LIMIT 0';"
         "ALTER TABLE pons.session ADD COLUMN owner text NOT NULL DEFAULT '';"
         "UPDATE pons.session SET state=2, attempt=1, epoch=1, owner='r' WHERE id='a';"
         "DROP INDEX pons.lane_ready; ALTER TABLE pons.lane DROP COLUMN free;"
@@ -598,6 +615,7 @@ static void test_lanes_of_schema_6(void **state)
         "UPDATE pons.meta SET value=6 WHERE key='version'");
     s = open_store();
     s.ops->lanes(s.self, &l);
+    version_6_claims_nothing();
     assert_sees(l, "a", PONS_SESSION_RUNNING, 1, 1, "r");
     assert_sees(l, "b", PONS_SESSION_PENDING, 0, 0, "");
     assert_int_equal(l.ops->claim(l.self, &how, see, &x, NULL), PONS_ENOTFOUND);
@@ -625,6 +643,30 @@ static void test_lanes_of_schema_6(void **state)
     pons_store_close(&s);
 }
 
+// A process of version 6 that stayed connected: it gets no session, by none of its ways, and may end what it has.
+static void test_callers_of_schema_6(void **state)
+{
+    (void)state;
+    empty("");
+    pons_store s = open_store();
+    pons_lanes l;
+    s.ops->lanes(s.self, &l);
+    const pons_session_row rows[] = {{.id = "a", .lane = "x"}, {.id = "b", .lane = "x"}};
+    const pons_session_claim how = {.runner = "old"};
+    session_seen x = {0};
+    OK(l.ops->enqueue(l.self, rows, 2, &err));
+    OK(l.ops->claim(l.self, &how, see, &x, &err));
+    version_6_claims_nothing();
+    cluster_sql("DO 'BEGIN PERFORM pons.session_finish(''a'',1,3,0,''x'',''old'');"
+                " IF FOUND THEN RAISE EXCEPTION ''it has another''; END IF; END'");
+    assert_sees(l, "a", PONS_SESSION_SUCCEEDED, 1, 1, "");
+    assert_sees(l, "b", PONS_SESSION_PENDING, 0, 0, "");
+    x = (session_seen){0};
+    OK(l.ops->claim(l.self, &how, see, &x, &err));
+    assert_string_equal(x.id, "b");
+    pons_store_close(&s);
+}
+
 static void test_twins(void **state)
 {
     (void)state;
@@ -649,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_notices),
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_lanes_of_schema_6),
+        cmocka_unit_test(test_callers_of_schema_6),
         cmocka_unit_test(test_twins),
     };
     if (!cluster_start()) {

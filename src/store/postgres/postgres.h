@@ -130,12 +130,12 @@
     X(SESSION_CHANGE, "SELECT pons.session_change($1::text,$2::text,$3::int8,$4::int8,"            \
                       "$5::bytea)")                                                                \
     X(SESSION_CANCEL, "SELECT pons.session_cancel($1::text,$2::bytea)")                            \
-    X(SESSION_CLAIM, "SELECT " SQL_SESSION " FROM pons.session_claim($1::text,$2::text[])")        \
+    X(SESSION_CLAIM, "SELECT " SQL_SESSION " FROM pons.session_take($1::text,$2::text[])")         \
     X(SESSION_NOTE, "SELECT pons.session_note($1::text,$2::int8,$3::bytea)")                       \
-    X(SESSION_FINISH, "SELECT " SQL_SESSION " FROM pons.session_finish($1::text,$2::int8,"         \
+    X(SESSION_FINISH, "SELECT " SQL_SESSION " FROM pons.session_end($1::text,$2::int8,"            \
                       "$3::int8,$4::int8,$5::bytea,$6::text)")                                     \
     X(SESSION_WAKE, "SELECT pons.session_wake($1::int8)")                                          \
-    X(SESSION_OWN, "SELECT " SQL_SESSION " FROM pons.session_own($1::text,$2::int8,$3::text)")     \
+    X(SESSION_OWN, "SELECT " SQL_SESSION " FROM pons.session_inherit($1::text,$2::int8,$3::text)") \
     X(SESSION_GET, "SELECT " SQL_SESSION " FROM pons.session_now WHERE id=$1::text")               \
     X(SESSION_LIST, "SELECT " SQL_SESSION " FROM pons.session_now WHERE seq>$1::int8"              \
                     " AND ($2::int8>>state)&1=1 AND ($3::text IS NULL OR lane=$3::text)"           \

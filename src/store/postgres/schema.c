@@ -79,7 +79,9 @@ static const char *const steps[] = {
     // 6: claims and ends by fewer statements.
     "DROP FUNCTION IF EXISTS pons.lane_take(pons.lane,text);",
     // 7: that a session runs stands in its lane alone. While one follows the other no index of lanes
-    // changes, and a session's row changes once, at its end.
+    // changes, and a session's row changes once, at its end. What gives somebody a session has a new name:
+    // a process of version 6 that is still connected finds no such function, and not a session that it
+    // could neither note nor see.
     "ALTER TABLE pons.lane ADD COLUMN free bool NOT NULL DEFAULT false;"
     "UPDATE pons.lane SET free=true WHERE head<>0 AND running=0;"
     "DROP INDEX pons.lane_ready;"
@@ -163,7 +165,7 @@ static const char *const functions[] = {
     "  RETURN s.state;"
     " END LOOP; END $$;",
 
-    "CREATE OR REPLACE FUNCTION pons.session_claim(who text, names text[])"
+    "CREATE OR REPLACE FUNCTION pons.session_take(who text, names text[])"
     " RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE r record; BEGIN"
     " SELECT name, head, epoch INTO r FROM pons.lane"
@@ -177,7 +179,7 @@ static const char *const functions[] = {
     " END $$;",
 
     // PN002: the session is not this runner's any more.
-    "CREATE OR REPLACE FUNCTION pons.session_finish(i text, e int8, st int8, due int8, t bytea,"
+    "CREATE OR REPLACE FUNCTION pons.session_end(i text, e int8, st int8, due int8, t bytea,"
     " who text) RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE r record; BEGIN"
     " SELECT l.name, l.running INTO r FROM pons.lane l WHERE (l.name,l.running)="
@@ -203,6 +205,11 @@ static const char *const functions[] = {
     "   UNION ALL SELECT 0, 0, 0, false LIMIT 1) WHERE name=r.name;"
     " END $$;",
 
+    // For processes of version 6: what they run may end, and they get no other one.
+    "CREATE OR REPLACE FUNCTION pons.session_finish(i text, e int8, st int8, due int8, t bytea,"
+    " who text) RETURNS SETOF pons.session_now LANGUAGE sql AS $$"
+    " SELECT * FROM pons.session_end(i, e, st, due, t, NULL) $$;",
+
     // How many rows were written: 0, it is not this runner's any more.
     "CREATE OR REPLACE FUNCTION pons.session_note(i text, e int8, t bytea) RETURNS int8"
     " LANGUAGE plpgsql AS $$"
@@ -225,7 +232,7 @@ static const char *const functions[] = {
     " END LOOP; END $$;",
 
     // PN003: it has beaten. What it beat last is locked, so that it cannot beat meanwhile.
-    "CREATE OR REPLACE FUNCTION pons.session_own(gone text, seen int8, who text)"
+    "CREATE OR REPLACE FUNCTION pons.session_inherit(gone text, seen int8, who text)"
     " RETURNS SETOF pons.session_now LANGUAGE plpgsql AS $$"
     " DECLARE b int8; l record; BEGIN"
     " SELECT beats INTO b FROM pons.runner WHERE name=gone FOR UPDATE;"
