@@ -106,12 +106,37 @@ static void the_database_is_away(void **state)
     bench_close(&b);
 }
 
+// The same while another one leads and this one waits: it waits through the outage, and leads when the other is gone.
+static void the_database_is_away_for_who_waits(void **state)
+{
+    (void)state;
+    bench b;
+    proc one = {0}, two = {0};
+    fleet_of(&b);
+    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_await(&one, "task", "state", "assigned");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_err_await(&two, "this one waits");
+    bench_await(&one, "task", "state", "started");
+    cluster_fail();
+    bench_err_await(&two, "tries again");
+    bench_signal(&one, SIGKILL);
+    bench_finish(&one);
+    cluster_again();
+    bench_must_exit(&two, 0);
+    all_done_once(&b);
+    bench_free(&one);
+    bench_free(&two);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_leader_is_killed, bench_teardown),
         cmocka_unit_test_teardown(the_leader_is_away_and_comes_back, bench_teardown),
         cmocka_unit_test_teardown(the_database_is_away, bench_teardown),
+        cmocka_unit_test_teardown(the_database_is_away_for_who_waits, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli fleet leader", tests, NULL, NULL);
 }
