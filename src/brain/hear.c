@@ -130,12 +130,17 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
     pons_error none = PONS_ERROR_INIT;
-    pons_autovalue pace =
-        NULL; // "slower" controls the robot, and is no answer to what asks for words
+    // "Slower" controls the robot, and is no answer to what asks for words; "80 %" and "too slow" are.
+    pons_autovalue pace = NULL;
     const bool paces = b->opts.policy.ops->pace &&
                        b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none) >= 0;
-    if (person && answers_question(s, text, paces ? "pace" : word)) {
+    const bool slower = paces && strcmp(pons_get_str(pace, "word", ""), "slower") == 0;
+    const char *before = strcmp(word, "stop") != 0 ? pons_get_str(pace, "before", NULL) : NULL;
+    if (person && answers_question(s, text, slower ? "pace" : before ? "" : word)) {
         return;
+    }
+    if (before) { // "yes, slower": the yes first
+        handle_words(s, before, person);
     }
     if (person && strcmp(word, "stop") != 0 &&
         (pons__schedules_hear(b, s->cx, text, s->said->by) ||

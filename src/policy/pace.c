@@ -2,14 +2,17 @@
 //
 //     what is said     politeness and fillers of the intents, one of the phrases below, fillers
 //     "slower, go to the kitchen"     what follows a comma or a stop is a wish of its own: `rest`
+//     "yes, slower"                   a control word goes before it: `before`; "resume at half speed" too
 //
+// A complaint ("you are going too fast") makes it slower. What is faster, or a number, is an order alone: in a
+// statement ("it is still going faster", "it's at 80 %", "太慢了吗") it is no pace. A bare share needs its "speed".
 // "Faster" before a wish is a hurry ("快点，去厨房") and none of these: that is the intents' `urgent`.
 #include "policy/intents.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef enum kind { SLOWER, FASTER, NORMAL, PERCENT, MPS } kind;
+typedef enum kind { SLOWER, FASTER, NORMAL, PERCENT, MPS, TOO_FAST } kind;
 
 typedef struct phrase {
     const char *before, *after; // of a number between them; after NULL: there is none
@@ -37,19 +40,29 @@ typedef struct phrase {
 // The first that fits as a whole: longer ones go before those that they begin with.
 // clang-format off
 static const phrase phrases[] = {
-    WORD("not so fast", SLOWER), WORD("not that fast", SLOWER), WORD("too fast", SLOWER),
-    WORD("slower", SLOWER), WORD("slow down", SLOWER), WORD("more slowly", SLOWER), WORD("slowly", SLOWER),
-    WORD("reduce your speed", SLOWER), WORD("reduce the speed", SLOWER), WORD("reduce speed", SLOWER),
-    WORD("太快", SLOWER), WORD("别太快", SLOWER), WORD("不要太快", SLOWER), WORD("别那么快", SLOWER),
-    WORD("不要那么快", SLOWER), WORD("别这么快", SLOWER), WORD("放慢速度", SLOWER), WORD("放慢", SLOWER),
-    WORD("减慢速度", SLOWER), WORD("减速", SLOWER), WORD("降低速度", SLOWER), WORD("速度慢", SLOWER),
-    WORD("慢慢", SLOWER), WORD("慢", SLOWER),
+    WORD("too fast", TOO_FAST), WORD("a bit fast", TOO_FAST), WORD("a little fast", TOO_FAST),
+    WORD("a little bit fast", TOO_FAST), WORD("太快", TOO_FAST), WORD("有点快", TOO_FAST), WORD("有点儿快", TOO_FAST),
+    WORD("有一点快", TOO_FAST), WORD("有些快", TOO_FAST), WORD("快了", TOO_FAST), WORD("别太快", TOO_FAST),
+    WORD("不要太快", TOO_FAST), WORD("别那么快", TOO_FAST), WORD("不要那么快", TOO_FAST), WORD("别这么快", TOO_FAST),
     WORD("not so slow", FASTER), WORD("not that slow", FASTER), WORD("too slow", FASTER),
+    WORD("a bit slow", FASTER), WORD("a little slow", FASTER), WORD("a little bit slow", FASTER),
+    WORD("太慢了", FASTER), WORD("太慢", FASTER), WORD("有点慢了", FASTER), WORD("有点慢", FASTER),
+    WORD("有点儿慢", FASTER), WORD("有一点慢", FASTER), WORD("有些慢", FASTER),
+    WORD("not so fast", SLOWER), WORD("not that fast", SLOWER),
+    WORD("slower", SLOWER), WORD("even slower", SLOWER), WORD("still slower", SLOWER), WORD("slower still", SLOWER),
+    WORD("slower than that", SLOWER), WORD("slow down", SLOWER), WORD("more slowly", SLOWER), WORD("slowly", SLOWER),
+    WORD("slow", SLOWER),
+    WORD("reduce your speed", SLOWER), WORD("reduce the speed", SLOWER), WORD("reduce speed", SLOWER),
+    WORD("放慢速度", SLOWER), WORD("放慢", SLOWER), WORD("得慢一点", SLOWER), WORD("得慢点", SLOWER), WORD("得慢些", SLOWER),
+    WORD("还是慢一点", SLOWER), WORD("还是慢点", SLOWER), WORD("还是慢些", SLOWER), WORD("慢慢地", SLOWER),
+    WORD("减慢速度", SLOWER), WORD("减速", SLOWER), WORD("降低速度", SLOWER), WORD("速度慢一点", SLOWER),
+    WORD("速度慢点", SLOWER), WORD("速度慢些", SLOWER), WORD("慢慢", SLOWER), WORD("慢", SLOWER),
     WORD("faster", FASTER), WORD("speed up", FASTER), WORD("more quickly", FASTER), WORD("quicker", FASTER),
-    WORD("太慢", FASTER), WORD("别那么慢", FASTER), WORD("不要那么慢", FASTER), WORD("别这么慢", FASTER),
+    WORD("别那么慢", FASTER), WORD("不要那么慢", FASTER), WORD("别这么慢", FASTER),
     WORD("加快速度", FASTER), WORD("加快", FASTER), WORD("加速", FASTER), WORD("提高速度", FASTER),
-    WORD("提速", FASTER), WORD("速度快", FASTER), WORD("快", FASTER),
-    WORD("normal speed", NORMAL), WORD("normal", NORMAL), WORD("usual speed", NORMAL), WORD("full speed", NORMAL),
+    WORD("提速", FASTER), WORD("速度快一点", FASTER), WORD("速度快点", FASTER), WORD("速度快些", FASTER),
+    WORD("快", FASTER),
+    WORD("normal speed", NORMAL), WORD("resume normal speed", NORMAL), WORD("usual speed", NORMAL), WORD("full speed", NORMAL),
     WORD("normal pace", NORMAL), WORD("as fast as usual", NORMAL), WORD("as fast as before", NORMAL),
     WORD("as fast as you may", NORMAL), WORD("as fast as you can", NORMAL),
     WORD("正常速度", NORMAL), WORD("恢复正常速度", NORMAL), WORD("恢复速度", NORMAL), WORD("恢复原速", NORMAL),
@@ -68,11 +81,14 @@ static const phrase phrases[] = {
     CM("以每秒", "厘米"), CM("每秒", "厘米"), CM("", "厘米/秒"), CM("", "厘米每秒"),
     OF("at", "% speed", PERCENT), OF("at", "percent speed", PERCENT), OF("at", "% of the speed", PERCENT),
     OF("at", "percent of the speed", PERCENT), OF("at", "% of your speed", PERCENT),
-    OF("", "percent", PERCENT), OF("", "%", PERCENT),
-    OF("at", "percent", PERCENT), OF("at", "%", PERCENT), OF("", "% speed", PERCENT),
+    OF("", "% of the speed", PERCENT), OF("", "percent of the speed", PERCENT), OF("", "% of your speed", PERCENT),
+    OF("drive at", "%", PERCENT), OF("drive at", "percent", PERCENT), OF("go at", "%", PERCENT),
+    OF("go at", "percent", PERCENT), OF("slow down to", "%", PERCENT), OF("slow down to", "percent", PERCENT),
+    OF("", "% speed", PERCENT),
     OF("", "percent speed", PERCENT), OF("speed", "%", PERCENT), OF("speed", "percent", PERCENT),
     OF("speed to", "%", PERCENT), OF("set the speed to", "%", PERCENT), OF("set the speed to", "percent", PERCENT),
-    OF("set the speed to", "m/s", MPS), OF("speed", "m/s", MPS),
+    OF("set speed to", "%", PERCENT), OF("set speed to", "percent", PERCENT), OF("set speed to", "m/s", MPS),
+    OF("set the speed to", "m/s", MPS), OF("speed", "m/s", MPS), WORD("set the speed to normal", NORMAL),
     OF("速度", "%", PERCENT), OF("速度调到", "%", PERCENT), OF("以", "%的速度", PERCENT), OF("", "%速度", PERCENT),
     OF("速度百分之", "", PERCENT), OF("速度调到百分之", "", PERCENT), OF("以百分之", "的速度", PERCENT),
     OF("速度调到", "米每秒", MPS), OF("速度", "米每秒", MPS),
@@ -80,24 +96,39 @@ static const phrase phrases[] = {
 
 // What may stand before and behind it, beside what the intents say.
 static const char *const fillers[] = {
-    "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "that is", "that's",
-    "it is", "it's", "you are", "you're", "go", "going", "drive", "driving", "move", "moving", "back to", "back at", "return to", "at",
-    "it", "at most", "no faster than", "not faster than", "最快", "from now on", "even", "still", "again", "than that",
-    "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "还是", "有", "有点", "更", "再", "开", "走", "跑", "行驶",
-    "你", "得", "地", "要", "用", "以", "按", "到", "都", "会", "会儿", "从现在起",
+    "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "go", "drive", "move", "back to",
+    "back at", "return to", "slow down to", "slow to", "at", "at most", "no faster than", "not faster than", "最快",
+    "from now on", "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "更", "再", "开", "走", "跑", "行驶",
+    "你", "要", "用", "以", "按", "到", "从现在起",
+};
+// The same of a statement: what goes with a complaint, and with no order.
+static const char *const stating[] = {
+    "that is", "that's", "it is", "it's", "you are", "you're", "this is", "going", "driving", "moving", "it", "still",
+    "even", "again", "是", "还是", "还", "有", "有点", "有点儿", "速度", "得", "地", "都", "会", "了",
 };
 // clang-format on
 
-static size_t filler_at(const pons__intents *r, const pons__fold *f, size_t pos)
+static size_t longest(const pons__fold *f, size_t pos, const char *const *words, size_t n)
 {
-    size_t best = pons__word_at(&r->leading, f->s, pos, f->n, NULL);
-    const size_t behind = pons__word_at(&r->trailing, f->s, pos, f->n, NULL);
-    best = behind > best ? behind : best;
-    for (size_t i = 0; i < sizeof fillers / sizeof fillers[0]; i++) {
-        const size_t after = pons__literal_at(f->s, pos, f->n, fillers[i]);
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t after = pons__literal_at(f->s, pos, f->n, words[i]);
         best = after > best ? after : best;
     }
     return best;
+}
+
+// *ret_states: it makes a statement of what it stands by.
+static size_t filler_at(const pons__intents *r, const pons__fold *f, size_t pos, bool *ret_states)
+{
+    size_t best = pons__word_at(&r->leading, f->s, pos, f->n, NULL);
+    const size_t behind = pons__word_at(&r->trailing, f->s, pos, f->n, NULL);
+    const size_t plain = longest(f, pos, fillers, sizeof fillers / sizeof fillers[0]);
+    const size_t states = longest(f, pos, stating, sizeof stating / sizeof stating[0]);
+    best = behind > best ? behind : best;
+    best = plain > best ? plain : best;
+    *ret_states = states && states >= best;
+    return states > best ? states : best;
 }
 
 static size_t end_of(const phrase *p, const pons__fold *f, size_t pos, double *ret)
@@ -119,27 +150,30 @@ static bool separates(char c)
 }
 
 // Past fillers and spaces, and separators where these count as such.
-static size_t skip(const pons__intents *r, const pons__fold *f, size_t pos, bool separators)
+static size_t skip(const pons__intents *r, const pons__fold *f, size_t pos, bool separators,
+                   bool may_state)
 {
     for (size_t before = pos + 1; before != pos;) {
         before = pos;
         while (pos < f->n && (f->s[pos] == ' ' || (separators && separates(f->s[pos])))) {
             pos++;
         }
-        const size_t after = filler_at(r, f, pos);
-        pos = after ? after : pos;
+        bool states = false;
+        const size_t after = filler_at(r, f, pos, &states);
+        pos = after && (may_state || !states) ? after : pos;
     }
     return pos;
 }
 
 // Whether nothing but fillers follows up to *ret_rest: the end, or what is behind a separator ("slower,
 // please" has nothing there).
-static bool ends(const pons__intents *r, const pons__fold *f, size_t pos, size_t *ret_rest)
+static bool ends(const pons__intents *r, const pons__fold *f, size_t pos, bool may_state,
+                 size_t *ret_rest)
 {
-    pos = skip(r, f, pos, false);
+    pos = skip(r, f, pos, false, may_state);
     const bool cut = pos < f->n && separates(f->s[pos]);
     *ret_rest = pos;
-    if (cut && skip(r, f, pos, true) == f->n) {
+    if (cut && skip(r, f, pos, true, may_state) == f->n) {
         *ret_rest = f->n;
     }
     while (*ret_rest < f->n && (separates(f->s[*ret_rest]) || f->s[*ret_rest] == ' ')) {
@@ -148,31 +182,68 @@ static bool ends(const pons__intents *r, const pons__fold *f, size_t pos, size_t
     return pos == f->n || cut;
 }
 
-static bool find(const pons__intents *r, const pons__fold *f, kind *ret_kind, double *ret_number,
-                 size_t *ret_rest)
+// Is the last thing said in this one a question ("太快了吗")?
+static bool asks(const pons__fold *f, size_t lo, size_t hi)
 {
-    size_t pos = 0;
-    for (;;) { // a phrase may begin like a filler: it is tried first
+    static const char mark[] = "吗";
+    for (size_t i = lo; i + sizeof mark - 1 <= hi; i++) {
+        if (memcmp(f->s + i, mark, sizeof mark - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find(const pons__intents *r, const pons__fold *f, size_t pos, kind *ret_kind,
+                 double *ret_number, size_t *ret_rest)
+{
+    const size_t start = pos;
+    bool stated = false; // by what stands before it
+    for (;;) {           // a phrase may begin like a filler: it is tried first
         pos = pons__skip_spaces(f->s, pos, f->n);
         for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
+            const bool complains = phrases[i].kind == TOO_FAST;
+            if (stated && !complains) {
+                continue;
+            }
             const size_t after = end_of(&phrases[i], f, pos, ret_number);
-            if (after > pos && ends(r, f, after, ret_rest)) {
+            if (after > pos && ends(r, f, after, complains, ret_rest)) {
                 *ret_kind = phrases[i].kind;
-                return *ret_kind != FASTER || *ret_rest == f->n;
+                return (*ret_kind != FASTER || *ret_rest == f->n) &&
+                       !(complains && asks(f, after, *ret_rest));
             }
         }
-        const size_t after = filler_at(r, f, pos);
-        const bool comma = pos < f->n && separates(f->s[pos]) && pos > 0; // "please, slower"
+        bool states = false;
+        const size_t after = filler_at(r, f, pos, &states);
+        const bool comma = pos < f->n && separates(f->s[pos]) && pos > start; // "please, slower"
         if (!after && !comma) {
             return false;
         }
+        stated = stated || (after && states);
         pos = after ? after : pos + 1;
     }
 }
 
+// Where what follows a control word begins: "yes, …", and of one that goes on also "resume at …". *ret_end: where
+// the word ends. 0: there is none.
+static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t *ret_end)
+{
+    const size_t lo = pons__skip_spaces(f->s, 0, f->n);
+    for (int c = CONTROL_STOP + 1; c < CONTROL_COUNT; c++) {
+        const size_t end = pons__word_at(&r->control[c], f->s, lo, f->n, NULL);
+        size_t pos = end ? pons__skip_spaces(f->s, end, f->n) : f->n;
+        const bool cut = pos < f->n && separates(f->s[pos]);
+        if (pos < f->n && (cut || (c == CONTROL_CONTINUE && pos > end))) {
+            *ret_end = end;
+            return cut ? pos + 1 : pos;
+        }
+    }
+    return 0;
+}
+
 int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err)
 {
-    static const char *const words[] = {"slower", "faster", "normal", "percent", "mps"};
+    static const char *const words[] = {"slower", "faster", "normal", "percent", "mps", "slower"};
     const pons__rules *rules = self;
     pons__fold f;
     pons_value *valid = json_string(text);
@@ -185,11 +256,17 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     }
     kind said = SLOWER;
     double number = 0.0;
-    size_t rest = 0;
+    size_t rest = 0, end = 0;
     int rc = PONS_ENOTFOUND;
-    if (find(rules->base, &f, &said, &number, &rest) && isfinite(number)) {
-        *ret = pons_object("word", json_string(words[said]), "number", json_real(number), "rest",
-                           rest < f.n ? json_string(text + f.at[rest]) : NULL, NULL);
+    const pons__intents *r = rules->base;
+    const size_t behind = behind_control(r, &f, &end);
+    const bool whole = (!behind || !separates(f.s[behind - 1])) &&
+                       find(r, &f, 0, &said, &number, &rest); // "resume normal speed"
+    if ((whole || (behind && find(r, &f, behind, &said, &number, &rest))) && isfinite(number)) {
+        *ret =
+            pons_object("word", json_string(words[said]), "number", json_real(number), "before",
+                        whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
+                        "rest", rest < f.n ? json_string(text + f.at[rest]) : NULL, NULL);
         rc = *ret ? PONS_OK
                   : pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }

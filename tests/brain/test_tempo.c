@@ -50,14 +50,14 @@ static void said_step_by_step(void **state)
     bench_say(&b, "slower");
     refused(&b, "as slow as it goes");
     set_to(&b, "快一点", 25);
-    set_to(&b, "30%", 30);
+    set_to(&b, "speed 30%", 30);
     set_to(&b, "faster", 50);
     set_to(&b, "正常速度", 100);
     bench_say(&b, "faster");
     refused(&b, "as fast as it may be");
-    bench_say(&b, "at 5%");
+    bench_say(&b, "at 5% speed");
     refused(&b, "from 10 to 100 %");
-    bench_say(&b, "at 150%");
+    bench_say(&b, "at 150% speed");
     refused(&b, "from 10 to 100 %");
     assert_int_equal(b.pace, 100);
     assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 0); // none of it is a task
@@ -85,7 +85,7 @@ static void only_a_person_makes_it_faster(void **state)
 {
     (void)state;
     static const char *const faster[] = {"{'text':'faster'}", "{'text':'normal speed'}",
-                                         "{'text':'at 60%'}", "{'text':'正常速度'}",
+                                         "{'text':'at 60% speed'}", "{'text':'正常速度'}",
                                          "{'text':'slower, normal speed'}"};
     bench b;
     ready(&b);

@@ -67,7 +67,6 @@ static void says(void **state)
         {"太慢了", "faster", 0, ""},
         {"normal speed", "normal", 0, ""},
         {"back to normal speed", "normal", 0, ""},
-        {"normal", "normal", 0, ""},
         {"正常速度", "normal", 0, ""},
         {"恢复正常速度", "normal", 0, ""},
         {"全速", "normal", 0, ""},
@@ -76,9 +75,26 @@ static void says(void **state)
         {"半速", "percent", 50, ""},
         {"用一半的速度", "percent", 50, ""},
         {"quarter speed", "percent", 25, ""},
-        {"30%", "percent", 30, ""},
+        {"30% speed", "percent", 30, ""},
         {"at 30 percent speed", "percent", 30, ""},
-        {"at 30%", "percent", 30, ""},
+        {"drive at 30%", "percent", 30, ""},
+        {"slow down to 30%", "percent", 30, ""},
+        {"slow down to 0.2 m/s", "mps", 0.2, ""},
+        {"set the speed to 30%", "percent", 30, ""},
+        {"set the speed to normal", "normal", 0, ""},
+        {"slow", "slower", 0, ""},
+        {"drive slow", "slower", 0, ""},
+        {"even slower", "slower", 0, ""},
+        {"走得慢一点", "slower", 0, ""},
+        {"有点快", "slower", 0, ""},
+        {"快了", "slower", 0, ""},
+        {"走快了", "slower", 0, ""},
+        {"你走得有点快", "slower", 0, ""},
+        {"速度太快了", "slower", 0, ""},
+        {"you are still going too fast", "slower", 0, ""},
+        {"it's a bit fast", "slower", 0, ""},
+        {"有点慢", "faster", 0, ""},
+        {"a bit slow", "faster", 0, ""},
         {"速度百分之三十", "percent", 30, ""},
         {"速度30%", "percent", 30, ""},
         {"0.2 m/s", "mps", 0.2, ""},
@@ -88,6 +104,34 @@ static void says(void **state)
         {"每秒0.2米", "mps", 0.2, ""},
         {"以0.2米/秒", "mps", 0.2, ""},
     };
+    static const struct {
+        const char *text, *before, *word, *rest;
+    } both[] = {
+        {"ok, slower", "ok", "slower", ""},
+        {"Yes, slowly!", "Yes", "slower", ""},
+        {"可以，慢一点", "可以", "slower", ""},
+        {"no, slower", "no", "slower", ""},
+        {"yes, faster", "yes", "faster", ""},
+        {"continue, slower", "continue", "slower", ""},
+        {"继续，慢一点", "继续", "slower", ""},
+        {"resume at half speed", "resume", "percent", ""},
+        {"keep going slower", "keep going", "slower", ""},
+        {"cancel. slower, go to the kitchen", "cancel", "slower", "go to the kitchen"},
+        {"resume normal speed", "", "normal", ""},
+        {"恢复正常速度", "", "normal", ""},
+    };
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        if (policy.ops->pace(policy.self, both[i].text, &got, &err) != PONS_OK ||
+            strcmp(pons_get_str(got, "before", ""), both[i].before) != 0 ||
+            strcmp(pons_get_str(got, "word", ""), both[i].word) != 0 ||
+            strcmp(pons_get_str(got, "rest", ""), both[i].rest) != 0) {
+            fail_msg("\"%s\": \"%s\", %s, and then \"%s\"", both[i].text,
+                     pons_get_str(got, "before", ""), pons_get_str(got, "word", ""),
+                     pons_get_str(got, "rest", ""));
+        }
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pons_error err = PONS_ERROR_INIT;
         pons_autovalue got = NULL;
@@ -129,6 +173,33 @@ static void says_nothing_of_it(void **state)
         "drive 0.2 m",
         "前进0.2米",
         "slower than the cat",
+        "normal",
+        "that's normal",
+        "now, it is normal again",
+        "it is normal speed again",
+        "and it is still going faster",
+        "it is much slower",
+        "it's a bit slow",
+        "it is still slow",
+        "你走得有点慢",
+        "你走得慢",
+        "慢了",
+        "还是慢",
+        "快一点了",
+        "正常速度了",
+        "快了吗",
+        "太快了吗",
+        "50%",
+        "at 50%",
+        "it's at 80%",
+        "100 percent",
+        "it is 5 m/s",
+        "it's too slow",
+        "ok",
+        "ok, 50%",
+        "yes, it is slower",
+        "恢复一点",
+        "continue",
         "do not go slower",
         "don't slow down",
         "stop",

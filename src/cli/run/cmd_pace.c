@@ -31,9 +31,12 @@ static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
         return rc;
     }
     pons_error none = PONS_ERROR_INIT;
+    char whole[320];
+    snprintf(whole, sizeof whole, "set the speed to %s", text); // here "30 %" can be nothing else
     rc = policy.ops->pace(policy.self, text, ret, &none);
+    rc = rc < 0 ? policy.ops->pace(policy.self, whole, ret, &none) : rc;
     pons_rules_close(&policy);
-    if (rc < 0 || pons_get(*ret, "rest")) {
+    if (rc < 0 || pons_get(*ret, "rest") || pons_get(*ret, "before")) {
         return cli_bad(err,
                        "pace takes slower, faster, normal speed, half speed, 30 %% or 0.2 m/s; "
                        "not \"%.60s\"",
