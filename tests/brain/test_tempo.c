@@ -232,6 +232,85 @@ static void while_something_is_asked(void **state)
     bench_close(&b);
 }
 
+// A yes or a no goes with it, and both count.
+static void an_answer_and_a_pace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *action;
+        int percent;
+    } rows[] = {
+        {"ok, slower", "approve", 75},
+        {"可以，慢一点", "approve", 75},
+        {"yes, half speed", "approve", 50},
+        {"no, slower", "reject", 75},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        b.keep_running = true;
+        b.pace = 100;
+        json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                            json_pack("[s]", "navigate_to_pose"));
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+        bench_say(&b, "去厨房");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_say(&b, rows[i].text);
+        bench_await(&b, "approval.resolved", "action", rows[i].action, SOON);
+        bench_await(&b, "tempo.set", NULL, NULL, SOON);
+        assert_int_equal(b.pace, rows[i].percent);
+        bench_close(&b);
+    }
+}
+
+// What asks for words gets them, a share too; "slower" alone is for the robot.
+static void words_that_answer(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"50%",          "it's at 80%", "0.2 m/s", "half speed",
+                                       "normal speed", "too slow",    "faster"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, "[{'decision':{'type':'ASK_HUMAN','reason':'how full?','ops':[{'op':"
+                       "'approval','question':'how full is it?'}]}},{'repeat':true,'decision':{"
+                       "'type':'ABORT','reason':'that was all'}}]");
+        b.keep_running = true;
+        b.pace = 50;
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+        bench_say(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        set_to(&b, "slower", 25);
+        assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+        bench_say(&b, rows[i]);
+        bench_await(&b, "approval.resolved", "answer", rows[i], SOON);
+        bench_run(&b, 1.0);
+        assert_int_equal(b.pace, 25);
+        bench_close(&b);
+    }
+}
+
+// While it is paused: it goes on, and slower.
+static void on_again_and_slower(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"resume at half speed", "continue, half speed",
+                                       "继续，半速"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        ready(&b);
+        bench_say(&b, "pause");
+        bench_run(&b, 0.5);
+        bench_say(&b, "去厨房");
+        bench_run(&b, 1.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+        set_to(&b, rows[i], 50);
+        bench_await(&b, "task.done", "status", "succeeded", 40.0);
+        bench_close(&b);
+    }
+}
+
 // ---- deaths -------------------------------------------------------------------------------------
 
 static void lease_is_over(void)
@@ -336,6 +415,9 @@ int main(void)
         cmocka_unit_test(an_answer_to_an_earlier_one),
         cmocka_unit_test(a_body_that_knows_of_none),
         cmocka_unit_test(while_something_is_asked),
+        cmocka_unit_test(an_answer_and_a_pace),
+        cmocka_unit_test(words_that_answer),
+        cmocka_unit_test(on_again_and_slower),
         cmocka_unit_test(a_death_at_each_commit),
         cmocka_unit_test(a_death_at_each_commit_on_postgres),
     };

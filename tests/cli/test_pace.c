@@ -131,6 +131,7 @@ static void what_is_no_pace(void **state)
     static const char *const rows[][2] = {
         {"pace quick as lightning", "pace takes slower, faster"},
         {"pace slower, go to the kitchen", "pace takes slower, faster"},
+        {"pace ok, slower", "pace takes slower, faster"},
         {"pase", "did you mean 'pace'"},
     };
     bench b;
