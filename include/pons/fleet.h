@@ -234,6 +234,9 @@ void pons_fleet_worked(pons_fleet *f, int32_t robot, const char *task, size_t st
 // It is there and does not get on (something stands before it, a wheel turns in vain): others go round it, and
 // what it has not started is somebody else's, until it gets on.
 void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_ms);
+// Of one that is hindered: it has not begun the MOVE that it was given, and will not. It stands where it stood, and the
+// zone that it was to enter is free.
+void pons_fleet_stay(pons_fleet *f, int32_t robot, int64_t now_ms);
 // A zone that nobody may enter: a person, an obstacle; and free again.
 void pons_fleet_block(pons_fleet *f, int32_t zone, bool blocked, int64_t now_ms);
 // A person has carried a lost robot away: its zones are free. It may come again in a bay.

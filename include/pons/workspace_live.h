@@ -27,8 +27,9 @@ typedef struct pons_ws_live_options {
     const char *who;         // in claimed_by: the thread
     pons_ws_dialect dialect; // of files that are made
     pons_clock clock;
-    bool hal; // this process runs the workspace's actions: what the body says of itself and
-              // people's pending actions are its business
+    bool hal;     // this process runs the workspace's actions: what the body says of itself and
+                  // people's pending actions are its business
+    bool no_wait; // as of a place: nobody who is just writing is waited for
     const pons_value *world; // what the body's world has, for ENVIRONMENT; NULL: nothing
     // A person's edit, as a goal in words. NULL: edits are kept and nothing is said.
     int (*say)(void *user, const char *words, pons_error *err);
@@ -50,6 +51,8 @@ int pons_ws_live_fd(const pons_ws_live *l); // as pons_ws_place_fd
 // a refusal is a lesson.
 void pons_ws_live_judge(pons_ws_live *l, const char *skill, const pons_value *args, bool asked,
                         pons_value *rules);
+bool pons_ws_live_suspended(const pons_ws_live *l,
+                            pons_ws_file file); // as pons_ws_place_suspended
 // What whoever plans should know, by title: {"…": [items]}; new reference.
 pons_value *pons_ws_live_context(pons_ws_live *l);
 

@@ -341,6 +341,42 @@ static void one_that_does_not_get_on(void **state)
     assert_false(v.hindered);
 }
 
+// One that stands in its bay and may not begin: the zone that it was to enter is free, and its task and the dock that it
+// would have gone to are others'; nobody sends it until it may.
+static void one_that_may_not_begin(void **state)
+{
+    fixture *x = *state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_fleet_view v;
+    assert_int_equal(add(x, "t", "s2", "s3", &err), 0);
+    for (int i = 0; i < 4 && pons_fleet_find(x->f, "t")->robot < 0; i++) {
+        x->mute = 0;
+        run(x, 1, true);
+    }
+    const int32_t robot = pons_fleet_find(x->f, "t")->robot, at = x->zone[robot];
+    x->mute = robot;
+    run(x, 1, true);
+    pons_fleet_look(x->f, robot, &v);
+    const int32_t next = v.next;
+    assert_true(next >= 0 && pons_fleet_map_zone(x->map, (size_t)at)->kind == PONS_FLEET_PARK);
+    pons_fleet_stay(x->f, robot, x->now_ms); // of one that is not hindered it is not said
+    assert_int_equal(pons_fleet_holder(x->f, next), robot);
+    pons_fleet_hinder(x->f, robot, true, x->now_ms);
+    pons_fleet_stay(x->f, robot, x->now_ms);
+    assert_int_not_equal(pons_fleet_holder(x->f, next), robot);
+    assert_int_equal(pons_fleet_holder(x->f, at), robot);
+    x->n_todo = 0; // what it was told is void
+    x->battery[robot] = 10;
+    run(x, 120, true);
+    assert_string_equal(x->last, "t done");
+    pons_fleet_look(x->f, robot, &v);
+    assert_true(v.next < 0 && v.hindered && v.state == PONS_FLEET_IDLE);
+    x->mute = -1;
+    pons_fleet_hinder(x->f, robot, false, x->now_ms);
+    run(x, 60, true);
+    assert_int_equal(x->zone[robot], z(x, "d1"));
+}
+
 static void a_clock_that_leaps_loses_nobody(void **state)
 {
     fixture *x = *state;
@@ -491,6 +527,7 @@ int main(void)
         T(its_zones_stay_blocked),
         T(what_is_said_and_cannot_be),
         T(one_that_does_not_get_on),
+        T(one_that_may_not_begin),
         T(a_clock_that_leaps_loses_nobody),
         T(docks_are_fewer_than_robots),
         T(cancelled_at_each_moment),

@@ -32,12 +32,19 @@ static pons_value *robot(const pons_fleet *fleet, const pons_fleet_map *map, con
     if (!u->connected && cli_unit_fails(u)) {
         snprintf(why, sizeof why, "%s: its body does not start: see %.160s/body.log",
                  u->robot->is.id, u->own.run_dir);
+    } else if (u->connected && *u->barred) {
+        snprintf(why, sizeof why, "%s may not drive by its EMBODIED.md: %s", u->robot->is.id,
+                 u->barred);
     } else if (*u->asks && !u->doubts) {
         snprintf(why, sizeof why, "%s waits for a person (pons approve %s): %s", u->robot->is.id,
                  u->thread, u->asks);
     } else if (v.hindered && *u->why) {
         const size_t n = strlen(why);
         snprintf(why + n, sizeof why - n, ": %s", u->why);
+    } else if (v.state == PONS_FLEET_CHARGING && u->open && u->tried && *u->why) {
+        snprintf(why, sizeof why, "%s does not charge: %s", u->robot->is.id, u->why);
+    } else if (!*why && *u->unread) {
+        snprintf(why, sizeof why, "%s: %s", u->robot->is.id, u->unread);
     }
     return pons_object(
         "id", json_string(u->robot->is.id), "state", json_string(pons_fleet_robot_states[v.state]),

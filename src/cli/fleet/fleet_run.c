@@ -176,6 +176,12 @@ static void close_parts(cli_fleet_running *r, bool lost)
 
 // ---- at work ------------------------------------------------------------------------------------
 
+static void hinder(cli_fleet_running *r, size_t i)
+{
+    const cli_unit *u = &r->units[i];
+    pons_fleet_hinder(r->fleet, (int32_t)i, u->hindered || *u->barred, pons_wall_ms(&r->clock));
+}
+
 // Where it is by its own word, unless its pose is somewhere else.
 static void hear(cli_fleet_running *r, size_t i)
 {
@@ -192,6 +198,7 @@ static void hear(cli_fleet_running *r, size_t i)
         report.zone = pons_fleet_map_near(r->map, u->x, u->y, &m);
     }
     pons_fleet_hear(r->fleet, &report);
+    hinder(r, i); // before anything is given to one who was just met
 }
 
 static int step_units(cli_fleet_running *r, pons_error *err)
@@ -202,7 +209,13 @@ static int step_units(cli_fleet_running *r, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        pons_fleet_hinder(r->fleet, (int32_t)i, u->hindered, pons_wall_ms(&r->clock));
+        hinder(r, i);
+        if (u->stays) {
+            pons_autovalue kept = cli_unit_value(u, r->map);
+            u->stays = false;
+            cli_fleet_must(r, CLI_FLEET_ROBOTS, u->robot->is.id, kept, -1, true);
+            pons_fleet_stay(r->fleet, (int32_t)i, pons_wall_ms(&r->clock));
+        }
         if (!u->told) {
             continue;
         }

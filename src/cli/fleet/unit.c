@@ -1,5 +1,5 @@
 // unit.c - one robot of a fleet: a brain on a thread of the fleet's store, a body process in a
-// workspace of its own, and one thing at a time to do.
+// workspace of its own, whose files judge it (unit_files.c), and one thing at a time to do.
 //
 // A zone to enter and a stop to work at are tasks of its brain like any other: plans of one step, with
 // the critic, approvals, the effect ledger and the body's ledger as they are. Each has a key, which is
@@ -7,6 +7,8 @@
 // finds, when it begins again, either the key in the brain's tasks, or that the brain has never heard
 // of it; only then is it posted.
 #include "cli/fleet/unit.h"
+
+#include "cli/onboarded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +22,13 @@
 #define LOOK_MS        100
 #define AGAIN_MS       3000 // after a way that failed
 #define WORK_S         2.0
+#define AT_M           0.3 // from the middle of its zone: it has not left it
 
 static int connect_body(void *user, pons_link **ret, pons_error *err);
 static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err);
 static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *v);
 static void look(cli_unit *u, const pons_value *status);
+static void stay(cli_unit *u, const pons_fleet_zone *at);
 static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err);
 
 int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
@@ -45,6 +49,7 @@ int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_
     read_item(u, map, before);
     int rc = cli_workspace(&u->own, true, err);
     rc = rc < 0 ? rc : write_world(u, pons_fleet_map_zone(map, (size_t)start), err);
+    rc = rc < 0 ? rc : cli_unit_files_open(u, err);
     if (rc >= 0) {
         const pons_brain_options o = {.store = store,
                                       .thread = u->thread,
@@ -52,10 +57,13 @@ int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_
                                       .config = config,
                                       .policy = policy,
                                       .connect = connect_body,
+                                      .judge = cli_unit_judge,
+                                      .on_event = cli_unit_on_event,
                                       .user = u,
                                       .keep_running = true,
                                       .resumed = true,
-                                      .stop_body = true};
+                                      // A watchdog's body is the watchdog's.
+                                      .stop_body = !cli_hal_served(&u->own)};
         rc = pons_brain_open(&o, &u->brain, err);
     }
     return rc < 0 ? rc : pons_brain_add_goals(u->brain, NULL, 0, err);
@@ -69,6 +77,7 @@ void cli_unit_close(cli_unit *u, bool lost)
         pons_brain_close(u->brain);
     }
     u->brain = NULL;
+    cli_unit_files_close(u);
     pons_value_unref(u->work);
     u->work = NULL;
     if (u->body > 0 && !lost) {
@@ -125,7 +134,7 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *w
         u->canceled = u->open && u->kind == PONS_FLEET_WORK;
         return;
     }
-    u->canceled = u->hindered = u->doubts = false;
+    u->canceled = u->hindered = u->doubts = u->tried = u->stays = false;
     u->task_id[0] = u->asks[0] = '\0';
     u->kind = c->what;
     u->open = true;
@@ -200,11 +209,16 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     }
     pons_autovalue v = pons_brain_status(u->brain);
     look(u, v);
+    cli_unit_files_look(u, now);
     if (u->open && !u->posted && u->connected && now - u->given_ms >= AGAIN_MS) {
         int64_t unread = 0;
         rc = u->store.ops->inbox_read(u->store.self, u->thread, "kernel", 0, count, &unread, err);
         if (rc >= 0 && unread == 0) {
             u->given_ms = now;
+            if (u->kind == PONS_FLEET_MOVE && *u->barred) {
+                stay(u, pons_fleet_map_zone(map, (size_t)u->at));
+                return rc;
+            }
             u->posted = true;
             if (u->canceled) { // it has never heard of it
                 u->open = u->ok = false;
@@ -225,6 +239,15 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     return rc;
 }
 
+// It may not drive. A way that was never begun is given back; who may stand between two zones keeps both.
+static void stay(cli_unit *u, const pons_fleet_zone *at)
+{
+    if (!u->tried && u->idle && hypot(u->x - at->x, u->y - at->y) <= AT_M) {
+        u->open = u->ok = false;
+        u->stays = true;
+    }
+}
+
 // What its brain asks about the task. A question with nothing to permit is a doubt: "shall I try once more?"
 static void look_asks(cli_unit *u, const pons_value *status)
 {
@@ -243,6 +266,8 @@ static void look(cli_unit *u, const pons_value *status)
     const pons_value *pose = pons_get(status, "pose");
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
     u->starts = u->connected ? 0 : u->starts;
+    u->idle = json_array_size(pons_get(status, "queue")) == 0 &&
+              !json_is_object(pons_get(status, "active_task"));
     u->latched = pons_get_bool(pons_get(status, "stop"), "latched", false);
     u->x = pons_get_num(pose, "x", NAN);
     u->y = pons_get_num(pose, "y", NAN);
@@ -269,6 +294,7 @@ static void look(cli_unit *u, const pons_value *status)
     u->ok = strcmp(how, "succeeded") == 0;
     if (u->kind != PONS_FLEET_WORK && !u->ok) { // another attempt, under another key
         u->hindered = u->kind == PONS_FLEET_MOVE;
+        u->tried = true;
         u->number++;
         u->key[0] = u->task_id[0] = '\0';
         u->posted = false;

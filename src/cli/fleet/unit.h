@@ -3,6 +3,7 @@
 #define PONS_CLI_UNIT_H
 
 #include "cli/fleet/fleet.h"
+#include "pons/workspace_live.h"
 
 #define CLI_FLEET_ROBOTS "fleet.robots" // items: what each was given last
 
@@ -26,6 +27,8 @@ typedef struct cli_unit {
     pons_value *work; // of a WORK: {skill, parameters}; NULL: it waits
     char key[256];
     bool open, posted, ok;
+    bool tried;     // it has begun, and failed
+    bool stays;     // it will not begin: the orchestrator has not heard
     char why[256];  // how its last task ended, or its last try
     bool hindered;  // its way was blocked, or it waits on its way; it tries again
     char asks[256]; // what its brain asks a person; "": nothing
@@ -35,8 +38,14 @@ typedef struct cli_unit {
     // What the brain says.
     bool connected, told; // told: an end that the orchestrator has not heard
     bool latched;         // its stop
+    bool idle;            // it has no task
     double x, y, battery_pct;
     double speed; // robot seconds in a second
+    // Its own files.
+    pons_ws_live *files;
+    char unread[320]; // what is wrong with EMBODIED.md as it stands; "": it can be read
+    char barred[320]; // why it may not drive at all; "": it may
+    int64_t asked_ms; // when that was asked last; 0: never
 } cli_unit;
 
 // before: its item, NULL: it has none and stands at `start`. speed: of a body that has to be started. PONS_EBUSY: another brain has its thread.
@@ -53,6 +62,14 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *w
 bool cli_unit_fails(const cli_unit *u);
 // What is to be kept of it.
 pons_value *cli_unit_value(const cli_unit *u, const pons_fleet_map *map);
+
+// unit_files.c: its own files, which judge what its brain does.
+int cli_unit_files_open(cli_unit *u, pons_error *err);
+void cli_unit_files_close(cli_unit *u);
+void cli_unit_files_look(cli_unit *u, int64_t now_ms); // at what people have changed
+void cli_unit_on_event(void *user, const pons_event *ev);
+void cli_unit_judge(void *user, const char *skill, const pons_value *args, bool asked,
+                    pons_value *rules);
 
 // fleet_now.c: what others see of a fleet that runs, and of its map.
 pons_value *cli_fleet_now(const pons_fleet *fleet, const pons_fleet_map *map, const cli_unit *units,

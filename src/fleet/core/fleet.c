@@ -199,6 +199,16 @@ void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_
     }
 }
 
+void pons_fleet_stay(pons_fleet *f, int32_t robot, int64_t now_ms)
+{
+    pons__fleet_clock(f, now_ms);
+    if (pons__fleet_has(f, robot) &&
+        f->robots[robot].hindered) { // else it is lost, or would be sent again
+        pons__traffic_revoke(&f->traffic, robot, f->now_ms);
+        f->changed = true;
+    }
+}
+
 // Heard of for the first time, or again.
 static void come_back(pons_fleet *f, const pons_fleet_report *report)
 {

@@ -181,7 +181,8 @@ void pons__fleet_docks(pons_fleet *f)
         int32_t lowest = -1;
         for (size_t i = 0; i < f->n; i++) {
             const pons__robot *r = &f->robots[i];
-            if (r->state == PONS_FLEET_IDLE && r->task < 0 && pons__fleet_low(f, r) &&
+            if (r->state == PONS_FLEET_IDLE && r->task < 0 && !r->hindered &&
+                pons__fleet_low(f, r) &&
                 (lowest < 0 || r->battery_pct < f->robots[lowest].battery_pct)) {
                 lowest = (int32_t)i;
             }

@@ -390,6 +390,11 @@ void pons_ws_live_judge(pons_ws_live *l, const char *skill, const pons_value *ar
     pons_ws_judgement_clear(&j);
 }
 
+bool pons_ws_live_suspended(const pons_ws_live *l, pons_ws_file file)
+{
+    return pons_ws_place_suspended(l->place, file);
+}
+
 static void add_some(pons_value *to, const char *title, const pons_ws_doc *d,
                      const char *const *kinds, size_t most)
 {
@@ -452,6 +457,7 @@ int pons_ws_live_open(const pons_ws_live_options *o, pons_ws_live **ret, pons_er
                                          .dialect = o->dialect,
                                          .robot_id = l->robot_id,
                                          .writes_per_s = PONS_WS_WRITES_PER_S,
+                                         .no_wait = o->no_wait,
                                          .notice = on_notice,
                                          .user = l};
     const int rc = pons_ws_place_open(o->dir, &place, &l->place, err);

@@ -1,0 +1,220 @@
+// test_fleet_files.c - each robot of a fleet is judged by its own EMBODIED.md: what a person forbids or lowers there holds
+// for this robot from then on, while it runs, and for no other; whose file nobody can read takes no motion.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DRIVES "drive_on_heading{\"distance_m\":0.1,\"speed_mps\":0.4}"
+
+static void own_of(const bench *b, int robot, bench *ret)
+{
+    *ret = *b;
+    snprintf(ret->workspace, sizeof ret->workspace, "%.60s/robots/r%d", b->workspace, robot);
+}
+
+// In the first place of a file.
+static void edit(const bench *b, const char *name, const char *was, const char *is)
+{
+    char path[160], text[16384], to[16500];
+    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    const char *at = strstr(text, was);
+    assert_non_null(at);
+    snprintf(to, sizeof to, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
+    bench_put(b, name, to);
+}
+
+// What `pons fleet status` says of a robot or of a task.
+static pons_value *said(bench *b, const char *type, const char *key, const char *value)
+{
+    proc p = {0};
+    pons_value *found = NULL;
+    size_t i;
+    json_t *v;
+    bench_start(b, &p, NULL, "fleet status --all --json");
+    bench_finish(&p);
+    json_array_foreach(p.events, i, v)
+    {
+        if (strcmp(pons_get_str(v, "type", ""), type) == 0 &&
+            strcmp(pons_get_str(v, key, ""), value) == 0) {
+            pons_value_unref(found);
+            found = pons_value_ref(v);
+        }
+    }
+    bench_free(&p);
+    return found;
+}
+
+static void must_say(bench *b, const char *type, const char *key, const char *value, const char *of,
+                     const char *words)
+{
+    pons_autovalue v = said(b, type, key, value);
+    const char *is = pons_get_str(v, of, "");
+    if (*words ? !strstr(is, words) : *is != '\0') {
+        fail_msg("%s %s: %s is '%s', not '%s'", type, value, of, is, words);
+    }
+}
+
+// Of a robot, until it says so; words "": nothing.
+static void await_why(bench *b, const char *robot, const char *words)
+{
+    for (int i = 0; i < 300; i++) {
+        pons_autovalue v = said(b, "robot", "id", robot);
+        const char *why = pons_get_str(v, "why", "");
+        if (v && (*words ? strstr(why, words) != NULL : !*why)) {
+            return;
+        }
+        bench_rest(100);
+    }
+    must_say(b, "robot", "id", robot, "why", words);
+}
+
+static int drove(const bench *b, int robot)
+{
+    bench own;
+    own_of(b, robot, &own);
+    return bench_ledger_in(&own, "navigate_to_pose", "started");
+}
+
+static void forbidden_and_allowed_while_it_runs(void **state)
+{
+    (void)state;
+    bench b, own;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    own_of(&b, 2, &own);
+    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    await_why(&b, "r2", "");
+    edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
+    edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
+    await_why(&b, "r2", "r2 may not drive by its EMBODIED.md");
+    assert_int_equal(bench_run(&b, "fleet assign lift --stops desk --needs manipulation"), 0);
+    assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk"), 0);
+    bench_await(&p, "task", "state", "done");
+    must_say(&b, "task", "name", "water", "state", "done"); // the others go on
+    must_say(&b, "task", "name", "water", "robot", "r1");
+    must_say(&b, "task", "name", "lift", "state", "waiting");
+    assert_true(drove(&b, 1) > 0);
+    assert_int_equal(drove(&b, 2), 0);
+    edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
+    bench_await(&p, "task", "state", "done");
+    must_say(&b, "task", "name", "lift", "robot", "r2");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// It ends the step that it is at, and gives the next zone back, which others may want to go through.
+static void forbidden_on_its_way(void **state)
+{
+    (void)state;
+    bench b, own;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    own_of(&b, 2, &own);
+    assert_int_equal(bench_run(&b, "fleet assign lift --stops desk --needs manipulation"), 0);
+    bench_start(&b, &p, NULL, "fleet run --json --speed 2");
+    bench_await(&p, "task", "state", "assigned");
+    while (drove(&b, 2) == 0) {
+        bench_rest(20);
+    }
+    edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
+    edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
+    await_why(&b, "r2", "r2 may not drive by its EMBODIED.md");
+    pons_autovalue v = NULL;
+    for (int i = 0; i < 300 && !(v && json_is_null(pons_get(v, "next"))); i++) {
+        pons_value_unref(v);
+        v = said(&b, "robot", "id", "r2");
+        bench_rest(100);
+    }
+    assert_true(json_is_null(pons_get(v, "next")));
+    const int steps = drove(&b, 2);
+    must_say(&b, "task", "name", "lift", "state", "waiting");
+    assert_int_equal(drove(&b, 2), steps);
+    edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
+    bench_await(&p, "task", "state", "done");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+static void a_limit_holds_for_its_robot(void **state)
+{
+    (void)state;
+    bench b, own;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    own_of(&b, 2, &own);
+    edit(&b, "fleet.yaml", "capabilities: [mobile]", "capabilities: [mobile, scales]");
+    edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: 0.3");
+    assert_int_equal(bench_run(&b, "fleet assign one --needs scales --stops 'kitchen:" DRIVES "'"),
+                     0);
+    assert_int_equal(
+        bench_run(&b, "fleet assign two --needs manipulation --stops 'desk:" DRIVES "'"), 0);
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    must_say(&b, "task", "name", "one", "state", "done");
+    must_say(&b, "task", "name", "two", "state", "failed");
+    must_say(&b, "task", "name", "two", "reason", "max 0.3 m/s");
+    assert_int_equal(bench_ledger_in(&own, "drive_on_heading", "started"), 0);
+    bench_close(&b);
+}
+
+// Since the beginning, or in its limits.
+static void who_cannot_be_read_takes_no_motion(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"EMBODIED.md cannot be read", "must be a number"};
+    for (int i = 0; i < 2; i++) {
+        bench b, own;
+        proc p = {0};
+        char path[160];
+        bench_open(&b);
+        assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+        own_of(&b, 1, &own);
+        if (i == 0) {
+            snprintf(path, sizeof path, "%s/EMBODIED.md", own.workspace);
+            assert_int_equal(unlink(path), 0);
+            assert_int_equal(mkdir(path, 0700), 0);
+        } else {
+            edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: banana");
+        }
+        assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk"), 0);
+        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_must_exit(&p, 0);
+        bench_free(&p);
+        must_say(&b, "task", "name", "water", "robot", "r2");
+        must_say(&b, "task", "name", "water", "state", "done");
+        must_say(&b, "robot", "id", "r1", "why", "r1 may not drive by its EMBODIED.md");
+        must_say(&b, "robot", "id", "r1", "why", says[i]);
+        assert_int_equal(drove(&b, 1), 0);
+        bench_close(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(forbidden_and_allowed_while_it_runs, bench_teardown),
+        cmocka_unit_test_teardown(forbidden_on_its_way, bench_teardown),
+        cmocka_unit_test_teardown(a_limit_holds_for_its_robot, bench_teardown),
+        cmocka_unit_test_teardown(who_cannot_be_read_takes_no_motion, bench_teardown),
+    };
+    return cmocka_run_group_tests_name("cli fleet files", tests, NULL, NULL);
+}
