@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum kind { SLOWER, FASTER, NORMAL, PERCENT, MPS, TOO_FAST } kind;
+typedef enum kind { SLOWER, FASTER, NORMAL, PERCENT, MPS, TOO_FAST, TOO_SLOW } kind;
 
 typedef struct phrase {
     const char *before, *after; // of a number between them; after NULL: there is none
@@ -46,8 +46,8 @@ static const phrase phrases[] = {
     WORD("不要太快", TOO_FAST), WORD("别那么快", TOO_FAST), WORD("不要那么快", TOO_FAST), WORD("别这么快", TOO_FAST),
     WORD("not so slow", FASTER), WORD("not that slow", FASTER), WORD("too slow", FASTER),
     WORD("a bit slow", FASTER), WORD("a little slow", FASTER), WORD("a little bit slow", FASTER),
-    WORD("太慢了", FASTER), WORD("太慢", FASTER), WORD("有点慢了", FASTER), WORD("有点慢", FASTER),
-    WORD("有点儿慢", FASTER), WORD("有一点慢", FASTER), WORD("有些慢", FASTER),
+    WORD("太慢了", TOO_SLOW), WORD("太慢", TOO_SLOW), WORD("有点慢了", TOO_SLOW), WORD("有点慢", TOO_SLOW),
+    WORD("有点儿慢", TOO_SLOW), WORD("有一点慢", TOO_SLOW), WORD("有些慢", TOO_SLOW),
     WORD("not so fast", SLOWER), WORD("not that fast", SLOWER),
     WORD("slower", SLOWER), WORD("even slower", SLOWER), WORD("still slower", SLOWER), WORD("slower still", SLOWER),
     WORD("slower than that", SLOWER), WORD("slow down", SLOWER), WORD("more slowly", SLOWER), WORD("slowly", SLOWER),
@@ -209,8 +209,9 @@ static bool find(const pons__intents *r, const pons__fold *f, size_t pos, kind *
             const size_t after = end_of(&phrases[i], f, pos, ret_number);
             if (after > pos && ends(r, f, after, complains, ret_rest)) {
                 *ret_kind = phrases[i].kind;
-                return (*ret_kind != FASTER || *ret_rest == f->n) &&
-                       !(complains && asks(f, after, *ret_rest));
+                const bool hurries = *ret_kind == FASTER || *ret_kind == TOO_SLOW;
+                return (!hurries || *ret_rest == f->n) &&
+                       !((complains || *ret_kind == TOO_SLOW) && asks(f, after, *ret_rest));
             }
         }
         bool states = false;
@@ -243,7 +244,8 @@ static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t
 
 int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err)
 {
-    static const char *const words[] = {"slower", "faster", "normal", "percent", "mps", "slower"};
+    static const char *const words[] = {"slower", "faster", "normal", "percent",
+                                        "mps",    "slower", "faster"};
     const pons__rules *rules = self;
     pons__fold f;
     pons_value *valid = json_string(text);
