@@ -72,11 +72,18 @@ int pons_cx_save(pons_cx *cx, pons_value *v);
 // Where a superstep has several tasks to run, fn is called for each of this node's, with its user pointer,
 // before the first of them runs. The node's function is then called for each in task order, and returns
 // what has become of it; until then the cx is the host's to use, on the loop thread. What a cache gives,
-// or what is too late, is not begun. One whose function has not been called when pons_run_step returns is
-// given up: a later step begins it anew. Of a node that has been recorded; not of a subgraph, a task or a
+// or what is too late, is not begun. Of a node that has been recorded; not of a subgraph, a task or a
 // blocking node.
 typedef void (*pons_begin_fn)(pons_cx *cx, void *user);
 void pons_graph_begin(pons_graph_builder *b, const char *name, pons_begin_fn fn);
+
+// The other end of what was begun: fn is called, with the node's user pointer, in place of the function of
+// one that is given up, because the step ended before its turn came (a command to the parent, a cancel, the
+// superstep's time, a store that failed). So each that is begun ends exactly once before pons_run_step
+// returns. From here on the cx is not the host's, nor is what it was lent below it (pons_future_lend), which
+// is not given back: a later step, if there is one, begins it anew. fn asks nothing of the engine.
+typedef void (*pons_drop_fn)(pons_cx *cx, void *user);
+void pons_graph_drop(pons_graph_builder *b, const char *name, pons_drop_fn fn);
 
 // Lends a task that was called and not run yet to the caller of this, who runs it wherever he likes in
 // place of its function: *ret is its own pons_cx, for the loop thread alone. *ret is NULL when there is

@@ -1,8 +1,10 @@
 # beside.py - what works beside what: nodes of one superstep meet (each waits for the others, so they would wait
 # for ever one after the other), asynchronous ones on the loop of who awaits the run; a stream shows what a
-# node says while the node waits for that; and a run that is left, or canceled, ends where it is.
+# node says while the node waits for that; a node that its step has ended without is left alone; and a run that is
+# left, or canceled, ends where it is.
 import asyncio
 import operator
+import queue
 import tempfile
 import threading
 from typing import Annotated, TypedDict
@@ -172,6 +174,82 @@ def shown_while_at_work():
         seen_by_task.set()
 
 
+def handed_off():
+    """A node goes to the graph around while another one of its step is at work, five times: who is lone then is run."""
+    ran, doors = [], []
+
+    def tried(what, tells):
+        try:
+            tells.put(what("late"))
+        except RuntimeError as e:
+            tells.put(e)
+
+    def hub(state):
+        ran.append(f"hub{state['n']}")
+        for door, _ in doors[-1:]:  # who was left behind asks now, with the engine at work elsewhere
+            door.set()
+        return Command(update={"n": state["n"] + 1}, goto="sub" if state["n"] < 5 else "__end__")
+
+    def entry(state):
+        ran.append("entry")
+        doors.append((threading.Event(), queue.SimpleQueue()))
+
+    begun = threading.Semaphore(0)
+
+    def a(state):
+        ran.append("a")
+        assert all(begun.acquire(timeout=LONG) for _ in "bcd")
+        return Command(graph=Command.PARENT, goto="hub", update={"log": ["a"]})
+
+    def b(state, writer):
+        door, tells = doors[-1]
+        begun.release()
+        assert door.wait(LONG)
+        tried(writer, tells)
+        tried(interrupt, tells)
+        return {"log": ["b"]}
+
+    def c(state):
+        door, tells = doors[-1]
+        begun.release()
+        assert door.wait(LONG)
+        tried(lambda v: get_stream_writer()(v), tells)
+        return {"log": ["c"]}
+
+    async def d(state):
+        door, tells = doors[-1]
+        writer = get_stream_writer()
+        begun.release()
+        try:
+            assert await asyncio.to_thread(door.wait, LONG)
+        finally:  # also of the last one, which its loop cancels
+            tried(writer, tells)
+        return {"log": ["d"]}
+
+    sub = StateGraph(State)
+    for name, fn in (("a", a), ("b", b), ("c", c), ("d", d)):
+        sub.add_node(name, fn).add_edge("entry", name)
+    sub.add_node("entry", entry).add_edge(START, "entry")
+    g = StateGraph(State).add_node("hub", hub).add_node("sub", sub.compile()).add_edge(START, "hub")
+    want = [x for n in range(5) for x in (f"hub{n}", "entry", "a")] + ["hub5"]
+
+    def looked_at(log):
+        assert ran == want and log == ["a"] * 5, (ran, log)
+        for _, tells in doors:  # b's two, c's, d's
+            said = [tells.get(timeout=LONG) for _ in range(4)]
+            assert all(isinstance(x, RuntimeError) for x in said), said
+        ran.clear()
+        doors.clear()
+
+    for saver in (None, InMemorySaver()):
+        app = g.compile(checkpointer=saver)
+        looked_at(app.invoke({"n": 0, "log": []}, config())["log"])
+        got = list(app.stream({"n": 0, "log": []}, config("s"), stream_mode=["custom", "values"]))
+        assert not [e for e in got if e[0] == "custom"], got
+        looked_at(got[-1][1]["log"])
+        looked_at(asyncio.run(app.ainvoke({"n": 0, "log": []}, config("a")))["log"])
+
+
 def left():
     """A stream that nobody reads on: the superstep at work is the last."""
     ran = []
@@ -213,6 +291,7 @@ asyncio.run(loops_meet())
 what_they_ask()
 one_fails()
 shown_while_at_work()
+handed_off()
 left()
 asyncio.run(canceled())
 print("nodes of a superstep meet, streams show what is being said, and what is left ends")

@@ -47,8 +47,11 @@ class At:
         """What asks something of the engine: here nobody else does, but the node's own threads."""
         with self.lock:
             if self.over:
-                raise RuntimeError(f"'{self.node.name}' has ended: it can't stream or ask any more")
+                raise self.too_late()
             return what()
+
+    def too_late(self):
+        return RuntimeError(f"'{self.node.name}' has ended: it can't stream or ask any more")
 
     def beat(self):
         """A sign of life, for who must not be idle (TimeoutPolicy)."""

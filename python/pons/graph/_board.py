@@ -7,7 +7,8 @@
 So they are side by side, a future is one of concurrent.futures, and the engine is called on one thread. A
 task that is called is lent by the engine (pons_future_lend) and given back with its result, which is then
 committed, before its future has it. Of several nodes each is begun (pons_graph_begin) before the first is waited
-for. Whoever still works when the run has ended (it was canceled) finds the board closed.
+for; one that the engine gives up instead (pons_graph_drop: its step has ended without it) works on for nobody,
+and asks in vain. Whoever still works when the run has ended (it was canceled) finds the board closed.
 """
 
 import asyncio
@@ -82,9 +83,10 @@ class Asked(At):
     def __init__(self, cx, node, call, board, parent=None):
         super().__init__(cx, node, call)
         self.board, self.parent, self.below, self.outcome, self.ended = board, parent, 0, None, False
+        self.called = []  # what it has called and is at work
 
     def on_loop(self, what):
-        return self.board.ask(lambda: At.on_loop(self, what))
+        return self.board.ask(self, lambda: At.on_loop(self, what))
 
 
 class Board:
@@ -92,7 +94,7 @@ class Board:
         self.call, self.queue, self.lock, self.closed = call, queue.SimpleQueue(), threading.Lock(), False
         self.owner, self.pressed = None, None
 
-    def ask(self, what):
+    def ask(self, at, what):
         """From a task's thread: runs what on the engine's, and gives what it gives."""
         if threading.get_ident() == self.owner:
             return what()
@@ -100,7 +102,9 @@ class Board:
         with self.lock:
             if self.closed:
                 raise RuntimeError("the run has ended")
-            self.queue.put((what, reply))
+            if at.over:
+                raise at.too_late()
+            self.queue.put((at, what, reply))
         good, made = reply.get()
         if good:
             return made
@@ -118,7 +122,7 @@ class Board:
                 at.outcome = (False, exc)
             finally:
                 stack.calls.pop()
-            self.queue.put((at, None))
+            self.queue.put((at, None, None))
 
         pool.run(work)
 
@@ -134,12 +138,12 @@ class Board:
                 if self.pressed is not None:  # Ctrl-C while another one was waited for
                     raise self.pressed
                 try:
-                    what, reply = self.queue.get()
+                    at, what, reply = self.queue.get()
                 except KeyboardInterrupt as exc:
                     self.pressed = exc
                     raise
                 if reply is None:
-                    self._over(what)
+                    self._over(at)
                     continue
                 try:
                     reply.put((True, what()))
@@ -161,11 +165,38 @@ class Board:
             self.closed = True
         while True:
             try:
-                _, reply = self.queue.get_nowait()
+                _, _, reply = self.queue.get_nowait()
             except queue.Empty:
                 return
             if reply is not None:
                 reply.put((False, RuntimeError("the run has ended")))
+
+    def drop(self, root):
+        """The engine has given root up, and all below it with it: none of them is looked at again."""
+        gone, others = [root], []
+        for at in gone:
+            gone.extend(at.called)
+        with self.lock:  # who asks now is told at once; who has asked, below
+            for at in gone:
+                at.ended = True
+                at.end()
+            while True:
+                try:
+                    asked = self.queue.get_nowait()
+                except queue.Empty:
+                    break
+                at, _, reply = asked
+                if not any(at is x for x in gone):
+                    others.append(asked)
+                elif reply is not None:
+                    reply.put((False, at.too_late()))
+            for asked in others:
+                self.queue.put(asked)
+        for at in gone[1:]:
+            try:
+                at.call_made.future.set_exception(at.too_late())
+            except concurrent.futures.InvalidStateError:
+                pass  # its caller has canceled it
 
     def end(self, at):
         """A task's function has ended, and all that it called: it is given back, and its caller looked at."""
@@ -185,6 +216,7 @@ class Board:
         check(lib.pons_future_give_back(at.cx, rc, said, result, err), err)
         parent = at.parent
         parent.below -= 1
+        parent.called.remove(at)
         self.follow(parent, at.call_made, None if good else made)
         return parent
 
@@ -197,6 +229,7 @@ class Board:
             task_at = Asked(lent[0], made.task, self.call, self, at)
             task_at.call_made = made
             at.below += 1
+            at.called.append(task_at)
             self.begin(task_at, lambda: made.work(task_at), made.context.copy())
             return
         ret = ffi.new("pons_value **")

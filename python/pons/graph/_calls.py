@@ -146,6 +146,15 @@ def begin_node(cx, user):
     call.board.begin(at, work)
 
 
+@ffi.callback("void(pons_cx *, void *)")
+def drop_node(cx, user):
+    """One that was begun and is not waited for: its thread asks in vain from here on."""
+    call = stack.calls[-1]
+    at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None)
+    if at is not None:
+        call.board.drop(at)
+
+
 def _given(at):
     """What a node is given: the argument of the Send that it is, or the state."""
     node, arg = at.node, lib.pons_cx_arg(at.cx)

@@ -187,6 +187,7 @@ class CompiledStateGraph(Made):
                             add(self.tasks, task, made.nodes)
                     lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
                     lib.pons_graph_begin(b, key.encode(), _calls.begin_node)
+                    lib.pons_graph_drop(b, key.encode(), _calls.drop_node)
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
             for name, task in self.tasks.items():
                 lib.pons_graph_task(b, name.encode(), run_task, self._pointer(task))

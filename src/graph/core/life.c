@@ -109,8 +109,40 @@ pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
     return cx;
 }
 
+// Whether caller is around cx: called it, or who did.
+static bool is_below(const pons_cx *cx, const pons_cx *caller)
+{
+    while (cx && cx != caller) {
+        cx = cx->caller;
+    }
+    return cx != NULL;
+}
+
+void pons__task_give_up(pons_cx *cx)
+{
+    if (!cx->ahead) {
+        return;
+    }
+    cx->ahead = false;
+    for (size_t i = 0; i < cx->run->n_tasks; i++) {
+        pons_cx *t = cx->run->tasks[i];
+        t->lent = t->lent && !is_below(t, cx);
+    }
+    if (cx->node->drop) {
+        cx->node->drop(cx, cx->node->user);
+    }
+}
+
+void pons__tasks_give_up(pons_run *r)
+{
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons__task_give_up(r->tasks[i]);
+    }
+}
+
 void pons__task_rewind(pons_cx *cx)
 {
+    pons__task_give_up(cx);
     pons__task_drop_writes(cx);
     if (!pons__out_empty(&cx->out)) {
         pons__out_clear(&cx->out);
@@ -118,7 +150,7 @@ void pons__task_rewind(pons_cx *cx)
     cx->call_at = 0;
     cx->effect_at = 0;
     cx->rand_ready = false;
-    cx->bare = cx->cached = cx->outside = cx->ahead = false;
+    cx->bare = cx->cached = cx->outside = false;
     cx->router = NULL;
     cx->fault = PONS_OK;
     cx->broken = false;

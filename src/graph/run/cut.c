@@ -166,6 +166,7 @@ void pons__cut_step(pons_run *r, size_t from)
         if (!unfinished(r, i, from)) {
             continue;
         }
+        pons__task_give_up(cx);
         pons__awaits_unasked(cx);
         pons__task_cancel(cx);
         pons__task_drop(cx);

@@ -51,6 +51,7 @@ static int settle_step(pons_run *r, pons_error *err);
 static bool must_store(const pons_run *r);
 static int finish(pons_run *r, pons_run_state state, pons_error *err);
 static int step_tasks(pons_run *r, pons_error *err);
+static int run_tasks(pons_run *r, pons_error *err);
 static int begin_tasks(pons_run *r, pons_error *err);
 static bool all_done(const pons_run *r);
 static int conclude_parked(pons_run *r, bool failed, pons_error *err);
@@ -192,7 +193,15 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
 
 // ---- the tasks of a superstep -------------------------------------------------------------------
 
+// However the step ends: what was begun and not run is given up.
 static int step_tasks(pons_run *r, pons_error *err)
+{
+    const int st = run_tasks(r, err);
+    pons__tasks_give_up(r);
+    return st;
+}
+
+static int run_tasks(pons_run *r, pons_error *err)
 {
     bool failed = false, parked = false;
     pons__awaits_start(r); // those of a resumed run
@@ -226,6 +235,7 @@ static int step_tasks(pons_run *r, pons_error *err)
                 return cx->fault;
             }
             if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
+                pons__tasks_give_up(r); // before anything of them is freed
                 return pons__cut(r, err);
             }
             if (pons__cut_step_over(r)) {
@@ -238,6 +248,7 @@ static int step_tasks(pons_run *r, pons_error *err)
         if (cx->escape) {
             r->escaped = cx;
             r->state = PONS_RUN_DONE;
+            pons__tasks_give_up(r);
             for (size_t k = 0; k < r->n_tasks; k++) {
                 pons__task_cancel(r->tasks[k]);
             }
@@ -259,7 +270,6 @@ static int begin_tasks(pons_run *r, pons_error *err)
 {
     size_t todo = 0;
     for (size_t i = 0; i < r->n_tasks; i++) {
-        r->tasks[i]->ahead = false; // of a step that ended before it came to this one
         todo += r->tasks[i]->state == PONS__TASK_TODO && !r->tasks[i]->caller;
     }
     for (size_t i = 0; i < r->n_tasks && todo > 1; i++) {

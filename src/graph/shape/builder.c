@@ -245,6 +245,14 @@ void pons_graph_begin(pons_graph_builder *b, const char *name, pons_begin_fn fn)
     }
 }
 
+void pons_graph_drop(pons_graph_builder *b, const char *name, pons_drop_fn fn)
+{
+    pons__node_spec *n = recording(b) ? recorded(b, name, true, "an end") : NULL;
+    if (n) {
+        n->drop = fn;
+    }
+}
+
 void pons_graph_node_options(pons_graph_builder *b, const char *name, const pons_node_options *opts)
 {
     pons__node_spec *n = recording(b) ? recorded(b, name, opts != NULL, "options") : NULL;

@@ -27,6 +27,7 @@ typedef struct pons__node_spec {
     pons_blocking_fn blocking;
     pons_step_fn step;
     pons_begin_fn begin;
+    pons_drop_fn drop;
     bool called;
     pons_node_options opts; // with the names below instead of its own
     pons__names goes, cache_on;

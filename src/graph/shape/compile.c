@@ -583,6 +583,7 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
         }
         n->deferred = from->opts.deferred;
         n->begin = from->begin;
+        n->drop = from->drop;
         if (n->begin && !n->fn) {
             fault(f, "node '%s' can't be begun ahead: it is a subgraph, a task, or it blocks",
                   n->name);

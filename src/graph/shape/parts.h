@@ -99,6 +99,7 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     bool before, after; // interrupt_before / interrupt_after
     bool deferred;
     pons_begin_fn begin; // before any fn of the superstep; NULL: nothing
+    pons_drop_fn drop;   // instead of fn, of one that was begun in vain; NULL: nothing
     uint32_t *goes;      // what the node itself may go to
     size_t n_goes;
     pons_blocking_fn blocking; // instead of fn
