@@ -42,7 +42,11 @@ static const char *const usual[] = {
     "xox[abprs]-[A-Za-z0-9-]{10,}",
     "Bearer [A-Za-z0-9._~+/-]{16,}=*",
     "eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+",
-    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    "AIza[A-Za-z0-9_-]{30,}",
+    "glpat-[A-Za-z0-9_-]{16,}",
+    "(?:hf|npm)_[A-Za-z0-9]{20,}",
+    "github_pat_[A-Za-z0-9_]{20,}",
+    "(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\\z)",
 };
 
 static pcre2_code *compile(const char *text, char *why, size_t cap)
@@ -202,13 +206,15 @@ char *pons__redacted(const pons__redact *r, const char *text)
 
 // What stands behind a telling name: in JSON, too, and in JSON that is a text of JSON; on command lines; in
 // headers and addresses. `key` and `token` are words of their own, so behind "token: " in prose only what has
-// a digit or is long is one.
+// a digit or is long is one; so it is behind "password: ", and behind "password is " what has a digit.
 // clang-format off
 static const char *const named[] = {
     "(?i)authorization[\\\\\"']*\\s*[:=]\\s*[\\\\\"']*\\K[a-z]+\\s+[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:secret|password|passwd|passphrase)[\\\\\"']*\\s*[:=]\\s*[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:secret|password|passwd|passphrase)(?:[\\\\\"']+\\s*[:=]\\s*|\\s*=\\s*|:|\\s*:\\s*(?=[\\\\\"']))[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:secret|password|passwd|passphrase)\\s*:\\s*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:password|passwd|passphrase)\\s+is:?\\s+[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9])[^\\s\"',}\\\\]{4,}",
     "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))(?:[\\\\\"']+\\s*[:=]|=)\\s*[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))\\s*:\\s*[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{4,}",
+    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))\\s*:\\s*[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{8,}",
     "(?i)(?<![a-z0-9-])--?(?:[a-z0-9]+[-_])*(?:token|secret|password|passwd|passphrase|[a-z0-9]+[-_]key|apikey)(?:[\"']?,\\s*|[\"']?\\s+|=)[\"']?\\K[^\\s\"',}\\\\-][^\\s\"',}\\\\]{3,}",
     "(?<![A-Za-z0-9-])(?:-u|--user)(?:\\s+|=)[\"']?[^\\s:\"']+:\\K(?![0-9]+\\b)[^\\s\"']{3,}",
     "(?i)[a-z][a-z0-9+.-]*://[^\\s/:@\"']*:\\K[^\\s/@\"']+(?=@)",

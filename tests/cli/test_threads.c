@@ -123,7 +123,7 @@ static void shown_without_keys(void **state)
     setenv("FAKE_API_KEY", keys[1], 1); // one of the environment's
     bench_start(&b, &p, NULL,
                 "run --json --thread t " FAST
-                " 'say sk-abcdefghijklmnop1234 and hunter2hunter2 and password: swordfish'");
+                " 'say sk-abcdefghijklmnop1234 and hunter2hunter2 and password=swordfish'");
     bench_must_exit(&p, 0);
     assert_non_null(strstr(p.text, keys[0])); // it has been an argument of a skill
     bench_free(&p);
