@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE "urdf"
+#define MODULE     "urdf"
+#define ORIGIN_MAX 1e4
 
 enum {
     FILE_MAX = 4 << 20, // bytes of a description
@@ -159,6 +160,12 @@ static void origin(reader *r, const char **attr, pons_pose3 *ret)
     double p[3] = {0}, w[3] = {0};
     numbers(r, attr, "xyz", 3, p);
     numbers(r, attr, "rpy", 3, w);
+    for (int i = 0; i < 3; i++) {
+        if (fabs(p[i]) > ORIGIN_MAX || fabs(w[i]) > ORIGIN_MAX) {
+            FAULT(r, "an origin of more than %g m or radians", ORIGIN_MAX);
+            return;
+        }
+    }
     *ret = pons_pose3_of(p[0], p[1], p[2], w[0], w[1], w[2]);
 }
 

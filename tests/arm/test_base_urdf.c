@@ -130,6 +130,7 @@ static void what_is_wrong_is_one_line(void **state)
         {SHAPE("<box/>"), "sizes above 0"},
         {SHAPE("<sphere radius=\"1e9\"/>"), "at most 20 m"},
         {SHAPE("<cylinder radius=\"nan\" length=\"1\"/>"), "expected 1 number"},
+        {SHAPE("<origin xyz=\"1e308 0 0\"/><box size=\"1 1 1\"/>"), "an origin of more than"},
         {"<robot><link/></robot>", "a name of 1 to"},
         {SHAPE("<origin xyz=\"5 0 0\"/><box size=\"1 1 1\"/>") "x", "junk after"},
         {"<robot><link name=\"a\"><collision><origin xyz=\"5 0 0\"/><geometry><box size=\"1 1 1\"/>"

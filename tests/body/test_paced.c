@@ -241,6 +241,21 @@ static void a_torn_file_is_the_ledgers_last_pace(void **state)
     assert_int_equal(told(), 30);
 }
 
+// A death between the two: the ledger has been told, and the file is whole and older.
+static void of_two_that_differ_the_slower_is_in_force(void **state)
+{
+    (void)state;
+    char old[160];
+    snprintf(old, sizeof old, "%s.old", state_file());
+    pace(75);
+    assert_int_equal(link(state_file(), old), 0); // it is replaced, never written to
+    pace(30);
+    assert_int_equal(rename(old, state_file()), 0);
+    reboot();
+    assert_int_equal(told(), 30);
+    pace(100);
+}
+
 static void without_either_it_is_as_fast_as_it_may_be(void **state)
 {
     (void)state;
@@ -310,6 +325,7 @@ int main(void)
         ONE(on_a_full_disk_it_is_slower_but_not_faster),
         ONE(a_lost_file_is_the_ledgers_last_pace),
         ONE(a_torn_file_is_the_ledgers_last_pace),
+        ONE(of_two_that_differ_the_slower_is_in_force),
         ONE(without_either_it_is_as_fast_as_it_may_be),
         ONE(a_sealed_ledger_carries_it_over),
         ONE(it_is_not_raised_from_where_it_is_not),

@@ -238,6 +238,62 @@ static void whatever_is_wanted_nothing_is_touched(void **state)
     assert_true(went > 15.0 && turned > 30.0); // it does move
 }
 
+// One beam, straight at a pole that is as thin as it.
+static void look_at(rig *r, double x, double y)
+{
+    const pons_pose2 p =
+        pons_pose_compose(pons_pose_inverse(r->state.odom_from_base), (pons_pose2){x, y, 0.0});
+    r->scan = (pons_scan){.stamp_ns = r->now_ns, .n = 1, .range_min = 0.01f, .range_max = 10.0f};
+    r->scan.angle_min = (float)atan2(p.y, p.x);
+    r->scan.ranges[0] = (float)hypot(p.x, p.y);
+    r->nearest = fmin(r->nearest, pons_footprint_distance(&r->f, p.x, p.y));
+}
+
+// A robot with a long tail that brakes v sooner than w: the arc ends before a corner is at the pole.
+static void an_arc_ends_before_a_corner_touches(void **state)
+{
+    (void)state;
+    static const double bases[][4] = {// accel, brake, yaw accel, w
+                                      {1.0, 2.0, 3.2, 2.8},
+                                      {1.25, 2.5, 1.5, 1.5},
+                                      {1.0, 2.0, 3.0, 1.5}};
+    int came_near = 0;
+    for (int n = 0; n < 3 * 6 * 5 * 63; n++) {
+        const double *base = bases[n % 3], radius = 0.05 + n / 3 % 6 * 0.1;
+        const double far = 0.45 + n / 18 % 5 * 0.07, bearing = n / 90 * 0.1;
+        const double x = far * cos(bearing), y = far * sin(bearing);
+        rig r;
+        open_rig(&r, "[[0.2,0.25],[0.2,-0.25],[-0.7,-0.25],[-0.7,0.25]]");
+        if (pons_footprint_distance(&r.f, x, y) < 0.08) {
+            continue;
+        }
+        const pons_robot_caps caps = {.radius_m = r.f.circumscribed_m,
+                                      .footprint = r.f,
+                                      .speed_max_mps = 0.8,
+                                      .reverse_max_mps = 0.3,
+                                      .yaw_rate_max_radps = base[3],
+                                      .accel_max_mps2 = base[0],
+                                      .brake_max_mps2 = base[1],
+                                      .yaw_accel_max_radps2 = base[2]};
+        pons__safety_params p;
+        pons__safety_params_from_caps(&p, &caps);
+        pons__safety_init(&r.s, &p);
+        const double w = fmin(base[3], 0.8 / radius);
+        r.cmd.want = (pons_twist2){radius * w, w};
+        for (int i = 0; i < 600; i++) {
+            look_at(&r, x, y);
+            tick(&r);
+        }
+        if (r.nearest <= 0.0) {
+            fail_msg("base %d, radius %.2f, pole at %.2f m and %.2f rad: touched", n % 3, radius,
+                     far, bearing);
+        }
+        came_near += r.nearest < 0.08;
+    }
+    printf("%d arcs came near the pole\n", came_near);
+    assert_true(came_near > 100);
+}
+
 static void a_long_robot_passes_a_door_lengthwise_and_turns_in_no_narrow_corridor(void **state)
 {
     (void)state;
@@ -275,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_free_way_is_what_a_walk_finds),
         cmocka_unit_test(whatever_is_wanted_nothing_is_touched),
+        cmocka_unit_test(an_arc_ends_before_a_corner_touches),
         cmocka_unit_test(a_long_robot_passes_a_door_lengthwise_and_turns_in_no_narrow_corridor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,8 +122,9 @@ struct pons_body {
 
     // safety
     pons__gate guard;
-    pons__command cmd; // newest; pons__body_publish sends it
-    int64_t spared_ns; // robot time that no time-out counts, as a person wants it slower
+    pons__command cmd;     // newest; pons__body_publish sends it
+    int64_t pace_until_ns; // host time: what is faster, and not saved by then, is taken back
+    int64_t spared_ns;     // robot time that no time-out counts, as a person wants it slower
     pons__safety_status safety;
     uint64_t latch_seen;
     char note[PONS__REASON_MAX + 64]; // stop.reason while nothing is latched

@@ -86,7 +86,7 @@ int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out);
 // Does a body that finds this ledger, and this state of the latch, start latched? Whenever it cannot
 // prove the opposite. state_rc: of pons__durable_load(). *ret: who latched, and why.
 bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, pons__witness *ret);
-// What it takes of every speed limit [%]: as the state says, else as the ledger does, else nothing.
+// What it takes of every speed limit [%]: the more of what the state and the ledger say, else nothing.
 int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d);
 
 #endif

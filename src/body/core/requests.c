@@ -33,6 +33,7 @@ static void send_reset(pons_body *b, pons__client *c);
 static void answer_reset(pons_body *b, pons__client *c);
 static void answer_pace(pons_body *b, pons__client *c);
 static int note_pace(pons_body *b, int taken_pct, pons_error *err);
+static void stay_slow(pons_body *b);
 static void take_back(pons_body *b);
 static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err);
 
@@ -142,7 +143,7 @@ void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
     }
     c->paces = true;
     c->pace_taken = taken;
-    c->pace_until_ns = b->host_ns + PONS__RESET_NS;
+    c->pace_until_ns = b->pace_until_ns = b->host_ns + PONS__RESET_NS;
     answer_pace(b, c);
 }
 
@@ -157,6 +158,10 @@ void pons__requests_step(pons_body *b)
         send_reset(b, c);
         answer_reset(b, c);
         answer_pace(b, c);
+    }
+    if (b->cmd.taken_pct < b->safety.taken_pct && b->host_ns > b->pace_until_ns) {
+        stay_slow(
+            b); // also when who asked is gone: nobody would be told when it is saved after all
     }
 }
 
@@ -292,9 +297,7 @@ static void answer_pace(pons_body *b, pons__client *c)
                                   : "it does not become faster, as that cannot be saved: %s",
                            s->unsaved[0] ? s->unsaved : "the disk does not answer");
         if (!slower) {
-            b->cmd.taken_pct = s->taken_pct;
-            pons__body_send_command(b);
-            (void)note_pace(b, s->taken_pct, NULL); // the file's word goes before this one's
+            stay_slow(b);
         }
     } else if (late) {
         pons__client_error(c, "pace", "busy", "the gate does not answer");
@@ -305,6 +308,14 @@ static void answer_pace(pons_body *b, pons__client *c)
 }
 
 // The ledger's witness of a pace.
+// What is faster, and is not on the disk, is wanted no more.
+static void stay_slow(pons_body *b)
+{
+    b->cmd.taken_pct = b->safety.taken_pct;
+    pons__body_send_command(b);
+    (void)note_pace(b, b->safety.taken_pct, NULL); // the file's word goes before this one's
+}
+
 static int note_pace(pons_body *b, int taken_pct, pons_error *err)
 {
     const pons_ledger_note note = {.kind = PONS_LEDGER_PACE,

@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MODULE "world"
+#define MODULE    "world"
+#define SPEED_MAX 3.0 // m/s, of wheels that say how fast they turn
 
 static int fault(const pons_yaml *yaml, pons_error *err)
 {
@@ -34,7 +35,9 @@ static bool fill(pons_value *robot, const pons_base_urdf *u)
 {
     const bool shaped = pons_get(robot, "footprint") || pons_get(robot, "radius_m");
     const bool wheels = u->wheels > 0;
-    const double speed = u->wheel_max_radps * u->wheel_radius_m;
+    // A limit that was never meant is none: then the world has to say how fast it is.
+    const double most = u->wheel_max_radps * u->wheel_radius_m,
+                 speed = most > SPEED_MAX ? NAN : most;
     bool whole = shaped || !u->has_footprint ||
                  !json_object_set_new(robot, "footprint", pons_footprint_value(&u->footprint));
     whole = whole && offer(robot, "wheel_radius_m", wheels ? u->wheel_radius_m : NAN);

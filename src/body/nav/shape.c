@@ -33,7 +33,7 @@ static void outline(pons__shape *s, const pons_footprint *f)
         const int k = (i + 1) % f->n;
         round += hypot(f->x[k] - f->x[i], f->y[k] - f->y[i]);
     }
-    const double apart = fmax(OUTLINE_M, round / (PONS__SHAPE_MAX / 2 - f->n));
+    const double apart = fmax(OUTLINE_M, round / ((double)PONS__SHAPE_MAX / 2 - f->n));
     for (int i = 0; i < f->n; i++) {
         const int k = (i + 1) % f->n;
         const double ex = f->x[k] - f->x[i], ey = f->y[k] - f->y[i];

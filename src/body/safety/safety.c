@@ -469,6 +469,16 @@ static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
         cap = approach;
         s->status.zone = PONS__ZONE_APPROACH;
     }
+    // It turns on when v is 0 already: not further than a corner may.
+    if (p->footprint.n > 0 && want.w != 0.0) {
+        const double bend = fabs(want.w / want.v);
+        const double arc = sqrt(p->yaw_accel_radps2 * fmax(usable * bend - TURN_ROOM_RAD, 0.0));
+        const double most = fmin(arc, turn_limit(s, clearance, want.w));
+        if (most / bend < cap) {
+            cap = most / bend;
+            s->status.zone = PONS__ZONE_APPROACH;
+        }
+    }
     if (cap < STILL_MPS) { // no further this way; it may still turn
         const double turn_max = turn_limit(s, clearance, want.w);
         s->status.zone = PONS__ZONE_STOP;
