@@ -73,6 +73,9 @@ static void test_what_is_refused(void **unused)
 #define LIMIT "<limit lower='-1' upper='1' velocity='1' effort='1'/>"
     refuse("<robot", ":1:", "unclosed");
     refuse("<house/>", ":1:1", "expected <robot>");
+    refuse("<!DOCTYPE robot [<!ENTITY a 'aaaa'>]><robot name='&a;'/>", ":1:", "no document type");
+    refuse("<robot><xacro:include filename='x'/></robot>", ":1:8", "expand it first");
+    refuse("<robot><link name='${side}_a'/></robot>", ":1:8", "expand it first");
     refuse("<robot><link/></robot>", ":1:8", "a name");
     refuse("<robot><link name='a'/><link name='a'/></robot>", ":1:24", "two links a");
     refuse(LINKS "<joint name='j' type='ball'/></robot>", ":2:1", "not ball");

@@ -1,0 +1,61 @@
+// base_parts.h - a base's links, joints and shapes, as a URDF has them: base_urdf.c reads them, base_floor.c knows what
+// they cover and drive on.
+#ifndef PONS_ARM_BASE_PARTS_H
+#define PONS_ARM_BASE_PARTS_H
+
+#include "arm/urdf_xml.h"
+#include "pons/base_urdf.h"
+
+enum { PONS__BASE_LINKS = 512, PONS__BASE_SHAPES = 1024 };
+
+typedef enum pons__base_kind {
+    PONS__BASE_BOX,
+    PONS__BASE_CYLINDER,
+    PONS__BASE_SPHERE,
+    PONS__BASE_MESH
+} pons__base_kind;
+
+typedef struct pons__base_shape {
+    int link;
+    pons__base_kind kind;
+    bool visual;
+    double size[3]; // full lengths; radius, length; radius
+    pons_pose3 at;
+} pons__base_shape;
+
+typedef struct pons__base_link {
+    char name[PONS_URDF_NAME];
+    pons__urdf_place at;
+    int by;          // the joint that carries it; -1
+    bool placed;     // pose is there
+    bool rigid;      // it hangs on the base by fixed joints alone
+    bool collides;   // it has a collision shape
+    pons_pose3 pose; // in the root, then in the base
+} pons__base_link;
+
+typedef struct pons__base_joint {
+    char name[PONS_URDF_NAME], parent[PONS_URDF_NAME], child[PONS_URDF_NAME];
+    char type[16];
+    pons__urdf_place where;
+    pons_pose3 at;
+    double axis[3], speed_max; // NAN: no limit
+    int from, to;
+} pons__base_joint;
+
+typedef struct pons__base {
+    pons__urdf_xml xml;
+    char name[PONS_URDF_NAME];
+    pons__base_link links[PONS__BASE_LINKS];
+    pons__base_joint joints[PONS__BASE_LINKS];
+    pons__base_shape shapes[PONS__BASE_SHAPES];
+    int n_links, n_joints, n_shapes, root;
+    pons__base_link *link;   // that is open
+    pons__base_joint *joint; // that is open
+    bool in_shape, visual;
+    pons_pose3 origin;
+} pons__base;
+
+// Of links that have their poses in the base: wheels, lidar and footprint. on_floor: the base's z is 0 there.
+int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret);
+
+#endif
