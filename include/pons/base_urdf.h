@@ -2,8 +2,10 @@
 //
 // Read are links (collision, and visual where a link has no collision) and joints (all kinds, origin, axis,
 // limit). The base is `base_footprint`, else `base_link`, else the root, unless it is named. What the links that
-// hang rigidly on it, and its wheels, cover is the footprint; meshes are counted, not read. Wheels are joints
-// that turn without end, or are said to, about the base's y, hung on it rigidly, in pairs to both sides.
+// hang rigidly on it, and its wheels, cover is the footprint. Meshes are counted, not read, and so are shapes on
+// what else moves (a fork, a caster): where there are any, there is no footprint, as it would be less than the robot.
+// Wheels are joints that turn without end, or are said to, about the base's y, hung on it rigidly, in pairs to both
+// sides.
 #ifndef PONS_BASE_URDF_H
 #define PONS_BASE_URDF_H
 
@@ -18,14 +20,17 @@ extern "C" {
 
 typedef struct pons_base_urdf {
     char name[PONS_URDF_NAME], base[PONS_URDF_NAME];
-    int links, joints, meshes; // meshes: shapes that were passed over
+    int links, joints;
     bool has_footprint;
     pons_footprint footprint;
-    int wheels;             // 0: no pair was found
-    double wheel_radius_m;  // NAN: unknown
-    double track_m;         // between the wheels of a pair
-    double wheel_max_radps; // the slowest wheel's limit; NAN: none
-    bool steers;            // some wheels hang on joints that turn about z
+    int meshes;                    // of the base and its wheels: what they cover is not known;
+    int moving;                    // shapes on joints that move, whose place is not;
+    char left_out[PONS_URDF_NAME]; // and the link of the first of them
+    int wheels;                    // 0: no pair was found
+    double wheel_radius_m;         // NAN: unknown
+    double track_m;                // between the wheels of a pair
+    double wheel_max_radps;        // the slowest wheel's limit; NAN: none
+    bool steers;                   // some wheels hang on joints that turn about z
     bool has_lidar;
     char lidar[PONS_URDF_NAME]; // its link
     double lidar_pose[4];       // x, y, z [m] and yaw [rad] in the base

@@ -149,11 +149,16 @@ static int find_footprint(pons__base *b, const bool *wheel, pons_base_urdf *ret)
     for (int i = 0; points && i < b->n_shapes; i++) {
         const pons__base_shape *s = &b->shapes[i];
         const pons__base_link *l = &b->links[s->link];
-        if (!(l->rigid || wheel[s->link]) || (s->visual && l->collides)) {
+        if (s->visual && l->collides) {
             continue;
         }
-        if (s->kind == PONS__BASE_MESH) {
-            ret->meshes++;
+        const bool moves = !(l->rigid || wheel[s->link]);
+        if (moves || s->kind == PONS__BASE_MESH) {
+            if (ret->meshes + ret->moving == 0) {
+                memcpy(ret->left_out, l->name, sizeof ret->left_out);
+            }
+            ret->moving += moves;
+            ret->meshes += !moves;
             continue;
         }
         corners(b, s, points);
@@ -166,8 +171,8 @@ static int find_footprint(pons__base *b, const bool *wheel, pons_base_urdf *ret)
     if (!points) {
         return pons_error_set(b->xml.err, PONS_ENOMEM, b->xml.module, "no memory for a footprint");
     }
-    if (json_array_size(points) == 0) {
-        return PONS_OK;
+    if (ret->meshes + ret->moving > 0 || json_array_size(points) == 0) {
+        return PONS_OK; // a part of the outline is none
     }
     const char *bad = pons_footprint_read(points, &ret->footprint);
     if (bad) {

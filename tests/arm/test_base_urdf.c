@@ -77,6 +77,52 @@ static void a_carrier_is_read(void **state)
     near(u.lidar_pose[2], 0.2, 1e-9);
 }
 
+// Shapes alone would be an outline that is smaller than the robot.
+static void a_part_of_a_robot_is_no_footprint(void **state)
+{
+    (void)state;
+#define ON(link, type, shape)                                                                      \
+    "<link name=\"" link "\">" shape "</link><joint name=\"to_" link "\" type=\"" type             \
+    "\"><parent link=\"base_link\"/><child link=\"" link "\"/><axis xyz=\"0 0 1\"/></joint>"
+#define MESH(kind) "<" kind "><geometry><mesh filename=\"m.stl\"/></geometry></" kind ">"
+#define BALL(kind) "<" kind "><geometry><sphere radius=\"0.1\"/></geometry></" kind ">"
+    static const struct {
+        const char *more, *left_out;
+        int meshes, moving;
+    } table[] = {
+        {"", "", 0, 0},
+        {ON("imu", "fixed", ""), "", 0, 0},
+        {ON("scan", "fixed", MESH("visual") BALL("collision")), "", 0, 0},
+        {ON("mast", "fixed", MESH("visual")), "mast", 1, 0},
+        {ON("mast", "fixed", MESH("collision")), "mast", 1, 0},
+        {ON("mast", "fixed", BALL("visual") MESH("collision")), "mast", 1, 0},
+        {ON("mast", "fixed", BALL("collision") MESH("collision")), "mast", 1, 0},
+        {ON("fork", "prismatic", BALL("collision")), "fork", 0, 1},
+        {ON("fork", "prismatic", BALL("visual")), "fork", 0, 1},
+        {ON("fork", "prismatic", MESH("collision")), "fork", 0, 1},
+        {ON("fork", "prismatic", ""), "", 0, 0},
+        {ON("caster", "continuous", BALL("collision")), "caster", 0, 1},
+        {ON("arm", "revolute", BALL("collision")) ON("mast", "fixed", MESH("visual")), "arm", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char text[4096];
+        const int n =
+            snprintf(text, sizeof text, "%s%s</robot>",
+                     HEAD BASE WHEEL("left", "0.28") WHEEL("right", "-0.28"), table[i].more);
+        pons_base_urdf u;
+        pons_error err = PONS_ERROR_INIT;
+        if (load(text, (size_t)n, NULL, &u, &err) < 0) {
+            fail_msg("%s: %s [%s]", table[i].more, err.message, err.source);
+        }
+        if (u.meshes != table[i].meshes || u.moving != table[i].moving ||
+            strcmp(u.left_out, table[i].left_out) != 0 || u.has_footprint == !!*u.left_out) {
+            fail_msg("%s: %d meshes, %d moving, %s, %d", table[i].more, u.meshes, u.moving,
+                     u.left_out, u.has_footprint);
+        }
+        assert_int_equal(u.wheels, 2);
+    }
+}
+
 static void turtlebot_s_own_namespace_is_none(void **state)
 {
     (void)state;
@@ -188,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_carrier_is_read),
+        cmocka_unit_test(a_part_of_a_robot_is_no_footprint),
         cmocka_unit_test(turtlebot_s_own_namespace_is_none),
         cmocka_unit_test(what_is_wrong_is_one_line),
         cmocka_unit_test(what_is_too_much_is_told),

@@ -239,6 +239,84 @@ static void test_each_mistake_has_its_place(void **unused)
     }
 }
 
+// A robot by its URDF: what it covers and how fast its wheels turn, unless the file leaves it open.
+#define URDF_JOINT(child, type, xyz, axis)                                                         \
+    "<joint name='to_" child "' type='" type "'><parent link='base_link'/><child link='" child     \
+    "'/><origin xyz='" xyz "'/><axis xyz='" axis "'/><limit effort='9' velocity='%g'/></joint>"
+#define URDF_SHAPE(shape) "<collision><geometry>" shape "</geometry></collision>"
+#define URDF_WHEEL(side, xyz)                                                                      \
+    "<link name='" side "_wheel'><collision><origin rpy='1.5708 0 0'/><geometry><cylinder "        \
+    "radius='0.1' length='0.04'/></geometry></collision></link>" URDF_JOINT(                       \
+        side "_wheel", "continuous", xyz, "0 1 0")
+#define SLOW         "urdf: r.urdf, accel_max_mps2: 1.0, brake_max_mps2: 2.0, yaw_accel_max_radps2: 4.0"
+#define ROUND_OR_NOT "what the robot covers"
+
+static void test_a_robot_by_its_urdf(void **unused)
+{
+    (void)unused;
+    static const char fork[] = "<link name='fork'>" URDF_SHAPE(
+        "<box size='.4 .4 .1'/>") "</link>"
+                                  "<joint name='lift' type='prismatic'><parent "
+                                  "link='base_link'/><child link='fork'/></joint>";
+    static const char mast[] = "<link name='mast'>" URDF_SHAPE(
+        "<mesh filename='mast.stl'/>") "</link>"
+                                       "<joint name='on' type='fixed'><parent "
+                                       "link='base_link'/><child link='mast'/></joint>";
+    static const struct {
+        const char *more, *keys, *says; // NULL: it loads
+        double turns;                   // the wheels [rad/s]; 0.1 m/s for each
+        double speed;
+    } table[] = {
+        {"", SLOW, NULL, 5.0, 0.5},
+        {"", SLOW ", speed_max_mps: 0.3", NULL, 5.0, 0.3},
+        {mast, SLOW, ROUND_OR_NOT, 5.0, 0},
+        {fork, SLOW, ROUND_OR_NOT, 5.0, 0},
+        {mast, SLOW ", radius_m: 0.3", NULL, 5.0, 0.5},
+        {fork, SLOW ", footprint: [[.3, .3], [.3, -.3], [-.3, -.3], [-.3, .3]]", NULL, 5.0, 0.5},
+        // A limit that was never meant is none: the world has to say how fast it is.
+        {"", SLOW, NULL, 29.0, 2.9},
+        {"", SLOW, "speed_max_mps", 31.0, 0},
+        {"", SLOW, "speed_max_mps", 1000.0, 0},
+        {"", SLOW ", speed_max_mps: 0.4, reverse_max_mps: 0.2", "yaw_rate_max_radps", 1000.0, 0},
+        {"", SLOW ", speed_max_mps: 0.4, reverse_max_mps: 0.2, yaw_rate_max_radps: 1.0", NULL,
+         1000.0, 0.4},
+    };
+    char file[96], robot[512], text[4096];
+    snprintf(file, sizeof file, "%s/r.urdf", dir);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        FILE *f = fopen(file, "w");
+        assert_non_null(f);
+        fprintf(f,
+                "<robot name='r'><link name='base_link'>" URDF_SHAPE(
+                    "<box size='.3 .3 .2'/>") "</link>" URDF_WHEEL("left", "0 .15 0")
+                    URDF_WHEEL("right", "0 -.15 0") "%s</robot>",
+                table[i].turns, table[i].turns, table[i].more);
+        assert_int_equal(fclose(f), 0);
+        snprintf(robot, sizeof robot, "robot: {%s}", table[i].keys);
+        write_world(&(mistake){"robot", robot, NULL, NULL}, text, sizeof text);
+        pons_value *world = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = pons_world_load(path, &world, &err);
+        if (rc != (table[i].says ? PONS_EINVAL : PONS_OK) ||
+            (table[i].says && !strstr(err.message, table[i].says))) {
+            fail_msg("%zu: %d %s [%s]", i, rc, err.message, err.source);
+        }
+        if (table[i].says) {
+            int line, col;
+            char where[256];
+            assert_int_equal(sscanf(err.source, "%255[^:]:%d:%d", where, &line, &col), 3);
+            assert_non_null(strstr(where, "small.yaml"));
+            assert_memory_equal(text_at(text, line, col), "r.urdf", 6);
+            assert_null(strchr(err.message, '\n'));
+        } else {
+            const double speed = pons_get_num(pons_get(world, "robot"), "speed_max_mps", NAN);
+            assert_true(fabs(speed - table[i].speed) < 1e-9);
+        }
+        pons_value_unref(world);
+    }
+    unlink(file);
+}
+
 static void test_a_missing_file(void **unused)
 {
     (void)unused;
@@ -285,6 +363,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_world_loads),
         cmocka_unit_test(test_each_mistake_has_its_place),
+        cmocka_unit_test(test_a_robot_by_its_urdf),
         cmocka_unit_test(test_a_missing_file),
         cmocka_unit_test(test_shipped_worlds),
     };

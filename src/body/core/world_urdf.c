@@ -1,6 +1,7 @@
 // world_urdf.c - a robot that is described by a URDF becomes the keys of a world's robot.
 //
-//     footprint        what its collision shapes cover, unless the world has a radius_m or a footprint
+//     footprint        what its collision shapes cover, unless the world has a radius_m or a footprint; none
+//                      where there is more to the robot than these shapes
 //     wheel_radius_m, track_m     of its pair of wheels
 //     speed_max_mps, reverse_max_mps, yaw_rate_max_radps     what the wheels' limits allow, where it has them
 //
@@ -76,11 +77,13 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
     if (!robot || !fill(robot, &u) || json_object_set(world, "robot", robot)) {
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the robot");
     }
-    if (rc == PONS_OK && !pons_get(robot, "footprint") && !pons_get(robot, "radius_m")) {
+    const bool shaped = pons_get(given, "footprint") || pons_get(given, "radius_m");
+    if (rc == PONS_OK && !shaped && !u.has_footprint) {
         pons_error_set(
             err, PONS_EINVAL, MODULE,
-            "%s has no collision shape but %d meshes: give radius_m or footprint beside it", name,
-            u.meshes);
+            "%s does not say what the robot covers, by %d meshes and %d shapes on joints "
+            "that move%s%s: give radius_m or footprint beside it",
+            name, u.meshes, u.moving, *u.left_out ? ", first of link " : "", u.left_out);
         rc = fault(yaml, err);
     }
     for (size_t i = 0; rc == PONS_OK && i < sizeof needed / sizeof *needed; i++) {
