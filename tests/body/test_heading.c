@@ -38,9 +38,9 @@ static pons_value *room_of(const double (*boxes)[4], int n, pons_pose2 start)
     return world;
 }
 
-static bench bench_of(const double (*boxes)[4], int n, const char *shape)
+static bench bench_with(pons_value *world, const char *shape)
 {
-    bench b = {.world = room_of(boxes, n, (pons_pose2){1.5, 1.5, 0.0})};
+    bench b = {.world = world};
     pons_error err = PONS_ERROR_INIT;
     if (shape) {
         pons_autovalue v = json_loads(shape, 0, NULL);
@@ -53,6 +53,34 @@ static bench bench_of(const double (*boxes)[4], int n, const char *shape)
     assert_non_null(b.path);
     pons__shape_of(&b.f, &b.shape);
     return b;
+}
+
+static bench bench_of(const double (*boxes)[4], int n, const char *shape)
+{
+    return bench_with(room_of(boxes, n, (pons_pose2){1.5, 1.5, 0.0}), shape);
+}
+
+// A hall of its own size, with walls around it.
+static bench bench_in(double w, double h, const double (*boxes)[4], int n, const char *shape)
+{
+    pons_value *world = room_of(boxes, n, (pons_pose2){1.5, 1.5, 0.0});
+    json_t *list = json_object_get(json_object_get(world, "map"), "boxes");
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        if (strncmp(pons_get_str(json_array_get(list, i), "id", ""), "wall_", 5) == 0) {
+            json_array_remove(list, i);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        const bool lies = i < 2;
+        char id[8];
+        snprintf(id, sizeof id, "side%d", i);
+        json_array_append_new(list, json_pack("{s:s,s:f,s:f,s:f,s:f,s:s}", "id", id, "x",
+                                              lies ? 0.5 * w : (i - 2) * w, "y",
+                                              lies ? i * h : 0.5 * h, "sx", lies ? w : 0.1, "sy",
+                                              lies ? 0.1 : h, "kind", "wall"));
+    }
+    json_object_set_new(world, "bounds", json_pack("[f,f,f,f]", 0.0, 0.0, w, h));
+    return bench_with(world, shape);
 }
 
 static int plan(bench *b, pons__plan_kind kind, double turning_radius_m, pons_pose2 from,
@@ -186,6 +214,33 @@ static void planners_differ_by_their_names(void **state)
     bench_end(&b);
 }
 
+// A hall with three boxes: there is a way round them on curves of every radius, and it is found.
+static void wide_turns_find_their_way(void **state)
+{
+    (void)state;
+    static const double boxes[][4] = {
+        {7.0, 4.0, 1.0, 4.0}, {10.0, 8.5, 1.0, 4.0}, {5.0, 9.5, 2.0, 1.0}};
+    static const double radii[] = {0.5, 0.9, 1.5, 3.0};
+    static const pons_pose2 goals[] = {
+        {13.0, 6.1, 0.0}, {16.0, 8.0, M_PI / 2}, {16.0, 3.0, 0.0}, {3.0, 7.0, M_PI}};
+    const pons_pose2 from = {3.0, 3.0, 0.0};
+    bench b = bench_in(20.0, 12.0, boxes, 3, NULL);
+    for (size_t r = 0; r < sizeof radii / sizeof *radii; r++) {
+        for (size_t g = 0; g < sizeof goals / sizeof *goals; g++) {
+            if (plan(&b, PONS__PLAN_CURVES, radii[r], from, goals[g]) != PONS_NAV_OK) {
+                fail_msg("radius %g m, goal %zu: %s", radii[r], g, b.msg);
+            }
+            const pons__path *p = b.path;
+            print_message("radius %g m, goal %zu: %.1f m\n", radii[r], g, pons__path_length(p));
+            assert_true(room(&b) > 0.05);
+            assert_true(tightest(&b) < 1.1 / radii[r]);
+            assert_true(fabs(pons_wrap_angle(end_yaw(&b) - goals[g].yaw)) < 0.25);
+            assert_true(hypot(p->x[p->n - 1] - goals[g].x, p->y[p->n - 1] - goals[g].y) < 0.02);
+        }
+    }
+    bench_end(&b);
+}
+
 static void a_long_robot_drives_there_and_touches_nothing(void **state)
 {
     (void)state;
@@ -262,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_long_robot_fits_through_a_door_lengthwise_only),
         cmocka_unit_test(in_a_corridor_that_is_narrower_than_its_circle_it_goes_straight),
         cmocka_unit_test(planners_differ_by_their_names),
+        cmocka_unit_test(wide_turns_find_their_way),
         cmocka_unit_test(a_long_robot_drives_there_and_touches_nothing),
         cmocka_unit_test(controllers_differ_by_their_names),
     };

@@ -81,9 +81,9 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
     if (rc == PONS_OK && !shaped && !u.has_footprint) {
         pons_error_set(
             err, PONS_EINVAL, MODULE,
-            "%s does not say what the robot covers, by %d meshes and %d shapes on joints "
-            "that move%s%s: give radius_m or footprint beside it",
-            name, u.meshes, u.moving, *u.left_out ? ", first of link " : "", u.left_out);
+            "%s does not say what the robot covers (meshes: %d, shapes on joints that move: "
+            "%d%s%s): give radius_m or footprint beside it",
+            name, u.meshes, u.moving, *u.left_out ? ", first at link " : "", u.left_out);
         rc = fault(yaml, err);
     }
     for (size_t i = 0; rc == PONS_OK && i < sizeof needed / sizeof *needed; i++) {

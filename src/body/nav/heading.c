@@ -2,9 +2,10 @@
 // Planning for Autonomous Vehicles in Unknown Semi-structured Environments", 2010).
 //
 // A state is a place and a heading, both continuous; of the states that fall into one bin, 10 cm by 10 cm by
-// 1/32 of a turn, the cheapest is kept. From a state the robot may go STEP_M straight on or along curves of the
-// tightest radius and of twice that, and, where it can, turn by a bin where it stands. Each pose on the way is
-// checked with the whole shape (shape.c).
+// 1/32 of a turn, the cheapest is kept. From a state the robot may go a step straight on or along curves of the
+// tightest radius and of twice that, and, where it can, turn by a bin where it stands. A step is STEP_M, and more
+// for one that turns widely: on the tightest curve it leaves its bin of headings, or a state that has begun to turn
+// would lose its bin to one that has not. Poses on the way are checked with the whole shape (shape.c).
 //
 // The estimate of what is left is exact for a robot of the inscribed size: before the search the cost to the
 // goal floods the window, cell by cell. Cells that are too near to something are flooded too, dearly, for the
@@ -36,6 +37,7 @@ enum {
     SHOT_MAX = 4000
 };
 static const double BIN_M = 0.10, STEP_M = 0.15, CHECK_M = 0.075, SPACING_M = 0.05;
+static const double STEP_BINS = 1.1;    // that a step along the tightest curve turns by at least
 static const double CURVE_M = 0.4;      // of one that turns where it stands: a smooth curve
 static const double TURN_COST_M = 0.6;  // half a turn where it stands costs so many metres
 static const double BEND_COST = 1.05;   // a curve is dearer than a line of its length
@@ -66,7 +68,7 @@ typedef struct bucket {
 struct pons__heading {
     const pons__costmap *g;
     pons__heading_task task;
-    double curvature[CURVES];
+    double curvature[CURVES], step_m;
     double margin_from, margin_to;
     int w, h; // of the window
 
@@ -373,18 +375,32 @@ static pons_pose2 pose_of(const state *s)
     return (pons_pose2){(double)s->x, (double)s->y, (double)s->yaw};
 }
 
+// What a step costs; INFINITY: it touches something.
+static double step_cost(const pons__heading *h, pons_pose2 from, double curvature, pons_pose2 *to)
+{
+    const int n = (int)ceil(h->step_m / CHECK_M - 1e-9);
+    double metres = 0.0;
+    for (int i = 1; i <= n; i++) {
+        *to = along(from, h->step_m * i / n, curvature);
+        if (!is_free(h, *to)) {
+            return INFINITY;
+        }
+        metres += metre_at(h, to->x, to->y) / n;
+    }
+    return h->step_m * COST_M * metres * (curvature != 0.0 ? BEND_COST : 1.0);
+}
+
 static void expand(pons__heading *h, int32_t i)
 {
     const state s = h->states[i];
     const pons_pose2 here = pose_of(&s);
     for (int k = 0; k < CURVES; k++) {
-        const pons_pose2 half = along(here, CHECK_M, h->curvature[k]),
-                         to = along(here, STEP_M, h->curvature[k]);
-        if (!is_free(h, half) || !is_free(h, to)) {
-            continue;
+        pons_pose2 to;
+        const double cost = step_cost(h, here, h->curvature[k], &to);
+        if (isfinite(cost)) {
+            offer(h, (state){(float)to.x, (float)to.y, (float)to.yaw, s.g + (float)cost, i,
+                             (int8_t)k});
         }
-        const double cost = STEP_M * COST_M * metre_at(h, to.x, to.y) * (k == 0 ? 1.0 : BEND_COST);
-        offer(h, (state){(float)to.x, (float)to.y, (float)to.yaw, s.g + (float)cost, i, (int8_t)k});
     }
     for (int k = TURN_LEFT; h->task.turns && k <= TURN_RIGHT; k++) {
         const double by = (k == TURN_LEFT ? 2.0 : -2.0) * M_PI / BINS;
@@ -578,6 +594,7 @@ bool pons__heading_begin(pons__heading *h, const pons__heading_task *task)
     h->h = task->y1 - task->y0;
     const double tightest = task->turning_radius_m > 0.0 ? task->turning_radius_m : CURVE_M;
     h->task.turning_radius_m = tightest;
+    h->step_m = fmax(STEP_M, STEP_BINS * 2.0 * M_PI / BINS * tightest);
     const double k = 1.0 / tightest;
     const double all[CURVES] = {0.0, 0.5 * k, -0.5 * k, k, -k};
     memcpy(h->curvature, all, sizeof all);
@@ -608,7 +625,7 @@ static bool arrived(pons__heading *h, int32_t i)
     const double far = hypot(to.x - at.x, to.y - at.y);
     h->n_shot = 0;
     if (h->task.near_m > 0.0) {
-        return far <= h->task.near_m;
+        return far <= fmax(h->task.near_m, 0.5 * h->step_m); // no step passes it by
     }
     return (far < SHOT_NEAR_M || h->searched % SHOTS_EVERY == 0) && shot(h, i);
 }
@@ -661,12 +678,12 @@ static int32_t parent(const state *s)
 
 pons_pose2 *pons__heading_way(const pons__heading *h, int *ret_n)
 {
-    static const int PIECES = 3; // of a step
+    const int pieces = (int)ceil(h->step_m / SPACING_M - 1e-9); // of a step
     int states = 0;
     for (int32_t i = h->best; i >= 0; i = parent(&h->states[i])) {
         states++;
     }
-    const int total = 1 + (states - 1) * PIECES + h->n_shot;
+    const int total = 1 + (states - 1) * pieces + h->n_shot;
     pons_pose2 *way = malloc(sizeof *way * (size_t)(total + 1));
     if (!way) {
         return NULL;
@@ -680,9 +697,9 @@ pons_pose2 *pons__heading_way(const pons__heading *h, int *ret_n)
             break;
         }
         const pons_pose2 from = pose_of(&h->states[parent(s)]);
-        for (int k = PIECES; k > 0; k--) {
-            way[--at] =
-                s->by < CURVES ? along(from, STEP_M * k / PIECES, h->curvature[s->by]) : pose_of(s);
+        for (int k = pieces; k > 0; k--) {
+            way[--at] = s->by < CURVES ? along(from, h->step_m * k / pieces, h->curvature[s->by])
+                                       : pose_of(s);
         }
     }
     *ret_n = total - at;
