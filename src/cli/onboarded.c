@@ -1,21 +1,19 @@
 // onboarded.c - a workspace that has protocol files: which robot it is, and who runs its actions.
 #include "cli/onboarded.h"
 
+#include "pons/process.h"
 #include "pons/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#define LOCK_TRIES      5 // somebody may just have looked (cli_hal_served)
-#define LOCK_TRIES_DEAD 500
-#define LOCK_PAUSE_MS   10
+#define LOCK_TRIES    5
+#define LOCK_PAUSE_MS 10
 
 bool cli_onboarded(const cli *c)
 {
@@ -47,13 +45,18 @@ int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_di
     return rc;
 }
 
-// Who wrote its pid there. Dead, and the lock held: by a child of it that is about to be another program.
-static bool holder_lives(int fd, char pid[32])
+static int64_t holder(int fd, char pid[32])
 {
     const ssize_t n = pread(fd, pid, 31, 0);
     pid[n > 0 ? (size_t)n : 0] = '\0';
-    const long is = strtol(pid, NULL, 10);
-    return is <= 0 || is > INT_MAX || kill((pid_t)is, 0) == 0 || errno == EPERM;
+    return strtoll(pid, NULL, 10);
+}
+
+// Somebody may just have looked (cli_hal_served).
+static bool try_again(int *looks)
+{
+    poll(NULL, 0, LOCK_PAUSE_MS);
+    return ++*looks < LOCK_TRIES;
 }
 
 int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err)
@@ -64,9 +67,9 @@ int cli_hal_lock(const cli *c, int *ret, char pid[32], pons_error *err)
     if (fd < 0) {
         return cli_lacks(err, "cannot open %s: %s", path, strerror(errno));
     }
+    int looks = 0, left = 0;
     bool held = flock(fd, LOCK_EX | LOCK_NB) < 0;
-    for (int i = 0; held && i < (holder_lives(fd, pid) ? LOCK_TRIES : LOCK_TRIES_DEAD); i++) {
-        poll(NULL, 0, LOCK_PAUSE_MS);
+    while (held && (pons_process_left_lock(holder(fd, pid), &left) || try_again(&looks))) {
         held = flock(fd, LOCK_EX | LOCK_NB) < 0;
     }
     if (held) {

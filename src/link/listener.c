@@ -14,6 +14,7 @@
 //   listen
 #include "link/unix.h"
 #include "pons/link.h"
+#include "pons/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,6 +123,7 @@ void pons_listener_close(pons_listener *s)
 
 static int take_lock(pons_listener *s, pons_error *err)
 {
+    int left = 0;
     for (int i = 0; i < LOCK_TRIES; i++) {
         const int fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (fd < 0) {
@@ -131,7 +133,11 @@ static int take_lock(pons_listener *s, pons_error *err)
             pons_error_cause(err, "%s", strerror(errno));
             return rc;
         }
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        bool held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+        while (held && pons_process_left_lock(lock_owner(fd), &left)) {
+            held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+        }
+        if (held) {
             const int64_t pid = lock_owner(fd);
             close(fd);
             return busy(s->path, pid, err);

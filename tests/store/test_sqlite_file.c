@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -444,6 +445,39 @@ static int hold_and_spawn(const place *p, int report)
     for (;;) {
         pause();
     }
+}
+
+// One that is about to be another program has the holder's lock until then, and is slow here.
+static int hold_and_fork(const place *p, int report)
+{
+    pons_store s;
+    pons_lease lease;
+    if (pons_store_sqlite_open(p->path, &s, NULL) ||
+        s.ops->lease_acquire(s.self, "t1", &lease, NULL)) {
+        return 1;
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+        poll(NULL, 0, 300);
+        _exit(0);
+    }
+    tell(report, (int)pid);
+    for (;;) {
+        pause();
+    }
+}
+
+static void test_left_to_a_child(void **state)
+{
+    const place *p = *state;
+    child c = start(p, hold_and_fork);
+    assert_true(hear(&c) > 0);
+    kill(c.pid, SIGKILL);
+    assert_int_equal(end(&c), 1000 + SIGKILL);
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t1");
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
 }
 
 static void test_lock_is_not_inherited(void **state)
@@ -1459,6 +1493,7 @@ int main(void)
         TEST(test_killed_while_committing),
         TEST(test_exit_with_a_full_pipeline),
         TEST(test_holder),
+        TEST(test_left_to_a_child),
         TEST(test_lock_is_not_inherited),
         TEST(test_fenced_by_epoch),
         TEST(test_many_processes),

@@ -17,6 +17,7 @@
 #include "cli/serve/host.h"
 #include "cli/served.h"
 #include "pons/file.h"
+#include "pons/process.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -219,12 +220,17 @@ static int pem(const char *path, char **ret, pons_error *err)
 // ---- one process a workspace --------------------------------------------------------------------
 
 // Who has it, as its file says; before it is ready, there is no address in it.
-static int taken(int fd, pons_error *err)
+static pons_value *holder(int fd)
 {
     char text[1024];
-    pons_autovalue who = NULL;
+    pons_value *who = NULL;
     const ssize_t n = pread(fd, text, sizeof text, 0);
-    if (n <= 0 || pons_value_parse(text, (size_t)n, &who, NULL) < 0) {
+    return n > 0 && pons_value_parse(text, (size_t)n, &who, NULL) >= 0 ? who : NULL;
+}
+
+static int taken(const pons_value *who, pons_error *err)
+{
+    if (!who) {
         return pons_error_set(err, PONS_EBUSY, "serve", "another process serves this workspace");
     }
     const char *url = pons_get_str(who, "url", "");
@@ -245,11 +251,18 @@ int cli_server_claim(cli_server *s, pons_error *err)
         return pons_error_set(err, PONS_EENV, "serve", "%s cannot be opened: %s", path,
                               strerror(errno));
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        const int rc = errno == EWOULDBLOCK
-                           ? taken(fd, err)
+    int left = 0, why = 0;
+    pons_autovalue has = NULL;
+    do {
+        why = flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
+        pons_value_unref(has);
+        has = why == EWOULDBLOCK ? holder(fd) : NULL;
+    } while (has && pons_process_left_lock(pons_get_int(has, "pid", 0), &left));
+    if (why) {
+        const int rc = why == EWOULDBLOCK
+                           ? taken(has, err)
                            : pons_error_set(err, PONS_EENV, "serve", "%s cannot be locked: %s",
-                                            path, strerror(errno));
+                                            path, strerror(why));
         close(fd);
         return rc;
     }

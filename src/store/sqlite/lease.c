@@ -34,7 +34,7 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     h->lock_fd = -1;
     strcpy(h->line.thread, thread);
     lock_holder who = {0};
-    rc = pons__lock_take(s->locks, thread, &h->lock_fd, &who, err);
+    rc = pons__lock_take(s->locks, thread, s->host, &h->lock_fd, &who, err);
     if (rc == PONS_EBUSY) {
         pons__store_held(err, thread, who.pid, who.host);
     }
@@ -92,7 +92,7 @@ int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
     }
     int fd = -1;
     lock_holder who = {0};
-    rc = pons__lock_take(s->locks, thread, &fd, &who, err);
+    rc = pons__lock_take(s->locks, thread, s->host, &fd, &who, err);
     if (rc == PONS_EBUSY) {
         return pons__store_held(err, thread, who.pid, who.host);
     }

@@ -3,7 +3,8 @@
 // The lock is an open-file-description lock (fcntl F_OFD_SETLK) on a file in "<db>-locks/": the
 // kernel frees it when the last descriptor of that open file is gone, which is at once when the
 // holder is killed and never while it is merely stopped. Close-on-exec keeps it from programs that
-// the holder starts. Two opens in one process exclude each other like two processes do.
+// the holder starts; a child that is just between fork and exec when the holder is killed is waited
+// for. Two opens in one process exclude each other like two processes do.
 //
 // The file says who holds it, "PID EPOCH HOST\n", for messages; what it says counts only while it
 // is locked. It stays when the lock is released, because unlinking a file that another process has
@@ -13,6 +14,7 @@
 // A thread's name is the file's name when it is made of harmless characters; others are
 // percent-encoded, and a name that gets too long is hashed.
 
+#include "pons/process.h"
 #include "pons/rand.h"
 #include "store/sqlite/parts.h"
 
@@ -33,10 +35,11 @@ static int lock_file(int fd, short type, int cmd);
 static void read_holder(int fd, lock_holder *ret);
 static bool same_file(int fd, const char *path);
 
-int pons__lock_take(const char *dir, const char *thread, int *ret_fd, lock_holder *ret,
-                    pons_error *err)
+int pons__lock_take(const char *dir, const char *thread, const char *host, int *ret_fd,
+                    lock_holder *ret, pons_error *err)
 {
     char *path = lock_path(dir, thread);
+    int left = 0;
     if (!path) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
@@ -50,12 +53,16 @@ int pons__lock_take(const char *dir, const char *thread, int *ret_fd, lock_holde
             code = errno;
             break;
         }
-        if (lock_file(fd, F_WRLCK, F_OFD_SETLK) != 0) {
-            code = errno;
-            if (code == EAGAIN || code == EACCES) {
+        bool held;
+        do {
+            code = lock_file(fd, F_WRLCK, F_OFD_SETLK) == 0 ? 0 : errno;
+            held = code == EAGAIN || code == EACCES;
+            if (held) {
                 read_holder(fd, ret);
-                rc = PONS_EBUSY;
             }
+        } while (held && strcmp(ret->host, host) == 0 && pons_process_left_lock(ret->pid, &left));
+        if (code) {
+            rc = held ? PONS_EBUSY : rc;
             break;
         }
         if (same_file(fd, path)) {

@@ -567,9 +567,9 @@ typedef struct lock_holder { // what stands in a lock file
 } lock_holder;
 
 // Takes the lock of a thread: *ret_fd holds it until closed. PONS_EBUSY when another has it, then
-// *ret is what it wrote.
-int pons__lock_take(const char *dir, const char *thread, int *ret_fd, lock_holder *ret,
-                    pons_error *err);
+// *ret is what it wrote. host: this one, where it can be seen whether that one has ended.
+int pons__lock_take(const char *dir, const char *thread, const char *host, int *ret_fd,
+                    lock_holder *ret, pons_error *err);
 int pons__lock_write(int fd, const lock_holder *h); // 0 or -1
 void pons__lock_drop(int fd);                       // forgets the holder, unlocks, closes
 void pons__lock_remove(const char *dir, const char *thread, int fd); // unlinks while held, drops
