@@ -250,9 +250,40 @@ static void a_world_is_what_nav2_loads(void **state)
     bench_must_fail(&b, "map nav2 room", 2, "nav2 WORLD DIR");
 }
 
+// Of a map alone, and of a world of it: what it prints, a fleet drives on, and its stations have the zones' names.
+static void a_map_becomes_a_fleets(void **state)
+{
+    (void)state;
+    char words[400];
+    proc p;
+    snprintf(words, sizeof words, "fleet map %s --robots 2 --radius 0.15", in_bench("room.yaml"));
+    bench_start(&b, &p, NULL, words);
+    assert_string_equal(bench_line(&p), "name: room");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    snprintf(words, sizeof words, "fleet map %s --robots 2 --radius 2", in_bench("room.yaml"));
+    bench_must_fail(&b, words, 2, "there is room on this floor for 0 robots");
+    bench_must_fail(&b, "fleet map --radius 1", 2, "--radius is of a world's floor");
+    import();
+    must("map zones room add off --target 4,2 --en offside --polygon '3,1 5,1 5,3 3,3'", NULL);
+    bench_start(&b, &p, NULL, "fleet map room --robots 2");
+    bench_must_exit(&p, 0);
+    const char *off = strstr(p.text, "{id: \"off\", kind: station");
+    const char *names = off ? strstr(off, "offside") : NULL;
+    assert_true(names && names < strchr(off, '\n'));
+    FILE *f = fopen(in_bench("map.yaml"), "we");
+    assert_true(f && fputs(p.text, f) >= 0 && fclose(f) == 0);
+    bench_free(&p);
+    snprintf(words, sizeof words, "fleet simulate --robots 2 --hours 0.1 --map %s",
+             in_bench("map.yaml"));
+    must(words, NULL);
+    unlink(in_bench("map.yaml"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_map_becomes_a_fleets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),

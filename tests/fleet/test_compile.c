@@ -178,6 +178,23 @@ static void through_a_door(void **state)
     pons_fleet_map_destroy(map);
 }
 
+// More floor than zones of the usual width: they are wider. Not too many, where somebody asks for narrow ones.
+static void a_very_wide_floor(void **state)
+{
+    (void)state;
+    hall h = {.side = 600.0};
+    pons_fleet_floor floor = floor_of(&h, 3);
+    pons_fleet_map *map = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    floor.step_m = 4.0;
+    assert_int_equal(pons_fleet_map_compile("field", &floor, &map, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "on a floor of this size"));
+    floor.step_m = 0.0;
+    assert_int_equal(pons_fleet_map_compile("field", &floor, &map, &err), 0);
+    assert_true(pons_fleet_map_count(map, PONS_FLEET_PARK) >= 3);
+    pons_fleet_map_destroy(map);
+}
+
 static void says_what_has_no_room(void **state)
 {
     (void)state;
@@ -201,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_floor),
         cmocka_unit_test(through_a_door),
+        cmocka_unit_test(a_very_wide_floor),
         cmocka_unit_test(says_what_has_no_room),
     };
     return cmocka_run_group_tests_name("fleet compile", tests, NULL, NULL);

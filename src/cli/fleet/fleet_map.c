@@ -12,6 +12,7 @@
 
 #define BEFORE_PAD_M 0.6
 #define BAYS_MAX     1000
+#define HEAD_LINES   2
 
 static double room(void *user, double x, double y)
 {
@@ -20,9 +21,23 @@ static double room(void *user, double x, double y)
     return kind == PONS_GROUND_FREE || kind == PONS_GROUND_SLOW ? pons_ground_room(g, x, y) : 0.0;
 }
 
-static void add_dock(pons_fleet_bay *bays, size_t *n, const pons_value *charger)
+// NULL: it has none of that name.
+static const pons_value *zone_of(const pons_value *world, const char *id)
 {
-    const pons_value *pose = pons_get(charger, "pose");
+    size_t i;
+    json_t *zone;
+    json_array_foreach(pons_get(world, "zones"), i, zone)
+    {
+        if (strcmp(pons_get_str(zone, "id", ""), id) == 0) {
+            return zone;
+        }
+    }
+    return NULL;
+}
+
+static void add_dock(pons_fleet_bay *bays, size_t *n, const pons_value *world)
+{
+    const pons_value *pose = pons_get(pons_get(world, "charger"), "pose");
     if (!json_is_object(pose) || *n == BAYS_MAX) {
         return;
     }
@@ -34,14 +49,17 @@ static void add_dock(pons_fleet_bay *bays, size_t *n, const pons_value *charger)
                           .y = y - BEFORE_PAD_M * sin(yaw),
                           .pad_x = x,
                           .pad_y = y};
-    snprintf(b->id, sizeof b->id, "dock-%zu", ++*n);
+    for (size_t number = 1; number == 1 || zone_of(world, b->id); number++) {
+        snprintf(b->id, sizeof b->id, "dock-%zu", number);
+    }
+    ++*n;
 }
 
 static size_t bays_of(const pons_value *world, pons_fleet_bay *bays)
 {
     size_t n = 0, i;
     json_t *zone;
-    add_dock(bays, &n, pons_get(world, "charger"));
+    add_dock(bays, &n, world);
     json_array_foreach(pons_get(world, "zones"), i, zone)
     {
         const char *id = pons_get_str(zone, "id", "");
@@ -61,28 +79,35 @@ static size_t bays_of(const pons_value *world, pons_fleet_bay *bays)
     return n;
 }
 
+// radius_m 0: of the world's robot.
 static int compile(const char *name, const pons_value *world, size_t robots, double step_m,
-                   pons_fleet_map **ret, pons_error *err)
+                   double radius_m, pons_fleet_map **ret, pons_error *err)
 {
     static pons_fleet_bay bays[BAYS_MAX];
     const pons_value *bounds = pons_get(world, "bounds");
     pons_ground *g = NULL;
     int rc = pons_ground_open(world, &g, err);
+    char own[128]; // of a map alone: its file's
     const char *slash = strrchr(name, '/');
-    pons_fleet_floor floor = {.xmin = json_number_value(json_array_get(bounds, 0)),
-                              .ymin = json_number_value(json_array_get(bounds, 1)),
-                              .xmax = json_number_value(json_array_get(bounds, 2)),
-                              .ymax = json_number_value(json_array_get(bounds, 3)),
-                              .radius_m = pons_get_num(pons_get(world, "robot"), "radius_m", 0.0),
-                              .step_m = step_m,
-                              .robots = robots,
-                              .bays = bays,
-                              .n_bays = bays_of(world, bays),
-                              .room = room,
-                              .user = g};
-    rc = rc < 0 ? rc
-                : pons_fleet_map_compile(pons_get_str(world, "name", slash ? slash + 1 : name),
-                                         &floor, ret, err);
+    snprintf(own, sizeof own, "%s", slash ? slash + 1 : name);
+    char *dot = strrchr(own, '.');
+    if (dot && dot != own) {
+        *dot = '\0';
+    }
+    pons_fleet_floor floor = {
+        .xmin = json_number_value(json_array_get(bounds, 0)),
+        .ymin = json_number_value(json_array_get(bounds, 1)),
+        .xmax = json_number_value(json_array_get(bounds, 2)),
+        .ymax = json_number_value(json_array_get(bounds, 3)),
+        .radius_m =
+            radius_m > 0.0 ? radius_m : pons_get_num(pons_get(world, "robot"), "radius_m", 0.0),
+        .step_m = step_m,
+        .robots = robots,
+        .bays = bays,
+        .n_bays = bays_of(world, bays),
+        .room = room,
+        .user = g};
+    rc = rc < 0 ? rc : pons_fleet_map_compile(pons_get_str(world, "name", own), &floor, ret, err);
     for (size_t i = 0; i < floor.n_bays && rc >= 0; i++) {
         if (!bays[i].made) {
             cli_err("%s: no room for '%s' beside a way: it is not in the map\n", name, bays[i].id);
@@ -92,31 +117,19 @@ static int compile(const char *name, const pons_value *world, size_t robots, dou
     return rc;
 }
 
-// The names of a world's zone, behind its station.
-static const pons_value *names_of(const pons_value *world, const char *line)
-{
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
-        char begin[PONS_FLEET_NAME_MAX + 32];
-        snprintf(begin, sizeof begin, "  - {id: %.31s, kind: station,",
-                 pons_get_str(zone, "id", ""));
-        if (strncmp(line, begin, strlen(begin)) == 0) {
-            return pons_get(zone, "names");
-        }
-    }
-    return NULL;
-}
-
+// A line each zone, behind two; a station of the world's with the names that its zone has there.
 static int print_map(const pons_fleet_map *map, const pons_value *world)
 {
     pons_autobuf text = PONS_BUF_INIT;
     const int rc = pons_fleet_map_write(map, &text);
     char *save = NULL;
-    for (char *line = rc >= 0 ? strtok_r(text.data, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save)) {
-        const pons_value *names = names_of(world, line);
+    char *line = rc >= 0 ? strtok_r(text.data, "\n", &save) : NULL;
+    for (size_t i = 0; line; line = strtok_r(NULL, "\n", &save), i++) {
+        const pons_fleet_zone *zone =
+            i >= HEAD_LINES ? pons_fleet_map_zone(map, i - HEAD_LINES) : NULL;
+        const pons_value *names = zone && zone->kind == PONS_FLEET_STATION
+                                      ? pons_get(zone_of(world, zone->id), "names")
+                                      : NULL;
         char *said = NULL;
         if (names && pons_value_dump(names, &said) >= 0) {
             cli_out("%.*s, names: %s}\n", (int)strlen(line) - 1, line, said);
@@ -130,30 +143,35 @@ static int print_map(const pons_fleet_map *map, const pons_value *world)
 
 int cmd_fleet_map(cli *c, pons_error *err)
 {
-    const char *robots = "10", *step = NULL;
+    const char *robots = "10", *step = NULL, *radius = NULL;
     const cli_option options[] = {
         {"--robots", "N", "that it has room for; default 10", &robots},
         {"--step", "M", "metres between two zones of a floor; default: by the room", &step},
+        {"--radius", "M", "of a robot; default: the world's robot, of a map alone the house's",
+         &radius},
         {NULL, NULL, NULL, NULL}};
     pons_fleet_map *map = NULL;
     pons_autovalue bare = NULL;
     map_subject s = {0};
-    double n = 0, step_m = 0;
+    double n = 0, step_m = 0, radius_m = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 1) {
         return cli_bad(err, "fleet map: what is '%s'?", c->argv[1]);
     }
-    if (rc >= 0 && step && c->argc == 0) {
-        return cli_bad(err,
-                       "fleet map: --step is of a world's floor: `pons fleet map WORLD --step M`");
+    if (rc >= 0 && (step || radius) && c->argc == 0) {
+        return cli_bad(err, "fleet map: %s is of a world's floor: `pons fleet map WORLD %s M`",
+                       step ? "--step" : "--radius", step ? "--step" : "--radius");
     }
     rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
     rc = rc < 0 || !step ? rc : cli_number(step, "--step", 0.1, 100, &step_m, err);
+    rc = rc < 0 || !radius ? rc : cli_number(radius, "--radius", 0.01, 100, &radius_m, err);
     if (rc >= 0 && c->argc == 1) {
         const char *name = c->argv[0];
         rc = map_subject_load(name, &s, err);
         rc = rc < 0 || s.world ? rc : map_bare_world(name, &bare, err);
-        rc = rc < 0 ? rc : compile(name, s.world ? s.world : bare, (size_t)n, step_m, &map, err);
+        rc = rc < 0
+                 ? rc
+                 : compile(name, s.world ? s.world : bare, (size_t)n, step_m, radius_m, &map, err);
     } else if (rc >= 0) {
         rc = pons_fleet_map_hall((size_t)n, &map, err);
     }

@@ -88,12 +88,16 @@ int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons
     }
     const double area = free_area(floor);
     const double by_room = sqrt(area / (A_ROBOT * (double)floor->robots));
-    double step = floor->step_m > 0.0 ? floor->step_m : fmin(fmax(by_room, least), STEP_MAX_M);
+    const double finest =
+        fmax(least, sqrt(fmax(area / SPOTS_MAX, wide * high / PONS__FLOOR_CELLS_MAX)));
+    if (floor->step_m > 0.0 && floor->step_m < finest) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "zones are %.2f to 100 m apart on a floor of this size, not %g",
+                              finest, floor->step_m);
+    }
+    double step = floor->step_m > 0.0 ? floor->step_m : fmax(fmin(by_room, STEP_MAX_M), finest);
     plan best = {.floor = floor};
     for (;;) {
-        if (area / (step * step) > SPOTS_MAX) {
-            break;
-        }
         plan p = {0};
         plan_make(&p, floor, step);
         if (!best.kind || better(&p, &best)) {
@@ -102,11 +106,11 @@ int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons
         } else {
             plan_free(&p);
         }
-        if (floor->step_m > 0.0 || step <= least ||
+        if (floor->step_m > 0.0 || step <= finest ||
             (best.asked == floor->n_bays && best.made[PONS_FLEET_PARK] >= floor->robots)) {
             break;
         }
-        step = fmax(step * STEP_LESS, least);
+        step = fmax(step * STEP_LESS, finest);
     }
     const int rc = take_plan(&best, name, ret, err);
     plan_free(&best);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define CELL_M      0.1
-#define CELLS_MAX   4e6
 #define WALL_M      0.1  // beside a robot
 #define BETWEEN_M   0.25 // two robots: each is not quite where it thinks it is
 #define LINE_STEPS  1.9  // the longest
@@ -54,7 +53,7 @@ void pons__floor_spots(const pons_fleet_floor *floor, double step_m, pons__spots
     making m = {
         .floor = floor, .spots = ret, .step = step_m, .apart = 2.0 * floor->radius_m + BETWEEN_M};
     const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
-    m.cell = fmax(CELL_M, sqrt(wide * high / CELLS_MAX));
+    m.cell = fmax(CELL_M, sqrt(wide * high / PONS__FLOOR_CELLS_MAX));
     m.w = (int)(wide / m.cell) + 1;
     m.h = (int)(high / m.cell) + 1;
     m.cols = (int)(wide / step_m) + 2;
@@ -289,7 +288,7 @@ static bool is_clear(const making *m, int32_t a, int32_t b)
 {
     const pons__spot *p = &m->spots->at[a], *q = &m->spots->at[b];
     const double far = hypot(q->x - p->x, q->y - p->y);
-    const int n = (int)(far / (0.5 * m->cell)) + 1;
+    const int n = (int)(far / (0.5 * CELL_M)) + 1; // also on a floor whose cells are wider
     for (int i = 0; i <= n; i++) {
         const double t = (double)i / n;
         const double x = p->x + t * (q->x - p->x), y = p->y + t * (q->y - p->y);

@@ -4,7 +4,8 @@
 
 #include "fleet/map/map.h"
 
-#define PONS__NEIGHBOURS 16
+#define PONS__NEIGHBOURS      16
+#define PONS__FLOOR_CELLS_MAX 4e6
 
 typedef struct pons__spot {
     double x, y;
