@@ -191,6 +191,26 @@ static void the_last_lines_of_logs(void **state)
     assert_string_equal(bench_line(&p), "three");
     bench_must_exit(&p, 0);
     bench_free(&p);
+    put(&b, "run/keys.log",
+        "-----BEGIN PRIVATE KEY-----\nMIIEkkq\nPPkkq==\n-----END PRIVATE KEY-----\nafter\n\xff "
+        "kkq\n"
+        "FAKE kkqkkqkk9999\n");
+    setenv("FAKE_A_KEY", "kkqkkqkk", 1);
+    setenv("FAKE_B_KEY", "kkqkkqkk9999", 1); // the first is how it begins
+    bench_start(&b, &p, NULL, "logs keys");
+    bench_must_exit(&p, 0);
+    assert_null(strstr(p.text, "kkq"));
+    assert_null(strstr(p.text, "9999"));
+    assert_non_null(strstr(p.text, "after\n"));
+    assert_non_null(strstr(p.text, "could not be searched"));
+    bench_free(&p);
+    bench_start(&b, &p, NULL,
+                "logs keys --lines 5"); // what it begins with is not shown, and is known
+    bench_must_exit(&p, 0);
+    assert_null(strstr(p.text, "kkq"));
+    bench_free(&p);
+    unsetenv("FAKE_A_KEY");
+    unsetenv("FAKE_B_KEY");
     bench_start(&b, &p, NULL, "logs --json");
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "log", "log", "body"), 3);

@@ -3,7 +3,8 @@
 //
 // What a robot did is in the store (`pons threads events`); a log is what a process that nobody
 // watched printed, to find out why it died. Lines are shown as they are written, with the log's name
-// before them where there are several.
+// before them where there are several, and without what looks like a key; a private key has many lines, so
+// reading begins before the first that is shown.
 #include "cli/cli.h"
 #include "cli/show/secrets.h"
 #include "pons/buf.h"
@@ -29,7 +30,9 @@ typedef struct log_file {
     char name[64];
     int fd;
     off_t at;       // read so far
+    off_t from;     // what lies before it is not shown
     pons_buf begun; // a line without its end
+    size_t in_key;  // cli_line_without_secrets
 } log_file;
 
 static volatile sig_atomic_t stopped;
@@ -40,19 +43,24 @@ static void on_signal(int n)
     stopped = 1;
 }
 
-static void show_line(const cli *c, const log_file *f, bool named, const char *line, size_t n)
+// end: the place behind it in the file.
+static void show_line(const cli *c, log_file *f, bool named, const char *line, size_t n, off_t end)
 {
-    pons_autovalue text = json_stringn(line, n);
-    if (c->json) {
+    const bool shown = end > f->from;
+    if (c->json && shown) {
+        pons_autovalue text = json_stringn(line, n);
         pons_autovalue row =
             pons_object("type", json_string("log"), "log", json_string(f->name), "line",
                         text ? pons_value_ref(text) : json_string("…"), NULL);
         cli_print_json(row);
-    } else {
-        char *clean = text ? cli_without_secrets(json_string_value(text)) : NULL;
-        cli_out("%s%s%.*s\n", named ? f->name : "", named ? ": " : "",
-                clean ? (int)strlen(clean) : (int)n, clean ? clean : line);
+    } else if (!c->json) {
+        char *text = strndup(line, n);
+        char *clean = text ? cli_line_without_secrets(&f->in_key, text) : NULL;
+        if (clean && shown) {
+            cli_out("%s%s%s\n", named ? f->name : "", named ? ": " : "", clean);
+        }
         free(clean);
+        free(text);
     }
 }
 
@@ -62,7 +70,8 @@ static int read_more(const cli *c, log_file *f, bool named, pons_error *err)
     char block[8192];
     struct stat st;
     if (fstat(f->fd, &st) == 0 && st.st_size < f->at) {
-        f->at = 0;
+        f->at = f->from = 0;
+        f->in_key = 0;
     }
     for (ssize_t n; (n = pread(f->fd, block, sizeof block, f->at)) > 0;) {
         f->at += n;
@@ -70,8 +79,9 @@ static int read_more(const cli *c, log_file *f, bool named, pons_error *err)
         size_t used = 0;
         for (const char *end; used < f->begun.len && (end = memchr(f->begun.data + used, '\n',
                                                                    f->begun.len - used)) != NULL;) {
-            show_line(c, f, named, f->begun.data + used, (size_t)(end - f->begun.data) - used);
-            used = (size_t)(end - f->begun.data) + 1;
+            const size_t n_line = (size_t)(end - f->begun.data) - used;
+            used += n_line + 1;
+            show_line(c, f, named, end - n_line, n_line, f->at - (off_t)(f->begun.len - used));
         }
         if (f->begun.failed) {
             return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
@@ -156,8 +166,9 @@ int cmd_logs(cli *c, pons_error *err)
         signal(SIGTERM, on_signal);
     }
     for (size_t i = 0; i < n; i++) {
-        logs[i].at =
+        logs[i].from =
             lines > 0 ? tail_of(logs[i].fd, (int64_t)lines) : lseek(logs[i].fd, 0, SEEK_END);
+        logs[i].at = logs[i].from > CLI_KEY_MAX ? logs[i].from - CLI_KEY_MAX : 0;
     }
     do {
         for (size_t i = 0; i < n && rc >= 0; i++) {
@@ -168,7 +179,7 @@ int cmd_logs(cli *c, pons_error *err)
              (poll(NULL, 0, FOLLOW_EVERY_MS), true));
     for (size_t i = 0; i < n; i++) {
         if (logs[i].begun.len > 0) { // the last one has no end yet
-            show_line(c, &logs[i], n > 1, logs[i].begun.data, logs[i].begun.len);
+            show_line(c, &logs[i], n > 1, logs[i].begun.data, logs[i].begun.len, logs[i].at);
         }
         pons_buf_fini(&logs[i].begun);
         close(logs[i].fd);

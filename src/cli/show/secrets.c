@@ -5,6 +5,7 @@
 #include "pons/agent.h"
 #include "pons/buf.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,9 @@
 
 #define HIDDEN      "[redacted]"
 #define VALUE_LEAST 8 // bytes; what is shorter is in every text
+
+static const char key_begins[] = "-----BEGIN ", key_ends[] = "-----END ",
+                  key_mark[] = "PRIVATE KEY-----";
 
 static bool tells_of_a_key(const char *name, size_t n)
 {
@@ -43,16 +47,63 @@ static char *without(char *text, const char *value)
     return strdup(out.failed ? HIDDEN : out.data);
 }
 
+// What a variable of the environment hides; "": nothing.
+static const char *hidden_by(const char *variable)
+{
+    const char *value = strchr(variable, '=');
+    const bool hides = value && strlen(value + 1) >= VALUE_LEAST &&
+                       tells_of_a_key(variable, (size_t)(value - variable));
+    return hides ? value + 1 : "";
+}
+
 char *cli_without_secrets(const char *text)
 {
-    char *now = pons_agent_redacted(text);
-    for (char **e = environ; e && *e; e++) {
-        const char *value = strchr(*e, '=');
-        if (value && strlen(value + 1) >= VALUE_LEAST && tells_of_a_key(*e, (size_t)(value - *e))) {
-            now = without(now, value + 1);
+    char *now = strdup(text);
+    // The longest first: what begins with another one would be left half.
+    for (size_t below = SIZE_MAX, longest = 1; now && longest > 0; below = longest) {
+        longest = 0;
+        for (char **e = environ; e && *e; e++) {
+            const size_t n = strlen(hidden_by(*e));
+            longest = n < below && n > longest ? n : longest;
+        }
+        for (char **e = environ; now && longest > 0 && *e; e++) {
+            const char *value = hidden_by(*e);
+            now = strlen(value) == longest ? without(now, value) : now;
         }
     }
-    return now;
+    char *clean = now ? pons_agent_redacted(now) : NULL;
+    free(now);
+    return clean;
+}
+
+// Behind the mark of a private key that begins, or ends; NULL: there is none.
+static const char *behind_mark(const char *line, const char *what)
+{
+    const char *at = strstr(line, what);
+    const char *mark = at ? strstr(at, key_mark) : NULL;
+    return mark ? mark + strlen(key_mark) : NULL;
+}
+
+char *cli_line_without_secrets(size_t *in_key, const char *line)
+{
+    if (*in_key > 0) {
+        const char *after = behind_mark(line, key_ends);
+        *in_key += strlen(line) + 1;
+        if (!after && *in_key <= CLI_KEY_MAX) {
+            return NULL;
+        }
+        *in_key = 0;
+        if (after && !*after) {
+            return NULL;
+        }
+        line = after ? after : line;
+    }
+    for (const char *at = line; (at = behind_mark(at, key_begins)) != NULL;) {
+        const char *after = behind_mark(at, key_ends);
+        *in_key = after ? 0 : 1;
+        at = after ? after : at;
+    }
+    return cli_without_secrets(line);
 }
 
 // A member's name: apiKey, access_token, password; but not `key` or `token` alone, which name other things.
