@@ -324,19 +324,20 @@ typedef struct pons_plan_call { // what an executor is asked for; borrowed for t
 // PONS_OK: *out says how it went. PONS_EPARKED: not yet; call again. Anything else ends the run
 // where it stands, the step still running. After a crash a running step is asked for again: an
 // executor with effects makes them once under an id of its own (plan_id, step_id, is_fallback).
-typedef int (*pons_plan_executor)(void *user, const pons_plan_call *call, pons_plan_outcome *out,
-                                  pons_error *err);
+typedef int pons_plan_execute(void *user, const pons_plan_call *call, pons_plan_outcome *out,
+                              pons_error *err);
+typedef pons_plan_execute *pons_plan_executor;
+// The value of a name in a precondition, for the engine to unref; PONS_ENOTFOUND: not known.
+typedef int pons_plan_look(void *user, const char *name, pons_value **ret, pons_error *err);
+// Whether a person confirms the step, or the whole plan (step NULL).
+typedef int pons_plan_confirm(void *user, const pons_plan *plan, const pons_plan_step *step,
+                              const char *question, bool *ret_confirmed, pons_error *err);
 
 typedef struct pons_plan_ops {
     pons_plan_executor executors[PONS_TOOL_CALL_TYPES]; // NULL: its steps fail, named; noop needs
                                                         // none
-    // The value of a name in a precondition, for the engine to unref; PONS_ENOTFOUND: not known.
-    // NULL: nothing is known.
-    int (*look)(void *user, const char *name, pons_value **ret, pons_error *err);
-    // Whether a person confirms the step, or the whole plan (step NULL). NULL: nobody is there to
-    // ask, and the run parks.
-    int (*confirm)(void *user, const pons_plan *plan, const pons_plan_step *step,
-                   const char *question, bool *ret_confirmed, pons_error *err);
+    pons_plan_look *look;                               // NULL: nothing is known
+    pons_plan_confirm *confirm; // NULL: nobody is there to ask, and the run parks
     void (*changed)(void *user, const pons_plan *plan,
                     const pons_plan_step *step); // a status changed; step NULL: the plan's; or NULL
     void (*result)(void *user, const pons_execution_result *r); // a step is settled; or NULL

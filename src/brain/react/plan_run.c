@@ -30,18 +30,9 @@ typedef struct pursuit { // one run of the engine, inside R2
     bool searches; // R2 is parked: the host searches
 } pursuit;
 
-static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *out,
-                     pons_error *err);
-static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *out,
-                     pons_error *err);
-static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err);
-static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
-                     pons_error *err);
-static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome *out,
-                      pons_error *err);
-static int look(void *user, const char *name, pons_value **ret, pons_error *err);
-static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
-                   bool *ret, pons_error *err);
+static pons_plan_execute run_skill, run_speak, run_ask, run_query, run_search;
+static pons_plan_look look;
+static pons_plan_confirm confirm;
 static void changed(void *user, const pons_plan *p, const pons_plan_step *step);
 static void result(void *user, const pons_execution_result *r);
 static double now_s(void *user);
