@@ -284,7 +284,8 @@ typedef struct pons_report {
         } ok;
         struct {
             const char *code, *message;
-            const char *re; // the message's type; "": not known
+            const char *re;  // the message's type; "": not known
+            int64_t percent; // of `pace`: the one that it answers; 0: not told
         } error;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong

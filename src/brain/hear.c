@@ -132,10 +132,11 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     pons_error none = PONS_ERROR_INIT;
     // "Slower" controls the robot, and is no answer to what asks for words; "80 %" and "too slow" are.
     pons_autovalue pace = NULL;
-    const bool paces = b->opts.policy.ops->pace &&
-                       b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none) >= 0;
-    const bool slower = paces && strcmp(pons_get_str(pace, "word", ""), "slower") == 0;
-    const char *before = strcmp(word, "stop") != 0 ? pons_get_str(pace, "before", NULL) : NULL;
+    if (strcmp(word, "stop") != 0 && b->opts.policy.ops->pace) {
+        b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none);
+    }
+    const bool slower = strcmp(pons_get_str(pace, "word", ""), "slower") == 0;
+    const char *before = pons_get_str(pace, "before", NULL);
     if (person && answers_question(s, text, slower ? "pace" : before ? "" : word)) {
         return;
     }
@@ -147,10 +148,9 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
          pons__places_hear(b, s->cx, text, s->said->by))) {
         return;
     }
-    pons_autovalue tempo = NULL;
-    const char *rest = NULL;
-    if (strcmp(word, "stop") != 0 &&
-        pons__tempo_hear(b, s->cx, s->t, text, s->said->by, person, &tempo, &rest)) {
+    if (pace) {
+        const char *rest = pons_get_str(pace, "rest", NULL);
+        pons__tempo_hear(b, s->cx, s->t, pace, s->said->by, person);
         if (rest) {
             handle_words(s, rest, person);
         }

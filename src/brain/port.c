@@ -164,7 +164,8 @@ static void on_report(pons__port *p, const pons_report *r)
     case PONS_REPORT_ERROR:
         on_error(p, r->as.error.code, r->as.error.message);
         if (strcmp(r->as.error.re, "pace") == 0) {
-            pons__tempo_answered(p->brain, 0, r->as.error.code, r->as.error.message);
+            pons__tempo_answered(p->brain, r->as.error.percent, r->as.error.code,
+                                 r->as.error.message);
         }
         return;
     case PONS_REPORT_OK:
@@ -269,7 +270,7 @@ static void on_telemetry(pons__port *p, const pons_report *r)
     pons_report_clear(&p->newest);
     p->newest = pons_report_share(r);
     p->telemetry = r->held;
-    b->tempo_taken = 0; // this is newer than what the body has taken
+    b->tempo.taken = 0; // this is newer than what the body has taken
     p->telemetry_ns = pons_now_ns(&b->opts.clock);
     if (t->stop.latched != p->latched) {
         show_stop(p, &t->stop);

@@ -53,17 +53,18 @@ struct pons_brain {
     const pons_run *human_of;  // the inner loop's run that was searched for an open question last
     bool human_open;           // and there was one
     bool wake;
-    bool reset_wanted;        // a person asked to lift the latch
-    int64_t stop_sent_ms;     // host; 0: the stop that was said is still to be sent
-    int64_t reset_sent_ms;    // the same of a reset
-    int64_t tempo_sent_ms;    // and of how fast a person wants it
-    bool tempo_waits;         // for the answer
-    int64_t tempo_sent;       // the percent to which that belongs
-    int64_t tempo_taken;      // the percent that the body took after its newest telemetry; 0: none
-    int64_t tempo_unsaved_ms; // host, since which the body cannot save it; 0: it has not said so
-    enum { PONS__TEMPO_OPEN, PONS__TEMPO_TAKEN, PONS__TEMPO_REFUSED } tempo_answer;
-    char tempo_why[160]; // of a refusal
-    bool heard;          // a tick has taken what was said while nobody was here
+    bool reset_wanted;     // a person asked to lift the latch
+    int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent
+    int64_t reset_sent_ms; // the same of a reset
+    struct {               // how fast a person wants it, on its way to the body (tempo.c)
+        int64_t since_ms;  // host; 0: this wish was not looked at yet
+        int64_t sent_ms;   // host; 0: it is still to be sent
+        int64_t sent;      // the percent that waits for its answer; 0: none
+        int64_t taken;     // the percent that the body took after its newest telemetry; 0: none
+        enum { PONS__TEMPO_OPEN, PONS__TEMPO_TAKEN, PONS__TEMPO_REFUSED } answer;
+        char why[160]; // of a refusal
+    } tempo;
+    bool heard; // a tick has taken what was said while nobody was here
 
     long prompt_tokens;  // of the newest request, as estimated
     double prompt_ratio; // what a server counts for each token that is estimated

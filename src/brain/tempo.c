@@ -20,7 +20,8 @@
 #include <string.h>
 
 #define AGAIN_MS   1000
-#define UNSAVED_MS 5000 // for which the body may try to save what is slower
+#define UNSAVED_MS 5000  // for which the body may try to save what is slower
+#define ANSWER_MS  30000 // after which nobody waits for it any more, whatever it said
 #define FULL       100
 
 static const int steps[] = {10, 25, 50, 75, FULL}; // of every speed limit [%]
@@ -41,7 +42,7 @@ static int64_t next_step(int64_t percent, bool up)
 // In force as far as the body has said; 0: it knows of none.
 static int64_t in_force(const pons_brain *b)
 {
-    return b->tempo_taken ? b->tempo_taken : pons_get_int(b->port.telemetry, "pace_percent", 0);
+    return b->tempo.taken ? b->tempo.taken : pons_get_int(b->port.telemetry, "pace_percent", 0);
 }
 
 static void refused(pons_brain *b, pons_cx *cx, const char *reason)
@@ -84,35 +85,37 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
     return PONS_OK;
 }
 
-bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *text, const char *by,
-                      bool person, pons_value **ret_said, const char **ret_rest)
+// Nothing of it is answered yet; sent_ms: when another one was sent that is not either.
+static void begin(pons_brain *b, int64_t sent_ms)
 {
-    const pons_policy_ops *ops = b->opts.policy.ops;
+    b->tempo.since_ms = 0;
+    b->tempo.sent_ms = sent_ms;
+    b->tempo.answer = PONS__TEMPO_OPEN;
+}
+
+void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons_value *said,
+                      const char *by, bool person)
+{
     pons_error why = PONS_ERROR_INIT;
-    *ret_rest = NULL;
-    if (!ops->pace || ops->pace(b->opts.policy.self, text, ret_said, &why) < 0) {
-        return false;
-    }
-    *ret_rest = pons_get_str(*ret_said, "rest", NULL);
     pons__tempo_look(b, cx, t); // what was answered is over, and tells what is in force
     const int64_t told = in_force(b);
     if (told < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
-        return true;
+        return;
     }
     const int64_t now = t->tempo ? t->tempo->percent : told;
     int64_t percent = now;
-    if (pons_pace_wanted(*ret_said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent,
+    if (pons_pace_wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent,
                          &why) < 0) {
         refused(b, cx, why.message);
-        return true;
+        return;
     }
     if (!person && percent > now) {
         refused(b, cx, "only a person may make it faster");
-        return true;
+        return;
     }
     // What was not sent yet is replaced; what was, the body may have taken.
-    const bool sent = t->tempo && b->tempo_waits && b->tempo_sent == t->tempo->percent;
+    const bool sent = t->tempo && b->tempo.sent == t->tempo->percent;
     const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
     pons__record_free(&pons__tempo_record, t->tempo);
     t->tempo = pons__record_new(&pons__tempo_record);
@@ -120,72 +123,69 @@ bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *te
     t->tempo->from = from;
     pons__set_text(&t->tempo->by, by);
     t->changed = true;
-    b->tempo_sent_ms = b->tempo_waits ? b->tempo_sent_ms : 0;
-    b->tempo_unsaved_ms = 0;
-    b->tempo_answer = PONS__TEMPO_OPEN;
-    return true;
-}
-
-static void let_go(pons_brain *b, pons__tasks *t)
-{
-    pons__record_free(&pons__tempo_record, t->tempo);
-    t->tempo = NULL;
-    t->changed = true;
-    b->tempo_unsaved_ms = 0;
-    b->tempo_answer = PONS__TEMPO_OPEN;
+    begin(b, b->tempo.sent ? b->tempo.sent_ms : 0);
 }
 
 void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
-    if (!t->tempo || b->tempo_answer == PONS__TEMPO_OPEN) {
+    if (!t->tempo || b->tempo.answer == PONS__TEMPO_OPEN) {
         return;
     }
-    if (b->tempo_answer == PONS__TEMPO_TAKEN) {
+    if (b->tempo.answer == PONS__TEMPO_TAKEN) {
         pons__event_emit(b, cx, &pons__tempo_set_record,
                          &(pons__tempo_set){.percent = t->tempo->percent, .by = t->tempo->by});
     } else {
-        refused(b, cx, b->tempo_why);
+        refused(b, cx, b->tempo.why);
     }
-    let_go(b, t);
+    pons__record_free(&pons__tempo_record, t->tempo);
+    t->tempo = NULL;
+    t->changed = true;
+    begin(b, 0);
+}
+
+static void decide(pons_brain *b, const char *refused_for)
+{
+    b->tempo.answer = refused_for ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
+    snprintf(b->tempo.why, sizeof b->tempo.why, "%s", refused_for ? refused_for : "");
+    b->tick_now = true;
 }
 
 void pons__tempo_send(pons_brain *b)
 {
     const pons__tempo *tempo = b->tasks->tempo;
     const int64_t now = pons_now_ms(&b->opts.clock);
-    if (!b->port.ready || !tempo || b->tempo_answer != PONS__TEMPO_OPEN ||
-        (b->tempo_sent_ms && now - b->tempo_sent_ms < AGAIN_MS)) {
+    if (!tempo || b->tempo.answer != PONS__TEMPO_OPEN) {
         return;
     }
-    b->tempo_sent_ms = now;
-    b->tempo_sent = tempo->percent;
-    b->tempo_waits = true;
-    pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,
-                                              .as.pace = {tempo->percent, tempo->from}});
+    b->tempo.since_ms = b->tempo.since_ms ? b->tempo.since_ms : now;
+    if (now - b->tempo.since_ms >= ANSWER_MS) {
+        decide(b, "the body does not answer");
+    } else if (b->port.ready && (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
+        b->tempo.sent_ms = now;
+        b->tempo.sent = tempo->percent;
+        pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,
+                                                  .as.pace = {tempo->percent, tempo->from}});
+    }
 }
 
 void pons__tempo_answered(pons_brain *b, int64_t percent, const char *code, const char *message)
 {
     const pons__tempo *tempo = b->tasks->tempo;
-    const int64_t now = pons_now_ms(&b->opts.clock);
-    b->tempo_taken = code ? b->tempo_taken : percent ? percent : b->tempo_sent;
-    if (percent && percent != b->tempo_sent) { // of one that was sent before; this one's comes
+    const int64_t now = pons_now_ms(&b->opts.clock), sent = b->tempo.sent;
+    b->tempo.taken = code ? b->tempo.taken : percent ? percent : sent;
+    if (!sent || (percent && percent != sent)) { // of one that was sent before; this one's comes
         return;
     }
-    const bool asked = b->tempo_waits;
-    b->tempo_waits = false;
-    if (!asked || !tempo || tempo->percent != b->tempo_sent) { // another one was said meanwhile
-        b->tempo_sent_ms = 0;
+    b->tempo.sent = 0;
+    if (!tempo || tempo->percent != sent) { // another one was said meanwhile
+        b->tempo.sent_ms = 0;
         return;
     }
     if (code && tempo->percent <= in_force(b) && strcmp(code, "unsaved") == 0) {
-        b->tempo_unsaved_ms = b->tempo_unsaved_ms ? b->tempo_unsaved_ms : now;
-        if (now - b->tempo_unsaved_ms < UNSAVED_MS) {
+        message = "it is slower, but the body could not save it";
+        if (now - b->tempo.since_ms < UNSAVED_MS) {
             return; // it is slower all the same: asked again until it is saved
         }
-        message = "it is slower, but the body could not save it";
     }
-    b->tempo_answer = code ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
-    snprintf(b->tempo_why, sizeof b->tempo_why, "%s", code && *message ? message : "");
-    b->tick_now = true;
+    decide(b, code ? message : NULL);
 }

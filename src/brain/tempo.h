@@ -4,11 +4,10 @@
 
 #include "brain/self.h"
 
-// Whether these words say how fast: kept with the tick's own commit, or told why not. *ret_rest: what else was
-// said, a wish, within *ret_said (the caller's reference); NULL: nothing. person false: a model's words, or a
-// schedule's, which make nothing faster.
-bool pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const char *text, const char *by,
-                      bool person, pons_value **ret_said, const char **ret_rest);
+// Somebody says how fast (said: as a policy's `pace` has it): kept with the tick's own commit, or told why not.
+// person false: a model's words, or a schedule's, which make nothing faster.
+void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons_value *said,
+                      const char *by, bool person);
 // K5, each tick: what the body has answered.
 void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t);
 // The loop: it is sent until the body says ok.

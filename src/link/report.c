@@ -301,6 +301,7 @@ static const pons_field error_fields[] = {
     {"code",    STRING, USUAL,    AT(error.code), .means = "which error"},
     {"message", STRING, USUAL,    AT(error.message), .any_bytes = true, .means = "for people"},
     {"re",      STRING, OPTIONAL, AT(error.re), .any_bytes = true, .means = "the type of what was refused"},
+    {"percent", INTEGER, OPTIONAL, AT(error.percent), .min = 0, .max = 100, .means = "of `pace`: the one that it answers; 0: not told"},
 };
 
 static const struct {

@@ -539,11 +539,12 @@ static void body_message(bench *b, const pons_value *msg)
                            : percent > b->pace && from != b->pace ? "changed"
                                                                   : NULL;
         b->pace = code ? b->pace : percent;
-        tell(b, code ? pons_object("type", json_string("error"), "code", json_string(code), "re",
-                                   json_string("pace"), "message",
-                                   json_string("the test wants it so"), NULL)
-                     : pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
-                                   json_integer(percent), NULL));
+        tell(b,
+             code ? pons_object("type", json_string("error"), "code", json_string(code), "re",
+                                json_string("pace"), "message", json_string("the test wants it so"),
+                                "percent", json_integer(percent), NULL)
+                  : pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
+                                json_integer(percent), NULL));
     } else if (strcmp(type, "stop") == 0) {
         b->stops++;
         bench_latch(b, "a person said stop");
@@ -557,6 +558,12 @@ void bench_ok_pace(bench *b, int percent)
 {
     tell(b, pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
                         json_integer(percent), NULL));
+}
+
+void bench_no_pace(bench *b, int percent, const char *code)
+{
+    tell(b, pons_object("type", json_string("error"), "code", json_string(code), "re",
+                        json_string("pace"), "percent", json_integer(percent), NULL));
 }
 
 // The ends of goals go out first: a test may lift the latch before any telemetry shows it.

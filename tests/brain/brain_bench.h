@@ -112,7 +112,8 @@ void bench_goal_text(bench *b, const char *text); // as `pons run TEXT`
 void bench_say(bench *b, const char *text);
 void bench_post(bench *b, const char *kind, const char *json); // as another process
 const char *bench_mode(bench *b);
-void bench_ok_pace(bench *b, int percent);      // the body says that it has this one
+void bench_ok_pace(bench *b, int percent);                   // the body says that it has this one
+void bench_no_pace(bench *b, int percent, const char *code); // that it has refused it
 void bench_latch(bench *b, const char *reason); // what a stop does: the moving goal fails with 9902
 
 int bench_sent(const bench *b, const char *type, const char *key, const char *value);

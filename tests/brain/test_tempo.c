@@ -30,12 +30,17 @@ static void set_to(bench *b, const char *text, int percent)
     }
 }
 
-static void refused(bench *b, const char *says)
+static void refused_within(bench *b, const char *says, double seconds)
 {
-    const pons_value *p = bench_await(b, "tempo.refused", NULL, NULL, SOON);
+    const pons_value *p = bench_await(b, "tempo.refused", NULL, NULL, seconds);
     if (!strstr(pons_get_str(p, "reason", ""), says)) {
         fail_msg("%s", pons_get_str(p, "reason", ""));
     }
+}
+
+static void refused(bench *b, const char *says)
+{
+    refused_within(b, says, SOON);
 }
 
 static void said_step_by_step(void **state)
@@ -147,7 +152,6 @@ static void a_disk_that_stays_full(void **state)
     (void)state;
     bench b;
     ready(&b);
-    b.keep_running = false;
     b.pace_refuse = "unsaved";
     bench_say(&b, "slower");
     const pons_value *p = bench_await(&b, "tempo.refused", NULL, NULL, 20.0);
@@ -198,6 +202,45 @@ static void an_answer_to_an_earlier_one(void **state)
     const pons_value *p = bench_await(&b, "tempo.set", NULL, NULL, SOON);
     assert_int_equal(pons_get_int(p, "percent", 0), 50);
     assert_int_equal(b.pace, 50);
+    bench_close(&b);
+}
+
+// So is a refusal: a late one does not end what was said after it.
+static void a_refusal_of_an_earlier_one(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.pace_mute = true;
+    bench_say(&b, "slower");
+    bench_run(&b, 0.5);
+    bench_say(&b, "half speed");
+    bench_run(&b, 1.5);
+    bench_no_pace(&b, 75, "changed");
+    bench_run(&b, 0.5);
+    assert_int_equal(bench_count(&b, "tempo.refused", NULL, NULL), 0);
+    b.pace_mute = false;
+    const pons_value *p = bench_await(&b, "tempo.set", NULL, NULL, SOON);
+    assert_int_equal(pons_get_int(p, "percent", 0), 50);
+    assert_int_equal(b.pace, 50);
+    bench_close(&b);
+}
+
+// A body that never says a word to it: the run ends all the same, and the next one is heard.
+static void a_body_that_never_answers(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    b.pace = 100;
+    b.pace_mute = true;
+    b.keep_running = false;
+    bench_post(&b, "run", "{'goals':['slower']}");
+    bench_brain(&b);
+    refused_within(&b, "the body does not answer", 60.0);
+    bench_await(&b, "run.done", NULL, NULL, SOON);
+    b.pace_mute = false;
+    set_to(&b, "slower", 75);
     bench_close(&b);
 }
 
@@ -413,6 +456,8 @@ int main(void)
         cmocka_unit_test(a_disk_that_stays_full),
         cmocka_unit_test(again_before_any_telemetry),
         cmocka_unit_test(an_answer_to_an_earlier_one),
+        cmocka_unit_test(a_refusal_of_an_earlier_one),
+        cmocka_unit_test(a_body_that_never_answers),
         cmocka_unit_test(a_body_that_knows_of_none),
         cmocka_unit_test(while_something_is_asked),
         cmocka_unit_test(an_answer_and_a_pace),

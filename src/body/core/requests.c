@@ -22,6 +22,8 @@
 #include "body/core/shown.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +34,8 @@ static void answer_stops(pons_body *b, pons__client *c);
 static void send_reset(pons_body *b, pons__client *c);
 static void answer_reset(pons_body *b, pons__client *c);
 static void answer_pace(pons_body *b, pons__client *c);
+static void refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 static int note_pace(pons_body *b, int taken_pct, pons_error *err);
 static void stay_slow(pons_body *b);
 static void take_back(pons_body *b);
@@ -118,27 +122,26 @@ void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
     const int64_t from = msg->as.pace.from;
     pons_error err = PONS_ERROR_INIT;
     if (!may_reset(b, c)) {
-        pons__client_error(c, "pace", "not_permitted",
-                           "pace needs the controller, or the user that the body runs as");
+        refuse_pace(c, taken, "not_permitted",
+                    "pace needs the controller, or the user that the body runs as");
         return;
     }
     if (taken < now && from != 0 && from != 100 - now) {
-        pons__client_error(c, "pace", "changed", "another pace came: %d %% of every speed limit",
-                           100 - now);
+        refuse_pace(c, taken, "changed", "another pace came: %d %% of every speed limit",
+                    100 - now);
         return;
     }
     const int rc = note_pace(b, taken, &err);
     if (rc < 0 && taken < now) {
-        pons__client_error(c, "pace", "unsaved",
-                           "it stays at %d %%, as that cannot be saved: %s: %s", 100 - now,
-                           err.message, err.cause);
+        refuse_pace(c, taken, "unsaved", "it stays at %d %%, as that cannot be saved: %s: %s",
+                    100 - now, err.message, err.cause);
         return;
     }
     b->cmd.taken_pct = taken;
     pons__body_send_command(b);
     if (rc < 0) {
-        pons__client_error(c, "pace", "unsaved", "it is slower now, which is not saved: %s: %s",
-                           err.message, err.cause);
+        refuse_pace(c, taken, "unsaved", "it is slower now, which is not saved: %s: %s",
+                    err.message, err.cause);
         return;
     }
     c->paces = true;
@@ -277,6 +280,17 @@ static void take_back(pons_body *b)
 
 // ---- pace ---------------------------------------------------------------------------------------
 
+static void refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ERROR,
+                                       .as.error = {code, text, "pace", 100 - taken}});
+}
+
 static void answer_pace(pons_body *b, pons__client *c)
 {
     const pons__safety_status *s = &b->safety;
@@ -285,22 +299,22 @@ static void answer_pace(pons_body *b, pons__client *c)
     }
     const bool seen = s->taken_seen == c->pace_taken, late = b->host_ns > c->pace_until_ns;
     if (b->cmd.taken_pct != c->pace_taken) {
-        pons__client_error(c, "pace", "changed", "another pace came: %d %% of every speed limit",
-                           100 - b->cmd.taken_pct);
+        refuse_pace(c, c->pace_taken, "changed", "another pace came: %d %% of every speed limit",
+                    100 - b->cmd.taken_pct);
     } else if (seen && s->taken_pct == c->pace_taken && s->saved_gen == s->gen) {
         pons__client_say(
             c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {"pace", 100 - c->pace_taken}});
     } else if (seen && (s->unsaved[0] || late)) {
         const bool slower = s->taken_pct == c->pace_taken;
-        pons__client_error(c, "pace", "unsaved",
-                           slower ? "it is slower now, which is not saved yet: %s"
-                                  : "it does not become faster, as that cannot be saved: %s",
-                           s->unsaved[0] ? s->unsaved : "the disk does not answer");
+        refuse_pace(c, c->pace_taken, "unsaved",
+                    slower ? "it is slower now, which is not saved yet: %s"
+                           : "it does not become faster, as that cannot be saved: %s",
+                    s->unsaved[0] ? s->unsaved : "the disk does not answer");
         if (!slower) {
             stay_slow(b);
         }
     } else if (late) {
-        pons__client_error(c, "pace", "busy", "the gate does not answer");
+        refuse_pace(c, c->pace_taken, "busy", "the gate does not answer");
     } else {
         return;
     }
