@@ -81,6 +81,10 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
                    : pons_error_set(err, PONS_EINVAL, "pace",
                                     "it may be from %d to %d %% of its speed", steps[0], FULL);
     }
+    if (pons_get_bool(said, "at_most", false) && (int64_t)percent > now_percent) {
+        return pons_error_set(err, PONS_EINVAL, "pace", "it is slower than that already: %lld %%",
+                              (long long)now_percent);
+    }
     *ret_percent = (int64_t)percent;
     return PONS_OK;
 }

@@ -62,6 +62,8 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
 int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error *err);  // when.c
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err); // place.c
 int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err);  // pace.c
+// Whether it is a statement of how fast it goes, which makes nothing faster or slower.
+bool pons__pace_stated(const pons__intents *r, const pons__fold *f);
 int pons__call_parse(const char *text, const pons_value *world, pons_value **ret, pons_error *err);
 // The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
 // answer.

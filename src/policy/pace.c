@@ -7,6 +7,7 @@
 // A complaint ("you are going too fast") makes it slower. What is faster, or a number, is an order alone: in a
 // statement ("it is still going faster", "it's at 80 %", "太慢了吗") it is no pace. A bare share needs its "speed".
 // "Faster" before a wish is a hurry ("快点，去厨房") and none of these: that is the intents' `urgent`.
+// What only sets a limit ("slow down to 0.2 m/s", "at most 30 % of the speed") raises none: `at_most`.
 #include "policy/intents.h"
 
 #include <math.h>
@@ -70,13 +71,12 @@ static const phrase phrases[] = {
     SHARE("half the speed", 50.0), SHARE("half your speed", 50.0), SHARE("half speed", 50.0),
     SHARE("half as fast", 50.0), SHARE("a quarter of the speed", 25.0), SHARE("quarter speed", 25.0),
     SHARE("半速", 50.0), SHARE("一半的速度", 50.0), SHARE("一半速度", 50.0), SHARE("速度减半", 50.0),
-    OF("at most", "m/s", MPS), OF("no faster than", "m/s", MPS), OF("not faster than", "m/s", MPS),
     OF("at", "m/s", MPS), OF("", "m/s", MPS),
     OF("at", "meters per second", MPS), OF("at", "metres per second", MPS),
     OF("at", "meters a second", MPS), OF("at", "metres a second", MPS),
     OF("", "meters per second", MPS), OF("", "metres per second", MPS),
     CM("at", "cm/s"), CM("", "cm/s"),
-    OF("最快", "米每秒", MPS), OF("以", "米每秒", MPS), OF("", "米每秒", MPS), OF("每秒", "米", MPS),
+    OF("以", "米每秒", MPS), OF("", "米每秒", MPS), OF("每秒", "米", MPS),
     OF("以每秒", "米", MPS), OF("以每秒", "米的速度", MPS), OF("以", "米/秒", MPS), OF("", "米/秒", MPS),
     CM("以每秒", "厘米"), CM("每秒", "厘米"), CM("", "厘米/秒"), CM("", "厘米每秒"),
     OF("at", "% speed", PERCENT), OF("at", "percent speed", PERCENT), OF("at", "% of the speed", PERCENT),
@@ -84,6 +84,9 @@ static const phrase phrases[] = {
     OF("", "% of the speed", PERCENT), OF("", "percent of the speed", PERCENT), OF("", "% of your speed", PERCENT),
     OF("drive at", "%", PERCENT), OF("drive at", "percent", PERCENT), OF("go at", "%", PERCENT),
     OF("go at", "percent", PERCENT), OF("slow down to", "%", PERCENT), OF("slow down to", "percent", PERCENT),
+    OF("slow to", "%", PERCENT), OF("slow to", "percent", PERCENT), OF("减速到", "%", PERCENT), OF("放慢到", "%", PERCENT),
+    OF("减速到百分之", "", PERCENT),
+    OF("reduce your speed to", "%", PERCENT), OF("reduce the speed to", "%", PERCENT), OF("reduce speed to", "%", PERCENT), OF("放慢到百分之", "", PERCENT),
     OF("", "% speed", PERCENT),
     OF("", "percent speed", PERCENT), OF("speed", "%", PERCENT), OF("speed", "percent", PERCENT),
     OF("speed to", "%", PERCENT), OF("set the speed to", "%", PERCENT), OF("set the speed to", "percent", PERCENT),
@@ -97,9 +100,14 @@ static const phrase phrases[] = {
 // What may stand before and behind it, beside what the intents say.
 static const char *const fillers[] = {
     "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "go", "drive", "move", "back to",
-    "back at", "return to", "slow down to", "slow to", "at", "at most", "no faster than", "not faster than", "最快",
-    "from now on", "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "更", "再", "开", "走", "跑", "行驶",
-    "你", "要", "用", "以", "按", "到", "从现在起",
+    "back at", "return to", "at", "from now on", "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "更", "再", "开", "走", "跑", "行驶",
+    "你", "要", "用", "以", "按", "到", "从现在起", "恢复", "恢复到",
+};
+// The same before a number that is a limit.
+static const char *const limiting[] = {
+    "slow down to", "slow to", "reduce your speed to", "reduce the speed to", "reduce speed to", "at most",
+    "no faster than", "not faster than", "no more than", "不超过", "别超过", "不要超过", "最快", "最多", "至多", "减速到", "放慢到",
+    "慢到", "降到", "降低到", "减慢到", "降速到",
 };
 // The same of a statement: what goes with a complaint, and with no order.
 static const char *const stating[] = {
@@ -123,7 +131,9 @@ static size_t filler_at(const pons__intents *r, const pons__fold *f, size_t pos,
 {
     size_t best = pons__word_at(&r->leading, f->s, pos, f->n, NULL);
     const size_t behind = pons__word_at(&r->trailing, f->s, pos, f->n, NULL);
-    const size_t plain = longest(f, pos, fillers, sizeof fillers / sizeof fillers[0]);
+    const size_t limits = longest(f, pos, limiting, sizeof limiting / sizeof limiting[0]);
+    size_t plain = longest(f, pos, fillers, sizeof fillers / sizeof fillers[0]);
+    plain = limits > plain ? limits : plain;
     const size_t states = longest(f, pos, stating, sizeof stating / sizeof stating[0]);
     best = behind > best ? behind : best;
     best = plain > best ? plain : best;
@@ -194,24 +204,49 @@ static bool asks(const pons__fold *f, size_t lo, size_t hi)
     return false;
 }
 
-static bool find(const pons__intents *r, const pons__fold *f, size_t pos, kind *ret_kind,
-                 double *ret_number, size_t *ret_rest)
+// What was heard.
+typedef struct heard {
+    kind kind;
+    double number;
+    bool limits; // the number is a limit, of which nothing is raised
+    size_t rest; // where what else was said begins
+} heard;
+
+static bool sets_limit(const pons__fold *f, size_t lo, size_t hi)
+{
+    bool limits = false;
+    for (size_t i = lo; i < hi && !limits; i++) {
+        limits = longest(f, i, limiting, sizeof limiting / sizeof limiting[0]) > 0;
+    }
+    return limits;
+}
+
+// Whether a phrase ends at `after` as an order does, or a complaint.
+static bool orders(const pons__fold *f, size_t after, const heard *h)
+{
+    const bool hurries = h->kind == FASTER || h->kind == TOO_SLOW;
+    const bool complains = h->kind == TOO_FAST || h->kind == TOO_SLOW;
+    return (!hurries || h->rest == f->n) && !(complains && asks(f, after, h->rest));
+}
+
+// statements: what is one is found as well.
+static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool statements,
+                 heard *ret)
 {
     const size_t start = pos;
     bool stated = false; // by what stands before it
     for (;;) {           // a phrase may begin like a filler: it is tried first
         pos = pons__skip_spaces(f->s, pos, f->n);
         for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
-            const bool complains = phrases[i].kind == TOO_FAST;
-            if (stated && !complains) {
+            const bool may_state = statements || phrases[i].kind == TOO_FAST;
+            if (stated && !may_state) {
                 continue;
             }
-            const size_t after = end_of(&phrases[i], f, pos, ret_number);
-            if (after > pos && ends(r, f, after, complains, ret_rest)) {
-                *ret_kind = phrases[i].kind;
-                const bool hurries = *ret_kind == FASTER || *ret_kind == TOO_SLOW;
-                return (!hurries || *ret_rest == f->n) &&
-                       !((complains || *ret_kind == TOO_SLOW) && asks(f, after, *ret_rest));
+            const size_t after = end_of(&phrases[i], f, pos, &ret->number);
+            if (after > pos && ends(r, f, after, may_state, &ret->rest)) {
+                ret->kind = phrases[i].kind;
+                ret->limits = sets_limit(f, start, ret->rest);
+                return statements || orders(f, after, ret);
             }
         }
         bool states = false;
@@ -225,17 +260,31 @@ static bool find(const pons__intents *r, const pons__fold *f, size_t pos, kind *
     }
 }
 
-// Where what follows a control word begins: "yes, …", and of one that goes on also "resume at …". *ret_end: where
-// the word ends. 0: there is none.
-static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t *ret_end)
+bool pons__pace_stated(const pons__intents *r, const pons__fold *f)
+{
+    heard h;
+    return find(r, f, 0, true, &h) && h.rest == f->n && h.kind != PERCENT && h.kind != MPS;
+}
+
+// Where what follows a control word begins: "yes, …", of one that goes on also "resume at …" and 继续…, of a yes also
+// "ok slower", 可以慢一点 (which is none where it asks: 可以慢一点吗). *ret_end: where the word ends; *ret_whole: all
+// of it may be one phrase ("resume normal speed"). 0: there is none.
+static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t *ret_end,
+                             bool *ret_whole)
 {
     const size_t lo = pons__skip_spaces(f->s, 0, f->n);
+    *ret_whole = true;
     for (int c = CONTROL_STOP + 1; c < CONTROL_COUNT; c++) {
         const size_t end = pons__word_at(&r->control[c], f->s, lo, f->n, NULL);
-        size_t pos = end ? pons__skip_spaces(f->s, end, f->n) : f->n;
+        const size_t pos = end ? pons__skip_spaces(f->s, end, f->n) : f->n;
         const bool cut = pos < f->n && separates(f->s[pos]);
-        if (pos < f->n && (cut || (c == CONTROL_CONTINUE && pos > end))) {
+        // One that may be politeness ("ok") or stands apart; 好慢 is a complaint.
+        const bool yes = c == CONTROL_YES && pos < f->n && !asks(f, pos, f->n) &&
+                         (pos > end || pons__word_at(&r->leading, f->s, lo, end, NULL) == end) &&
+                         !pons__word_at(&r->leading, f->s, pos, f->n, NULL);
+        if (pos < f->n && (cut || yes || c == CONTROL_CONTINUE)) {
             *ret_end = end;
+            *ret_whole = !cut && !yes;
             return cut ? pos + 1 : pos;
         }
     }
@@ -256,19 +305,19 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
         return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }
-    kind said = SLOWER;
-    double number = 0.0;
-    size_t rest = 0, end = 0;
+    heard h;
+    size_t end = 0;
+    bool may_be_whole = false;
     int rc = PONS_ENOTFOUND;
     const pons__intents *r = rules->base;
-    const size_t behind = behind_control(r, &f, &end);
-    const bool whole = (!behind || !separates(f.s[behind - 1])) &&
-                       find(r, &f, 0, &said, &number, &rest); // "resume normal speed"
-    if ((whole || (behind && find(r, &f, behind, &said, &number, &rest))) && isfinite(number)) {
+    const size_t behind = behind_control(r, &f, &end, &may_be_whole);
+    const bool whole = may_be_whole && find(r, &f, 0, false, &h);
+    if ((whole || (behind && find(r, &f, behind, false, &h))) && isfinite(h.number)) {
         *ret =
-            pons_object("word", json_string(words[said]), "number", json_real(number), "before",
+            pons_object("word", json_string(words[h.kind]), "number", json_real(h.number),
+                        "at_most", h.limits ? json_true() : NULL, "before",
                         whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
-                        "rest", rest < f.n ? json_string(text + f.at[rest]) : NULL, NULL);
+                        "rest", h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, NULL);
         rc = *ret ? PONS_OK
                   : pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }

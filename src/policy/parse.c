@@ -610,6 +610,11 @@ static int parse_strictly(session *s, span w, size_t depth)
 static int not_understood(const session *s, span w)
 {
     span o = source_span(s, w);
+    if (pons__pace_stated(s->r, &s->f)) {
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
+    }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
                           "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
                           "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "

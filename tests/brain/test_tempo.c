@@ -54,7 +54,13 @@ static void said_step_by_step(void **state)
     set_to(&b, "slow down", 10);
     bench_say(&b, "slower");
     refused(&b, "as slow as it goes");
+    bench_say(&b, "slow down to 60%");
+    refused(&b, "slower than that already: 10 %");
+    bench_say(&b, "减速到30%");
+    refused(&b, "slower than that already: 10 %");
     set_to(&b, "快一点", 25);
+    set_to(&b, "speed 30%", 30);
+    set_to(&b, "slow down to 20%", 20);
     set_to(&b, "speed 30%", 30);
     set_to(&b, "faster", 50);
     set_to(&b, "正常速度", 100);
@@ -283,10 +289,9 @@ static void an_answer_and_a_pace(void **state)
         const char *text, *action;
         int percent;
     } rows[] = {
-        {"ok, slower", "approve", 75},
-        {"可以，慢一点", "approve", 75},
-        {"yes, half speed", "approve", 50},
-        {"no, slower", "reject", 75},
+        {"ok, slower", "approve", 75},      {"可以，慢一点", "approve", 75},
+        {"ok slower", "approve", 75},       {"可以慢一点", "approve", 75},
+        {"yes, half speed", "approve", 50}, {"no, slower", "reject", 75},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;
@@ -338,8 +343,8 @@ static void words_that_answer(void **state)
 static void on_again_and_slower(void **state)
 {
     (void)state;
-    static const char *const rows[] = {"resume at half speed", "continue, half speed",
-                                       "继续，半速"};
+    static const char *const rows[] = {"resume at half speed", "continue, half speed", "继续，半速",
+                                       "继续半速"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;
         ready(&b);

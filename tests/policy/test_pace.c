@@ -109,6 +109,14 @@ static void says(void **state)
         const char *text, *before, *word, *rest;
     } both[] = {
         {"ok, slower", "ok", "slower", ""},
+        {"ok slower", "ok", "slower", ""},
+        {"yes slow down", "yes", "slower", ""},
+        {"可以慢一点", "可以", "slower", ""},
+        {"可以慢一点吗", "", "slower", ""},
+        {"可以请你慢一点", "", "slower", ""},
+        {"ok please slower", "", "slower", ""},
+        {"继续慢一点", "继续", "slower", ""},
+        {"恢复慢一点", "", "slower", ""},
         {"Yes, slowly!", "Yes", "slower", ""},
         {"可以，慢一点", "可以", "slower", ""},
         {"no, slower", "no", "slower", ""},
@@ -121,6 +129,34 @@ static void says(void **state)
         {"resume normal speed", "", "normal", ""},
         {"恢复正常速度", "", "normal", ""},
     };
+    static const struct {
+        const char *text, *word;
+        double number;
+        bool at_most;
+    } limits[] = {
+        {"slow down to 0.5 m/s", "mps", 0.5, true},
+        {"slow to 30%", "percent", 30, true},
+        {"please reduce the speed to 30%", "percent", 30, true},
+        {"at most 0.5 m/s", "mps", 0.5, true},
+        {"0.5 m/s at most", "mps", 0.5, true},
+        {"no faster than 0.5 m/s, please", "mps", 0.5, true},
+        {"减速到每秒0.5米", "mps", 0.5, true},
+        {"放慢到30%", "percent", 30, true},
+        {"最快0.5米每秒", "mps", 0.5, true},
+        {"at 0.5 m/s", "mps", 0.5, false},
+        {"speed 30%", "percent", 30, false},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        policy.ops->pace(policy.self, limits[i].text, &got, &err);
+        if (strcmp(pons_get_str(got, "word", ""), limits[i].word) != 0 ||
+            fabs(pons_get_num(got, "number", 0.0) - limits[i].number) > 1e-9 ||
+            pons_get_bool(got, "at_most", false) != limits[i].at_most) {
+            fail_msg("\"%s\": %s %g", limits[i].text, pons_get_str(got, "word", ""),
+                     pons_get_num(got, "number", 0.0));
+        }
+    }
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         pons_error err = PONS_ERROR_INIT;
         pons_autovalue got = NULL;
@@ -201,6 +237,10 @@ static void says_nothing_of_it(void **state)
         "it's too slow",
         "ok",
         "ok, 50%",
+        "ok 50%",
+        "好慢",
+        "好慢啊",
+        "no slower",
         "yes, it is slower",
         "恢复一点",
         "continue",
@@ -217,6 +257,30 @@ static void says_nothing_of_it(void **state)
         if (policy.ops->pace(policy.self, rows[i], &got, &err) != PONS_ENOTFOUND) {
             fail_msg("\"%s\" is heard as %s", rows[i], pons_get_str(got, "word", ""));
         }
+    }
+}
+
+// What is a statement gets no "try: go to ZONE": who says it is told what makes it faster.
+static void what_to_say_instead(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"it's too slow",     "it is still slow", "it's a bit slow",
+                                       "it is much slower", "你走得有点慢",     "还是慢",
+                                       "太慢了吗"};
+    static const char *const others[] = {"it's at 80%", "it is blue", "there is a cat"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        assert_int_equal(policy.ops->parse(policy.self, rows[i], NULL, &got, &err), PONS_EINVAL);
+        if (!strstr(err.message, "say \"faster\"")) {
+            fail_msg("\"%s\": %s", rows[i], err.message);
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue got = NULL;
+        assert_int_equal(policy.ops->parse(policy.self, others[i], NULL, &got, &err), PONS_EINVAL);
+        assert_null(strstr(err.message, "say \"faster\""));
     }
 }
 
@@ -249,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says),
         cmocka_unit_test(says_nothing_of_it),
+        cmocka_unit_test(what_to_say_instead),
         cmocka_unit_test(odd_texts),
     };
     return cmocka_run_group_tests(tests, open_rules, close_rules);

@@ -30,8 +30,9 @@ typedef struct pons_policy_ops {
     // name}. PONS_ENOTFOUND: no. PONS_EINVAL: it can be no name. Pure.
     int (*place)(void *self, const char *text, pons_value **ret, pons_error *err);
     // Optional. Whether a person says how fast from now on: *ret is {word: "slower"|"faster"|"normal"|
-    // "percent"|"mps", number, before, rest}; before: a control word that was said before it ("yes, slower");
-    // rest: what else was said in the same breath, a wish. PONS_ENOTFOUND: no. Pure.
+    // "percent"|"mps", number, at_most, before, rest}; at_most: the number is a limit that raises nothing ("slow
+    // down to 0.2 m/s"); before: a control word that was said before it ("yes, slower"); rest: what else was said
+    // in the same breath, a wish. PONS_ENOTFOUND: no. Pure.
     int (*pace)(void *self, const char *text, pons_value **ret, pons_error *err);
 } pons_policy_ops;
 
