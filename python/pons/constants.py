@@ -4,3 +4,4 @@ START = "__start__"
 END = "__end__"
 INTERRUPT = "__interrupt__"
 OVERWRITE = "__overwrite__"
+TAG_NOSTREAM = "nostream"  # of a model: what it says is not streamed

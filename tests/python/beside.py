@@ -14,6 +14,7 @@ from pons.checkpoint.sqlite import SqliteSaver
 from pons.config import get_stream_writer
 from pons.func import entrypoint, task
 from pons.graph import START, StateGraph
+from pons.graph._board import pool
 from pons.types import Command, RetryPolicy, Send, interrupt
 
 LONG = 120  # seconds until a test that hangs is a test that fails
@@ -127,7 +128,8 @@ def one_fails():
         return {"log": ["bad"]}
 
     def worse(state):
-        if ran.count("bad") <= 1:
+        ran.append("worse")
+        if ran.count("worse") == 1:
             raise KeyError("second")
 
     with tempfile.TemporaryDirectory() as folder, SqliteSaver(f"{folder}/f.db") as keep:
@@ -250,6 +252,33 @@ def handed_off():
         looked_at(asyncio.run(app.ainvoke({"n": 0, "log": []}, config("a")))["log"])
 
 
+def no_thread():
+    """Where the system has no thread for a node, that node fails."""
+    start = threading.Thread.start
+
+    def none(thread):
+        raise RuntimeError("can't start new thread")
+
+    @task
+    def doubled(n):
+        return 2 * n
+
+    def calls(state):
+        return {"log": [doubled(1).result()]}
+
+    for app in (wide(*((n, lambda s: {"log": ["ran"]}) for n in "ab")), wide(("calls", calls))):
+        app, idle = app.compile(checkpointer=InMemorySaver()), pool.idle
+        pool.idle, threading.Thread.start = [], none
+        try:
+            app.invoke({"n": 0}, config())
+            raise AssertionError
+        except RuntimeError as e:
+            assert str(e) == "can't start new thread"
+        finally:
+            pool.idle, threading.Thread.start = idle, start
+        assert app.invoke(None, config())["log"] in (["ran"] * 2, [2])
+
+
 def left():
     """A stream that nobody reads on: the superstep at work is the last."""
     ran = []
@@ -292,6 +321,7 @@ what_they_ask()
 one_fails()
 shown_while_at_work()
 handed_off()
+no_thread()
 left()
 asyncio.run(canceled())
 print("nodes of a superstep meet, streams show what is being said, and what is left ends")

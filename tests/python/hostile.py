@@ -11,8 +11,10 @@ import threading
 import weakref
 from typing import Any, TypedDict
 
+import pons.graph
 from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
+from pons.func import task
 from pons.graph import START, StateGraph
 from pons.store.memory import InMemoryStore
 
@@ -124,6 +126,44 @@ def pressed():
             assert p.wait() == 0 and rest[0] == f"ended {{'n': {there}}}" and rest[1].startswith("again {'n': "), (how, rest)
 
 
+def pressed_between():
+    """Ctrl-C where no node is at work: as C calls back, at each of its calls in turn."""
+    ours = os.path.dirname(pons.graph.__file__)
+
+    @task
+    def twice(n):
+        return 2 * n
+
+    def calls(state):
+        return {"v": twice(1).result()}
+
+    g = graph(lambda s, writer: writer(1), lambda s: None)
+    g.add_node("calls", calls).add_edge("n0", "calls").add_conditional_edges("calls", lambda s: "__end__")
+    app, at, names = g.compile(checkpointer=InMemorySaver()), 0, set()
+    while True:
+        at, left = at + 1, at
+
+        def traced(frame, event, arg):
+            nonlocal left
+            code = frame.f_code
+            if code.co_filename.startswith(ours) and code.co_name.split("_")[0] in ("run", "begin", "drop", "take"):
+                left -= 1
+                if left == -1:
+                    names.add(code.co_name)
+                    raise KeyboardInterrupt
+
+        sys.settrace(traced)
+        try:
+            app.invoke({"v": 0}, config(str(at)), stream_mode="updates")
+            break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        app.invoke({"v": 0}, config(str(at)))
+    assert left >= 0 and names >= {"run_node", "begin_node", "run_router", "take_event"}, (left, names)
+
+
 def collected():
     app = graph(lambda s, writer: writer(1), lambda s, writer: writer(2)).compile()
     events = app.stream({"v": 1}, stream_mode="custom")
@@ -202,6 +242,6 @@ def gone():
         assert ends[1].stdout == "['in', 'first', 'lives', 'sibling']\n", ends[1].stdout
 
 
-for part in (values, exceptions, pressed, collected, threads, forks, gone):
+for part in (values, exceptions, pressed, pressed_between, collected, threads, forks, gone):
     part()
     print(f"{part.__name__}: as it should be", flush=True)

@@ -14,8 +14,7 @@ from ..constants import INTERRUPT
 from ..checkpoint.memory import InMemorySaver
 from ..graph._board import run_entry, run_task
 from ..graph._made import Made, free, policies
-from ..graph._run import SKIP
-from ..graph._run import _interrupts as interrupts
+from ..graph._shown import SKIP, interrupts
 from ..graph._schema import Channel
 from ..graph._task import add, found
 
@@ -49,7 +48,7 @@ class Flow(Made):
             self.numbers.append(int(ffi.cast("uintptr_t", entry)))
             lib.pons_graph_entrypoint(b, run_entry, entry)
             for name, task in self.tasks.items():
-                lib.pons_graph_task(b, name.encode(), run_task, self._pointer(task))
+                lib.pons_graph_task(b, name.encode(), run_task, self._pointer((task, self.tasks)))
                 lib.pons_graph_node_options(b, name.encode(), self._options(task.retries, task.cache, keep))
             lib.pons_graph_node_options(b, self.name.encode(), self._options(self.made.retries, self.made.cache_policy, keep))
             ret, err = ffi.new("pons_graph **"), new_error()

@@ -37,8 +37,20 @@ def fail(err, exc):
     return lib.PONS_EINVAL
 
 
+def lost(kind, exc, trace):
+    """What a callback of C raised outside of its own `try`: Ctrl-C, as it began. The run ends with it."""
+    if stack.calls:
+        call = stack.calls[-1]
+        call.failed = call.pressed = exc
+
+
+callback = functools.partial(ffi.callback, onerror=lost)
+
+
 class At:
     """A node at work on the engine's own thread. Threads that it started itself may stream as well."""
+
+    tasks = {}  # what its graph has, by name; only who has a thread of its own calls them
 
     def __init__(self, cx, node, call):
         self.cx, self.node, self.call, self.lock, self.over = cx, node, call, threading.Lock(), False

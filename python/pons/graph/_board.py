@@ -25,7 +25,7 @@ from .._now import at as current
 from .._now import stack
 from .._things import thing
 from ..errors import GraphInterrupt
-from ._at import At, fail, waited
+from ._at import At, callback, fail, waited
 from ._tokens import around
 
 R = TypeVar("R")
@@ -80,8 +80,9 @@ pool = _Pool()
 class Asked(At):
     """An entrypoint or a task at work on a thread of its own: what it asks of the engine goes over the board."""
 
-    def __init__(self, cx, node, call, board, parent=None):
+    def __init__(self, cx, node, tasks, call, board, parent=None):
         super().__init__(cx, node, call)
+        self.tasks = tasks
         self.board, self.parent, self.below, self.outcome, self.ended = board, parent, 0, None, False
         self.called = []  # what it has called and is at work
 
@@ -92,7 +93,7 @@ class Asked(At):
 class Board:
     def __init__(self, call):
         self.call, self.queue, self.lock, self.closed = call, queue.SimpleQueue(), threading.Lock(), False
-        self.owner, self.pressed = None, None
+        self.owner = None
 
     def ask(self, at, what):
         """From a task's thread: runs what on the engine's, and gives what it gives."""
@@ -124,7 +125,11 @@ class Board:
                 stack.calls.pop()
             self.queue.put((at, None, None))
 
-        pool.run(work)
+        try:
+            pool.run(work)
+        except BaseException as exc:  # no thread to be had: that is how it ends
+            at.outcome = (False, exc)
+            self.queue.put((at, None, None))
 
     def _as(self, at, fn):
         current.set(at)
@@ -135,23 +140,27 @@ class Board:
         before, self.owner = self.owner, threading.get_ident()
         try:
             while not root.ended:
-                if self.pressed is not None:  # Ctrl-C while another one was waited for
-                    raise self.pressed
-                try:
-                    at, what, reply = self.queue.get()
-                except KeyboardInterrupt as exc:
-                    self.pressed = exc
-                    raise
-                if reply is None:
-                    self._over(at)
-                    continue
-                try:
-                    reply.put((True, what()))
-                except BaseException as exc:
-                    reply.put((False, exc))
+                if self.call.pressed is not None:  # Ctrl-C while another one was waited for
+                    raise self.call.pressed
+                self._next()
+        except KeyboardInterrupt as exc:
+            self.call.pressed = exc
+            raise
         finally:
             self.owner = before
         return root.outcome
+
+    def _next(self):
+        at, what, reply = self.queue.get()
+        if reply is None:
+            self._over(at)
+            return
+        try:
+            reply.put((True, what()))
+        except BaseException as exc:
+            reply.put((False, exc))
+            if isinstance(exc, KeyboardInterrupt):
+                raise
 
     def _over(self, at):
         while at is not None and not at.ended and at.outcome is not None and at.below == 0:
@@ -226,7 +235,7 @@ class Board:
         if not lib.pons_future_done(at.cx, f):
             check(lib.pons_future_lend(at.cx, f, lent, err), err)
         if lent[0] != NULL:
-            task_at = Asked(lent[0], made.task, self.call, self, at)
+            task_at = Asked(lent[0], made.task, at.tasks, self.call, self, at)
             task_at.call_made = made
             at.below += 1
             at.called.append(task_at)
@@ -246,17 +255,15 @@ class _Call:
         self.task, self.c, self.future, self.work, self.context = task, c, future, work, context
 
 
-def call_task(at, task, args, kwargs):
-    """A future of a task's result, in whatever calls it."""
+def call_task(at, task, name, args, kwargs):
+    """A future of a task's result, in whatever calls it; name: the task's in its graph, or None."""
     future = Future()
     context = contextvars.copy_context()
 
     def work(at):
         return around(at, (), lambda _: waited(task.fn(*args, **kwargs), at.call))
 
-
     def begin():
-        name = at.call.graph.name_of(task)
         if name is None and at.call.graph.learns:
             at.call.unknown = task
             raise Unknown(task.name)
@@ -273,7 +280,7 @@ def call_task(at, task, args, kwargs):
 def run_beside(cx, node, call, fn):
     """A node whose function calls tasks: on a thread of its own, as they are."""
     board = call.board
-    at = Asked(cx, node, call, board)
+    at = Asked(cx, node, node.tasks, call, board)
     board.begin(at, lambda: fn(at))
     return gathered(at)
 
@@ -299,11 +306,11 @@ def _given(ret, v):
     return OK
 
 
-@ffi.callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_entry(cx, user, input, ret, err):
     flow = thing(user)
     call = stack.calls[-1]
-    at = Asked(cx, flow, call, call.board)
+    at = Asked(cx, flow, flow.tasks, call, call.board)
     try:
         before = lib.pons_cx_previous(cx)
         previous, given = python(before), python(input)
@@ -319,11 +326,11 @@ def run_entry(cx, user, input, ret, err):
         return fail(err, exc)
 
 
-@ffi.callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(pons_cx *, void *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_task(cx, user, input, ret, err):
     """A task that the engine runs by itself: one that was answered, or is tried again."""
-    task, call = thing(user), stack.calls[-1]
-    at = Asked(cx, task, call, call.board)
+    (task, tasks), call = thing(user), stack.calls[-1]
+    at = Asked(cx, task, tasks, call, call.board)
     try:
         args, kwargs = python(input)
         at.board.begin(at, lambda: around(at, (), lambda _: waited(task.fn(*args, **kwargs), call)))

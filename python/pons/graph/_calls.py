@@ -7,7 +7,7 @@ from .._things import thing
 from ..constants import END
 from ..errors import GraphInterrupt, InvalidUpdateError, NodeError
 from ..types import Command, Send
-from ._at import At, fail, waited
+from ._at import At, callback, fail, waited
 from ._board import Asked, gathered, run_beside
 from ._tokens import around
 from .message import from_wire, to_wire
@@ -96,12 +96,14 @@ def _to_parent(at, writes, where):
         raise raised(err)
 
 
-@ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_node(cx, user, err):
     node, call = thing(user), stack.calls[-1]
     at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None)
     token = None
     try:
+        if call.pressed is not None:
+            raise call.pressed
         if at is not None:
             made = gathered(at)
         elif node.tasks:
@@ -126,11 +128,11 @@ def run_node(cx, user, err):
             current.reset(token)
 
 
-@ffi.callback("void(pons_cx *, void *)")
+@callback("void(pons_cx *, void *)")
 def begin_node(cx, user):
     """One of several nodes of a superstep: on a thread of its own, until run_node waits for it."""
     node, call = thing(user), stack.calls[-1]
-    at = call.begun[int(ffi.cast("uintptr_t", cx))] = Asked(cx, node, call, call.board)
+    at = call.begun[int(ffi.cast("uintptr_t", cx))] = Asked(cx, node, node.tasks, call, call.board)
     try:
         state = _given(at)
     except BaseException as exc:
@@ -146,7 +148,7 @@ def begin_node(cx, user):
     call.board.begin(at, work)
 
 
-@ffi.callback("void(pons_cx *, void *)")
+@callback("void(pons_cx *, void *)")
 def drop_node(cx, user):
     """One that was begun and is not waited for: its thread asks in vain from here on."""
     call = stack.calls[-1]
@@ -187,7 +189,7 @@ def _failed(at, arg):
     return at.read(at.node.reads, at.node.channels, at.call.seen)
 
 
-@ffi.callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_router(cx, user, err):
     router = thing(user)
     at = At(cx, router, stack.calls[-1])
@@ -205,7 +207,7 @@ def run_router(cx, user, err):
         current.reset(token)
 
 
-@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_reducer(user, old, update, ret, err):
     try:
         channel = thing(user)
@@ -217,7 +219,7 @@ def run_reducer(user, old, update, ret, err):
         return fail(err, exc)
 
 
-@ffi.callback("bool(void *, pons_error *)", error=False)
+@callback("bool(void *, pons_error *)", error=False)
 def run_retry_on(user, err):
     policy = thing(user)
     failed = stack.calls[-1].failed if stack.calls else None
@@ -228,7 +230,7 @@ def run_retry_on(user, err):
         return False
 
 
-@ffi.callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
+@callback("int(void *, pons_value *, pons_value *, pons_value **, pons_error *)", error=lib.PONS_EINVAL)
 def run_cache_key(user, state, arg, ret, err):
     try:
         policy = thing(user)
@@ -239,7 +241,7 @@ def run_cache_key(user, state, arg, ret, err):
         return fail(err, exc)
 
 
-@ffi.callback("void(void *, pons_event *)")
+@callback("void(void *, pons_event *)")
 def take_event(user, event):
     call = thing(user)
     kind = ffi.string(event.type).decode()

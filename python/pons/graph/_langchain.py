@@ -7,7 +7,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk
 from langchain_core.runnables.config import ensure_config, var_child_runnable_config
 
-from ._tokens import NOSTREAM
+from ..constants import TAG_NOSTREAM
 
 try:  # what has models stream also when they are invoked
     from langchain_core.tracers._streaming import _StreamingCallbackHandler
@@ -30,7 +30,7 @@ class Handler(BaseCallbackHandler, _StreamingCallbackHandler):
         return output
 
     def on_chat_model_start(self, serialized, messages, *, run_id, tags=None, metadata=None, **_):
-        if NOSTREAM in (tags or ()):
+        if TAG_NOSTREAM in (tags or ()):
             return
         shown = [t for t in tags or () if not t.startswith("seq:step")]
         self.runs[run_id] = {**(metadata or {}), **({"tags": shown} if shown else {})}

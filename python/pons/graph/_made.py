@@ -6,14 +6,10 @@ from .._library import NULL, check, ffi, lib, new_error
 from .._things import handle, pointer, release
 from . import _calls
 from ._run import Runs
-from ._task import name_of
 
 
 class Made(Runs):
     """Has `c`, the compiled graph, `numbers`, of the things it points to, and `tasks`, by their names."""
-
-    def name_of(self, task):
-        return name_of(self.tasks, task)
 
     def _pointer(self, thing):
         self.numbers.append(handle(thing))

@@ -15,9 +15,10 @@ class Task:
         functools.update_wrapper(self, fn, updated=())
 
     def __call__(self, *args, **kwargs):
-        if at.get() is None:
+        caller = at.get()
+        if caller is None:
             raise RuntimeError(f"the task '{self.name}' is called outside of an entrypoint")
-        return call_task(at.get(), self, args, kwargs)
+        return call_task(caller, self, name_of(caller.tasks, self), args, kwargs)
 
     def clear_cache(self, cache):
         cache.clear()

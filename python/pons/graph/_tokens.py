@@ -8,8 +8,6 @@ message is shown once: by its chunks, or whole. Without LangChain there are the 
 import sys
 import uuid
 
-HIDDEN, NOSTREAM = "langsmith:hidden", "nostream"
-
 
 def of(call, streams):
     """What nodes of a run need of it, or None."""

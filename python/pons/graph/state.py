@@ -33,7 +33,7 @@ class Node:
         self.failure = None  # of an error handler: the parameter that takes the error, "" where none does
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
-        self.targets, self.reads, self.messages, self.tasks = None, (), (), ()
+        self.targets, self.reads, self.messages, self.tasks = None, (), (), {}  # tasks: of its graph, by name
 
     def handles(self):
         """It is an error handler."""
@@ -147,6 +147,11 @@ def _commanded(action):
     return None
 
 
+def _is_subgraph(action):
+    """A graph with a config of its own is run with that instead, by its invoke."""
+    return isinstance(action, CompiledStateGraph) and not hasattr(action, "bound")
+
+
 class CompiledStateGraph(Made):
     """A graph that runs. Any number of threads may run it at once, each another thread_id."""
 
@@ -155,7 +160,7 @@ class CompiledStateGraph(Made):
         self.checkpointer, self.items = checkpointer, items
         self.input_schema, self.output_schema = made.input_schema, made.output_schema
         self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
-        nodes = {n: None if isinstance(d["action"], CompiledStateGraph) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}
+        nodes = {n: None if _is_subgraph(d["action"]) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}
         for schema in [made.state_schema, made.input_schema, made.output_schema, *[n.schema for n in nodes.values() if n]]:
             for key, channel in channels_of(schema).items() if schema else ():
                 have = self.channels.get(key)
@@ -181,8 +186,8 @@ class CompiledStateGraph(Made):
                     if d["handles"]:
                         nodes[key].handles()
                     nodes[key].settle(made.state_schema, self.channels)
-                    nodes[key].tasks = found(nodes[key].fn)
-                    for task in nodes[key].tasks:
+                    nodes[key].tasks = self.tasks
+                    for task in found(nodes[key].fn):
                         if name_of(self.tasks, task) is None:
                             add(self.tasks, task, made.nodes)
                     lib.pons_graph_node(b, key.encode(), _calls.run_node, self._pointer(nodes[key]))
@@ -190,7 +195,7 @@ class CompiledStateGraph(Made):
                     lib.pons_graph_drop(b, key.encode(), _calls.drop_node)
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
             for name, task in self.tasks.items():
-                lib.pons_graph_task(b, name.encode(), run_task, self._pointer(task))
+                lib.pons_graph_task(b, name.encode(), run_task, self._pointer((task, self.tasks)))
                 o = ffi.new("pons_node_options *")
                 policies(o, task.retries, task.cache if cache is not None else None, self._pointer, keep)
                 lib.pons_graph_node_options(b, name.encode(), o)

@@ -260,6 +260,41 @@ def calls_tasks(state: State):
 built = StateGraph(State).add_node("calls", calls_tasks).add_edge(START, "calls").compile(checkpointer=InMemorySaver())
 print(built.invoke({"n": 1}, config("s")))
 print(sorted(str(e) for e in built.stream({"n": 4}, config("s"))))  # whichever task ends first
+
+
+# A subgraph's nodes call tasks, of whose names the graph around has others; one asks after what its task gave.
+@task(name="slow")
+def other(n):
+    return n * 100
+
+
+@task
+def nested(n):
+    return slow(n).result() + 1
+
+
+def within(state: State):
+    got = [nested(state["n"]).result(), slow(state["n"]).result()]
+    return {"all": [*got, interrupt("go on?")]}
+
+
+def beside_it(state: State):
+    return {"all": [other(state["n"]).result()]}
+
+
+sub = StateGraph(State).add_node("within", within).add_edge(START, "within").compile()
+around = StateGraph(State).add_node("sub", sub).add_node("beside_it", beside_it).add_node("last", beside_it)
+around.add_edge(START, "sub").add_edge(START, "beside_it").add_edge("sub", "last")
+app = around.compile(checkpointer=InMemorySaver())
+ran.clear()
+print("__interrupt__" in app.invoke({"n": 3}, config("sub")), ran)
+print(app.invoke(Command(resume="yes"), config("sub"))["all"], ran)
+
+# With a config of its own.
+mine = doubles.with_config({"configurable": {"thread_id": "mine"}, "tags": ["t"]})
+print(mine.invoke([4]), mine.get_state({"configurable": {}}).values, list(mine.stream([1])))
+same = built.with_config(config("own"))
+print(same.invoke({"n": 2}), same.get_state({"configurable": {}}).next, len(same.get_graph().draw_mermaid()) > 10)
 for wrong in (lambda: slow(1), lambda: entrypoint()(lambda: 1)):
     try:
         wrong()

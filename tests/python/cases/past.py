@@ -48,6 +48,14 @@ with tempfile.TemporaryDirectory() as folder:
         app = g.compile(checkpointer=saver)
         past = list(app.get_state_history(c))
         print([h.values.get("any") for h in past])
+        d = {"configurable": {"thread_id": "2"}}  # a part of a history: by its metadata, before a moment, so many
+        app.invoke({"n": 9}, d)
+        app.update_state(d, {"n": 12}, as_node="keep")
+        app.invoke(None, d)
+        for filter in ({"source": "loop"}, {"source": "update"}, {"step": 3}, {"source": "loop", "step": 2}, {"source": "none"}, {}):
+            print(filter, [(h.metadata["step"], h.next) for h in app.get_state_history(d, filter=filter)])
+        third = list(app.get_state_history(d))[2].config
+        print([h.metadata["step"] for h in app.get_state_history(d, filter={"source": "loop"}, before=third, limit=2)])
         middle = past[4]
         print(app.invoke(None, middle.config)["log"])
         print(app.get_state(c).values["n"], app.get_state(middle.config).values["n"])

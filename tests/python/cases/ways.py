@@ -59,3 +59,16 @@ r.add_node("l", lambda s: {"best": "l"})
 r.add_node("r", lambda s: {"best": "r"})
 r.add_conditional_edges(START, lambda s: bool(s["subjects"]), {True: "l", False: "r"})
 print(r.compile().invoke({"subjects": []}), r.compile().invoke({"subjects": [1]}))
+
+
+# Where a node says no more than that it gives a Command, it may go anywhere.
+def anywhere(state) -> Command:
+    return Command(update={"jokes": ["here"]}, goto="there" if len(state["jokes"]) < 2 else END)
+
+
+w = StateGraph(State)
+w.add_node("anywhere", anywhere)
+w.add_node("there", lambda s: {"jokes": ["there"]})
+w.add_edge(START, "anywhere")
+w.add_edge("there", "anywhere")
+print(w.compile().invoke({"subjects": []})["jokes"])

@@ -1,0 +1,83 @@
+"""What a graph shows: states, events of streams and snapshots, made of what the engine says."""
+
+import datetime
+
+from ..constants import INTERRUPT
+from ..types import Interrupt, PregelTask, StateSnapshot
+from . import _calls
+from .message import from_wire
+
+SKIP = object()  # an event that is not shown
+
+
+def iso(ms):
+    return datetime.datetime.fromtimestamp(ms / 1000, datetime.timezone.utc).isoformat()
+
+
+def interrupts(found):
+    return tuple(Interrupt(value=i["value"], id=i["id"]) for i in found)
+
+
+class Shown:
+    """Has `channels`, `outputs` and `checkpointer`."""
+
+    def _output(self, state, keys):
+        if keys is not None:
+            return state.get(keys) if isinstance(keys, str) else {k: v for k, v in state.items() if k in keys}
+        return {k: v for k, v in state.items() if k in self.outputs}
+
+    def _value(self, name, v):
+        channel = self.channels.get(name)
+        return from_wire(v) if channel is not None and channel.messages else v
+
+    def _values(self, state, whole=False):
+        if not whole:
+            return {k: self._value(k, v) for k, v in state.items()}
+        made = {}
+        for k, channel in self.channels.items():  # in their order
+            if k in state:
+                made[k] = self._value(k, state[k])
+            elif channel.initial is not None:
+                made[k] = channel.empty()
+        return made
+
+    def _shown(self, mode, v):
+        if mode == "values":
+            asked = v.pop(INTERRUPT, None)
+            v = self._output(self._values(v, True), None)
+            return v if asked is None else {**v, INTERRUPT: interrupts(asked)}
+        if mode == "updates":
+            if INTERRUPT in v:
+                return {INTERRUPT: interrupts(v[INTERRUPT])}
+            return {_calls.shown_name(k): self._update(u) for k, u in v.items()}
+        if mode == "messages":
+            if not hasattr(self.checkpointer, "c"):
+                v[1].pop("thread_id", None)  # of no store: the program has not named it
+            return from_wire(v[0]), v[1]
+        if mode == "tasks":
+            return {**v, "name": _calls.shown_name(v["name"])}
+        if mode == "checkpoints":
+            return {**v, "values": self._values(v["values"], True)}
+        return v
+
+    def _update(self, u):
+        if isinstance(u, list):
+            return [self._update(x) for x in u]
+        return self._values(u) if isinstance(u, dict) else u
+
+    def _snapshot(self, s):
+        def config(checkpoint, ns=None):
+            return {"configurable": {"thread_id": s["thread"], "checkpoint_ns": s["ns"] if ns is None else ns, "checkpoint_id": checkpoint}}
+
+        tasks = tuple(
+            PregelTask(id=t["id"], name=t["name"], path=("__pregel_push" if "arg" in t else "__pregel_pull", t["name"]),
+                       error=t.get("error"), interrupts=interrupts(t["interrupts"]), result=t.get("result"),
+                       state=self._snapshot(t["state"]) if isinstance(t.get("state"), dict)
+                       else {"configurable": {"thread_id": s["thread"], "checkpoint_ns": t["ns"]}} if t.get("ns") else None)
+            for t in s["tasks"]
+        )  # fmt: skip
+        return StateSnapshot(
+            values=self._values(s.get("values") or {}, True), next=tuple(s["next"]), config=config(s["checkpoint_id"]),
+            metadata=s["metadata"], created_at=iso(s["ts_ms"]), parent_config=config(s["parent_id"]) if s.get("parent_id") else None,
+            tasks=tasks, interrupts=interrupts(s["interrupts"]),
+        )  # fmt: skip
