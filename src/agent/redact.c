@@ -34,9 +34,12 @@ struct pons__redact {
     size_t n;
 };
 
-// Keys as the usual services make them, and what stands behind a telling name.
+// Where a word begins, in JSON and addresses, too: not every risk-assessment is a key.
+#define BEGINS "(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+
+// Keys as the usual services make them.
 static const char *const usual[] = {
-    "sk-[A-Za-z0-9_-]{16,}",
+    (BEGINS "sk-[A-Za-z0-9_-]{16,}"),
     "gh[pousr]_[A-Za-z0-9]{20,}",
     "AKIA[0-9A-Z]{16}",
     "xox[abprs]-[A-Za-z0-9-]{10,}",
@@ -128,7 +131,7 @@ static int match(const pcre2_code *code, const char *text, size_t len, size_t at
     pcre2_set_match_limit(bounds, few < UINT32_MAX ? (uint32_t)few : UINT32_MAX);
     int found = pcre2_match(code, (PCRE2_SPTR)text, len, at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
                             data, bounds);
-    if (found == PCRE2_ERROR_MATCHLIMIT && few<STEPS_LONG && * patience> 0) {
+    if (found == PCRE2_ERROR_MATCHLIMIT && *patience > 0 && few < STEPS_LONG) {
         --*patience;
         pcre2_set_match_limit(bounds, STEPS_LONG);
         found = pcre2_match(code, (PCRE2_SPTR)text, len, at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
@@ -205,19 +208,36 @@ char *pons__redacted(const pons__redact *r, const char *text)
 // ---- for people ---------------------------------------------------------------------------------
 
 // What stands behind a telling name: in JSON, too, and in JSON that is a text of JSON; on command lines; in
-// headers and addresses. `key` and `token` are words of their own, so behind "token: " in prose only what has
-// a digit or is long is one; so it is behind "password: ", and behind "password is " what has a digit.
+// headers and addresses. Names that are words of their own (a key, a token) are in what people say as well: behind
+// those, and behind "password: ", only what has a digit or is long is one.
+#define PASSWORD "(?:password|passwd|passphrase)"
+#define SECRET   "(?:secret|" PASSWORD ")"
+#define KEY      "(?:api[_-]?key|token|(?-i:[a-z0-9]Key))"
+#define QUOTES   "[\\\\\"']*" // or the \ before one
+#define QUOTE    "[\\\\\"']+"
+#define IS       "\\s*[:=]\\s*"
+#define VALUE    "[^\\s\"',}\\\\]" // a character of one
+#define ODD      "(?=" VALUE "*[0-9]|" VALUE "{16})"
+
 // clang-format off
 static const char *const named[] = {
-    "(?i)authorization[\\\\\"']*\\s*[:=]\\s*[\\\\\"']*\\K[a-z]+\\s+[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:secret|password|passwd|passphrase)(?:[\\\\\"']+\\s*[:=]\\s*|\\s*=\\s*|:|\\s*:\\s*(?=[\\\\\"']))[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:secret|password|passwd|passphrase)\\s*:\\s*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:password|passwd|passphrase)\\s+is:?\\s+[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9])[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))(?:[\\\\\"']+\\s*[:=]|=)\\s*[\\\\\"']*\\K[^\\s\"',}\\\\]{4,}",
-    "(?i)(?:(?<![a-z])key|api[_-]?key|token|(?-i:[a-z0-9]Key))\\s*:\\s*[\\\\\"']*\\K(?=[^\\s\"',}\\\\]*[0-9]|[^\\s\"',}\\\\]{16})[^\\s\"',}\\\\]{8,}",
-    "(?i)(?<![a-z0-9-])--?(?:[a-z0-9]+[-_])*(?:token|secret|password|passwd|passphrase|[a-z0-9]+[-_]key|apikey)(?:[\"']?,\\s*|[\"']?\\s+|=)[\"']?\\K[^\\s\"',}\\\\-][^\\s\"',}\\\\]{3,}",
+    // Authorization: Basic bWU6eW91
+    "(?i)authorization" QUOTES IS QUOTES "\\K(?:(?:basic|bearer|digest|token)\\s+|[a-z0-9-]+\\s+" ODD ")" VALUE "{4,}",
+    // "password": "open", password = open, password:open, password: "open"
+    "(?i)" SECRET "(?:" QUOTE IS "|\\s*=\\s*|:|\\s*:\\s*(?=" QUOTE "))" QUOTES "\\K" VALUE "{4,}",
+    // password: open7, the password is open7
+    "(?i)" SECRET "\\s*:\\s*\\K" ODD VALUE "{4,}",
+    "(?i)" PASSWORD "\\s+is:?\\s+" QUOTES "\\K(?=" VALUE "*[0-9])" VALUE "{4,}",
+    // "token": "open", token=open; token: open7house; key: open7house
+    "(?i)" KEY "(?:" QUOTE IS "|=\\s*)" QUOTES "\\K" VALUE "{4,}",
+    "(?i)" KEY "\\s*:\\s*" QUOTES "\\K" ODD VALUE "{8,}",
+    "(?i)(?<![a-z])key" QUOTES IS QUOTES "\\K" ODD VALUE "{8,}",
+    // --api-key open, ["--token", "open"], -u me:open
+    "(?i)(?<![a-z0-9-])--?(?:[a-z0-9]+[-_])*(?:token|" SECRET "|[a-z0-9]+[-_]key|apikey)(?:[\"']?,\\s*|[\"']?\\s+|=)[\"']?\\K(?!-)" VALUE "{4,}",
     "(?<![A-Za-z0-9-])(?:-u|--user)(?:\\s+|=)[\"']?[^\\s:\"']+:\\K(?![0-9]+\\b)[^\\s\"']{3,}",
+    // https://me:open@house
     "(?i)[a-z][a-z0-9+.-]*://[^\\s/:@\"']*:\\K[^\\s/@\"']+(?=@)",
+    // 密码是open
     "(?:密码|口令|密钥|令牌)\\s*(?:是|为|:|：|=)\\s*[\"'“]?\\K[!-~]{4,}",
 };
 // clang-format on

@@ -249,6 +249,12 @@ static void what_is_shown_to_people(void **state)
         "github_pat_11ABCDE7kkqPPw1Zu7kkq_PPw1Zu7kkqPPw1",
         "my password is Zu7kkqPPw1",
         "password=swordkkqfish",
+        "{\"key\": \"Zu7kkqPPw1\"}",
+        "key=Zukkqpwrtzuiopasdfgh",
+        "Authorization: Basic kkqPPwXx",
+        "Authorization: Custom Zu7kkqPPw1",
+        "{\"said\":\"it is\\nsk-kkqabcdefghijklmnopq\"}",
+        "?a=%3Dsk-kkqabcdefghijklmnopq",
     };
     static const char *const shown[] = {
         "bring the token to the kitchen",
@@ -269,6 +275,25 @@ static void what_is_shown_to_people(void **state)
         "密码箱在厨房",
         "去拿令牌",
         "12:30 --- 14:00",
+        "{\"key\": \"kitchen\", \"value\": {\"likes\": \"tea\"}}",
+        "sorted by key=created_at",
+        "key=value pairs go into config/robot.yaml",
+        "please bring the key: it is on the table",
+        "what is the password: I forgot it again",
+        "authorization: needs approval first",
+        "{\"max_tokens\": 16384000, \"total_tokens\":123456789}",
+        "next_token = 5, token count: 12345678",
+        "do a risk-assessment-of-the-kitchen-floor",
+        "go to desk-kitchen-left-window-side-2",
+        "{\"task\":\"\\ntask-navigate-to-the-kitchen\"}",
+        "hotkey: Ctrl+Shift+F12",
+        "ssh://git@github.com:22/x",
+        "bearer of bad news: the battery is at 12 %",
+        "the meeting's passphrase is open sesame",
+        "密码是必填的",
+        "令牌：三枚，放在桌上",
+        "口令为开门，密码是8位数",
+        "他的密码是生日，密钥在抽屉里",
     };
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
         char *text = pons_agent_redacted(hidden[i]);
