@@ -51,24 +51,28 @@ static const char *in_run(const bench *b, const char *name)
     return path;
 }
 
-// An observer of the body, as soon as there is one.
+// An observer of the body, as soon as there is one that hears it: the socket of one that was killed may still take a
+// call while its last thread is in the kernel, and no word after it.
 static pons_link *observe(const bench *b, proc *p)
 {
-    pons_link *l = NULL;
-    for (int64_t waited = 0; pons_link_connect(in_run(b, "body.sock"), &l, NULL) < 0; waited++) {
+    for (int64_t waited = 0;; waited++) {
+        pons_link *l = NULL;
+        if (pons_link_connect(in_run(b, "body.sock"), &l, NULL) == PONS_OK) {
+            if (pons_link_send(l,
+                               pons_object("type", json_string("hello"), "protocol",
+                                           json_integer(PONS_LINK_PROTOCOL), "name",
+                                           json_string("test"), NULL),
+                               NULL) == PONS_OK) {
+                return l;
+            }
+            pons_link_close(l);
+        }
         if (waited > (int64_t)BENCH_LIMIT_S * 1000 || !bench_alive(p)) {
             bench_must_exit(p, 0); // shows what it said
             fail_msg("no body came");
         }
         bench_rest(1);
     }
-    assert_int_equal(pons_link_send(l,
-                                    pons_object("type", json_string("hello"), "protocol",
-                                                json_integer(PONS_LINK_PROTOCOL), "name",
-                                                json_string("test"), NULL),
-                                    NULL),
-                     PONS_OK);
-    return l;
 }
 
 // The next telemetry, or NULL when none came within ms or the body is gone. The caller's.
