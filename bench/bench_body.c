@@ -10,9 +10,10 @@
 //                 nothing but wait for it, with the safety thread's priority and its memory locked,
 //                 until it is awake.
 //   body.pss      `pons body` with the default driver, after a goal.
-//   body.plan.*   a body in a map of 200 × 200 m at 5 cm that is sent from one corner to the other:
-//                 until it says how far it is, the processor time of that, the longest that anybody waits for telemetry
-//                 meanwhile, and its peak memory above that of one in the house.
+//   body.plan.*   a body, and two whose heading counts (lattice, hybrid), in a map of 200 × 200 m at 5 cm that
+//                 is sent from one corner to the other: until it says how far it is, the processor time of that,
+//                 the longest that anybody waits for telemetry meanwhile, and its peak memory above that of one
+//                 in the house.
 #include "bench.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
@@ -537,19 +538,49 @@ static double plan_once(const pons_value *world, double x, double y, planned *re
     return peak;
 }
 
-static void plan(void)
+// A world's robot, with corners or a turning radius as one that is planned for with its heading has them.
+static pons_value *shaped(pons_value *world, const char *footprint, double turning_radius_m)
 {
+    pons_value *robot = json_object_get(world, "robot");
+    if (footprint) {
+        json_object_del(robot, "radius_m");
+        json_object_set_new(robot, "footprint", json_string(footprint));
+    }
+    if (turning_radius_m > 0.0) {
+        json_object_set_new(robot, "turning_radius_m", json_real(turning_radius_m));
+    }
+    return world;
+}
+
+static void plan_with(const char *name, const char *footprint, double turning_radius_m)
+{
+    char figure[64];
     planned near, far;
-    pons_value *small = house();
+    pons_value *small = shaped(house(), footprint, turning_radius_m);
     const double house_mib = plan_once(small, 6.7, 6.4, &near);
-    pons_value *large = building(); // not before: the other body would have it, too
-    const double large_mib = plan_once(large, 195.0, 195.0, &far);
-    bench_print("body.plan.first", far.first_ms, "ms");
-    bench_print("body.plan.cpu", far.cpu_ms, "ms");
-    bench_print("body.plan.gap", far.gap_ms, "ms");
-    bench_print("body.plan.memory", large_mib - house_mib, "MiB");
+    pons_value *large = shaped(building(), footprint, turning_radius_m); // not before: the other
+    const double large_mib = plan_once(large, 195.0, 195.0, &far);       // body would have it, too
+    const struct {
+        const char *what, *unit;
+        double value;
+    } all[] = {{"first", "ms", far.first_ms},
+               {"cpu", "ms", far.cpu_ms},
+               {"gap", "ms", far.gap_ms},
+               {"memory", "MiB", large_mib - house_mib}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        snprintf(figure, sizeof figure, "%s.%s", name, all[i].what);
+        bench_print(figure, all[i].value, all[i].unit);
+    }
     pons_value_unref(small);
     pons_value_unref(large);
+}
+
+static void plan(void)
+{
+    static const char corners[] = "[[0.35, 0.25], [0.35, -0.25], [-0.35, -0.25], [-0.35, 0.25]]";
+    plan_with("body.plan", NULL, 0.0);
+    plan_with("body.plan.lattice", corners, 0.0);
+    plan_with("body.plan.hybrid", corners, 0.4);
 }
 
 // ---- a controller -------------------------------------------------------------------------------

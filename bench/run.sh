@@ -132,7 +132,7 @@ run_langgraph_agent() { # KEY…
 
 # ---------------------------------------------------------------- ours
 
-programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z_]+)\.c#\1#')
+programs=$(ls bench/bench_*.c 2>/dev/null | sed -E 's#.*/(bench_[a-z0-9_]+)\.c#\1#')
 for program in $programs; do
     family=${program#bench_}
     case $family in keep | heart) family=brain ;; esac # the brain's, in programs of their own

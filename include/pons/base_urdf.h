@@ -1,7 +1,7 @@
 // base_urdf.h - a mobile base by its URDF: what of the floor it covers, its wheels, and where its lidar sits.
 //
 // Read are links (collision, and visual where a link has no collision) and joints (all kinds, origin, axis,
-// limit). The base is `base_footprint`, else `base_link`, else the root, unless it is named. What the links that
+// limit), and of Gazebo's sensors (ray, gpu_ray, lidar, gpu_lidar) the range. The base is `base_footprint`, else `base_link`, else the root, unless it is named. What the links that
 // hang rigidly on it, and its wheels, cover is the footprint. Meshes are counted, not read, and so are shapes on
 // what else moves (a fork, a caster): where there are any, there is no footprint, as it would be less than the robot.
 // Wheels are joints that turn without end, or are said to, about the base's y, hung on it rigidly, in pairs to both
@@ -34,6 +34,7 @@ typedef struct pons_base_urdf {
     bool has_lidar;
     char lidar[PONS_URDF_NAME]; // its link
     double lidar_pose[4];       // x, y, z [m] and yaw [rad] in the base
+    double lidar_range_m[2];    // min, max, of Gazebo's sensor at that link; NAN: not said
 } pons_base_urdf;
 
 // base: a link; NULL or "": found. PONS_ENOTFOUND, or PONS_EINVAL with file:line:col. Any thread.

@@ -59,8 +59,8 @@ typedef struct pons_body_options {
 } pons_body_options;
 #define PONS_BODY_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        .speed = 1.0, .battery_pct = -1.0, .alone_timeout_s = 600.0, .ledger_part_mb = 16.0,       \
-        .ledger_size_mb = 256.0, .ledger_audit_days = 365.0                                        \
+        .ledger_part_mb = 16.0, .ledger_size_mb = 256.0, .ledger_audit_days = 365.0, .speed = 1.0, \
+        .battery_pct = -1.0, .alone_timeout_s = 600.0                                              \
     }
 
 int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err);

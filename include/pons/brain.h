@@ -106,6 +106,9 @@ int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err);
 // a kernel that closes the question can change the verdict. *ret is the caller's.
 int pons_answer_read(pons_store store, const char *thread, const char *question, const char *nonce,
                      pons_value **ret, pons_error *err);
+// The option of a question that a text names: by its very words, by its words in whatever case, or, where
+// it is none's words, by its number, from 1. NULL: none. Borrowed from options (a list of texts, or NULL).
+const char *pons_answer_option(const pons_value *options, const char *text);
 // Nothing more will be said: with keep_running, the run now ends when its tasks do.
 void pons_brain_finish(pons_brain *b);
 

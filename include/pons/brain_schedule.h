@@ -1,7 +1,7 @@
 // brain_schedule.h - goals of a time: what is to be done at nine, or every morning, as an item of the store.
 //
 //     {id, text, schedule, zone, enabled, made_ms, set_ms, next_ms, late_ms, priority?, deadline_ms?, by,
-//      done, last_ms, missed, missed_ms, over?}
+//      done, last_ms?, missed, missed_ms?}
 //
 // A brain that is given their namespace (pons_brain_options.schedules) looks once a second. What is due becomes a
 // letter to its kernel, in the very commit that writes when it is due next, so a brain that dies between the two has

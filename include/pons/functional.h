@@ -85,6 +85,11 @@ void pons_graph_begin(pons_graph_builder *b, const char *name, pons_begin_fn fn)
 typedef void (*pons_drop_fn)(pons_cx *cx, void *user);
 void pons_graph_drop(pons_graph_builder *b, const char *name, pons_drop_fn fn);
 
+// What was begun has come to its end while another one is waited for: its node's function is called now,
+// and what it has made is kept at once, so a kill of the process while others work does not run it again.
+// Called within the function of another node of the superstep; does nothing for one that was not begun.
+void pons_cx_ended(pons_cx *cx);
+
 // Lends a task that was called and not run yet to the caller of this, who runs it wherever he likes in
 // place of its function: *ret is its own pons_cx, for the loop thread alone. *ret is NULL when there is
 // nothing to run: it has ended, waits, or its cache had the result.

@@ -29,13 +29,14 @@ typedef struct pons_twist2 { // in base
 
 #define PONS_SCAN_MAX 360
 
-typedef struct pons_scan {       // sensor_msgs/LaserScan's meaning, in base
+typedef struct pons_scan {       // sensor_msgs/LaserScan's meaning
     int64_t stamp_ns;            // robot time
     int n;                       // beams in use, ≤ PONS_SCAN_MAX
     float angle_min;             // of beam 0 [rad]
     float angle_increment;       // [rad]
     float range_min, range_max;  // [m]; a beam with no return reads INFINITY
     float ranges[PONS_SCAN_MAX]; // (n) [m]
+    pons_pose2 from; // in base: where the beams begin and angle 0 looks; zero: the middle, ahead
 } pons_scan;
 
 static inline double pons_wrap_angle(double a) // to (-π, π]
@@ -48,14 +49,16 @@ static inline double pons_wrap_angle(double a) // to (-π, π]
 static inline pons_pose2 pons_pose_compose(pons_pose2 a, pons_pose2 b)
 {
     const double c = cos(a.yaw), s = sin(a.yaw);
-    return (pons_pose2){a.x + c * b.x - s * b.y, a.y + s * b.x + c * b.y,
-                        pons_wrap_angle(a.yaw + b.yaw)};
+    const pons_pose2 sum = {a.x + c * b.x - s * b.y, a.y + s * b.x + c * b.y,
+                            pons_wrap_angle(a.yaw + b.yaw)};
+    return sum;
 }
 
 static inline pons_pose2 pons_pose_inverse(pons_pose2 a)
 {
     const double c = cos(a.yaw), s = sin(a.yaw);
-    return (pons_pose2){-c * a.x - s * a.y, s * a.x - c * a.y, -a.yaw};
+    const pons_pose2 back = {-c * a.x - s * a.y, s * a.x - c * a.y, -a.yaw};
+    return back;
 }
 
 // b in a's frame.

@@ -125,7 +125,8 @@ void pons_graph_subgraph_mapped(pons_graph_builder *b, const char *name, const p
                                 const pons_share *out);
 void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to);
 void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, const char *to);
-// targets: every name that the router may go to, NULL-terminated (for validation and drawings).
+// targets: every name that the router may go to, NULL-terminated (for validation and drawings); NULL:
+// any node or the end, and none of these ways is drawn.
 void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn fn, void *user,
                        const char *const *targets);
 
@@ -192,6 +193,8 @@ typedef struct pons_node_options {
     // NULL-terminated names that the node itself may go or send to (pons_cx_goto, pons_cx_send,
     // pons_cx_command); for a subgraph also those of its commands to the parent.
     const char *const *goes;
+    // goes says where it may go, not where it does: it is not drawn, and who has no edge ends there.
+    bool goes_undrawn;
     // NULL-terminated graphs that the node may run (pons_cx_run), each of another name; the graph
     // keeps a reference. Not of a subgraph or a blocking node.
     const pons_graph *const *runs;

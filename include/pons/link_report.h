@@ -228,7 +228,8 @@ typedef struct pons_report_view {
     int64_t robot_ms;
     const pons_value *path; // the way ahead; empty: none is followed
     const pons_value *scan; // where the newest scan's beams ended; empty: there is none
-    // {angle_min, angle_increment, range_min, range_max, ranges}, in base; 0: no return; NULL: not told
+    // {angle_min, angle_increment, range_min, range_max, ranges}, 0: no return, and where in base they begin,
+    // {x, y, yaw}; NULL: not told
     const pons_value *laser;
 } pons_report_view;
 

@@ -25,7 +25,8 @@ pons_meant pons_meant_of(const char *word, size_t n);
 
 // One known word of len bytes, ending with a zero. It becomes the best one when it is nearer than
 // those before it: one letter put in, left out, changed or swapped with its neighbour, or two in a
-// word of seven letters and more; nearest of all is one that the word is the beginning of, from three letters on. Words of over 32 bytes are never near.
+// word of seven letters and more; nearest of all is one that the word is the beginning of, from three
+// letters on. Capital letters are small ones. Words of over 32 bytes are never near.
 void pons_meant_try(pons_meant *m, const char *known, size_t len);
 
 #ifdef __cplusplus

@@ -44,7 +44,8 @@ typedef struct pons_serve_host {
     // The same of a model's words (pons_brain_wish): they answer no question, and set nothing free.
     int (*wish)(void *user, const char *thread, const char *text, pons_value **ret,
                 pons_error *err);
-    // "pause", "continue", "cancel" (of one task, or NULL: of all).
+    // "pause", "continue", "cancel" (of one task, or NULL: of all), and "stop" where `stops` is: the brain
+    // sends it to the body as soon as there is one. Durable when it returns.
     int (*control)(void *user, const char *thread, const char *word, const char *task,
                    pons_error *err);
     // An answer to an open question, {action, reason?, args?, op?, ops?}; question: its id. *ret: what
@@ -56,6 +57,9 @@ typedef struct pons_serve_host {
     int (*place)(void *user, double x, double y, double yaw, pons_error *err);
     // PONS_OK when the robot has stopped and the latch is on the disk, as pons_stop_send.
     int (*stop)(void *user, const char *reason, pons_error *err);
+    // Whether words to the agent are a person's stop of the robot: they go to `stop` then, and where that says
+    // PONS_ENOTFOUND or PONS_ECLOSED (no body answers) to `control`. NULL: none are.
+    bool (*stops)(void *user, const char *text);
     // A new thread from a checkpoint of another one (NULL: as it stands), as `pons threads fork`; edit
     // (NULL: none): {ns, values, as_node?}, its state is changed so as pons_state_update does.
     int (*fork)(void *user, const char *thread, const char *checkpoint, const char *to,

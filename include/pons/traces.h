@@ -43,12 +43,14 @@ typedef struct pons_traces_options {
     const char *service;        // service.name; NULL: "pons"
 } pons_traces_options;
 
+// PONS_EINVAL: no http or https address.
 int pons_traces_open(const pons_traces_options *o, pons_traces **ret, pons_error *err);
 // As the environment says: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, or OTEL_EXPORTER_OTLP_ENDPOINT with
-// "/v1/traces" behind it; OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_SDK_DISABLED. *ret is NULL
-// where that names no collector.
+// "/v1/traces" behind it; OTEL_EXPORTER_OTLP_TRACES_HEADERS or …_HEADERS, OTEL_SERVICE_NAME,
+// OTEL_SDK_DISABLED. *ret is NULL where that names no collector, and where what it names cannot be one, which
+// is a line in the log.
 int pons_traces_from_environment(pons_traces **ret, pons_error *err);
-// What is there still goes out, for ten seconds at most. NULL-safe.
+// What is there still goes out, for a second at most. NULL-safe.
 void pons_traces_close(pons_traces *t);
 
 // As pons_event_cb and pons_thread_options.on_task want them. traces is a pons_traces, or NULL.

@@ -65,6 +65,8 @@ double pons_get_num(const pons_value *obj, const char *key, double fallback);
 int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback);
 bool pons_get_bool(const pons_value *obj, const char *key, bool fallback);
 const pons_value *pons_get(const pons_value *obj, const char *key); // NULL when absent
+// The first object of an array in which this member is this text; borrowed, NULL: none, or no array.
+const pons_value *pons_find(const pons_value *list, const char *key, const char *text);
 
 // {key: value...} from a NULL-terminated list of (const char *key, pons_value *value) pairs; takes
 // the values. NULL on no memory (the values are freed).

@@ -7,14 +7,19 @@ database runs no code that it names.
 """
 
 import base64
+import collections
 import dataclasses
 import datetime
 import decimal
 import enum
+import ipaddress
 import json
 import math
+import pathlib
+import re
 import sys
 import uuid
+import zoneinfo
 
 KEY = "__py__"
 _PLAIN = (str, bool, type(None))
@@ -50,6 +55,14 @@ def _special(v, kind):
         return {KEY: ["timedelta", [v.days, v.seconds, v.microseconds]]}
     if kind in (uuid.UUID, decimal.Decimal):
         return {KEY: [kind.__name__, str(v)]}
+    if kind is collections.deque:
+        return {KEY: ["deque", [[encode(x) for x in v], v.maxlen]]}
+    if kind is re.Pattern:
+        return {KEY: ["Pattern", [encode(v.pattern), v.flags]]}
+    if isinstance(v, pathlib.PurePath):
+        return {KEY: ["Path" if isinstance(v, pathlib.Path) else "PurePath", str(v)]}
+    if kind.__module__ in ("ipaddress", "zoneinfo"):
+        return {KEY: [kind.__name__, str(v)]}
     name = [kind.__module__, kind.__qualname__]
     if isinstance(v, enum.Enum):
         return {KEY: ["enum", *name, encode(v.value)]}
@@ -71,7 +84,9 @@ _SIMPLE = {
     "int": int, "float": float, "UUID": uuid.UUID, "Decimal": decimal.Decimal,
     "bytes": base64.b64decode, "bytearray": lambda s: bytearray(base64.b64decode(s)),
     "datetime": datetime.datetime.fromisoformat, "date": datetime.date.fromisoformat, "time": datetime.time.fromisoformat,
-    "timedelta": lambda d: datetime.timedelta(*d),
+    "timedelta": lambda d: datetime.timedelta(*d), "deque": lambda d: collections.deque(*d), "Pattern": lambda p: re.compile(*p),
+    "Path": pathlib.Path, "PurePath": pathlib.PurePath, "ZoneInfo": zoneinfo.ZoneInfo,
+    **{n: getattr(ipaddress, n) for n in ("IPv4Address", "IPv4Interface", "IPv4Network", "IPv6Address", "IPv6Interface", "IPv6Network")},
 }  # fmt: skip
 _MANY = {"tuple": tuple, "set": set, "frozenset": frozenset}
 
@@ -117,6 +132,8 @@ _dump = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=Fa
 
 
 def dumps(v):
+    if type(v) is int and -_I64 <= v < _I64:
+        return b"%d" % v
     return _dump(encode(v)).encode()
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import threading
 from pathlib import Path
 
 from . import _codec
@@ -58,10 +59,21 @@ def check(status, err):
 
 def value(v):
     """A new reference to v as the engine has values; unref() gives it back."""
-    text = _codec.dumps(v)
-    ret, err = ffi.new("pons_value **"), new_error()
-    check(lib.pons_value_read(text, len(text), ret, err), err)
+    text, ret = _codec.dumps(v), _scratch.ret
+    if lib.pons_value_read(text, len(text), ret, NULL) < 0:
+        err = new_error()
+        check(lib.pons_value_read(text, len(text), ret, err), err)
     return ret[0]
+
+
+class _Scratch(threading.local):
+    """What C writes a result to that is read at once."""
+
+    def __init__(self):
+        self.ret = ffi.new("pons_value **")
+
+
+_scratch = _Scratch()
 
 
 def unref(v):

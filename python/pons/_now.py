@@ -6,6 +6,9 @@ import threading
 at = contextvars.ContextVar("pons_at", default=None)  # a node goes with its context, to other threads and loops too
 
 
+turn = contextvars.ContextVar("pons_turn", default=None)  # of one of several that ask in an order: called first
+
+
 class _Calls(threading.local):
     def __init__(self):
         self.calls = []  # the inner ones last: what C calls back finds its run

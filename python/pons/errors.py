@@ -41,7 +41,15 @@ class NodeTimeoutError(Exception):
     def __init__(self, node, elapsed, *, kind, run_timeout=None, idle_timeout=None):
         self.node, self.elapsed, self.kind, self.run_timeout, self.idle_timeout = node, elapsed, kind, run_timeout, idle_timeout
         self.timeout = idle_timeout if kind == "idle" else run_timeout
-        super().__init__(f"Node {node!r} exceeded its {kind} timeout of {self.timeout}s")
+        super().__init__(f"the node {node!r} has had {elapsed:.3f} s, and its {kind} timeout is {self.timeout} s")
+
+
+class NodeCancelledError(Exception):
+    """A node raised asyncio.CancelledError by itself: nobody has canceled the run."""
+
+    def __init__(self, node):
+        self.node = node
+        super().__init__(f"the node {node!r} raised asyncio.CancelledError, and nobody had canceled the run")
 
 
 class GraphBubbleUp(Exception):

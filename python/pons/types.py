@@ -1,16 +1,18 @@
 """What nodes return and callers pass. Names and members are LangGraph's."""
 
 import datetime
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, Literal, NamedTuple, Sequence, TypeVar
 
-from ._now import now
-from .constants import OVERWRITE
+from ._now import now, turn
+from .constants import INTERRUPT, OVERWRITE
 
 N = TypeVar("N")
 StreamMode = Literal["values", "updates", "messages", "custom", "tasks", "checkpoints", "debug"]
 Durability = Literal["sync", "async", "exit"]
 All = Literal["*"]
+Checkpointer = Any  # one of pons.checkpoint; of a subgraph also True, False or None
 StreamWriter = Callable[[Any], None]
 
 
@@ -37,6 +39,14 @@ class Interrupt:
         return hash(self.id)
 
 
+def _is_output():
+    """LangChain's tools give back as it is what is of a class of theirs, and anything else as text."""
+    tools = sys.modules.get("langchain_core.messages.tool")
+    mixin = getattr(tools, "ToolOutputMixin", None)
+    if mixin is not None and mixin not in Command.__bases__:
+        Command.__bases__ = (*Command.__bases__, mixin)
+
+
 @dataclass(kw_only=True, frozen=True)
 class Command(Generic[N]):
     """From a node: writes and where to go. As input: an answer, writes, or where to begin."""
@@ -46,6 +56,9 @@ class Command(Generic[N]):
     resume: Any = None
     goto: Any = ()
     PARENT = "__parent__"
+
+    def __post_init__(self):
+        _is_output()
 
 
 @dataclass
@@ -58,6 +71,24 @@ class Overwrite:
         from ._codec import encode
 
         return {OVERWRITE: encode(self.value)}
+
+
+@dataclass
+class GraphOutput:
+    """What invoke gives with version="v2": the output, and the questions that wait."""
+
+    value: Any
+    interrupts: tuple = ()
+
+    def __getitem__(self, key):
+        if key == INTERRUPT:
+            return self.interrupts
+        return self.value[key] if isinstance(self.value, dict) else getattr(self.value, key)
+
+    def __contains__(self, key):
+        if key == INTERRUPT:
+            return bool(self.interrupts)
+        return key in self.value if isinstance(self.value, dict) else hasattr(self.value, str(key))
 
 
 class PregelTask(NamedTuple):
@@ -81,8 +112,8 @@ class StateSnapshot(NamedTuple):
     interrupts: tuple
 
 
-_NEVER = (ValueError, TypeError, ArithmeticError, ImportError, LookupError, NameError, SyntaxError, RuntimeError,
-          ReferenceError, StopIteration, StopAsyncIteration, OSError)  # fmt: skip
+_NEVER = (ArithmeticError, ImportError, LookupError, NameError, OSError, ReferenceError, RuntimeError, StopAsyncIteration,
+          StopIteration, SyntaxError, TypeError, ValueError)  # fmt: skip
 
 
 def default_retry_on(exc):
@@ -123,7 +154,7 @@ class TimeoutPolicy:
     def coerce(cls, v):
         made = v if isinstance(v, cls) else cls(run_timeout=v)
         if made.refresh_on not in ("auto", "heartbeat"):
-            raise ValueError("refresh_on must be 'auto' or 'heartbeat'")
+            raise ValueError(f"there is no refresh_on={made.refresh_on!r} (there are: 'auto', 'heartbeat')")
         if made.refresh_on == "heartbeat":
             raise NotImplementedError("refresh_on='heartbeat' is not there: what a node streams counts as a sign of life too (docs/python.md)")
         limits = {}
@@ -132,7 +163,7 @@ class TimeoutPolicy:
             if given is not None:
                 limits[name] = given.total_seconds() if isinstance(given, datetime.timedelta) else float(given)
                 if limits[name] <= 0:
-                    raise ValueError(f"{name} must be greater than 0")
+                    raise ValueError(f"{name} is {given}; it is more than 0 seconds")
         if not limits:
             raise ValueError("a TimeoutPolicy has a run_timeout or an idle_timeout")
         return cls(**limits)
@@ -148,4 +179,7 @@ class CachePolicy:
 
 def interrupt(value_):
     """Asks a person, and returns the answer. The node is run again from its top when it is there."""
+    before = turn.get()
+    if before is not None:
+        before()
     return now().interrupt(value_)

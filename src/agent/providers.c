@@ -369,15 +369,7 @@ static pons_value *effect_row(pons_agent *a, const char *id)
                           &ignored) < 0) {
         return NULL;
     }
-    size_t i;
-    pons_value *e;
-    json_array_foreach(list, i, e)
-    {
-        if (strcmp(pons_get_str(e, "id", ""), id) == 0) {
-            return pons_value_ref(e);
-        }
-    }
-    return NULL;
+    return pons_value_ref(pons_find(list, "id", id));
 }
 
 // A key that an earlier life of this process may have started. Its provider is asked by name: it

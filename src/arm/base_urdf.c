@@ -3,6 +3,7 @@
 //     urdf_xml.c's elements --> links with their shapes, joints, as the file has them
 //                           --> one tree: each link carried once, one root, no circle
 //                           --> each link's pose in the base, and what hangs on it rigidly
+//     base_sensor.c         --> what Gazebo is told of its lidar's range
 //     base_floor.c          --> the hull of what they cover, the pair's distance and radius, the lidar
 #include "pons/base_urdf.h"
 
@@ -20,6 +21,7 @@ static const double SIZE_MAX_M = 20.0; // of a shape
 
 static void on_start(void *user, int depth, const char *name, const char **attr);
 static void on_end(void *user, int depth, const char *name);
+static void on_text(void *user, const char *part, size_t n);
 static int link_up(pons__base *b);
 static int find_base(pons__base *b, const char *base, int *ret);
 
@@ -37,6 +39,7 @@ int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret,
                               .size_max = FILE_MAX,
                               .start = on_start,
                               .end = on_end,
+                              .text = on_text,
                               .user = b,
                               .err = err};
     int rc = pons__urdf_read(&b->xml);
@@ -191,7 +194,14 @@ static void on_start(void *user, int depth, const char *name, const char **attr)
         in_link(b, name, attr);
     } else if (b->joint) {
         in_joint(b, name, attr);
+    } else if (*b->gazebo.link || (depth == 1 && strcmp(name, "gazebo") == 0)) {
+        pons__base_gazebo_start(b, name, attr);
     }
+}
+
+static void on_text(void *user, const char *part, size_t n)
+{
+    pons__base_gazebo_text(user, part, n);
 }
 
 static void on_end(void *user, int depth, const char *name)
@@ -199,6 +209,9 @@ static void on_end(void *user, int depth, const char *name)
     pons__base *b = user;
     if (strcmp(name, "collision") == 0 || strcmp(name, "visual") == 0) {
         b->in_shape = false;
+    }
+    if (*b->gazebo.link) {
+        pons__base_gazebo_end(b, name);
     }
     if (depth == 1) {
         b->link = NULL;

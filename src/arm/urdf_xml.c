@@ -20,6 +20,7 @@
 
 static void on_start(void *user, const char *name, const char **attr);
 static void on_end(void *user, const char *name);
+static void on_text(void *user, const char *part, int n);
 static void on_doctype(void *user, const char *name, const char *system, const char *public_id,
                        int internal);
 
@@ -48,6 +49,7 @@ int pons__urdf_read(pons__urdf_xml *x)
         x->xml = xml;
         XML_SetUserData(xml, x);
         XML_SetElementHandler(xml, on_start, on_end);
+        XML_SetCharacterDataHandler(xml, on_text);
         XML_SetStartDoctypeDeclHandler(xml, on_doctype);
         if (XML_Parse(xml, text, (int)n, 1) == XML_STATUS_ERROR && x->rc == PONS_OK) {
             URDF_FAULT(x, "%s", XML_ErrorString(XML_GetErrorCode(xml)));
@@ -215,6 +217,14 @@ static void on_end(void *user, const char *name)
     const int depth = --x->depth;
     if (x->rc == PONS_OK) {
         x->end(x->user, depth, name);
+    }
+}
+
+static void on_text(void *user, const char *part, int n)
+{
+    pons__urdf_xml *x = user;
+    if (x->rc == PONS_OK && x->text) {
+        x->text(x->user, part, (size_t)n);
     }
 }
 

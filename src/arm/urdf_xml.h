@@ -18,6 +18,7 @@ typedef struct pons__urdf_xml {
     // depth: of the element; <robot> has 0. Not called again after a fault.
     void (*start)(void *user, int depth, const char *name, const char **attr);
     void (*end)(void *user, int depth, const char *name);
+    void (*text)(void *user, const char *part, size_t n); // NULL: text between elements is nothing
     void *user;
     pons_error *err;
 

@@ -291,6 +291,19 @@ const char *pons_get_str(const pons_value *obj, const char *key, const char *fal
     return s ? s : fallback;
 }
 
+const pons_value *pons_find(const pons_value *list, const char *key, const char *text)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one)
+    {
+        if (strcmp(pons_get_str(one, key, ""), text) == 0) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
 double pons_get_num(const pons_value *obj, const char *key, double fallback)
 {
     const json_t *v = json_object_get(obj, key);

@@ -28,6 +28,7 @@
 #include "brain/inner.h"
 #include "brain/letter.h"
 #include "brain/model.h"
+#include "brain/news.h"
 #include "brain/questions.h"
 #include "brain/schedule.h"
 #include "brain/self.h"
@@ -67,7 +68,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts.places = opts->places ? strdup(opts->places) : NULL;
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
-    pons__keep_init(&b->keep, b->config, opts->store, b->opts.thread, &opts->clock);
+    pons__keep_init(&b->keep, &b->rules.keep, opts->store, b->opts.thread, &opts->clock);
     b->prompt_ratio = 1.0;
     pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
@@ -184,11 +185,12 @@ static int load(pons_brain *b, pons_error *err)
         const pons__react *react = pons__inner_of(b);
         const pons__question *approval = react ? react->approval : NULL;
         snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-        pons_autovalue pending = pons_run_pending(b->react_run);
-        const char *human = pons_get_str(pons__find(pending, "kind", "human"), "id", NULL);
-        if (human && !approval) { // see ask_confirmation
-            snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
+        pons__list people = pons__inner_people(b->react_run);
+        if (people.n > 0 && !approval) { // see ask_confirmation
+            const pons__waits *human = people.at[0];
+            snprintf(b->approval_id, sizeof b->approval_id, "%s", human->id);
         }
+        pons__list_clear(&pons__waits_record, &people);
     }
     b->kernel_unfinished = true; // the first tick finds out
     return PONS_OK;

@@ -1,6 +1,7 @@
 // event.c - the tables of what the brain tells. The table's name is the event's type.
 #include "brain/event.h"
 
+#include "brain/items.h"
 #include "brain/observed.h"
 #include "brain/record_table.h"
 
@@ -203,6 +204,62 @@ static const pons__field stop_told_fields[] = {
     {"reason", TEXT, NEVER, offsetof(pons__stop_told, reason), .means = "for people"},
 };
 EVENT(stop_told, "stop", "the latch has changed");
+
+#define EVENT_OF(noun, of, type, words)                                                             \
+    const pons__record pons__##noun##_record = {                                                    \
+        .name = (type), .means = (words), .size = sizeof(struct pons__##of),                        \
+        .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
+
+static const pons__field schedule_added_fields[] = {
+    {"schedule", RECORD, NEVER, offsetof(pons__schedule_added, schedule), .of = &pons__scheduled_record, .means = "as it is kept"},
+};
+EVENT(schedule_added, "schedule.added", "words have said when: it is kept");
+
+static const pons__field schedule_refused_fields[] = {
+    {"text",   TEXT, NEVER, offsetof(pons__schedule_refused, text), .means = "as it was said"},
+    {"reason", TEXT, NEVER, offsetof(pons__schedule_refused, reason), .means = "for people"},
+};
+EVENT(schedule_refused, "schedule.refused", "words have said when, and nothing is kept");
+
+static const pons__field schedule_due_fields[] = {
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "of the item"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the wish"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "after it"},
+};
+EVENT_OF(schedule_due, schedule_told, "schedule.due", "its time has come: it is said to the kernel");
+
+static const pons__field schedule_missed_fields[] = {
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "of the item"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the wish"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "after it"},
+    {"reason",      TEXT, NEVER, offsetof(pons__schedule_told, reason), .means = "for people"},
+};
+EVENT_OF(schedule_missed, schedule_told, "schedule.missed", "its time is over, and nothing was done");
+
+static const pons__field schedule_skipped_fields[] = {
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_skipped, schedule_id), .means = "of the item"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_skipped, text), .means = "the wish"},
+    {"task_id",     TEXT, NEVER, offsetof(pons__schedule_skipped, task_id), .means = "the last one of it, which is not over yet"},
+};
+EVENT(schedule_skipped, "schedule.skipped", "its time has come while the last one is in the queue");
+
+static const pons__field place_kept_fields[] = {
+    {"place", RECORD, NEVER, offsetof(pons__place_kept, place), .of = &pons__named_record, .means = "as it is kept"},
+};
+EVENT(place_kept, "place.kept", "a person has named a place");
+
+static const pons__field place_forgotten_fields[] = {
+    {"name", TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place"},
+};
+EVENT_OF(place_forgotten, place_told, "place.forgotten", "a person has taken a name away");
+
+static const pons__field place_refused_fields[] = {
+    {"name",   TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place, or the words"},
+    {"reason", TEXT, NEVER, offsetof(pons__place_told, reason), .means = "for people"},
+};
+EVENT_OF(place_refused, place_told, "place.refused", "a name is neither kept nor taken away");
 
 static const pons__field schema_failed_fields[] = {
     {"schema", NAME, NEVER, offsetof(pons__schema_failed, schema), .means = "the file"},

@@ -178,6 +178,37 @@ typedef struct pons__tempo_refused {
 } pons__tempo_refused;
 extern const pons__record pons__tempo_refused_record;
 
+typedef struct pons__schedule_added {
+    const struct pons__scheduled *schedule;
+} pons__schedule_added;
+extern const pons__record pons__schedule_added_record;
+
+typedef struct pons__schedule_refused {
+    const char *text, *reason;
+} pons__schedule_refused;
+extern const pons__record pons__schedule_refused_record;
+
+typedef struct pons__schedule_told {
+    const char *schedule_id, *text, *reason;
+    int64_t due_ms, late_ms;
+} pons__schedule_told;
+extern const pons__record pons__schedule_due_record, pons__schedule_missed_record;
+
+typedef struct pons__schedule_skipped {
+    const char *schedule_id, *text, *task_id;
+} pons__schedule_skipped;
+extern const pons__record pons__schedule_skipped_record;
+
+typedef struct pons__place_kept {
+    const struct pons__named *place;
+} pons__place_kept;
+extern const pons__record pons__place_kept_record;
+
+typedef struct pons__place_told {
+    const char *name, *reason;
+} pons__place_told;
+extern const pons__record pons__place_forgotten_record, pons__place_refused_record;
+
 typedef struct pons__schema_failed {
     const char *schema;
     const char *message;

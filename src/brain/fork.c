@@ -184,7 +184,8 @@ static int mend(pons_store store, pons_thread *thread, const line *react, pons_e
                                      .reason = t->mode_reason,
                                      .task = pons__queue_find(t, t->react->task_id)};
         pons_autovalue v = pons__record_write(&pons__activate_record, &mail);
-        rc = pons_inbox_post(store, id, PONS_NS_REACT, "activate", v, err);
+        rc =
+            pons_inbox_post(store, id, PONS_NS_REACT, pons__mail_words[PONS_MAIL_ACTIVATE], v, err);
     } else { // it has ended, and said so in a message that is not here
         rc = say_idle(t, thread, err);
     }

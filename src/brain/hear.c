@@ -18,7 +18,6 @@
 #include "brain/tempo.h"
 
 #include <string.h>
-#include <strings.h>
 
 static void handle_letter(pons__saying *s, const pons__letter *l);
 static bool answers_question(pons__saying *s, const char *text, const char *control);
@@ -122,6 +121,35 @@ static void handle_words(pons__saying *s, const char *text, bool person)
     pons__record_free(&pons__understood_record, u);
 }
 
+// Words that say how fast; NULL: they do not.
+static pons__hurry *how_fast(const pons_brain *b, const char *text)
+{
+    const pons_policy_ops *ops = b->opts.policy.ops;
+    pons_autovalue said = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    return ops->pace && ops->pace(b->opts.policy.self, text, &said, &none) >= 0
+               ? pons__record_read(&pons__hurry_record, said)
+               : NULL;
+}
+
+// What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
+// to what asks for words; "80 %" and "too slow" are. "Yes, slower": the yes first.
+static bool answered_or_kept(pons__saying *s, const char *text, const char *word,
+                             const pons__hurry *hurry, bool person)
+{
+    const char *before = hurry ? hurry->before : NULL;
+    const bool slower = hurry && strcmp(hurry->word, "slower") == 0;
+    if (person && answers_question(s, text, slower ? "pace" : before ? "" : word)) {
+        return true;
+    }
+    if (before) {
+        handle_words(s, before, person);
+    }
+    return person && strcmp(word, "stop") != 0 &&
+           (pons__schedules_hear(s->b, s->cx, text, s->said->by) ||
+            pons__places_hear(s->b, s->cx, text, s->said->by));
+}
+
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
                               const pons_error *why)
 {
@@ -129,31 +157,16 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const char *word = u->control ? u->control : "";
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
-    pons_error none = PONS_ERROR_INIT;
-    // "Slower" controls the robot, and is no answer to what asks for words; "80 %" and "too slow" are.
-    pons_autovalue pace = NULL;
-    if (strcmp(word, "stop") != 0 && b->opts.policy.ops->pace) {
-        b->opts.policy.ops->pace(b->opts.policy.self, text, &pace, &none);
-    }
-    const bool slower = strcmp(pons_get_str(pace, "word", ""), "slower") == 0;
-    const char *before = pons_get_str(pace, "before", NULL);
-    if (person && answers_question(s, text, slower ? "pace" : before ? "" : word)) {
-        return;
-    }
-    if (before) { // "yes, slower": the yes first
-        handle_words(s, before, person);
-    }
-    if (person && strcmp(word, "stop") != 0 &&
-        (pons__schedules_hear(b, s->cx, text, s->said->by) ||
-         pons__places_hear(b, s->cx, text, s->said->by))) {
-        return;
-    }
-    if (pace) {
-        const char *rest = pons_get_str(pace, "rest", NULL);
-        pons__tempo_hear(b, s->cx, s->t, pace, s->said->by, person);
-        if (rest) {
-            handle_words(s, rest, person);
+    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
+    const bool done = answered_or_kept(s, text, word, hurry, person);
+    if (hurry && !done) {
+        pons__tempo_hear(b, s->cx, s->t, hurry, s->said->by, person);
+        if (hurry->rest) {
+            handle_words(s, hurry->rest, person);
         }
+    }
+    pons__record_free(&pons__hurry_record, hurry);
+    if (hurry || done) {
         return;
     }
     if (still_at(s)) {
@@ -186,10 +199,10 @@ static bool still_at(pons__saying *s)
     for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
         const pons__task *task = s->t->queue.at[i];
         if (task->schedule && strcmp(task->schedule, schedule) == 0) {
-            pons_cx_emit(s->cx, "schedule.skipped",
-                         pons__event(s->b, pons_object("schedule_id", json_string(schedule), "text",
-                                                       json_string(s->said->text), "task_id",
-                                                       json_string(task->id), NULL)));
+            pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
+                             &(pons__schedule_skipped){.schedule_id = schedule,
+                                                       .text = s->said->text,
+                                                       .task_id = task->id});
             return true;
         }
     }
@@ -202,15 +215,17 @@ static bool comes_back(const pons__goal *goal)
 }
 
 // "Come back" means the place where the robot stood when its last task began; behind other goals of
-// the same wish it is where it stands now.
+// the same wish it is where it stands now. A place that it was not sure of is none.
 static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
 {
-    const pons_value *here = s->b->seen ? s->b->seen->pose : NULL;
+    const pons_value *here = pons__place_now(s->b);
     const pons__goal *first = goals->n ? goals->at[0] : NULL;
     for (size_t i = 0; i < goals->n; i++) {
         if (comes_back(goals->at[i]) && !(i > 0 ? here : s->t->left_at)) {
-            return pons_error_set(err, PONS_EINVAL, "brain",
-                                  "there is nowhere to come back to: no task has begun yet");
+            return pons_error_set(
+                err, PONS_EINVAL, "brain",
+                "there is nowhere to come back to: no task has begun yet where the "
+                "robot was sure of its place");
         }
     }
     for (size_t i = 0; i < goals->n; i++) {
@@ -223,33 +238,25 @@ static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
     return PONS_OK;
 }
 
-// The option that a text names, by its words or its number; NULL: none.
-static const char *option_of(const pons_value *options, const char *text)
+// Words that nobody's options make an answer of: a model could ask so that they are not heard.
+static bool halts(const char *word)
 {
-    size_t i;
-    json_t *option;
-    char number[24];
-    json_array_foreach(options, i, option)
-    {
-        snprintf(number, sizeof number, "%zu", i + 1);
-        const char *words = json_is_string(option) ? json_string_value(option) : "";
-        if (strcasecmp(words, text) == 0 || strcmp(number, text) == 0) {
-            return words;
-        }
-    }
-    return NULL;
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
 }
 
 // Words that are said while questions are open answer the first of them that asks for words, or has that
 // option; what controls the robot does so all the same.
 static bool answers_question(pons__saying *s, const char *text, const char *control)
 {
+    if (halts(control)) {
+        return false;
+    }
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const char *option = NULL;
     const pons__question *q = NULL;
     for (size_t i = 0; !q && i < list.n; i++) {
         const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
-        option = about ? option_of(about->options, text) : NULL;
+        option = about ? pons_answer_option(about->options, text) : NULL;
         q = about && (option || (about->words && !*control)) ? about : NULL;
     }
     if (!q) {

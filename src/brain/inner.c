@@ -11,6 +11,7 @@
 #include "brain/event.h"
 #include "brain/letter.h"
 #include "brain/model.h"
+#include "brain/news.h"
 #include "brain/questions.h"
 
 #include <string.h>
@@ -18,16 +19,16 @@
 static int unheard(pons_brain *b, pons_error *err);
 static int begin(pons_brain *b, pons_error *err);
 static int advance(pons_brain *b, pons_error *err);
-static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
-                            pons_error *err);
+static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error *err);
 static int give_preempt(pons_brain *b, pons_error *err);
-static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+static int answer_people(pons_brain *b, const pons__list *people, const pons_value *word,
                          pons_error *err);
 static int give_answer(pons_brain *b, pons_error *err);
+static int look_for_people(pons_brain *b, bool happened, pons_error *err);
 static int give_one(pons_brain *b, bool own, const char *human, const pons_value *response,
                     pons_error *err);
 static void waits_no_more(pons_brain *b);
-static const char *find_human(pons_brain *b, pons_value **pending);
+static pons__list people_now(const pons_brain *b);
 
 int pons__inner_work(pons_brain *b, pons_error *err)
 {
@@ -58,20 +59,9 @@ int pons__inner_work(pons_brain *b, pons_error *err)
     }
     did |= rc;
     const pons_run_state state = pons_run_state_get(b->react_run);
-    pons_autovalue pending = NULL;
-    // Where nobody was waited for and nothing has happened since, nobody is.
-    const bool look = did || b->human_open || b->human_of != b->react_run;
-    const char *human = look ? find_human(b, &pending) : NULL;
-    b->human_open = human != NULL;
-    b->human_of = b->react_run;
-    const pons__react *react = human ? pons__inner_of(b) : NULL;
-    const pons__question *approval = react ? react->approval : NULL;
-    snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-    if (human && !approval) {
-        rc = ask_confirmation(b, pending, human, err);
-        if (rc < 0) {
-            return rc;
-        }
+    rc = look_for_people(b, did, err);
+    if (rc < 0) {
+        return rc;
     }
     if (state == PONS_RUN_FAILED) {
         *err = *pons_run_error(b->react_run);
@@ -84,6 +74,25 @@ int pons__inner_work(pons_brain *b, pons_error *err)
         did = 1;
     }
     return did;
+}
+
+// Whether it waits for a person, and with which question. Where nobody was waited for and nothing has happened
+// since, nobody is.
+static int look_for_people(pons_brain *b, bool happened, pons_error *err)
+{
+    const bool look = happened || b->human_open || b->human_of != b->react_run;
+    pons__list people = {0};
+    if (look) {
+        people = people_now(b);
+    }
+    b->human_open = people.n > 0;
+    b->human_of = b->react_run;
+    const pons__react *react = people.n ? pons__inner_of(b) : NULL;
+    const pons__question *approval = react ? react->approval : NULL;
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
+    const int rc = people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
+    pons__list_clear(&pons__waits_record, &people);
+    return rc;
 }
 
 // Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
@@ -139,25 +148,24 @@ void pons_brain_step(pons_brain *b)
 
 // An effect of a forked run: the engine asks a person before it goes out. The question is shown
 // like the critic's own, and answered in the same way.
-static int ask_confirmation(pons_brain *b, const pons_value *pending, const char *human,
-                            pons_error *err)
+static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error *err)
 {
-    const pons_value *request = pons_get(pons__find(pending, "kind", "human"), "request");
-    const char *skill = pons_get_str(request, "skill", "this");
-    snprintf(b->approval_id, sizeof b->approval_id, "%s", human);
-    if (strcmp(b->confirm_id, human) == 0) {
+    snprintf(b->approval_id, sizeof b->approval_id, "%s", human->id);
+    if (strcmp(b->confirm_id, human->id) == 0) {
         return PONS_OK;
     }
     memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
-    const pons_value *args = pons_get(request, "args");
+    pons__confirming *what = pons__record_read(&pons__confirming_record, human->request);
+    const char *skill = *what->skill ? what->skill : "this";
     pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
                                  "each effect of a fork's first run asks");
     pons_autovalue ops = json_pack("[{s:s, s:o, s:o}]", "skill", skill, "args",
-                                   args ? pons_value_ref(args) : json_null(), "asks", asks);
-    pons__question q = {.id = human, .reason = "", .refused = "", .ops = ops};
+                                   pons__or_null(what->args), "asks", asks);
+    pons__question q = {.id = human->id, .reason = "", .refused = "", .ops = ops};
     pons__set_textf(&q.question, "this thread is a fork; may I %s?", skill);
     const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
     pons__set_text(&q.question, NULL);
+    pons__record_free(&pons__confirming_record, what);
     return rc;
 }
 
@@ -193,8 +201,8 @@ static int give_preempt(pons_brain *b, pons_error *err)
         (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
         return 0;
     }
-    pons_autovalue pending = NULL;
-    if (find_human(b, &pending)) {
+    pons__list people = people_now(b);
+    if (people.n > 0) {
         // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
         // which it is let go of and the base stopped, has passed before this life could say so.
         const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
@@ -203,11 +211,12 @@ static int give_preempt(pons_brain *b, pons_error *err)
         const pons__reply reply = {
             .action = "reject", .reason = "the kernel took over", .detached = true, .aside = aside};
         pons_autovalue word = pons__record_write(&pons__reply_record, &reply);
-        return answer_people(b, pending, word, err);
+        const int rc = answer_people(b, &people, word, err);
+        pons__list_clear(&pons__waits_record, &people);
+        return rc;
     }
-    const int64_t tokens = pons__call_tokens(b);
-    pons_autovalue value =
-        pons_object("detached", json_true(), "tokens", tokens ? json_integer(tokens) : NULL, NULL);
+    const pons__model_answer taken = {.detached = true, .tokens = pons__call_tokens(b)};
+    pons_autovalue value = pons__record_write(&pons__model_answer_record, &taken);
     const int rc = pons_run_detach(b->react_run, value, err);
     return rc < 0 ? rc : rc > 0;
 }
@@ -215,34 +224,26 @@ static int give_preempt(pons_brain *b, pons_error *err)
 // A person's answer, bound by K5 to the question that was open when it was given.
 static int give_answer(pons_brain *b, pons_error *err)
 {
-    pons_autovalue pending = NULL;
-    if (!b->approval_id[0] || b->hci->answers.n == 0 || !find_human(b, &pending)) {
+    if (!b->approval_id[0] || b->hci->answers.n == 0) {
         return 0;
     }
+    pons__list people = people_now(b);
     const pons__react *react = pons__inner_of(b);
     const bool own = react && react->approval;
     int did = 0;
-    size_t i;
-    json_t *await;
-    json_array_foreach(pending, i, await)
-    {
-        const char *human = pons_get_str(await, "id", "");
-        const pons_value *request = pons_get(await, "request");
-        if (strcmp(pons_get_str(await, "kind", ""), "human") != 0) {
-            continue;
+    for (size_t i = 0; did >= 0 && i < people.n; i++) {
+        const pons__waits *human = people.at[i];
+        pons__question *asked = pons__record_read(&pons__question_record, human->request);
+        const pons_value *response = pons__question_answer(b->hci, own ? asked->id : human->id);
+        pons__record_free(&pons__question_record, asked);
+        pons__reply *reply = pons__reply_read(response);
+        const bool no = strcmp(reply->action, "reject") == 0;
+        pons__record_free(&pons__reply_record, reply);
+        if (response && !(b->tasks->stopped && !no)) { // a stop that came before it started wins
+            did = give_one(b, own, human->id, response, err);
         }
-        const pons_value *response =
-            pons__question_answer(b->hci, own ? pons_get_str(request, "id", "") : human);
-        const bool no = strcmp(pons_get_str(response, "action", ""), "reject") == 0;
-        if (!response || (b->tasks->stopped && !no)) {
-            continue; // a stop that came before it started wins: the kernel closes the question
-        }
-        const int rc = give_one(b, own, human, response, err);
-        if (rc < 0) {
-            return rc;
-        }
-        did = 1;
     }
+    pons__list_clear(&pons__waits_record, &people);
     return did;
 }
 
@@ -252,16 +253,17 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
     pons_value *answer = pons_value_ref(response);
     if (!own) {
         // The engine's own question: yes or no.
-        const char *action = pons_get_str(response, "action", "reject");
+        pons__reply *reply = pons__reply_read(response);
         pons_value_unref(answer);
-        answer = json_boolean(strcmp(action, "approve") == 0);
+        answer = json_boolean(strcmp(reply->action, "approve") == 0);
         pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,
                         &(pons__approval_resolved){.id = human,
-                                                   .action = action,
-                                                   .reason = pons_get_str(response, "reason", ""),
-                                                   .by = pons_get_str(response, "by", "a person"),
-                                                   .at_ms = pons_get_int(response, "at_ms", 0)},
+                                                   .action = reply->action,
+                                                   .reason = reply->reason,
+                                                   .by = reply->by,
+                                                   .at_ms = reply->at_ms},
                         err);
+        pons__record_free(&pons__reply_record, reply);
     }
     const int rc = pons_run_answer(b->react_run, human, answer, err);
     waits_no_more(b);
@@ -269,17 +271,12 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
 }
 
 // The same word to every question that is open.
-static int answer_people(pons_brain *b, const pons_value *pending, const pons_value *word,
+static int answer_people(pons_brain *b, const pons__list *people, const pons_value *word,
                          pons_error *err)
 {
-    size_t i;
-    json_t *await;
-    json_array_foreach(pending, i, await)
-    {
-        const bool human = strcmp(pons_get_str(await, "kind", ""), "human") == 0;
-        const int rc = human ? pons_run_answer(b->react_run, pons_get_str(await, "id", ""),
-                                               pons_value_ref(word), err)
-                             : PONS_OK;
+    for (size_t i = 0; i < people->n; i++) {
+        const pons__waits *human = people->at[i];
+        const int rc = pons_run_answer(b->react_run, human->id, pons_value_ref(word), err);
         if (rc < 0) {
             return rc;
         }
@@ -296,13 +293,26 @@ static void waits_no_more(pons_brain *b)
     b->outcome = PONS_BRAIN_RUNNING;
 }
 
-// The id of the await that a person must answer, or NULL; lives as long as *pending.
-static const char *find_human(pons_brain *b, pons_value **pending)
+static pons__list people_now(const pons_brain *b)
 {
     const pons_run_state state = pons_run_state_get(b->react_run);
-    if (state != PONS_RUN_INTERRUPTED && state != PONS_RUN_PARKED) {
-        return NULL;
+    const bool waits = state == PONS_RUN_INTERRUPTED || state == PONS_RUN_PARKED;
+    return waits ? pons__inner_people(b->react_run) : (pons__list){0};
+}
+
+pons__list pons__inner_people(const pons_run *run)
+{
+    pons__list all = {0}, people = {0};
+    pons_autovalue pending = pons_run_pending(run);
+    pons__list_read(&pons__waits_record, pending, &all);
+    while (all.n > 0) {
+        pons__waits *one = pons__list_take(&all, 0);
+        if (strcmp(one->kind, "human") == 0) {
+            pons__list_add(&people, one);
+        } else {
+            pons__record_free(&pons__waits_record, one);
+        }
     }
-    *pending = pons_run_pending(b->react_run);
-    return pons_get_str(pons__find(*pending, "kind", "human"), "id", NULL);
+    pons__list_clear(&pons__waits_record, &all);
+    return people;
 }

@@ -32,6 +32,7 @@
 #include "brain/self.h"
 #include "brain/senses.h"
 #include "brain/trace.h"
+#include "brain/words.h"
 
 #include <string.h>
 
@@ -267,7 +268,8 @@ static void preempt(pons_cx *cx, pons__tasks *t, const pons__task *wanted)
                                 .mode = t->mode,
                                 .reason = reason,
                                 .stop_base = safe || ended};
-    pons_cx_post(cx, PONS_NS_REACT, "preempt", pons__record_write(&pons__preempt_record, &mail));
+    pons_cx_post(cx, PONS_NS_REACT, pons__mail_words[PONS_MAIL_PREEMPT],
+                 pons__record_write(&pons__preempt_record, &mail));
     t->react->state = PONS_INNER_STOPPING;
     t->react->mode = t->mode;
     pons__set_text(&t->preempt_flag, safe                          ? "SAFETY"
@@ -283,7 +285,8 @@ static void activate(pons_cx *cx, pons__tasks *t, pons__task *task)
                                  .mode = t->mode,
                                  .reason = t->mode_reason,
                                  .task = task};
-    pons_cx_post(cx, PONS_NS_REACT, "activate", pons__record_write(&pons__activate_record, &mail));
+    pons_cx_post(cx, PONS_NS_REACT, pons__mail_words[PONS_MAIL_ACTIVATE],
+                 pons__record_write(&pons__activate_record, &mail));
     if (task) { // they are the inner loop's now, which has them in its mail
         pons__list_clear(&pons__question_record, &task->asks);
     }

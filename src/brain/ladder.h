@@ -1,4 +1,4 @@
-// ladder.h - the budget of a task that gets nowhere (ladder.c).
+// ladder.h - the budget of a task that gets nowhere (react/ladder.c, react/rungs.c).
 #ifndef PONS_BRAIN_LADDER_H
 #define PONS_BRAIN_LADDER_H
 

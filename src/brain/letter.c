@@ -40,16 +40,9 @@ static const pons__field said_fields[] = {
 };
 TABLE(said, "a letter: words, goals, control");
 
-static const pons__field understood_fields[] = {
-    {"control", NAME, KEY, offsetof(pons__understood, control), .means = "as `word` of said"},
-    {"goals",   LIST, KEY, offsetof(pons__understood, goals), .of = &pons__goal_record, .means = "in order"},
-    {"urgent",  BOOL, KEY, offsetof(pons__understood, urgent), .means = "before what waits"},
-};
-TABLE(understood, "what the policy makes of words");
-
 static const pons__field reply_fields[] = {
     {"id",     NAME, KEY, offsetof(pons__reply, id), .means = "of the question; without: the first that is open"},
-    {"action", TEXT, KEY, offsetof(pons__reply, action), .means = "`approve`, `edit`, `reject`; without: `reject`"},
+    {"action", TEXT, KEY, offsetof(pons__reply, action), .means = "`approve`, `answer` (the same, with words), `edit`, `reject`; without: `reject`"},
     {"answer", NAME, KEY, offsetof(pons__reply, answer), .means = "in words"},
     {"reason", TEXT, KEY, offsetof(pons__reply, reason), .means = "with it"},
     {"by",     TEXT, KEY, offsetof(pons__reply, by), .means = "who"},
@@ -88,6 +81,9 @@ pons__reply *pons__reply_read(const pons_value *value)
 {
     pons__reply *r = pons__record_read(&pons__reply_record, value);
     without(&r->action, "reject");
+    if (r->answer && strcmp(r->action, "answer") == 0) {
+        pons__set_text(&r->action, "approve");
+    }
     without(&r->by, "a person");
     return r;
 }

@@ -32,14 +32,6 @@ typedef struct pons__said { // of say, goal, wish, run, control
 } pons__said;
 extern const pons__record pons__said_record;
 
-typedef struct
-    pons__understood {   // what the policy makes of words (ext/policy.h); nothing stores it
-    const char *control; // a word of control; NULL: none
-    pons__list goals;    // pons__goal
-    bool urgent;
-} pons__understood;
-extern const pons__record pons__understood_record;
-
 typedef struct pons__reply { // of answer, and the recorded answer of R5's wait
     const char *id, *answer; // of the question; in words. NULL: not said
     const char *action, *reason, *by, *nonce;

@@ -86,6 +86,11 @@ bool pons__place_sure(const pons_brain *b)
            !(t->localization.agreement < AGREEMENT_MIN); // NaN: it cannot tell
 }
 
+const pons_value *pons__place_now(const pons_brain *b)
+{
+    return b->seen && pons__place_sure(b) ? b->seen->pose : NULL;
+}
+
 // The body's, and the config's: of what both count there is the smaller amount.
 pons_value *pons__resources(const pons_brain *b)
 {
@@ -116,13 +121,20 @@ bool pons__stands(const pons__tasks *tasks)
     return tasks->stopped || tasks->paused;
 }
 
+int pons__task_plan_status(const pons__task_plan *state)
+{
+    return state && state->plan ? pons_plan_status_find(pons_get_str(state->plan, "status", ""))
+                                : -1;
+}
+
 bool pons__task_plan_drives(const pons__task_plan *state)
 {
     if (!state || !state->plan || strcmp(state->kind, "goals") == 0) {
         return false;
     }
-    const int status = pons_plan_status_find(pons_get_str(state->plan, "status", "completed"));
-    return strcmp(state->kind, "given") == 0 || !pons_machine_final(&pons_plan_machine, status);
+    const int status = pons__task_plan_status(state);
+    return strcmp(state->kind, "given") == 0 ||
+           (status >= 0 && !pons_machine_final(&pons_plan_machine, status));
 }
 
 const pons__react *pons__inner_of(pons_brain *b)

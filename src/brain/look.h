@@ -21,6 +21,7 @@ pons_value *
 pons__resources(const pons_brain *b); // new: {name: how much there is} of what is counted
 // Whether the body's scans bear out where it says it is: a place that is in doubt reaches no goal.
 bool pons__place_sure(const pons_brain *b);
+const pons_value *pons__place_now(const pons_brain *b); // its pose, borrowed; NULL: not sure of it
 
 // A person said stop or pause, and nobody has said continue: nothing is taken up.
 bool pons__stands(const pons__tasks *tasks);
@@ -32,6 +33,7 @@ bool pons__means_once(const pons_brain *b, const pons__goal *goal);
 // A goal whose skill charges the robot, new; NULL: no skill does.
 pons__goal *pons__means_charging(const pons_brain *b);
 bool pons__means_charges(const pons_brain *b);             // whether there is such a goal
+int pons__task_plan_status(const pons__task_plan *state);  // pons_plan_status; -1: there is no plan
 bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
 // A person has taken back what R6 is about to send: the reason, or NULL.
 const pons__answer *pons__answer_veto(pons_brain *b);

@@ -1,4 +1,4 @@
-// news.c - the tables of what goes between the inner loop and the port. Any thread.
+// news.c - the tables of what goes between the inner loop and whoever serves its waits. Any thread.
 //
 // Requests and answers of awaits are in the store: what is asked again by the next life must be what was asked,
 // and an answer may be of an earlier program.
@@ -57,11 +57,64 @@ static const pons__field news_fields[] = {
     {"feedback", JSON, KEY, offsetof(pons__news, feedback), .means = "of check_in: as the body sent it"},
 };
 TABLE(news, "the answer to `skill` and `rest`");
+
+static const pons__field model_asked_fields[] = {
+    {"iter",      INT,  NEVER, offsetof(pons__model_asked, iter), .means = "the round"},
+    {"attempt",   INT,  NEVER, offsetof(pons__model_asked, attempt), .means = "in it, from 1"},
+    {"complaint", NAME, KEY,   offsetof(pons__model_asked, complaint), .means = "what was wrong with the answer before"},
+    {"previous",  NAME, KEY,   offsetof(pons__model_asked, previous), .means = "that answer"},
+};
+TABLE(model_asked, "the inner loop asks a model");
+
+static const pons__field model_usage_fields[] = {
+    {"prompt_tokens",     INT, KEY, offsetof(pons__model_usage, prompt_tokens), .preset = -1, .means = "read"},
+    {"completion_tokens", INT, KEY, offsetof(pons__model_usage, completion_tokens), .preset = -1, .means = "written"},
+    {"total_tokens",      INT, KEY, offsetof(pons__model_usage, total_tokens), .preset = -1, .means = "both"},
+};
+TABLE(model_usage, "what a call was, as the server counts");
+
+static const pons__field model_answer_fields[] = {
+    {"content",  TEXT,   NEVER, offsetof(pons__model_answer, content), .means = "what it says"},
+    {"usage",    RECORD, KEY,   offsetof(pons__model_answer, usage), .of = &pons__model_usage_record, .means = "by the server"},
+    {"error",    NAME,   KEY,   offsetof(pons__model_answer, error), .means = "it is lost, and why"},
+    {"too_long", INT,    KEY,   offsetof(pons__model_answer, too_long), .means = "bytes of an answer that is not kept"},
+    {"cut",      BOOL,   KEY,   offsetof(pons__model_answer, cut), .means = "the brain ended before it had answered"},
+    {"detached", BOOL,   KEY,   offsetof(pons__model_answer, detached), .means = "the kernel took the wait back"},
+    {"tokens",   INT,    KEY,   offsetof(pons__model_answer, tokens), .means = "that the call has cost"},
+};
+TABLE(model_answer, "the answer of a model");
+
+static const pons__field sought_fields[] = {
+    {"query", TEXT, NEVER, offsetof(pons__sought, query), .means = "words"},
+};
+TABLE(sought, "a plan's step asks documents");
+
+static const pons__field sought_in_vain_fields[] = {
+    {"timeout", BOOL, KEY, offsetof(pons__sought_in_vain, timeout), .means = "it took too long"},
+    {"error",   NAME, KEY, offsetof(pons__sought_in_vain, error), .means = "why nothing could be searched"},
+};
+TABLE(sought_in_vain, "the answer, where it is no finding of the search (docs/tools.md)");
+
+static const pons__field waits_fields[] = {
+    {"id",      TEXT, NEVER, offsetof(pons__waits, id), .means = "of the wait"},
+    {"kind",    TEXT, NEVER, offsetof(pons__waits, kind), .means = "`body`, `llm`, `knowledge`, `human`"},
+    {"request", JSON, NUL,   offsetof(pons__waits, request), .means = "what is asked for"},
+};
+TABLE(waits, "a wait of the inner loop, as the engine shows it");
+
+static const pons__field confirming_fields[] = {
+    {"skill", TEXT, NEVER, offsetof(pons__confirming, skill), .means = "of the effect"},
+    {"args",  JSON, NUL,   offsetof(pons__confirming, args), .means = "its arguments"},
+};
+TABLE(confirming, "`request`, where the engine asks a person before an effect of a fork");
 // clang-format on
 
 bool pons__await_detached(const pons_value *answer)
 {
-    return pons_get_bool(answer, "detached", false);
+    pons__linked *linked = pons__record_read(&pons__linked_record, answer);
+    const bool detached = linked->detached;
+    pons__record_free(&pons__linked_record, linked);
+    return detached;
 }
 
 pons_value *pons__word_rejected(const char *code, const char *message)

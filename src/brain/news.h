@@ -1,4 +1,5 @@
-// news.h - what the inner loop waits for at the body, and what it is told then (news.c).
+// news.h - what the inner loop waits for at the body, at a model and at documents, and what it is told then; and
+// its waits, as the engine shows them (news.c).
 #ifndef PONS_BRAIN_NEWS_H
 #define PONS_BRAIN_NEWS_H
 
@@ -56,6 +57,48 @@ typedef struct pons__news { // the answer to skill, rest
     const pons_value *results, *feedback; // lists: of pons__ended; as the body sent it
 } pons__news;
 extern const pons__record pons__news_record;
+
+typedef struct pons__model_asked { // the request of an await of kind "llm"
+    int64_t iter, attempt;
+    const char *complaint, *previous; // of the answer before; NULL: there was none
+} pons__model_asked;
+extern const pons__record pons__model_asked_record;
+
+typedef struct pons__model_usage { // as a server counts; -1: it does not
+    int64_t prompt_tokens, completion_tokens, total_tokens;
+} pons__model_usage;
+extern const pons__record pons__model_usage_record;
+
+typedef struct pons__model_answer { // also as the provider gives it (ext/llm.h): content and usage
+    const char *content, *error;    // error NULL: it answered
+    pons__model_usage *usage;       // NULL: not told
+    int64_t tokens, too_long;       // what the call has cost; its bytes, of one that is not kept
+    bool cut, detached;             // the brain ended meanwhile; the kernel took the wait back
+} pons__model_answer;
+extern const pons__record pons__model_answer_record;
+
+typedef struct pons__sought { // the request of an await of kind "knowledge"
+    const char *query;
+} pons__sought;
+extern const pons__record pons__sought_record;
+
+typedef struct pons__sought_in_vain { // its answer, where it is no finding
+    bool timeout;
+    const char *error; // NULL: it found something
+} pons__sought_in_vain;
+extern const pons__record pons__sought_in_vain_record;
+
+typedef struct pons__waits { // a wait of a run (pons_run_pending)
+    const char *id, *kind;
+    const pons_value *request;
+} pons__waits;
+extern const pons__record pons__waits_record;
+
+typedef struct pons__confirming { // what the engine asks before an effect of a fork goes out
+    const char *skill;
+    const pons_value *args;
+} pons__confirming;
+extern const pons__record pons__confirming_record;
 
 // Whether the kernel took a wait back; that is its recorded answer then.
 bool pons__await_detached(const pons_value *answer);

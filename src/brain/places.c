@@ -7,6 +7,9 @@
 // that the world has, and words that control, are none that a place can have.
 #include "brain/places.h"
 
+#include "brain/event.h"
+#include "brain/items.h"
+#include "brain/words.h"
 #include "pons/brain_places.h"
 
 #include <math.h>
@@ -27,6 +30,17 @@ static const char *world_name(const pons_value *world)
     return pons_get_str(world, "name", "");
 }
 
+// The place as a zone of the world.
+static pons_value *zone_of(const pons__named *p)
+{
+    char id[256];
+    snprintf(id, sizeof id, ID "%s", p->name);
+    pons_autovalue names = json_pack("[s]", p->name);
+    pons_autovalue target = pons__pose_write(&(pons__pose){true, p->x, p->y, p->yaw});
+    return pons__record_write(&pons__zone_record,
+                              &(pons__zone){.id = id, .names = names, .target = target});
+}
+
 // ---- going there --------------------------------------------------------------------------------
 
 int pons_places_in(const pons_items *it, const char *ns, const pons_value *world, pons_value **ret,
@@ -44,15 +58,13 @@ int pons_places_in(const pons_items *it, const char *ns, const pons_value *world
         json_is_array(own) ? json_copy((pons_value *)(uintptr_t)own) : json_array();
     json_array_foreach(all, i, row)
     {
-        const pons_value *p = pons_get(row, "value");
-        const char *name = pons_get_str(p, "name", "");
-        if (*name && strcmp(pons_get_str(p, "world", ""), world_name(world)) == 0) {
-            pons_value *pose = pons_object("x", json_real(pons_get_num(p, "x", 0.0)), "y",
-                                           json_real(pons_get_num(p, "y", 0.0)), "yaw",
-                                           json_real(pons_get_num(p, "yaw", 0.0)), NULL);
-            json_array_append_new(zones, pons_object("id", json_sprintf(ID "%s", name), "names",
-                                                     json_pack("[s]", name), "target", pose, NULL));
+        pons__item *item = pons__record_read(&pons__item_record, row);
+        pons__named *p = pons__record_read(&pons__named_record, item->value);
+        if (*p->name && strcmp(p->world, world_name(world)) == 0) {
+            json_array_append_new(zones, zone_of(p));
         }
+        pons__record_free(&pons__named_record, p);
+        pons__record_free(&pons__item_record, item);
     }
     pons_value *with = json_copy((pons_value *)(uintptr_t)world);
     with = with ? with : json_object();
@@ -78,9 +90,14 @@ static bool is_place(const char *id)
     return id && strncmp(id, ID, strlen(ID)) == 0;
 }
 
+// Where one goes; a new reference, NULL: there is no such zone.
 static const pons_value *target_of(const pons_value *world, const char *id)
 {
-    return pons_get(pons__find(pons_get(world, "zones"), "id", id), "target");
+    pons__zone *zone =
+        pons__record_read(&pons__zone_record, pons__find(pons_get(world, "zones"), "id", id));
+    const pons_value *target = pons_value_ref(zone->target);
+    pons__record_free(&pons__zone_record, zone);
+    return target;
 }
 
 static bool uses_place(const pons__goal *goal)
@@ -99,8 +116,9 @@ int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error 
 {
     for (size_t i = 0; i < goals->n; i++) {
         const pons__goal *goal = goals->at[i];
-        if (uses_place(goal) &&
-            (!target_of(world, goal->zone) || strcmp(goal->intent, "go_to") != 0)) {
+        const bool uses = uses_place(goal);
+        pons_autovalue target = uses ? (pons_value *)(uintptr_t)target_of(world, goal->zone) : NULL;
+        if (uses && (!target || strcmp(goal->intent, "go_to") != 0)) {
             return pons_error_set(err, PONS_EINVAL, WHERE,
                                   "a place that was named can be gone to, and nothing else");
         }
@@ -108,7 +126,7 @@ int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error 
     for (size_t i = 0; i < goals->n; i++) {
         pons__goal *goal = goals->at[i];
         if (uses_place(goal)) {
-            pons__json(&goal->pose, pons_value_ref(target_of(world, goal->zone)));
+            pons__json(&goal->pose, target_of(world, goal->zone));
             pons__set_text(&goal->zone, "");
         }
     }
@@ -120,10 +138,10 @@ int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error 
 // Why the robot can't tell where this place is; NULL: it can.
 static const char *not_sure(const pons_brain *b, char *ret, size_t cap)
 {
-    const pons_value *t = b->port.telemetry, *where = pons_get(t, "localization");
-    const pons_value *twist = pons_get(t, "twist");
-    const char *state = pons_get_str(where, "state", "sure");
-    if (!json_is_object(pons_get(t, "pose"))) {
+    const pons_report_telemetry *t = &b->port.newest.as.telemetry;
+    const char *state =
+        t->localization.state && *t->localization.state ? t->localization.state : "sure";
+    if (!b->seen || !pons__pose_of(b->seen->pose).known) {
         return "the robot does not know where it is";
     }
     if (strcmp(state, "sure") != 0) {
@@ -132,8 +150,7 @@ static const char *not_sure(const pons_brain *b, char *ret, size_t cap)
                  state);
         return ret;
     }
-    if (fabs(pons_get_num(twist, "v", 0.0)) > STILL_MPS ||
-        fabs(pons_get_num(twist, "w", 0.0)) > STILL_RPS) {
+    if (fabs(t->twist.v) > STILL_MPS || fabs(t->twist.w) > STILL_RPS) {
         return "the robot is moving: say it when it stands there";
     }
     return NULL;
@@ -146,14 +163,18 @@ static const char *taken(pons_brain *b, const char *name)
     pons_autovalue word = NULL;
     pons_autovalue empty = json_object();
     pons_error none = PONS_ERROR_INIT;
-    if (ops->parse(b->opts.policy.self, name, empty, &word, &none) >= 0 &&
-        json_is_string(pons_get(word, "control"))) {
+    const bool parsed_well = ops->parse(b->opts.policy.self, name, empty, &word, &none) >= 0;
+    pons__understood *u = pons__record_read(&pons__understood_record, parsed_well ? word : NULL);
+    const bool controls = u->control;
+    pons__record_free(&pons__understood_record, u);
+    if (controls) {
         return "that is a word that controls the robot";
     }
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const said_as[] = {"", "go to ", "去"};
+    for (size_t i = 0; i < sizeof said_as / sizeof said_as[0]; i++) {
         pons_autovalue parsed = NULL;
         char text[256];
-        snprintf(text, sizeof text, i ? "去%s" : "go to %s", name);
+        snprintf(text, sizeof text, "%s%s", said_as[i], name);
         if (ops->parse(b->opts.policy.self, text, b->port.greeting.as.hello.world, &parsed,
                        &none) >= 0) {
             return "the world has one of that name, or it says something else";
@@ -162,54 +183,52 @@ static const char *taken(pons_brain *b, const char *name)
     return NULL;
 }
 
-static int keep(pons_brain *b, pons_cx *cx, const char *name, const char *by, pons_value **ret,
-                pons_error *err)
+static int keep(pons_brain *b, pons_cx *cx, const pons__named *place, pons_error *err)
 {
     const pons_items it = items_of(b);
-    const pons_value *pose = pons_get(b->port.telemetry, "pose");
     pons_autovalue all = NULL;
     pons_autovalue had = NULL;
     pons_error none = PONS_ERROR_INIT;
     int rc = pons_items_search(&it, &(pons_items_query){.prefix = b->opts.places, .limit = -1},
                                &all, err);
     if (rc >= 0 && json_array_size(all) >= PONS_PLACES_MAX &&
-        pons_items_get(&it, b->opts.places, name, &had, &none) < 0) {
+        pons_items_get(&it, b->opts.places, place->name, &had, &none) < 0) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "there are %d already", PONS_PLACES_MAX);
     }
-    *ret = pons_object("name", json_string(name), "world",
-                       json_string(world_name(b->port.greeting.as.hello.world)), "x",
-                       json_real(pons_get_num(pose, "x", 0.0)), "y",
-                       json_real(pons_get_num(pose, "y", 0.0)), "yaw",
-                       json_real(pons_get_num(pose, "yaw", 0.0)), "made_ms",
-                       json_integer(pons_cx_wall_ms(cx)), "by", json_string(by), NULL);
+    pons_autovalue value = pons__record_write(&pons__named_record, place);
     return rc < 0 ? rc
-                  : pons_cx_item_put(cx, b->opts.places, name, *ret,
+                  : pons_cx_item_put(cx, b->opts.places, place->name, value,
                                      &(pons_item_put){.unsearched = true, .ttl_ms = -1}, err);
 }
 
 static void refused(pons_brain *b, pons_cx *cx, const char *name, const char *why)
 {
-    pons_cx_emit(
-        cx, "place.refused",
-        pons__event(b, pons_object("name", json_string(name), "reason", json_string(why), NULL)));
+    pons__event_emit(b, cx, &pons__place_refused_record,
+                     &(pons__place_told){.name = name, .reason = why});
 }
 
 static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *by)
 {
     char line[160];
-    pons_autovalue place = NULL;
     pons_error err = PONS_ERROR_INIT;
     const char *why = not_sure(b, line, sizeof line);
     why = why ? why : taken(b, name);
-    if (!why && keep(b, cx, name, by, &place, &err) < 0) {
+    const pons__pose at = pons__pose_of(b->seen ? b->seen->pose : NULL);
+    const pons__named place = {.name = name,
+                               .world = world_name(b->port.greeting.as.hello.world),
+                               .x = at.x,
+                               .y = at.y,
+                               .yaw = at.yaw,
+                               .made_ms = pons_cx_wall_ms(cx),
+                               .by = by};
+    if (!why && keep(b, cx, &place, &err) < 0) {
         why = err.message;
     }
     if (why) {
         refused(b, cx, name, why);
         return;
     }
-    pons_cx_emit(cx, "place.kept",
-                 pons__event(b, pons_object("place", pons_value_ref(place), NULL)));
+    pons__event_emit(b, cx, &pons__place_kept_record, &(pons__place_kept){.place = &place});
 }
 
 static void forget(pons_brain *b, pons_cx *cx, const char *name)
@@ -222,8 +241,7 @@ static void forget(pons_brain *b, pons_cx *cx, const char *name)
     } else if (pons_cx_item_delete(cx, b->opts.places, name, &err) < 0) {
         refused(b, cx, name, err.message);
     } else {
-        pons_cx_emit(cx, "place.forgotten",
-                     pons__event(b, pons_object("name", json_string(name), NULL)));
+        pons__event_emit(b, cx, &pons__place_forgotten_record, &(pons__place_told){.name = name});
     }
 }
 
@@ -237,13 +255,14 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
     if (rc == PONS_ENOTFOUND) {
         return false;
     }
-    const char *name = pons_get_str(said, "name", "");
+    pons__naming *naming = pons__record_read(&pons__naming_record, rc >= 0 ? said : NULL);
     if (rc < 0) {
         refused(b, cx, text, err.message);
-    } else if (strcmp(pons_get_str(said, "word", ""), "forget") == 0) {
-        forget(b, cx, name);
+    } else if (strcmp(naming->word, "forget") == 0) {
+        forget(b, cx, naming->name);
     } else {
-        remember(b, cx, name, by);
+        remember(b, cx, naming->name, by);
     }
+    pons__record_free(&pons__naming_record, naming);
     return true;
 }

@@ -28,6 +28,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ANSWERS_KEPT 20
 #define HEARD_KEPT   40
@@ -200,6 +201,35 @@ static const struct pons__open_one *meant(const pons__open *list, const char *qu
     return first;
 }
 
+const char *pons_answer_option(const pons_value *options, const char *text)
+{
+    const char *alike = NULL, *numbered = NULL;
+    size_t i;
+    json_t *option;
+    char number[24];
+    json_array_foreach(options, i, option)
+    {
+        snprintf(number, sizeof number, "%zu", i + 1);
+        const char *words = json_is_string(option) ? json_string_value(option) : "";
+        if (strcmp(words, text) == 0) {
+            return words;
+        }
+        alike = !alike && strcasecmp(words, text) == 0 ? words : alike;
+        numbered = strcmp(number, text) == 0 ? words : numbered;
+    }
+    return alike ? alike : numbered;
+}
+
+// The answer as it will be read: the option that it names, where it names one.
+static pons_value *as_said(const struct pons__open_one *one, const pons__reply *reply,
+                           const pons_value *answer)
+{
+    const char *option = one && one->about && reply->answer
+                             ? pons_answer_option(one->about->options, reply->answer)
+                             : NULL;
+    return option ? pons__with(answer, "answer", json_string(option)) : pons_value_ref(answer);
+}
+
 static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, const char *question,
                  const pons__reply *reply, const pons_value *answer)
 {
@@ -210,7 +240,8 @@ static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, c
     pons__set_text(&a->reason, reply->reason);
     pons__set_text(&a->by, reply->by);
     a->at_ms = at_ms;
-    pons_autovalue bound = pons__with(answer, "id", json_string(question));
+    pons_autovalue said = as_said(one, reply, answer);
+    pons_autovalue bound = pons__with(said, "id", json_string(question));
     pons__json(&a->said, pons__with(bound, "at_ms", json_integer(at_ms)));
     pons__json(&b->hci->approval_response, pons_value_ref(a->said));
     for (size_t i = 0; one && one->task && i < one->task->asks.n; i++) {
@@ -223,6 +254,23 @@ static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, c
     keep(&pons__answer_record, &b->hci->answers, a, ANSWERS_KEPT);
 }
 
+// Nobody has answered by the deadline, whoever was there to see it pass: that is a no.
+static void close_late(pons_brain *b, pons_cx *cx, const struct pons__open_one *one,
+                       const pons__reply *reply)
+{
+    const int64_t until_ms = one && one->about && !one->answered ? one->about->deadline_ms : 0;
+    const int64_t at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(cx);
+    if (until_ms && at_ms >= until_ms && strcmp(reply->action, "reject") != 0) {
+        const pons__reply no = {.id = one->id,
+                                .action = "reject",
+                                .reason = PONS__NO_ANSWER,
+                                .by = PONS__DEADLINE,
+                                .at_ms = until_ms};
+        pons_autovalue said = pons__record_write(&pons__reply_record, &no);
+        bind(b, cx, one, one->id, &no, said);
+    }
+}
+
 // K5: a message is heard.
 void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
@@ -232,6 +280,7 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     const struct pons__open_one *one = meant(&list, reply->id);
     const char *question = reply->id ? reply->id : one ? one->id : "";
     const char *action = reply->action;
+    close_late(b, cx, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;

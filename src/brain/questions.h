@@ -6,6 +6,10 @@
 #include "pons/brain.h"
 #include "pons/graph.h"
 
+// Who says no where nobody has answered in time, and why.
+#define PONS__DEADLINE  "the deadline"
+#define PONS__NO_ANSWER "nobody answered before the deadline"
+
 typedef struct pons__open { // borrowed, until a channel changes
     struct pons__open_one {
         const char *id;

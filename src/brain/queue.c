@@ -69,11 +69,11 @@ static void refuse_late(pons__saying *s)
             (now_ms < q->deadline_ms && now_ms >= q->asked_ms - CLOCK_SLACK_MS)) {
             continue;
         }
-        const char *why = now_ms < q->deadline_ms ? "the clock went back while it was open"
-                                                  : "nobody answered before the deadline";
+        const char *why =
+            now_ms < q->deadline_ms ? "the clock went back while it was open" : PONS__NO_ANSWER;
         pons__reply_hear(
             s,
-            &(pons__reply){.id = q->id, .action = "reject", .reason = why, .by = "the deadline"});
+            &(pons__reply){.id = q->id, .action = "reject", .reason = why, .by = PONS__DEADLINE});
     }
 }
 
@@ -85,13 +85,29 @@ static void take_back(pons__saying *s)
     }
 }
 
+// Why a task's deadline ends it; NULL: it does not. One that was wished for in the future would wait for as long
+// as the clock went back.
+static const char *too_late(const pons__task *task, int64_t now_ms)
+{
+    if (!task->deadline_ms || task->overdue) {
+        return NULL;
+    }
+    if (now_ms < task->created_ms - CLOCK_SLACK_MS) {
+        return "it has a deadline, and the clock went back";
+    }
+    return now_ms < task->deadline_ms         ? NULL
+           : task->status == PONS_TASK_QUEUED ? "its deadline passed before it could begin"
+                                              : "its deadline has passed";
+}
+
 // A task whose deadline has passed is over: what was wished for then is not wished for now.
 static void keep_deadlines(pons__saying *s)
 {
     const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < s->t->queue.n;) {
         pons__task *task = s->t->queue.at[i];
-        if (!task->deadline_ms || now_ms < task->deadline_ms || task->overdue) {
+        const char *why = too_late(task, now_ms);
+        if (!why) {
             i++;
             continue;
         }
@@ -103,11 +119,7 @@ static void keep_deadlines(pons__saying *s)
             s->t->changed = true;
             i++;
         } else {
-            pons__task_end(s, task->id, "failed",
-                           task->status == PONS_TASK_QUEUED
-                               ? "its deadline passed before it could begin"
-                               : "its deadline has passed",
-                           NULL);
+            pons__task_end(s, task->id, "failed", why, NULL);
         }
     }
 }
@@ -163,9 +175,8 @@ static void choose_active(pons__saying *s)
     if (active) {
         active->status = PONS_TASK_PAUSED;
     }
-    const pons_value *pose = s->b->seen ? s->b->seen->pose : NULL;
-    if (pick->status == PONS_TASK_QUEUED && pose) {
-        pons__json(&t->left_at, pons_value_ref(pose));
+    if (pick->status == PONS_TASK_QUEUED) {
+        pons__json(&t->left_at, pons_value_ref(pons__place_now(s->b)));
     }
     pick->status = PONS_TASK_ACTIVE;
     pons__set_text(&t->active_task_id, pick->id);

@@ -10,12 +10,12 @@
 
 // clang-format off
 static const pons__field meets_fields[] = {
-    {"intent", TEXT,   NEVER, offsetof(pons__meets, intent), .means = "of the goals that it meets"},
+    {"intent", TEXT,   NEVER, offsetof(pons__meets, intent), .means = "of the goals that it meets; `do`: called by its name or by a phrase, of which its `test` and `says` count"},
     {"args",   JSON,   KEY,   offsetof(pons__meets, args), .means = "a template: `$zone` is the goal's, `$robot.zone` the robot's, `$each` the next of `each`, `$here` says where the robot is, `$seconds|1` has a default. A member that is lacking: it does not meet that goal"},
     {"test",   JSON,   KEY,   offsetof(pons__meets, test), .means = "when it is met: `ended` (well; as without), `at`, `charged`, or facts of the telemetry: `{\"docked\": false}`"},
     {"step",   INT,    KEY,   offsetof(pons__meets, step), .preset = 1, .means = "of several skills that meet it in turn"},
     {"each",   TEXT,   KEY,   offsetof(pons__meets, each), .means = "the goal's list of which each one is done"},
-    {"says",   TEXT,   KEY,   offsetof(pons__meets, says), .means = "what it does, for people: `go to $zone`"},
+    {"says",   TEXT,   KEY,   offsetof(pons__meets, says), .means = "what it does, for people: `go to $zone`. A member that is lacking: the skill's name"},
 };
 TABLE(meets, "one of `meets` in a skill's registry item: a goal that it meets (schemas/skill.json)");
 

@@ -4,6 +4,7 @@
 #include "brain/robot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef enum setting_kind {
@@ -15,7 +16,7 @@ typedef enum setting_kind {
 } setting_kind;
 
 typedef struct setting {
-    const char *section, *name; // section "": of the top
+    const char *section, *name; // section "": of the top; "a.b": b in a
     setting_kind kind;
     size_t at;
     double preset;
@@ -80,6 +81,10 @@ static const setting settings[] = {
     INT("model", "prompt_bytes_max", prompt_bytes_max, 65536),
     INT("model", "prompt_tokens_max", prompt_tokens_max, 3600),
     NUM("approval", "deadline_s", approval_deadline_s, 0.0),
+    LONG("store.keep", "tasks", keep.tasks, 50),
+    NUM("store.keep", "days", keep.days, 30.0),
+    NUM("store.keep", "size_mb", keep.size_mb, 256.0),
+    NUM("store.keep", "audit_days", keep.audit_days, 365.0),
     VALUE("approval", "skills", approval_skills),
     VALUE("approval", "ask_on_unknown", unknown_ask),
     VALUE("", "resources", resources),
@@ -107,12 +112,23 @@ static void read_setting(const setting *s, const pons_value *of, pons__rules_ker
     }
 }
 
+static const pons_value *section_of(const pons_value *config, const char *path)
+{
+    char name[32];
+    for (size_t n; *path; path += n + (path[n] == '.')) {
+        n = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)n, path);
+        config = pons_get(config, name);
+    }
+    return config;
+}
+
 void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
 {
     *ret = (pons__rules_kernel){0};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const setting *s = &settings[i];
-        read_setting(s, *s->section ? pons_get(config, s->section) : config, ret);
+        read_setting(s, section_of(config, s->section), ret);
     }
 }
 

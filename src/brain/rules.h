@@ -2,6 +2,7 @@
 #ifndef PONS_BRAIN_RULES_H
 #define PONS_BRAIN_RULES_H
 
+#include "brain/keep/keep.h"
 #include "pons/value.h"
 
 typedef struct pons__rules_kernel {
@@ -13,7 +14,8 @@ typedef struct pons__rules_kernel {
     int failures_max;                                // consecutive, of one skill
     double no_progress_m, no_progress_s, check_in_s; // robot time
     double goal_expires_ms, link_wait_ms, model_retry_s;
-    int ladder_other_ways, ladder_waits, ladder_swings; // rungs before a person is asked (ladder.c)
+    int ladder_other_ways, ladder_waits,
+        ladder_swings; // rungs before a person is asked (react/ladder.c)
     double ladder_wait_s, ladder_progress_m;
     int recursion_limit, model_attempts;
     int model_decisions_max;    // without progress, then the rules decide
@@ -23,6 +25,7 @@ typedef struct pons__rules_kernel {
     int priority_background, priority_user, priority_urgent, priority_charge;
     bool auto_reset_sim, after_reset_continue;
     bool overdue_goes_on;              // a task whose deadline has passed is not ended
+    pons__keep_rules keep;             // what ended tasks leave
     const pons_value *resources;       // {name: amount} of what is counted; borrowed
     const pons_value *approval_skills; // names that need a person; borrowed from the config
     const pons_value *unknown_ask;     // names whose unknown outcome a person must settle

@@ -10,9 +10,11 @@
 // The letter is a wish: it answers no question that happens to be open, and sets nothing free.
 #include "brain/schedule.h"
 
+#include "brain/event.h"
+#include "brain/items.h"
 #include "brain/letter.h"
 #include "brain/places.h"
-#include "brain/record_table.h"
+#include "brain/words.h"
 #include "pons/brain_schedule.h"
 #include "pons/log.h"
 #include "pons/schedule.h"
@@ -27,19 +29,22 @@
 
 // ---- items --------------------------------------------------------------------------------------
 
-static int next_of(const pons_value *v, int64_t after_ms, int64_t *ret, pons_error *err)
+static int next_of(const pons__scheduled *s, int64_t after_ms, int64_t *ret, pons_error *err)
 {
     pons_zone *zone = NULL;
     pons_schedule when;
-    int rc = pons_zone_open(pons_get_str(v, "zone", NULL), &zone, err);
-    rc = rc < 0 ? rc
-                : pons_schedule_read(pons_get_str(v, "schedule", ""), pons_get_int(v, "made_ms", 0),
-                                     zone, &when, err);
+    int rc = pons_zone_open(s->zone, &zone, err);
+    rc = rc < 0 ? rc : pons_schedule_read(s->schedule, s->made_ms, zone, &when, err);
     if (rc >= 0) {
         *ret = pons_schedule_next(&when, zone, after_ms);
     }
     pons_zone_close(zone);
     return rc;
+}
+
+static bool is_utf8(const char *text)
+{
+    return pons_utf8_valid(text, strlen(text)) == strlen(text);
 }
 
 static void new_id(char ret[16])
@@ -59,57 +64,64 @@ int pons_schedule_goal_make(const pons_schedule_goal *g, int64_t now_ms, pons_va
                             pons_error *err)
 {
     char id[16];
-    int64_t next = 0;
     const char *text = g->text + strspn(g->text, " \t\r\n");
     if (!*text || strlen(text) > PONS_SCHEDULE_GOAL_MAX) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "a goal has 1 to %d bytes",
                               PONS_SCHEDULE_GOAL_MAX);
     }
     new_id(id);
-    pons_autovalue v = pons_object(
-        "id", json_string(g->id ? g->id : id), "text", json_string(text), "schedule",
-        json_string(g->schedule), "zone", json_string(g->zone ? g->zone : ""), "enabled",
-        json_true(), "made_ms", json_integer(now_ms), "set_ms", json_integer(now_ms), "late_ms",
-        json_integer(g->late_ms), "priority", g->priority ? json_string(g->priority) : NULL,
-        "deadline_ms", g->deadline_ms > 0 ? json_integer(g->deadline_ms) : NULL, "by",
-        json_string(g->by ? g->by : "a person"), "done", json_integer(0), "missed", json_integer(0),
-        NULL);
-    if (!v || !pons_get(v, "text") || !pons_get(v, "schedule")) {
+    pons_autovalue priority = g->priority ? json_string(g->priority) : NULL;
+    pons__scheduled made = {.id = g->id ? g->id : id,
+                            .text = text,
+                            .schedule = g->schedule,
+                            .zone = g->zone ? g->zone : "",
+                            .enabled = true,
+                            .made_ms = now_ms,
+                            .set_ms = now_ms,
+                            .late_ms = g->late_ms,
+                            .priority = priority,
+                            .deadline_ms = g->deadline_ms > 0 ? g->deadline_ms : 0,
+                            .by = g->by ? g->by : "a person"};
+    if (!is_utf8(made.id) || !is_utf8(text) || !is_utf8(made.schedule) || !is_utf8(made.zone) ||
+        !is_utf8(made.by) || (g->priority && !priority)) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "the goal is not valid UTF-8");
     }
-    const int rc = next_of(v, now_ms, &next, err);
+    const int rc = next_of(&made, now_ms, &made.next_ms, err);
     if (rc < 0) {
         return rc;
     }
-    if (next == 0) {
+    if (made.next_ms == 0) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "'%s' is never due", g->schedule);
     }
-    json_object_set_new(v, "next_ms", json_integer(next));
-    *ret = pons_value_ref(v);
+    *ret = pons__record_write(&pons__scheduled_record, &made);
+    return PONS_OK;
+}
+
+static int enabled(const pons__scheduled *was, bool on, int64_t now_ms, pons_value **ret,
+                   pons_error *err)
+{
+    pons__scheduled s = *was;                                                 // its texts are was's
+    s.made_ms = now_ms < was->made_ms - CLOCK_WAS_MS ? now_ms : was->made_ms; // by a wrong clock
+    const int rc = next_of(&s, now_ms, &s.next_ms, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (on && s.next_ms == 0) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "%s: its time is over", was->id);
+    }
+    s.enabled = on;
+    s.set_ms = now_ms;
+    *ret = pons__record_write(&pons__scheduled_record, &s);
     return PONS_OK;
 }
 
 int pons_schedule_goal_enable(const pons_value *was, bool on, int64_t now_ms, pons_value **ret,
                               pons_error *err)
 {
-    int64_t next = 0;
-    pons_autovalue v = json_copy((pons_value *)(uintptr_t)was);
-    if (now_ms < pons_get_int(was, "made_ms", 0) - CLOCK_WAS_MS) { // by a clock that was wrong
-        json_object_set_new(v, "made_ms", json_integer(now_ms));
-    }
-    const int rc = next_of(v, now_ms, &next, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (on && next == 0) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "%s: its time is over",
-                              pons_get_str(was, "id", ""));
-    }
-    json_object_set_new(v, "enabled", json_boolean(on));
-    json_object_set_new(v, "set_ms", json_integer(now_ms));
-    json_object_set_new(v, "next_ms", json_integer(next));
-    *ret = pons_value_ref(v);
-    return PONS_OK;
+    pons__scheduled *s = pons__record_read(&pons__scheduled_record, was);
+    const int rc = enabled(s, on, now_ms, ret, err);
+    pons__record_free(&pons__scheduled_record, s);
+    return rc;
 }
 
 static int room(const pons_items *it, const char *ns, pons_error *err)
@@ -122,10 +134,9 @@ static int room(const pons_items *it, const char *ns, pons_error *err)
     return rc;
 }
 
-int pons_schedule_goal_put(const pons_items *it, const char *ns, const pons_value *value,
-                           pons_error *err)
+static int put(const pons_items *it, const char *ns, const char *id, const pons_value *value,
+               pons_error *err)
 {
-    const char *id = pons_get_str(value, "id", "");
     pons_autovalue had = NULL;
     pons_error none = PONS_ERROR_INIT;
     const bool old = pons_items_get(it, ns, id, &had, &none) >= 0;
@@ -133,6 +144,15 @@ int pons_schedule_goal_put(const pons_items *it, const char *ns, const pons_valu
     return rc < 0 ? rc
                   : pons_items_put(it, ns, id, value,
                                    &(pons_item_put){.unsearched = true, .ttl_ms = -1}, err);
+}
+
+int pons_schedule_goal_put(const pons_items *it, const char *ns, const pons_value *value,
+                           pons_error *err)
+{
+    pons__scheduled *s = pons__record_read(&pons__scheduled_record, value);
+    const int rc = put(it, ns, s->id, value, err);
+    pons__record_free(&pons__scheduled_record, s);
+    return rc;
 }
 
 static pons_items items_of(const pons_brain *b)
@@ -148,104 +168,101 @@ const char *pons__schedule_of(const char *by)
 // ---- looking ------------------------------------------------------------------------------------
 
 // The item as it is to be from now on: due next; NULL: nothing is left of it.
-static pons_value *moved_on(const pons_value *was, int64_t now_ms, bool missed, pons_error *err)
+static pons_value *moved_on(const pons__scheduled *was, int64_t now_ms, bool missed,
+                            pons_error *err)
 {
-    int64_t next = 0;
-    const int64_t due = pons_get_int(was, "next_ms", 0);
-    if (next_of(was, now_ms > due ? now_ms : due, &next, err) < 0) {
-        next = 0;
+    pons__scheduled s = *was; // its texts are was's
+    if (next_of(was, now_ms > was->next_ms ? now_ms : was->next_ms, &s.next_ms, err) < 0) {
+        s.next_ms = 0;
         missed = true; // its zone is gone, say: a person must see it
     }
-    if (next == 0 && !missed) {
+    if (s.next_ms == 0 && !missed) {
         return NULL;
     }
-    pons_value *v = json_copy((pons_value *)(uintptr_t)was);
-    const char *count = missed ? "missed" : "done";
-    json_object_set_new(v, count, json_integer(pons_get_int(was, count, 0) + 1));
-    json_object_set_new(v, missed ? "missed_ms" : "last_ms", json_integer(due));
-    json_object_set_new(v, "set_ms", json_integer(now_ms));
-    json_object_set_new(v, "next_ms", json_integer(next));
-    json_object_set_new(v, "enabled", json_boolean(next != 0));
-    return v;
+    s.missed += missed;
+    s.done += !missed;
+    *(missed ? &s.missed_ms : &s.last_ms) = was->next_ms;
+    s.set_ms = now_ms;
+    s.enabled = s.next_ms != 0;
+    return pons__record_write(&pons__scheduled_record, &s);
 }
 
-static pons_value *told(pons_brain *b, const pons_value *item, int64_t now_ms)
+static pons_value *told(pons_brain *b, const pons__record *type, const pons__scheduled *s,
+                        int64_t now_ms, const char *reason)
 {
-    const int64_t due = pons_get_int(item, "next_ms", 0);
-    return pons__event(b,
-                       pons_object("schedule_id", json_string(pons_get_str(item, "id", "")), "text",
-                                   json_string(pons_get_str(item, "text", "")), "due_ms",
-                                   json_integer(due), "late_ms", json_integer(now_ms - due), NULL));
+    return pons__event(
+        b, pons__record_write(type, &(pons__schedule_told){.schedule_id = s->id,
+                                                           .text = s->text,
+                                                           .due_ms = s->next_ms,
+                                                           .late_ms = now_ms - s->next_ms,
+                                                           .reason = reason}));
 }
 
-static int write_of(const pons_brain *b, const pons_value *was, const pons_value *next,
-                    int64_t now_ms, pons_item_write **ret, pons_error *err)
+static int write_of(const pons_brain *b, const char *id, const pons_value *next, int64_t now_ms,
+                    pons_item_write **ret, pons_error *err)
 {
     const pons_items it = items_of(b);
-    const char *id = pons_get_str(was, "id", "");
-    const pons_item_put put = {.unsearched = true, .ttl_ms = -1};
+    const pons_item_put how = {.unsearched = true, .ttl_ms = -1};
     return next
-               ? pons_items_write_put(&it.opts, now_ms, b->opts.schedules, id, next, &put, ret, err)
+               ? pons_items_write_put(&it.opts, now_ms, b->opts.schedules, id, next, &how, ret, err)
                : pons_items_write_delete(b->opts.schedules, id, ret, err);
 }
 
-static int fire(pons_brain *b, const pons_value *was, int64_t now_ms, pons_error *err)
+static int fire(pons_brain *b, const pons__scheduled *was, int64_t now_ms, pons_error *err)
 {
     char by[64];
     pons_item_write *item = NULL;
     pons_error own = PONS_ERROR_INIT;
     pons_autovalue next = moved_on(was, now_ms, false, &own);
-    const int64_t lasts = pons_get_int(was, "deadline_ms", 0);
-    snprintf(by, sizeof by, BY "%.48s", pons_get_str(was, "id", ""));
-    const pons__said said = {.text = pons_get_str(was, "text", ""),
+    snprintf(by, sizeof by, BY "%.48s", was->id);
+    const pons__said said = {.text = was->text,
                              .word = "",
                              .by = by,
-                             .priority = pons_get(was, "priority"),
-                             .deadline_ms = lasts > 0 ? now_ms + lasts : 0};
+                             .priority = was->priority,
+                             .deadline_ms = was->deadline_ms > 0 ? now_ms + was->deadline_ms : 0};
     pons_autovalue value = pons__record_write(&pons__said_record, &said);
-    int rc = write_of(b, was, next, now_ms, &item, err);
+    int rc = write_of(b, was->id, next, now_ms, &item, err);
     rc = rc < 0 ? rc
-                : pons_thread_post_with(b->thread, PONS_NS_KERNEL,
-                                        pons__letter_words[PONS_LETTER_WISH], value, "schedule.due",
-                                        told(b, was, now_ms), item, err);
+                : pons_thread_post_with(
+                      b->thread, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_WISH], value,
+                      pons__schedule_due_record.name,
+                      told(b, &pons__schedule_due_record, was, now_ms, ""), item, err);
     free(item);
     b->tick_now = b->tick_now || rc >= 0;
     return rc;
 }
 
 // Told before it is written that it was: who dies in between tells it again, and does not keep it for himself.
-static int miss(pons_brain *b, const pons_value *was, int64_t now_ms, const char *why,
+static int miss(pons_brain *b, const pons__scheduled *was, int64_t now_ms, const char *why,
                 pons_error *err)
 {
     pons_error own = PONS_ERROR_INIT;
     pons_autovalue next = moved_on(was, now_ms, true, &own);
-    pons_value *payload = told(b, was, now_ms);
-    json_object_set_new(payload, "reason", json_string(own.status ? own.message : why));
-    int rc = pons_thread_emit(b->thread, PONS_NS_KERNEL, "schedule.missed", payload, err);
+    const pons__record *type = &pons__schedule_missed_record;
+    int rc = pons_thread_emit(b->thread, PONS_NS_KERNEL, type->name,
+                              told(b, type, was, now_ms, own.status ? own.message : why), err);
     const pons_items it = items_of(b);
-    return rc < 0 ? rc : pons_schedule_goal_put(&it, b->opts.schedules, next, err);
+    return rc < 0 ? rc : put(&it, b->opts.schedules, was->id, next, err);
 }
 
-static int look_at(pons_brain *b, const pons_value *v, int64_t now_ms, pons_error *err)
+static int look_at(pons_brain *b, const pons__scheduled *s, int64_t now_ms, pons_error *err)
 {
-    const int64_t due = pons_get_int(v, "next_ms", 0), late = pons_get_int(v, "late_ms", 0);
-    if (!pons_get_bool(v, "enabled", false)) {
+    if (!s->enabled) {
         return PONS_OK;
     }
-    if (now_ms <
-        pons_get_int(v, "set_ms", 0) - CLOCK_WAS_MS) { // the clock was wrong when it was set
+    if (now_ms < s->set_ms - CLOCK_WAS_MS) { // the clock was wrong when it was set
         pons_autovalue next = NULL;
         const pons_items it = items_of(b);
-        return pons_schedule_goal_enable(v, true, now_ms, &next, err) < 0
-                   ? miss(b, v, now_ms, err->message, err)
-                   : pons_schedule_goal_put(&it, b->opts.schedules, next, err);
+        return enabled(s, true, now_ms, &next, err) < 0
+                   ? miss(b, s, now_ms, err->message, err)
+                   : put(&it, b->opts.schedules, s->id, next, err);
     }
-    if (due == 0 || due > now_ms) {
+    if (s->next_ms == 0 || s->next_ms > now_ms) {
         return PONS_OK;
     }
-    return late >= 0 && now_ms - due > late
-               ? miss(b, v, now_ms, "nobody was there at its time", err)
-               : fire(b, v, now_ms, err);
+    return s->late_ms >= 0 && now_ms - s->next_ms > s->late_ms
+               ? miss(b, s, now_ms, "nobody was there at its time", err)
+               : fire(b, s, now_ms, err);
 }
 
 int pons__schedules_look(pons_brain *b, pons_error *err)
@@ -268,14 +285,18 @@ int pons__schedules_look(pons_brain *b, pons_error *err)
     json_array_foreach(all, i, one)
     {
         pons_error own = PONS_ERROR_INIT;
-        const int looked = look_at(b, pons_get(one, "value"), now_ms, &own);
+        pons__item *row = pons__record_read(&pons__item_record, one);
+        pons__scheduled *s = pons__record_read(&pons__scheduled_record, row->value);
+        const int looked = look_at(b, s, now_ms, &own);
+        if (looked < 0 && looked != PONS_ESTALE) { // it stays due
+            pons_log(PONS_LOG_WARN, WHERE, "%s: %s", row->key, own.message);
+        }
+        pons__record_free(&pons__scheduled_record, s);
+        pons__record_free(&pons__item_record, row);
         if (looked == PONS_ESTALE) { // the thread is somebody else's
             *err = own;
             rc = looked;
             break;
-        }
-        if (looked < 0) { // it stays due
-            pons_log(PONS_LOG_WARN, WHERE, "%s: %s", pons_get_str(one, "key", ""), own.message);
         }
     }
     if (b->opts.schedules_keep) {
@@ -295,7 +316,9 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
     pons_error why = PONS_ERROR_INIT;
     pons_autovalue world = pons__places_world(b);
     const int rc = ops->parse(b->opts.policy.self, text, world, &parsed, &why);
-    const bool control = rc >= 0 && json_is_string(pons_get(parsed, "control"));
+    pons__understood *u = pons__record_read(&pons__understood_record, rc >= 0 ? parsed : NULL);
+    const bool control = u->control;
+    pons__record_free(&pons__understood_record, u);
     const bool twice =
         ops->when(b->opts.policy.self, text, &again, &(pons_error)PONS_ERROR_INIT) >= 0;
     snprintf(ret, cap, "%s",
@@ -305,38 +328,48 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
                                       : "");
 }
 
-static int keep_said(pons_brain *b, pons_cx *cx, const pons_value *when, const char *by,
+static int keep_said(pons_brain *b, pons_cx *cx, const pons__timed *when, const char *by,
                      pons_value **ret, pons_error *err)
 {
     const pons_items it = items_of(b);
-    const pons_schedule_goal goal = {.text = pons_get_str(when, "text", ""),
-                                     .schedule = pons_get_str(when, "schedule", ""),
+    char id[16];
+    new_id(id);
+    const pons_schedule_goal goal = {.id = id,
+                                     .text = when->text,
+                                     .schedule = when->schedule,
                                      .late_ms = PONS_SCHEDULE_LATE_USUAL_MS,
                                      .by = by};
     int rc = pons_schedule_goal_make(&goal, pons_cx_wall_ms(cx), ret, err);
     rc = rc < 0 ? rc : room(&it, b->opts.schedules, err);
     return rc < 0 ? rc
-                  : pons_cx_item_put(cx, b->opts.schedules, pons_get_str(*ret, "id", ""), *ret,
+                  : pons_cx_item_put(cx, b->opts.schedules, id, *ret,
                                      &(pons_item_put){.unsearched = true, .ttl_ms = -1}, err);
 }
 
 bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by)
 {
     const pons_policy_ops *ops = b->opts.policy.ops;
-    pons_autovalue when = NULL;
+    pons_autovalue said = NULL;
     pons_autovalue item = NULL;
     pons_error err = PONS_ERROR_INIT;
     char fault[PONS_ERROR_MESSAGE_MAX];
-    if (!b->opts.schedules || !ops->when || ops->when(b->opts.policy.self, text, &when, &err) < 0) {
+    if (!b->opts.schedules || !ops->when || ops->when(b->opts.policy.self, text, &said, &err) < 0) {
         return false;
     }
-    fault_of(b, pons_get_str(when, "text", ""), fault, sizeof fault);
+    pons__timed *when = pons__record_read(&pons__timed_record, said);
+    fault_of(b, when->text, fault, sizeof fault);
     if (!*fault && keep_said(b, cx, when, by, &item, &err) < 0) {
         snprintf(fault, sizeof fault, "%s", err.message);
     }
-    pons_cx_emit(cx, *fault ? "schedule.refused" : "schedule.added",
-                 pons__event(b, *fault ? pons_object("text", json_string(text), "reason",
-                                                     json_string(fault), NULL)
-                                       : pons_object("schedule", pons_value_ref(item), NULL)));
+    pons__record_free(&pons__timed_record, when);
+    if (*fault) {
+        pons__event_emit(b, cx, &pons__schedule_refused_record,
+                         &(pons__schedule_refused){.text = text, .reason = fault});
+        return true;
+    }
+    pons__scheduled *kept = pons__record_read(&pons__scheduled_record, item);
+    pons__event_emit(b, cx, &pons__schedule_added_record,
+                     &(pons__schedule_added){.schedule = kept});
+    pons__record_free(&pons__scheduled_record, kept);
     return true;
 }

@@ -1,5 +1,5 @@
 // state.h - what the brain knows, as structs: tasks, results, running skills, operations, decisions,
-// questions, the inner loop, the kernel. Their tables of fields are in state.c (record.h), and stand in
+// questions, the inner loop, the kernel. Their tables of fields are in state.c and state_react.c (record.h), and stand in
 // docs/brain.md.
 //
 // The channels of both graphs hold these structs written as JSON, and nothing else of pons spells the
@@ -341,6 +341,11 @@ typedef struct pons__claim {       // one of `claims`: what a model says is true
 } pons__claim;
 extern const pons__record pons__claim_record;
 
+typedef struct pons__patch { // plan_patch: one of them; lists as they were said
+    const pons_value *goals, *steps;
+} pons__patch;
+extern const pons__record pons__patch_record;
+
 // A decision, as it passed the door. What it says to do stays as it was said until R3.
 typedef struct pons__decision {
     int type; // pons__decision_type
@@ -351,6 +356,19 @@ typedef struct pons__decision {
 extern const pons__record pons__decision_record;
 
 // ---- mail between the two graphs ----------------------------------------------------------------
+
+typedef enum pons__mail_kind {
+    PONS_MAIL_OTHER, // of a later program
+    PONS_MAIL_ACTIVATE,
+    PONS_MAIL_PREEMPT,
+} pons__mail_kind;
+extern const char *const pons__mail_words[];
+
+typedef struct pons__mail { // what the inner loop's inbox brings
+    int kind;               // pons__mail_kind
+    const pons_value *value;
+} pons__mail;
+extern const pons__record pons__mail_record;
 
 typedef struct pons__activate { // the kernel: start on this task
     int64_t activation;
@@ -394,6 +412,11 @@ typedef struct pons__human { // what a person said last
 } pons__human;
 extern const pons__record pons__human_record;
 
+typedef struct pons__message { // an item of the channel `messages`
+    const char *id, *role, *content;
+} pons__message;
+extern const pons__record pons__message_record;
+
 typedef struct pons__react {
     int64_t activation;
     int mode;
@@ -425,6 +448,7 @@ typedef struct pons__react {
     pons__list also;          // pons__question: the others of the same decision
     const char *answered, *edit_refused;
     const pons_value *edit_before; // the inner loop when it asked
+    const pons_value *unsent;      // {goals, plan}: before the decision that a person has approved
     const char *end_status;        // how the task ends, when the decision alone does not say it
 } pons__react;
 extern const pons__record pons__react_record;

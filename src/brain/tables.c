@@ -4,6 +4,7 @@
 #include "brain/effect.h"
 #include "brain/event.h"
 #include "brain/guard.h"
+#include "brain/items.h"
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
@@ -12,6 +13,7 @@
 #include "brain/state.h"
 #include "brain/status.h"
 #include "brain/trace.h"
+#include "brain/words.h"
 #include "brain/zones.h"
 
 // clang-format off
@@ -42,6 +44,7 @@ const pons__record *const pons__state_records[] = {
     &pons__react_record,
     &pons__decision_record,
     &pons__claim_record,
+    &pons__patch_record,
     &pons__proposed_record,
     &pons__payload_record,
     &pons__asked_record,
@@ -50,12 +53,14 @@ const pons__record *const pons__state_records[] = {
     &pons__human_record,
     &pons__preempt_record,
     &pons__pace_record,
+    &pons__message_record,
     &pons__trace_record,
     &pons__entry_record,
     &pons__metrics_record,
     &pons__skills_record,
     &pons__running_record,
     &pons__result_record,
+    &pons__mail_record,
     &pons__activate_record,
     &pons__outcome_record,
     &pons__wait_record,
@@ -63,6 +68,13 @@ const pons__record *const pons__state_records[] = {
     &pons__word_record,
     &pons__ended_record,
     &pons__news_record,
+    &pons__model_asked_record,
+    &pons__model_answer_record,
+    &pons__model_usage_record,
+    &pons__sought_record,
+    &pons__sought_in_vain_record,
+    &pons__waits_record,
+    &pons__confirming_record,
     &pons__robot_record,
     &pons__latch_record,
     &pons__world_record,
@@ -86,6 +98,13 @@ const pons__record *const pons__state_records[] = {
     &pons__said_record,
     &pons__reply_record,
     &pons__stopping_record,
+    &pons__understood_record,
+    &pons__timed_record,
+    &pons__naming_record,
+    &pons__hurry_record,
+    &pons__item_record,
+    &pons__scheduled_record,
+    &pons__named_record,
     &pons__status_record,
     &pons__status_task_record,
     &pons__status_skill_record,
@@ -119,6 +138,14 @@ const pons__record *const pons__state_records[] = {
     &pons__plan_status_told_record,
     &pons__spoken_record,
     &pons__stop_told_record,
+    &pons__schedule_added_record,
+    &pons__schedule_refused_record,
+    &pons__schedule_due_record,
+    &pons__schedule_missed_record,
+    &pons__schedule_skipped_record,
+    &pons__place_kept_record,
+    &pons__place_forgotten_record,
+    &pons__place_refused_record,
     &pons__schema_failed_record,
     &pons__run_done_record,
     NULL};

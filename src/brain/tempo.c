@@ -39,7 +39,7 @@ static int64_t next_step(int64_t percent, bool up)
     return next;
 }
 
-// In force as far as the body has said; 0: it knows of none.
+// In force as far as the body has said; 0: it knows of none, which the report's table does not tell from 100.
 static int64_t in_force(const pons_brain *b)
 {
     return b->tempo.taken ? b->tempo.taken : pons_get_int(b->port.telemetry, "pace_percent", 0);
@@ -50,12 +50,11 @@ static void refused(pons_brain *b, pons_cx *cx, const char *reason)
     pons__event_emit(b, cx, &pons__tempo_refused_record, &(pons__tempo_refused){.reason = reason});
 }
 
-int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps,
-                     int64_t *ret_percent, pons_error *err)
+static int wanted(const pons__hurry *said, int64_t now_percent, double top_mps,
+                  int64_t *ret_percent, pons_error *err)
 {
-    const char *word = pons_get_str(said, "word", "");
-    const double number = pons_get_num(said, "number", 0.0);
-    double percent = number;
+    const char *word = said->word;
+    double percent = said->number;
     if (strcmp(word, "slower") == 0 || strcmp(word, "faster") == 0) {
         const bool up = *word == 'f';
         const int64_t next = next_step(now_percent, up);
@@ -70,7 +69,7 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
     if (strcmp(word, "normal") == 0) {
         percent = FULL;
     } else if (strcmp(word, "mps") == 0) {
-        percent = top_mps > 0.0 ? FULL * number / top_mps : NAN;
+        percent = top_mps > 0.0 ? FULL * said->number / top_mps : NAN;
     }
     percent = floor(percent + 1e-9); // never faster than was said
     if (!(percent >= steps[0] && percent <= FULL)) {
@@ -81,12 +80,21 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
                    : pons_error_set(err, PONS_EINVAL, "pace",
                                     "it may be from %d to %d %% of its speed", steps[0], FULL);
     }
-    if (pons_get_bool(said, "at_most", false) && (int64_t)percent > now_percent) {
+    if (said->at_most && (int64_t)percent > now_percent) {
         return pons_error_set(err, PONS_EINVAL, "pace", "it is slower than that already: %lld %%",
                               (long long)now_percent);
     }
     *ret_percent = (int64_t)percent;
     return PONS_OK;
+}
+
+int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps,
+                     int64_t *ret_percent, pons_error *err)
+{
+    pons__hurry *hurry = pons__record_read(&pons__hurry_record, said);
+    const int rc = wanted(hurry, now_percent, top_mps, ret_percent, err);
+    pons__record_free(&pons__hurry_record, hurry);
+    return rc;
 }
 
 // Nothing of it is answered yet; sent_ms: when another one was sent that is not either.
@@ -97,7 +105,7 @@ static void begin(pons_brain *b, int64_t sent_ms)
     b->tempo.answer = PONS__TEMPO_OPEN;
 }
 
-void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons_value *said,
+void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons__hurry *said,
                       const char *by, bool person)
 {
     pons_error why = PONS_ERROR_INIT;
@@ -109,8 +117,7 @@ void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons_val
     }
     const int64_t now = t->tempo ? t->tempo->percent : told;
     int64_t percent = now;
-    if (pons_pace_wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent,
-                         &why) < 0) {
+    if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &why) < 0) {
         refused(b, cx, why.message);
         return;
     }

@@ -3,10 +3,11 @@
 #define PONS_BRAIN_TEMPO_H
 
 #include "brain/self.h"
+#include "brain/words.h"
 
-// Somebody says how fast (said: as a policy's `pace` has it): kept with the tick's own commit, or told why not.
+// Somebody says how fast: kept with the tick's own commit, or told why not.
 // person false: a model's words, or a schedule's, which make nothing faster.
-void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons_value *said,
+void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons__hurry *said,
                       const char *by, bool person);
 // K5, each tick: what the body has answered.
 void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t);

@@ -28,6 +28,12 @@ pons__pose pons__pose_of(const pons_value *v)
                         .yaw = pons_get_num(v, "yaw", 0.0)};
 }
 
+pons_value *pons__pose_write(const pons__pose *at)
+{
+    return pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(at->yaw),
+                       NULL);
+}
+
 static bool is_called(const pons__zone *zone, const char *name)
 {
     const char *language;

@@ -11,6 +11,8 @@ typedef struct pons__pose { // in the map
 } pons__pose;
 pons__pose pons__pose_of(const pons_value *v); // {x, y, yaw?}; NULL: not known
 
+pons_value *pons__pose_write(const pons__pose *at); // new: {x, y, yaw}
+
 typedef struct pons__zone {
     const char *id;
     const pons_value *names;      // {language: [text]}

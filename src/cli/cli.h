@@ -118,6 +118,8 @@ int cli_yaml(const cli *c, const char *relative, const char *schema, pons_value 
              pons_error *err); // "config/NAME", checked by a file of schemas/, or NULL
 int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml, checked
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
+int cli_config_check(cli *c,
+                     pons_error *err); // all files of it; the first that is not sound is in *err
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
 int cli_world(const char *name, pons_value **ret, pons_error *err);
 void cli_worlds_of(const char *workspace); // it outlives the commands
@@ -248,6 +250,8 @@ typedef struct cli_session_guest {
     // its own.
     const char *prompt;
     void (*said)(void *user, const char *line);
+    // With said: a line was a stop, and is the robot's; latched: that is on the disk.
+    void (*stopped)(void *user, bool latched);
     // A descriptor that is looked at too, and what is done when it can be read; NULL: none.
     int (*fd)(void *user);
     void (*work)(void *user);
@@ -311,9 +315,19 @@ void cli_bridge_end(pid_t pid); // 0: none
 // pid, or -1.
 pid_t cli_child_start(const cli *c, const char *log, const char *const *argv);
 
-// cmd_word.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
+// halt.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
-void cli_stop_word(cli *c, const pons_policy *policy, const char *text);
+// true: they were one, and the latch is on the disk.
+bool cli_stop_word(cli *c, const pons_policy *policy, const char *text);
+// Whether words stop or pause the robot: what is said so is no answer, whatever is asked. And saying them: a stop
+// reaches the wheels first.
+bool cli_halts(const pons_policy *policy, const char *text);
+// Whether a person talks to the robot and means it to stop: no other words, or a mark behind the first of them
+// ("stop! the cat"). In a talk about other things a word that stops may stand anywhere.
+bool cli_stops(const pons_policy *policy, const char *text);
+bool cli_no_body(int rc); // of cli_stop_robots: there is no robot that it could have stopped
+pons_value *cli_stopped(const char *reason); // what --json says of a stop that latched; new
+int cli_halt(cli *c, pons_store store, const char *thread, const char *text, pons_error *err);
 // ask_body.c: lifts the latch; PONS_OK when the body says so.
 int cli_reset_body(cli *c, pons_error *err);
 // fleet_all.c: the same, and pons_stop_send, to every robot of the fleet where the workspace is a fleet's; PONS_OK
@@ -334,8 +348,12 @@ void cli_answer_sign(pons_value *answer, const char *where);
 // asks.
 void cli_question_show(const pons_value *question, void (*show)(void *user, const char *text),
                        void *user);
+// What `pons approve THREAD` takes for it.
+const char *cli_question_takes(const pons_value *question);
 // Of a list of open questions: that with this id, or NULL; and bad input that names each of them.
 const pons_value *cli_question_named(const pons_value *open, const char *id);
+// Why this can be no answer to it: an edit of no operation, a number of no option, one behind its deadline.
+int cli_question_fits(const pons_value *question, const pons_value *answer, pons_error *err);
 int cli_question_which(const char *thread, const pons_value *open, pons_error *err);
 // cmd_word.c: a brain of this workspace looks into its inboxes.
 void cli_ring(const cli *c);

@@ -301,9 +301,14 @@ static bool takes_away(const char *name)
 // "there is no …": with what was probably meant, else with all that there is.
 static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err)
 {
+    static const char *const beside[] = {"help",      "version", "--help",
+                                         "--version", "--json",  "--workspace"};
     char all[256] = "";
     size_t used = 0;
     pons_meant meant = pons_meant_of(word, strlen(word));
+    for (size_t i = 0; !of && i < sizeof beside / sizeof beside[0]; i++) {
+        pons_meant_try(&meant, beside[i], strlen(beside[i]));
+    }
     for (const cli_command *k = list; k->name; k++) {
         const char *join = !used ? "" : k[1].name ? ", " : " or ";
         if (!takes_away(k->name)) {
@@ -311,12 +316,13 @@ static int unknown(const cli_command *list, const char *of, const char *word, po
         }
         used += of ? (size_t)snprintf(all + used, sizeof all - used, "%s%s", join, k->name) : 0;
     }
+    const char *kind = of ? "" : *word == '-' ? "option " : "command ";
     if (meant.best) {
         return cli_bad(err, "%s%sthere is no %s'%s', did you mean '%s'?", of ? of : "",
-                       of ? ": " : "", of ? "" : "command ", word, meant.best);
+                       of ? ": " : "", kind, word, meant.best);
     }
     return of ? cli_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
-              : cli_bad(err, "there is no command '%s'; `pons help` lists them", word);
+              : cli_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
 }
 
 // ---- for the pages and the shells ---------------------------------------------------------------

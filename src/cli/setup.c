@@ -112,11 +112,12 @@ int cli_store_read(cli *c, pons_store *ret, pons_error *err)
 {
     const char *url = getenv("PONS_STORE");
     struct stat st;
-    if (stat(c->workspace, &st) < 0) {
+    const bool there = stat(c->workspace, &st) == 0;
+    if (!there && !(url && *url)) {
         return pons_error_set(err, PONS_EENV, "workspace",
                               "there is no workspace at %s; `pons run` makes one", c->workspace);
     }
-    const int rc = pons_workspace_check(c->workspace, err);
+    const int rc = there ? pons_workspace_check(c->workspace, err) : PONS_OK;
     if (rc < 0) {
         return rc;
     }
@@ -398,7 +399,9 @@ static int pick_thread(void *user, const pons_thread_info *info)
         return 0; // a life, not a task: nothing that `resume` or `status` mean
     }
     if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread) &&
-        (n->agents || !pons_agent_thread_is(n->store, info->thread))) {
+        (n->agents ||
+         (info->checkpoints > 0 && // a session in which nobody has said anything has none
+          !pons_agent_thread_is(n->store, info->thread)))) {
         n->updated_ms = info->updated_ms;
         snprintf(n->name, sizeof n->name, "%s", info->thread);
     }

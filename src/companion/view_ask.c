@@ -37,15 +37,9 @@ const pons__co_activity *pons__co_activity_of(const pons_world_view *v, const ch
 
 const char *pons__co_forbidden(const pons_world_view *v, const char *type)
 {
-    size_t i;
-    pons_value *o;
-    json_array_foreach((pons_value *)pons_get(pons_get(v->doc, "reality"), "forbidden"), i, o)
-    {
-        if (strcmp(pons_get_str(o, "type", ""), type) == 0) {
-            return pons_get_str(o, "why", "");
-        }
-    }
-    return NULL;
+    const pons_value *o =
+        pons_find(pons_get(pons_get(v->doc, "reality"), "forbidden"), "type", type);
+    return o ? pons_get_str(o, "why", "") : NULL;
 }
 
 int64_t pons__co_local(const pons_world_view *v, int64_t minute)

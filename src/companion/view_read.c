@@ -83,15 +83,11 @@ const char *pons_world_view_name(const pons_world_view *v, const char *id, const
 {
     static const char *const lists[] = {"activities", "places", "devices"};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        size_t i;
-        pons_value *o;
-        json_array_foreach((pons_value *)pons_get(v->doc, lists[l]), i, o)
-        {
-            if (strcmp(pons_get_str(o, "id", ""), id) == 0) {
-                const pons_value *names = pons_get(pons_get(o, "names"), language);
-                const char *first = json_string_value(json_array_get(names, 0));
-                return first ? first : id;
-            }
+        const pons_value *o = pons_find(pons_get(v->doc, lists[l]), "id", id);
+        if (o) {
+            const pons_value *names = pons_get(pons_get(o, "names"), language);
+            const char *first = json_string_value(json_array_get(names, 0));
+            return first ? first : id;
         }
     }
     return id;

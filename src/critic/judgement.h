@@ -9,8 +9,6 @@
 #include "pons/critic.h"
 #include "pons/schema.h"
 
-enum { CRITIC_TARGETS_MAX = 8, CRITIC_WHAT_MAX = 96 };
-
 // ---- verdict.c ----------------------------------------------------------------------------------
 
 struct pons_verdict {
@@ -36,34 +34,83 @@ typedef enum critic_risk {
 
 typedef struct critic_skill { // an item of the registry
     const char *name;
-    const pons_value *item;
     pons_schema *args;     // NULL: anything goes, or `fault` says why not
     char *fault;           // its args_schema is malformed; owned
     const char *holds_arg; // the argument that names what is held afterwards; NULL: none
     bool releases;         // nothing is held afterwards
     bool stops, charges;   // the base; the battery
     bool moves, drives;    // it uses a moving resource; the base
+    bool requires_approval;
     critic_risk risk;
+    const pons_value *resources;     // names
+    const pons_value *counted;       // {name: how much}
+    const pons_value *preconditions; // of its own
 } critic_skill;
 
-typedef struct critic_limits { // of the embodiment; NAN: not given
+typedef struct critic_point { // [x, y, z?, …] or {x, y, z?, yaw?}
+    bool known, has_z;
+    double at[3], yaw; // in map; 0: not given
+} critic_point;
+
+typedef struct critic_zone { // of the world, or an area
+    const char *id, *reason; // "": not given
+    const pons_value *names, *polygon;
+    critic_point target;
+    bool keep_out;
+} critic_zone;
+
+typedef struct critic_object { // of the world
+    const char *id, *class_name;
+    const pons_value *names;
+    critic_point position;
+    double mass_kg; // NAN: not given
+} critic_object;
+
+typedef struct critic_world {
+    bool has_zones, has_objects, has_bounds; // somebody says which there are
+    double bounds[4];
+    critic_zone *zones; // (n_zones)
+    critic_object *objects;
+    size_t n_zones, n_objects;
+    // Where nothing may be sent: the world's areas, zones that say so, and what the policy adds.
+    critic_zone *areas;
+    size_t n_areas;
+    bool has_areas, areas_lack; // the policy names a zone that this world has not
+} critic_world;
+
+typedef struct critic_joint {
+    const char *name;
+    double min, max, speed_max; // infinite: not given
+} critic_joint;
+
+typedef struct critic_body { // the embodiment; a number that is NAN is not given
+    const char *name;
+    bool has_actions, has_joints;
+    const char **actions; // (n_actions) that it can do
+    critic_joint *joints; // (n_joints)
+    size_t n_actions, n_joints;
     double reach_m, payload_kg, radius_m;
-    double reach_from[3]; // in base
-    double base[3];       // in map, of a robot that does not drive
+    critic_point reach_from; // in base
+    critic_point base;       // of a robot that does not drive
     bool has_workspace, workspace_in_base;
     double low[3], high[3];
     double speed_mps, reverse_mps, yaw_rate_radps, accel_mps2, force_n;
     bool drives; // it has a speed of its own: where it stands is the telemetry's to say
-} critic_limits;
+} critic_body;
 
-struct pons_critic {
-    pons_value *skills_value, *embodiment, *world, *policy, *resources;
-    critic_skill *skills;
-    size_t n_skills;
-    critic_limits limits;
-    // policy
+typedef struct critic_policy {
     double telemetry_age_max_ms, battery_min_pct;
     critic_risk risk_max, risk_ask;
+    const pons_value *moving, *safe, *charge, *approval; // names; NULL: not given
+} critic_policy;
+
+struct pons_critic {
+    pons_value *skills_value, *embodiment_value, *world_value, *policy_value, *resources;
+    critic_skill *skills; // (n_skills)
+    size_t n_skills;
+    critic_body body;
+    critic_world world;
+    critic_policy policy;
 };
 
 // What the rules know of the robot at the moment of an action.
@@ -78,9 +125,21 @@ typedef struct critic_state {
     int64_t held_since; // the step that takes it; -1: held already
 } critic_state;
 
+typedef struct critic_telemetry { // of the moment
+    bool given;
+    critic_point pose;
+    const char *zone; // NULL: not told
+    critic_grip grip;
+    const char *held; // id, or NULL
+    bool latched;
+    const char *latched_for;
+    double battery_pct; // NAN: not told
+} critic_telemetry;
+
 typedef struct judgement {
     const pons_critic *critic;
     const pons_critic_situation *now;
+    critic_telemetry robot; // of `now`
     critic_state *state;
     const char *action;
     const critic_skill *skill; // NULL: not in the registry, or there is none
@@ -95,16 +154,21 @@ void pons__violated(judgement *j, const char *rule, double found, double limit, 
 void pons__unjudged(judgement *j, const char *rule);
 bool pons__lists(const pons_value *list, const char *word);
 
-// ---- space.c: where and how fast ----------------------------------------------------------------
+// ---- the rules ----------------------------------------------------------------------------------
 
-void pons__critic_space(judgement *j);  // zone, object, map_bounds, keep_out, workspace, reach
-void pons__critic_load(judgement *j);   // payload, holding
-void pons__critic_motion(judgement *j); // joint_limit, speed_limit
+void pons__critic_space(
+    judgement *j); // space.c: zone, object, map_bounds, keep_out, workspace, reach
+void pons__critic_load(judgement *j);   // state.c: payload, holding
+void pons__critic_motion(judgement *j); // motion.c: joint_limit, speed_limit
+void pons__critic_conditions(judgement *j, const pons_value *conditions); // when.c: precondition
+void pons__critic_resources(judgement *j);                                // resource
+void pons__critic_robot(judgement *j); // telemetry_age, stop_latched, battery
+
+// ---- state.c ------------------------------------------------------------------------------------
+
 // Where the robot will stand, and what it will hold, when the action has succeeded.
 void pons__critic_foresee(judgement *j);
-const pons_value *pons__critic_zone(const pons_critic *c, const char *name);   // or NULL
-const pons_value *pons__critic_object(const pons_critic *c, const char *name); // or NULL
-int pons__critic_limits_read(const pons_value *embodiment, critic_limits *ret, pons_error *err);
-void pons__critic_state_read(const pons_critic *c, const pons_value *robot, critic_state *ret);
+critic_telemetry pons__critic_telemetry_read(const pons_value *robot); // NULL: none
+critic_state pons__critic_state_of(const pons_critic *c, const critic_telemetry *robot);
 
 #endif

@@ -197,7 +197,9 @@ static int read_number(loader *l, const char *key, const char *pointer, double *
 static int read_flag(loader *l)
 {
     const pons_value *v = pons_get(pons_yaml_value(l->yaml), "negate");
-    if (v && !json_is_boolean(v) && !json_is_integer(v)) {
+    const bool number =
+        json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= 1;
+    if (v && !json_is_boolean(v) && !number) {
         return fault(l, "/negate", "negate should be 0 or 1");
     }
     l->map->info.negate = json_is_true(v) || json_integer_value(v) != 0;

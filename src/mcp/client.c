@@ -174,15 +174,7 @@ static uint64_t client_generation(void *self)
 // [mtx]
 static const pons_value *find_tool(const provider *p, const char *name)
 {
-    size_t i;
-    json_t *t;
-    json_array_foreach(p->list, i, t)
-    {
-        if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
-            return t;
-        }
-    }
-    return NULL;
+    return pons_find(p->list, "name", name);
 }
 
 static int post(provider *p, uint64_t call, const char *tool, const pons_value *args,

@@ -145,14 +145,10 @@ static const pons_tools *find_tool(const session *s, const char *name, pons_valu
         if (p->ops->list(p->self, &list, &ignored) < 0) {
             continue;
         }
-        size_t k;
-        json_t *t;
-        json_array_foreach(list, k, t)
-        {
-            if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
-                *ret = pons_value_ref(t);
-                return p;
-            }
+        const pons_value *t = pons_find(list, "name", name);
+        if (t) {
+            *ret = pons_value_ref(t);
+            return p;
         }
     }
     return NULL;

@@ -395,10 +395,18 @@ static pons_value *ask(const view *v, const step *st, const char *why)
 static void describe(const view *v, const char *verb, char *buf, size_t cap)
 {
     const char *msg = pons_get_str(v->last, "error_msg", "");
-    snprintf(buf, cap, "%s %s with %lld%s%.160s%s, failure %lld of %lld",
-             pons_get_str(v->last, "skill", "the skill"), verb,
-             (long long)pons_get_int(v->last, "error_code", 0), *msg ? " (" : "", msg,
-             *msg ? ")" : "", (long long)v->failures, (long long)v->failures_max);
+    const char *skill = pons_get_str(v->last, "skill", "");
+    const long long code = (long long)pons_get_int(v->last, "error_code", 0);
+    char with[32] = "", count[64] = "";
+    if (code) { // what was refused before it was sent has none
+        snprintf(with, sizeof with, " with %lld", code);
+    }
+    if (v->failures > 0) {
+        snprintf(count, sizeof count, ", failure %lld of %lld", (long long)v->failures,
+                 (long long)v->failures_max);
+    }
+    snprintf(buf, cap, "%s %s%s%s%.160s%s%s", *skill ? skill : "the decision", verb, with,
+             *msg ? " (" : "", msg, *msg ? ")" : "", count);
 }
 
 static pons_value *after_failure(const view *v, const step *st)
@@ -422,7 +430,9 @@ static pons_value *after_failure(const view *v, const step *st)
 static pons_value *after_refusal(const view *v, const step *st, const char *verb)
 {
     char why[320];
-    describe(v, verb, why, sizeof why);
+    char was[24];
+    snprintf(was, sizeof was, "was %s", verb);
+    describe(v, was, why, sizeof why);
     const char *recovery = pons_get_str(v->last, "recovery", "none");
     if (strcmp(recovery, "abort") == 0) {
         return decision("ABORT", NULL, "%s.", why);

@@ -105,7 +105,8 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
         rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
     }
     rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
-    if (rc == PONS_EINVAL && stop_anywhere(&s)) {
+    const bool somewhere = rc == PONS_EINVAL && stop_anywhere(&s);
+    if (somewhere) {
         // To stop is never wrong; what else was wished for is left.
         json_array_clear(s.goals);
         s.control = CONTROL_STOP;
@@ -122,8 +123,9 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
         bool urgent = s.urgent || alone_urgent(&s);
         pons_value *control =
             s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
-        pons_value *v = pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                                    json_boolean(urgent), NULL);
+        pons_value *v =
+            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
         rc = v ? PONS_OK : no_memory(err);
         if (v) {
             *ret = v;

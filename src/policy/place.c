@@ -75,6 +75,27 @@ static void trim(const char **at, size_t *n)
     }
 }
 
+// A sentence that ends where the name would stand.
+static bool without_name(const char *at, size_t n)
+{
+    static const char *const short_of_it[] = {"remember this place", "remember this spot",
+                                              "记住这里", "记住这个地方", "记住这儿"};
+    for (size_t i = 0; i < sizeof short_of_it / sizeof short_of_it[0]; i++) {
+        if (n == strlen(short_of_it[i]) && strncasecmp(at, short_of_it[i], n) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
+        const sentence *s = &sentences[i];
+        const size_t blank = s->before[strlen(s->before) - 1] == ' ';
+        if (n > 0 && !*s->after && n == strlen(s->before) - blank &&
+            strncasecmp(at, s->before, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
 {
     (void)self;
@@ -102,5 +123,9 @@ int pons__policy_place(void *self, const char *text, pons_value **ret, pons_erro
         *ret = what ? pons_object("word", json_string(s->word), "name", what, NULL) : NULL;
         return *ret ? PONS_OK : pons_error_set(err, PONS_EINVAL, "rules", "that is no valid UTF-8");
     }
-    return PONS_ENOTFOUND;
+    return without_name(at, n)
+               ? pons_error_set(err, PONS_EINVAL, "rules",
+                                "say its name, too: \"remember this place as the corner\", "
+                                "记住这里叫充电角, \"forget the place the corner\"")
+               : PONS_ENOTFOUND;
 }

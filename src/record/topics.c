@@ -171,7 +171,9 @@ static void on_view(const pons_report_view *v, int64_t ns, pons_record_put put, 
         const double each = pons_get_num(v->laser, "angle_increment", DEGREE);
         give(put, user, "/scan", "foxglove.LaserScan",
              pons_object("timestamp", stamp(ns), "frame_id", json_string("base"), "pose",
-                         pose_of(0, 0, 0), "start_angle", json_real(from), "end_angle",
+                         pose_of(pons_get_num(v->laser, "x", 0.0), pons_get_num(v->laser, "y", 0.0),
+                                 pons_get_num(v->laser, "yaw", 0.0)),
+                         "start_angle", json_real(from), "end_angle",
                          json_real(from + each * (double)(n - 1)), "ranges", pons_value_ref(ranges),
                          "intensities", json_array(), NULL));
     }

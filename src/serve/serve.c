@@ -316,7 +316,18 @@ static int may_chat(const pons_serve *s, const char *session, pons_error *err)
 
 int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_error *err)
 {
+    pons_error why = PONS_ERROR_INIT;
+    const char *says = NULL;
+    int stop = PONS_OK;
     const int rc = may_chat(s, session, err);
+    if (rc >= 0 && pons__chat_stops(s, text, &stop, &says, &why)) {
+        pons_error none = PONS_ERROR_INIT;
+        (void)pons__desk_halt(s->desk, session, &none);
+        if (stop < 0 && err) {
+            *err = why;
+        }
+        return stop;
+    }
     return rc < 0 ? rc : pons__desk_say(s->desk, session, text, true, NULL, err);
 }
 

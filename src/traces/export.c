@@ -14,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define SPANS_MAX 4096
 #define BATCH     256
 #define EVERY_MS  1000
 #define WHOLE_MS  10000 // of a request
+#define LAST_S    1     // of all requests, from close on
+#define AGAIN_MS  300   // until what was refused is sent once more
 #define TELL_MS   60000
 #define HEADERS   18 // beside the content type
 
@@ -32,6 +35,7 @@ struct pons__export {
     pthread_t thread;
     bool has_thread;
     int wake;
+    int end; // a timer: readable when close has waited long enough
     pthread_mutex_t mtx;
     pons_value *spans; // [mtx] a list
     size_t dropped;    // [mtx]
@@ -52,7 +56,7 @@ static int post(pons__export *x, const char *body, size_t n)
                                  .body_max = 65536,
                                  .connect_ms = WHOLE_MS,
                                  .whole_ms = WHOLE_MS};
-    return pons_http_status(x->http, x->client, ++x->calls, &r, -1);
+    return pons_http_status(x->http, x->client, ++x->calls, &r, x->end);
 }
 
 static void send_batch(pons__export *x, pons_value *spans)
@@ -72,7 +76,8 @@ static void send_batch(pons__export *x, pons_value *spans)
     const long n = pons_value_line(all, &text);
     int status = n > 0 ? post(x, text, (size_t)n) : 0;
     if (status == 429 || status >= 500) {
-        poll(NULL, 0, EVERY_MS);
+        struct pollfd p = {.fd = x->end, .events = POLLIN};
+        poll(&p, 1, AGAIN_MS);
         status = post(x, text, (size_t)n);
     }
     free(text);
@@ -88,13 +93,14 @@ static pons_value *take(pons__export *x, bool *ret_closing)
 {
     pthread_mutex_lock(&x->mtx);
     pons_value *spans = x->spans;
+    const size_t dropped = x->dropped;
     *ret_closing = x->closing;
     x->spans = json_array();
-    if (x->dropped > 0) {
-        pons_log(PONS_LOG_WARN, PONS__TRACES, "%zu spans found no room and are lost", x->dropped);
-        x->dropped = 0;
-    }
+    x->dropped = 0;
     pthread_mutex_unlock(&x->mtx);
+    if (dropped > 0) {
+        pons_log(PONS_LOG_WARN, PONS__TRACES, "%zu spans found no room and are lost", dropped);
+    }
     return spans;
 }
 
@@ -143,10 +149,12 @@ int pons__export_open(const pons_traces_options *o, pons__export **ret, pons_err
     x->spans = json_array();
     pthread_mutex_init(&x->mtx, NULL);
     x->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    x->end = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     int rc = copy(x, o) && x->spans
                  ? x->http->open(NULL, NULL, &x->client, err)
                  : pons_error_set(err, PONS_ENOMEM, PONS__TRACES, "no memory for traces");
-    x->has_thread = rc >= 0 && x->wake >= 0 && pthread_create(&x->thread, NULL, run, x) == 0;
+    x->has_thread =
+        rc >= 0 && x->wake >= 0 && x->end >= 0 && pthread_create(&x->thread, NULL, run, x) == 0;
     if (!x->has_thread) {
         rc = rc < 0 ? rc : pons_error_set(err, PONS_EENV, PONS__TRACES, "no thread for traces");
         pons__export_close(x);
@@ -189,6 +197,7 @@ void pons__export_close(pons__export *x)
         x->closing = true;
         pthread_mutex_unlock(&x->mtx);
         ring(x);
+        timerfd_settime(x->end, 0, &(struct itimerspec){.it_value.tv_sec = LAST_S}, NULL);
         pthread_join(x->thread, NULL);
     }
     if (x->client) {
@@ -201,6 +210,9 @@ void pons__export_close(pons__export *x)
     free(x->service);
     if (x->wake >= 0) {
         close(x->wake);
+    }
+    if (x->end >= 0) {
+        close(x->end);
     }
     pons_value_unref(x->spans);
     pthread_mutex_destroy(&x->mtx);

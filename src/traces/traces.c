@@ -440,7 +440,11 @@ int pons_traces_open(const pons_traces_options *o, pons_traces **ret, pons_error
     if (!own.url || !*own.url) {
         return pons_error_set(err, PONS_EINVAL, PONS__TRACES, "traces need the URL of a collector");
     }
+    pons_http_url url = {0};
     int rc = own.http ? PONS_OK : pons_http_load(&own.http, err);
+    rc = rc < 0 ? rc : own.http->url(own.url, "", &url, err);
+    free(url.url);
+    free(url.shown);
     pons_traces *t = rc < 0 ? NULL : calloc(1, sizeof *t);
     if (!t) {
         return rc < 0 ? rc : pons_error_set(err, PONS_ENOMEM, PONS__TRACES, "no memory for traces");

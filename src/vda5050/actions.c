@@ -34,15 +34,7 @@ static pons_value *kept_action(const pons_value *action, const char *scope, int6
 
 static const pons_value *parameter(const pons_value *action, const char *key)
 {
-    size_t i = 0;
-    const pons_value *p = NULL;
-    json_array_foreach(pons_get(action, "actionParameters"), i, p)
-    {
-        if (strcmp(pons_get_str(p, "key", ""), key) == 0) {
-            return pons_get(p, "value");
-        }
-    }
-    return NULL;
+    return pons_get(pons_find(pons_get(action, "actionParameters"), "key", key), "value");
 }
 
 // How many containers are in each other.

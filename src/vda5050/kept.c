@@ -125,15 +125,7 @@ pons_value *pons__vda_find_action(const pons_vda5050 *v, const char *id)
 
 bool pons__vda_has_skill(const pons_vda5050 *v, const char *name)
 {
-    size_t i = 0;
-    const pons_value *skill = NULL;
-    json_array_foreach(v->skills, i, skill)
-    {
-        if (strcmp(pons_get_str(skill, "name", ""), name) == 0) {
-            return true;
-        }
-    }
-    return !v->skills;
+    return !v->skills || pons_find(v->skills, "name", name);
 }
 
 // ---- the order ----------------------------------------------------------------------------------

@@ -77,6 +77,51 @@ static void a_carrier_is_read(void **state)
     near(u.lidar_pose[2], 0.2, 1e-9);
 }
 
+// How far the lidar sees is what Gazebo is told of it.
+#define SENSOR(link, type, range)                                                                  \
+    "<gazebo reference=\"" link                                                                    \
+    "\"><material>Gazebo/Grey</material><sensor name=\"s\" type=\"" type                           \
+    "\"><ray><scan><horizontal><samples>360</samples><min_angle>0</min_angle></horizontal></scan>" \
+    "<range>" range "<resolution>0.015</resolution></range></ray></sensor></gazebo>"
+#define RANGE(a, b) "<min>" a "</min><max>" b "</max>"
+
+static void the_range_is_that_of_the_sensor_at_its_link(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more;
+        double near, far;
+    } table[] = {
+        {"", NAN, NAN},
+        {SENSOR("laser_frame", "ray", RANGE("0.12", "3.5")), 0.12, 3.5},
+        {SENSOR("laser_frame", "gpu_ray", RANGE("0", " 12.0\n")), 0, 12},
+        {SENSOR("laser_frame", "lidar", "<max>3<!-- m -->.5</max>"), NAN, 3.5},
+        {SENSOR("${namespace}laser_frame", "gpu_lidar", RANGE("0.2", "8")), 0.2, 8},
+        {SENSOR("sonar_frame", "ray", RANGE("0.02", "0.4"))
+             SENSOR("laser_frame", "ray", RANGE("0.1", "10")),
+         0.1, 10},
+        {SENSOR("laser_frame", "sonar", RANGE("0.02", "0.4")), NAN, NAN},
+        {SENSOR("sonar_frame", "ray", RANGE("0.02", "0.4")), NAN, NAN},
+        {SENSOR("laser_frame", "depth", RANGE("far", "away")), NAN, NAN},
+        {"<gazebo><range><min>x</min></range></gazebo>", NAN, NAN},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char text[4096];
+        const int n = snprintf(text, sizeof text, "%s%s</robot>", HEAD BASE LIDAR, table[i].more);
+        pons_base_urdf u;
+        pons_error err = PONS_ERROR_INIT;
+        if (load(text, (size_t)n, NULL, &u, &err) < 0) {
+            fail_msg("%s: %s [%s]", table[i].more, err.message, err.source);
+        }
+        const double *r = u.lidar_range_m, want[2] = {table[i].near, table[i].far};
+        for (int k = 0; k < 2; k++) {
+            if (isnan(want[k]) ? !isnan(r[k]) : fabs(r[k] - want[k]) > 1e-9) {
+                fail_msg("%s: from %g to %g", table[i].more, r[0], r[1]);
+            }
+        }
+    }
+}
+
 // Shapes alone would be an outline that is smaller than the robot.
 static void a_part_of_a_robot_is_no_footprint(void **state)
 {
@@ -145,6 +190,7 @@ static void what_is_wrong_is_one_line(void **state)
 #define LINK(n) "<link name=\"" n "\"/>"
 #define JOIN(n, a, b)                                                                              \
     "<joint name=\"" n "\" type=\"fixed\"><parent link=\"" a "\"/><child link=\"" b "\"/></joint>"
+#define SPACES "                                                                        "
 #define SHAPE(s)                                                                                   \
     "<robot><link name=\"a\"><collision><geometry>" s "</geometry></collision></link></robot>"
     static const struct {
@@ -178,6 +224,21 @@ static void what_is_wrong_is_one_line(void **state)
         {SHAPE("<cylinder radius=\"nan\" length=\"1\"/>"), "expected 1 number"},
         {SHAPE("<origin xyz=\"1e308 0 0\"/><box size=\"1 1 1\"/>"), "an origin of more than"},
         {"<robot><link/></robot>", "a name of 1 to"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("near", "3")) "</robot>",
+         "min=\"near\": expected 1 number"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("", "3")) "</robot>", "expected 1 number"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("nan", "3")) "</robot>", "expected 1 number"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("0", "inf")) "</robot>", "expected 1 number"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("-1", "3")) "</robot>",
+         "0 to 1000 m, not -1"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("0", "1e9")) "</robot>", "0 to 1000 m"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("3", "3")) "</robot>",
+         "link a sees from 3 m to 3 m"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", RANGE("${near}", "3")) "</robot>",
+         "expand it first"},
+        {"<robot>" LINK("a") SENSOR("a", "ray", "<min>0<x/>" SPACES "</min>") "</robot>",
+         "<min> is no number"},
+        {"<robot>" LINK("a") "<gazebo reference=\"\"/></robot>", "a name of 1 to"},
         {SHAPE("<origin xyz=\"5 0 0\"/><box size=\"1 1 1\"/>") "x", "junk after"},
         {"<robot><link name=\"a\"><collision><origin xyz=\"5 0 0\"/><geometry><box size=\"1 1 1\"/>"
          "</geometry></collision></link></robot>",
@@ -234,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_carrier_is_read),
+        cmocka_unit_test(the_range_is_that_of_the_sensor_at_its_link),
         cmocka_unit_test(a_part_of_a_robot_is_no_footprint),
         cmocka_unit_test(turtlebot_s_own_namespace_is_none),
         cmocka_unit_test(what_is_wrong_is_one_line),

@@ -27,6 +27,8 @@ static void slips_and_others(void **state)
         {"thrad", "threads"},   {"thresdd", "threads"},
         {"statsuu", ""}, // two, in a short word
         {"dance", ""},          {"", ""},
+        {"STOP", "stop"},       {"Thraeds", "threads"}, // of whatever size
+        {"STPO", "stop"},       {"s[op", "stop"},
         {"mp", "map"},          {"g", "go"},
         {"thr", "threads"},     {"canc", "cancel"}, // begun
         {"sto", "stop"},        {"th", ""},

@@ -596,6 +596,18 @@ static void test_threads_drop_together(void **state)
     pthread_barrier_destroy(&s.barrier);
 }
 
+static void found_by_a_members_text(void **state)
+{
+    (void)state;
+    pons_autovalue list = json_pack("[{s:s, s:i}, {s:i}, n, {s:s, s:i}, {s:s, s:i}]", "id", "a",
+                                    "n", 1, "id", 7, "id", "b", "n", 2, "id", "b", "n", 3);
+    assert_int_equal(pons_get_int(pons_find(list, "id", "b"), "n", 0), 2); // the first
+    assert_null(pons_find(list, "id", "c"));
+    assert_null(pons_find(list, "name", "a"));
+    assert_null(pons_find(NULL, "id", "a"));
+    assert_null(pons_find(json_array_get(list, 0), "id", "a")); // no array
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,6 +628,7 @@ int main(void)
         cmocka_unit_test(test_parse_survives_every_failing_allocation),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_threads_drop_together),
+        cmocka_unit_test(found_by_a_members_text),
     };
     pons_value_init();
     pons_value_init();

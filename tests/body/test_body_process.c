@@ -75,6 +75,23 @@ int fdatasync(int fd)
     return (int)syscall(SYS_fdatasync, fd);
 }
 
+// The directory that the state file is renamed in: its disk answers, fails, or hangs until it does one of these.
+static _Atomic enum { DIR_WELL, DIR_FAILS, DIR_HANGS } directory;
+
+int fsync(int fd)
+{
+    struct stat st;
+    const bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    while (dir && directory == DIR_HANGS) {
+        poll(NULL, 0, 1);
+    }
+    if (dir && directory == DIR_FAILS) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
 static void start(host *h)
 {
     quit = 0;
@@ -494,6 +511,131 @@ static void a_stop_that_cannot_be_saved_says_so_and_is_saved_later(void **state)
     close_host(&h);
 }
 
+static void say_pace(pons_link *link, int percent)
+{
+    assert_int_equal(
+        pons_link_send(link, json_pack("{s:s, s:i}", "type", "pace", "percent", percent), NULL),
+        PONS_OK);
+}
+
+static int64_t pace_now(host *h)
+{
+    expect(h, "telemetry"); // one that was on its way, and
+    expect(h, "telemetry"); // one from after what was asked for
+    return pons_get_int(h->telemetry, "pace_percent", -1);
+}
+
+// The file has its new name, and the disk does not say that this is durable: it is not faster, and a body that
+// is killed then goes by its ledger.
+static void who_is_told_that_it_is_faster_has_it_so(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    for (int i = 0; i < 10; i++) {
+        directory = DIR_FAILS;
+        say_pace(h.link, 50); // the gate sees this one or does not
+        say_pace(h.link, 100);
+        bool faster = false;
+        const int64_t give_up_s = now_s() + LIMIT_S;
+        for (int answers = 0; answers < 2;) {
+            assert_true(now_s() < give_up_s);
+            pons_value *m = NULL;
+            const int rc = pons_link_recv(h.link, &m, NULL);
+            assert_true(rc >= 0);
+            const bool ok = strcmp(pons_get_str(m, "type", ""), "ok") == 0;
+            faster = faster || (ok && pons_get_int(m, "percent", 0) == 100);
+            answers += ok || strcmp(pons_get_str(m, "type", ""), "error") == 0;
+            pons_value_unref(m);
+            if (rc == 0) {
+                try_msg(&h, pons_object("type", json_string("heartbeat"), NULL));
+                struct pollfd p = {.fd = pons_link_fd(h.link), .events = POLLIN};
+                poll(&p, 1, 20);
+            }
+        }
+        assert_int_equal(pace_now(&h), faster ? 100 : 50);
+        directory = DIR_WELL;
+        await_durable(&h, true);
+        assert_int_equal(pace_now(&h), faster ? 100 : 50);
+        say_pace(h.link, 100);
+        expect(&h, "ok");
+        assert_int_equal(pace_now(&h), 100);
+    }
+    bye(&h);
+    close_host(&h);
+}
+
+// Nobody is left who could be told: what the disk had no answer for is wanted no more.
+static void a_raise_whose_asker_is_gone_is_taken_back(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h);
+    hello(&h);
+    say_pace(h.link, 50);
+    expect(&h, "ok");
+    directory = DIR_HANGS;
+    pons_link *person = NULL;
+    assert_int_equal(pons_link_connect(in_dir(&h, "body.sock"), &person, NULL), PONS_OK);
+    say_pace(person, 100);
+    while (ledger_lines(&h, "\"percent\":100") == 0) {
+        expect(&h, "telemetry");
+    }
+    pons_link_close(person);
+    const int64_t give_up_s = now_s() + LIMIT_S;
+    while (ledger_lines(&h, "\"percent\":50") < 2) {
+        assert_int_equal(pace_now(&h), 50);
+        assert_true(now_s() < give_up_s);
+    }
+    directory = DIR_WELL;
+    await_durable(&h, true);
+    assert_int_equal(pace_now(&h), 50);
+    FILE *f = fopen(in_dir(&h, "body.epoch"), "r");
+    assert_non_null(f);
+    char line[4096];
+    assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+    assert_non_null(strstr(line, "\"taken_pct\":50"));
+    bye(&h);
+    close_host(&h);
+}
+
+static void await_pace(host *h, const char *type, int percent)
+{
+    pons_autovalue m = await(h, type);
+    assert_string_equal(pons_get_str(m, "re", ""), "pace");
+    assert_string_equal(pons_get_str(m, "code", "changed"), "changed");
+    assert_int_equal(pons_get_int(m, "percent", -1), percent);
+}
+
+// A raise is not in force before the disk says so. Meanwhile one from what is in force is heard, one from what
+// was only asked for is not, and what is slower than what was asked for is no raise.
+static void while_a_raise_is_not_saved_the_old_one_counts(void **state)
+{
+    (void)state;
+    static const char say[] = "{s:s, s:i, s:i}";
+    host h;
+    open_host(&h);
+    hello(&h);
+    say_pace(h.link, 50);
+    expect(&h, "ok");
+    directory = DIR_HANGS;
+    say_pace(h.link, 60);
+    send_msg(&h, json_pack(say, "type", "pace", "percent", 80, "from", 60));
+    await_pace(&h, "error", 80);
+    send_msg(&h, json_pack(say, "type", "pace", "percent", 80, "from", 50));
+    await_pace(&h, "error", 60); // that one is overtaken
+    send_msg(&h, json_pack(say, "type", "pace", "percent", 70, "from", 100));
+    await_pace(&h, "error", 80);
+    assert_int_equal(pace_now(&h), 50);
+    directory = DIR_WELL;
+    await_pace(&h, "ok", 70);
+    assert_int_equal(pace_now(&h), 70);
+    bye(&h);
+    close_host(&h);
+}
+
 // Stops by the socket while resets come over the link: whatever wins, a stop that was answered with
 // `latched` after the last reset was sent is there, in telemetry and on the disk.
 static void a_reset_that_races_with_a_stop_loses(void **state)
@@ -668,6 +810,9 @@ int main(void)
         cmocka_unit_test(the_stop_socket_does_one_thing),
         cmocka_unit_test(who_closes_his_half_is_answered),
         cmocka_unit_test(a_stop_that_cannot_be_saved_says_so_and_is_saved_later),
+        cmocka_unit_test(who_is_told_that_it_is_faster_has_it_so),
+        cmocka_unit_test(a_raise_whose_asker_is_gone_is_taken_back),
+        cmocka_unit_test(while_a_raise_is_not_saved_the_old_one_counts),
         cmocka_unit_test(a_reset_that_races_with_a_stop_loses),
         cmocka_unit_test(a_reset_of_another_user_is_refused),
         cmocka_unit_test(one_body_serves_a_directory),

@@ -5,6 +5,7 @@
 #include "body/mini_sim.h"
 #include "body/nav/parts.h"
 #include "pons/drivers.h"
+#include "pons/rand.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -311,6 +312,42 @@ static void controllers_differ_by_their_names(void **state)
     assert_true(arrived);
 }
 
+// A round robot needs no headings: what the search with them finds is hardly longer than the way over the cells. Goals
+// by a seed, in the house.
+static void headings_cost_a_round_robot_little(void **state)
+{
+    (void)state;
+    bench b = bench_with(mini_sim_world("house.yaml", NULL, 0, (pons_pose2){2.0, 1.6, 0.0}), NULL);
+    const pons_value *bounds = pons_get(b.world, "bounds");
+    const double w = json_number_value(json_array_get(bounds, 2)),
+                 h = json_number_value(json_array_get(bounds, 3));
+    double worst = 0.0, sum = 0.0;
+    int n = 0;
+    pons_rand r;
+    pons_rand_seed(&r, 7);
+    while (n < 100) {
+        const pons_pose2 from = {w * pons_rand_unit(&r), h * pons_rand_unit(&r), 0.0},
+                         to = {w * pons_rand_unit(&r), h * pons_rand_unit(&r), NAN};
+        // Only the planner of cells begins beside a robot that stands too near to something.
+        if (pons__costmap_clearance(b.grid, from.x, from.y) < 0.35 ||
+            plan(&b, PONS__PLAN_CELLS, 0.0, from, to) != PONS_NAV_OK ||
+            pons__path_length(b.path) < 1.0) {
+            continue;
+        }
+        const double cells = pons__path_length(b.path);
+        if (plan(&b, PONS__PLAN_TURNS, 0.0, from, to) != PONS_NAV_OK) {
+            fail_msg("(%.2f, %.2f) to (%.2f, %.2f): %s", from.x, from.y, to.x, to.y, b.msg);
+        }
+        worst = fmax(worst, pons__path_length(b.path) / cells);
+        sum += pons__path_length(b.path) / cells;
+        n++;
+    }
+    print_message("%.3f of the way over the cells, at most %.3f\n", sum / n, worst);
+    assert_true(sum / n < 1.03);
+    assert_true(worst < 1.10);
+    bench_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +356,7 @@ int main(void)
         cmocka_unit_test(planners_differ_by_their_names),
         cmocka_unit_test(wide_turns_find_their_way),
         cmocka_unit_test(a_long_robot_drives_there_and_touches_nothing),
+        cmocka_unit_test(headings_cost_a_round_robot_little),
         cmocka_unit_test(controllers_differ_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,8 @@ static void happen(model *m, int event)
         pons__safety_saved(&m->s, &(pons__latch_saved){.gen = want.gen});
         break;
     case DISK_LATE: // of the state before this one
-        pons__safety_saved(&m->s, &(pons__latch_saved){.gen = m->disk_gen, .why = "full"});
+        pons__safety_saved(
+            &m->s, &(pons__latch_saved){.gen = m->disk_gen, .tried = want.gen, .why = "full"});
         break;
     default:
         m->cmd.goal_seq++;

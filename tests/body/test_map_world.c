@@ -244,6 +244,15 @@ static void bad_worlds(void **state)
          "map: {file: m.yaml}\nfilters: [{kind: keep_out, file: gone.yaml}]\n",
          "cannot read the map gone.yaml", "w.yaml:9"},
         {"{x: 1, y: 1, yaw: 0}",
+         "map: {file: m.yaml}\nfilters: [{kind: speed, file: m.yaml}, {kind: keep_out, file: "
+         "far.yaml}]\n",
+         "the mask far.yaml lies nowhere in the world: it reaches from (18, -1) to (38, 11)",
+         "w.yaml:9:63"},
+        {"{x: 1, y: 1, yaw: 0}",
+         "map: {resolution_m: 0.05, boxes: []}\nbounds: [-2, -1, 18, 11]\nfilters: [{kind: "
+         "keep_out, file: far.yaml}]\n",
+         "the mask far.yaml lies nowhere in the world", "w.yaml:10:"},
+        {"{x: 1, y: 1, yaw: 0}",
          "map: {file: m.yaml}\nspeed_zones: [{id: a, polygon: [[1, 1], [2, 1], [2, 2]]}]\n", "",
          "w.yaml:9"},
         {"{x: 1, y: 1, yaw: 0}",
@@ -258,6 +267,8 @@ static void bad_worlds(void **state)
     room();
     save("m", "");
     write_text("broken.yaml", "image: m.pgm\n");
+    write_text("far.yaml", "image: m.pgm\nresolution: 0.05\norigin: [18.0, -1.0, 0.0]\nnegate: 0\n"
+                           "occupied_thresh: 0.65\nfree_thresh: 0.196\n");
     assert_int_equal(mkfifo(in_dir("pipe.yaml"), 0600), 0); // is not waited for
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_world(rows[i].start, rows[i].more);

@@ -7,8 +7,10 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,6 +215,45 @@ static void reboot(void)
     bench_step(&t, 0.2);
 }
 
+static void limit_files(rlim_t most)
+{
+    struct rlimit r;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
+    r.rlim_cur = most == RLIM_INFINITY ? r.rlim_max : most;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+// The ledger was told of a raise before it was refused, and has no room for the word that takes it back: it
+// is told so when it has, and then it is what a body without a state file goes by.
+static void what_is_taken_back_is_told_to_the_ledger_when_it_can_be(void **state)
+{
+    (void)state;
+    char fresh[160];
+    struct stat before, after;
+    pace(50);
+    // How long a line is: one there and one back, while the disk is well.
+    assert_int_equal(stat(t.opts.ledger_path, &before), 0);
+    pace(100);
+    assert_int_equal(stat(t.opts.ledger_path, &after), 0);
+    const rlim_t line = (rlim_t)(after.st_size - before.st_size);
+    assert_true(line > 50);
+    pace(50);
+    assert_int_equal(stat(t.opts.ledger_path, &before), 0);
+    snprintf(fresh, sizeof fresh, "%s.new", state_file());
+    assert_int_equal(mkdir(fresh, 0700), 0);
+    limit_files((rlim_t)before.st_size + line + line / 2);
+    bench_forget(&t);
+    pace(100);
+    assert_string_equal(pons_get_str(bench_last(&t, "error"), "code", ""), "unsaved");
+    assert_int_equal(told(), 50);
+    limit_files(RLIM_INFINITY);
+    bench_step(&t, 2.0);
+    assert_int_equal(rmdir(fresh), 0);
+    assert_int_equal(unlink(state_file()), 0);
+    reboot();
+    assert_int_equal(told(), 50);
+}
+
 // The ledger is a second witness.
 static void a_lost_file_is_the_ledgers_last_pace(void **state)
 {
@@ -314,6 +355,7 @@ static void it_is_not_raised_from_where_it_is_not(void **state)
 int main(void)
 {
     pons_value_init();
+    signal(SIGXFSZ, SIG_IGN);
 #define ONE(test) cmocka_unit_test_setup_teardown(test, open_house, close_house)
     const struct CMUnitTest tests[] = {
         ONE(no_drive_is_faster_than_the_share),
@@ -323,6 +365,7 @@ int main(void)
         ONE(it_outlives_the_brain_and_the_body),
         ONE(what_is_no_share_is_refused_and_changes_nothing),
         ONE(on_a_full_disk_it_is_slower_but_not_faster),
+        ONE(what_is_taken_back_is_told_to_the_ledger_when_it_can_be),
         ONE(a_lost_file_is_the_ledgers_last_pace),
         ONE(a_torn_file_is_the_ledgers_last_pace),
         ONE(of_two_that_differ_the_slower_is_in_force),

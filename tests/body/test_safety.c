@@ -22,6 +22,7 @@ typedef struct rig {
     const char *fault;
     bool scans_stop, stamps_stop; // the lidar, the loop are silent
     bool disk_full;
+    int spoilt;         // scans: one of the spoils
     pons_box2 boxes[4]; // in odom
     int n_boxes;
 } rig;
@@ -49,6 +50,19 @@ static void add_box(rig *r, double x, double y, double sx, double sy)
     r->boxes[r->n_boxes++] = (pons_box2){.x = x, .y = y, .sx = sx, .sy = sy};
 }
 
+enum { SOUND, NO_NUMBER, NEGATIVE, TOO_NEAR, NO_ANGLE, NO_STEP, NO_RANGE_MIN, SPOILS };
+
+static void spoil(pons_scan *s, int how)
+{
+    for (int i = 0; i < s->n; i++) {
+        float *r = &s->ranges[i];
+        *r = how == NO_NUMBER ? NAN : how == NEGATIVE ? -*r : how == TOO_NEAR ? 0.01F : *r;
+    }
+    s->angle_min = how == NO_ANGLE ? NAN : s->angle_min;
+    s->angle_increment = how == NO_STEP ? INFINITY : s->angle_increment;
+    s->range_min = how == NO_RANGE_MIN ? NAN : how == NEGATIVE ? -INFINITY : s->range_min;
+}
+
 // A lidar by marching along each beam: slow and obvious.
 static void look(rig *r)
 {
@@ -72,6 +86,7 @@ static void look(rig *r)
         }
         r->scan.ranges[i] = range < 4.0 ? (float)range : INFINITY;
     }
+    spoil(&r->scan, r->spoilt);
 }
 
 // One tick: the robot has moved as it was told, and is told again.
@@ -346,6 +361,29 @@ static void an_old_scan_brakes_and_allows_no_turn(void **state)
     assert_near(r.state.twist.v, 0.0, 1e-9);
     r.cmd.want = (pons_twist2){0.0, 1.0};
     assert_near(ticks(&r, 0.5).w, 0.0, 1e-9);
+}
+
+// Scans come as often as ever, and say nothing.
+static void a_blind_lidar_is_none(void **state)
+{
+    (void)state;
+    for (int how = SOUND; how < SPOILS; how++) {
+        rig r;
+        open_rig(&r);
+        add_box(&r, 2.0, 0.0, 0.2, 2.0);
+        r.cmd.want = (pons_twist2){0.6, 0.0};
+        ticks(&r, 1.0);
+        r.spoilt = how;
+        ticks(&r, 4.0);
+        if (r.state.odom_from_base.x + 0.22 > 1.9 || fabs(r.state.twist.v) > 1e-9 ||
+            (r.s.status.zone == PONS__ZONE_OLD_SCAN) != (how != SOUND)) {
+            fail_msg("%d: at %.2f m, %.2f m/s, %d", how, r.state.odom_from_base.x, r.state.twist.v,
+                     r.s.status.zone);
+        }
+        r.spoilt = SOUND; // it sees again, and the robot goes on
+        r.boxes[0].x = 9.0;
+        assert_true(ticks(&r, 1.0).v > 0.2);
+    }
 }
 
 static void before_the_first_scan_nothing_moves(void **state)
@@ -662,6 +700,7 @@ int main(void)
         cmocka_unit_test(the_free_way_has_these_lengths),
         cmocka_unit_test(in_the_open_the_command_passes_with_its_acceleration),
         cmocka_unit_test(it_stops_before_a_wall_without_a_surprise),
+        cmocka_unit_test(a_blind_lidar_is_none),
         cmocka_unit_test(a_robot_at_a_wall_may_turn_and_back_up),
         cmocka_unit_test(backing_up_looks_behind),
         cmocka_unit_test(a_door_of_0_9_m_is_passed),

@@ -317,6 +317,63 @@ static void test_a_robot_by_its_urdf(void **unused)
     unlink(file);
 }
 
+// How far the lidar sees: what the world says, else what Gazebo's sensor in the URDF says, else nobody.
+static void test_a_lidar_s_range_by_its_urdf(void **unused)
+{
+    (void)unused;
+    static const char both[] = "range_min: 0.1, range_max: 8, ";
+#define SENSOR(range)                                                                              \
+    "<gazebo reference='scan'><sensor name='s' type='ray'><ray><range>" range                      \
+    "</range></ray></sensor></gazebo>"
+    static const struct {
+        const char *keys, *sensor, *says; // says: NULL: it loads
+        double near, far;
+    } table[] = {
+        {"range_min: 0.1, range_max: 8, ", SENSOR("<min>0.2</min><max>3.5</max>"), NULL, 0.1, 8.0},
+        {"", SENSOR("<min>0.2</min><max>3.5</max>"), NULL, 0.2, 3.5},
+        {"range_max: 2, ", SENSOR("<min>0.2</min><max>3.5</max>"), NULL, 0.2, 2.0},
+        {"range_min: 4, ", SENSOR("<min>0.2</min><max>3.5</max>"), "range_max 3.5 must be above", 0,
+         0},
+        {"range_min: 0.1, ", SENSOR("<min>0.2</min>"), "needs a range_max", 0, 0},
+        {"", "", "needs a range_min", 0, 0},
+    };
+    char file[96], text[4096];
+    snprintf(file, sizeof file, "%s/r.urdf", dir);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        FILE *f = fopen(file, "w");
+        assert_non_null(f);
+        fprintf(f,
+                "<robot name='r'><link name='base_link'/><link name='scan'/><joint name='to_scan' "
+                "type='fixed'><parent link='base_link'/><child link='scan'/></joint>%s</robot>",
+                table[i].sensor);
+        assert_int_equal(fclose(f), 0);
+        write_world(
+            &(mistake){"robot", "robot: {urdf: r.urdf, radius_m: 0.2, " BASE_KEYS "}", NULL, NULL},
+            text, sizeof text);
+        char *at = strstr(text, both);
+        assert_non_null(at);
+        f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%.*s%s%s", (int)(at - text), text, table[i].keys, at + strlen(both));
+        assert_int_equal(fclose(f), 0);
+        pons_value *world = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = pons_world_load(path, &world, &err);
+        if (rc != (table[i].says ? PONS_EINVAL : PONS_OK) ||
+            (table[i].says &&
+             (!strstr(err.message, table[i].says) || !strstr(err.source, "small.yaml:")))) {
+            fail_msg("%zu: %d %s [%s]", i, rc, err.message, err.source);
+        }
+        if (!table[i].says) {
+            const pons_value *lidar = pons_get(world, "lidar");
+            assert_true(fabs(pons_get_num(lidar, "range_min", NAN) - table[i].near) < 1e-9);
+            assert_true(fabs(pons_get_num(lidar, "range_max", NAN) - table[i].far) < 1e-9);
+        }
+        pons_value_unref(world);
+    }
+    unlink(file);
+}
+
 static void test_a_missing_file(void **unused)
 {
     (void)unused;
@@ -364,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_a_good_world_loads),
         cmocka_unit_test(test_each_mistake_has_its_place),
         cmocka_unit_test(test_a_robot_by_its_urdf),
+        cmocka_unit_test(test_a_lidar_s_range_by_its_urdf),
         cmocka_unit_test(test_a_missing_file),
         cmocka_unit_test(test_shipped_worlds),
     };

@@ -615,6 +615,15 @@ static void body_goal(bench *b, const pons_value *msg)
     }
 }
 
+static int code_of(bench *b, const bench_goal *g) // 0: it ends well
+{
+    const bool other = b->fail_skill && strcmp(g->skill, b->fail_skill) == 0;
+    const bool goes = strcmp(g->skill, "navigate_to_pose") == 0;
+    return other && b->fail_skill_times-- > 0                      ? b->fail_skill_code
+           : goes && (!b->fail_zones || pons_get(g->args, "zone")) ? b->fail_code
+                                                                   : 0;
+}
+
 static void body_work(bench *b)
 {
     for (size_t i = 0; i < b->n_goals; i++) {
@@ -638,9 +647,8 @@ static void body_work(bench *b)
         }
         g->left_ms -= STEP_MS;
         if (g->left_ms <= 0) {
-            const bool fails = strcmp(g->skill, "navigate_to_pose") == 0 && b->fail_code != 0 &&
-                               (!b->fail_zones || pons_get(g->args, "zone"));
-            end_goal(b, g, fails ? "failed" : "done", fails ? b->fail_code : 0);
+            const int code = code_of(b, g);
+            end_goal(b, g, code ? "failed" : "done", code);
         }
     }
 }

@@ -75,12 +75,14 @@ typedef struct bench {
     const char *pace_refuse; // the code with which it refuses; NULL: it takes it
     const char *stop_reason;
     const char *boot;
-    const char *reject; // code for every goal but stop_base; NULL: accepts
-    int64_t base_ms;    // how long a skill of the base takes; BENCH_NEVER
-    bool fail_zones;    // of navigate_to_pose: only those to a zone fail, poses are reached
-    int fail_code;      // how navigate_to_pose ends; 0: well
-    double driven_m;    // what feedback says was driven so far
-    bool stuck;         // feedback never gets closer
+    const char *reject;     // code for every goal but stop_base; NULL: accepts
+    int64_t base_ms;        // how long a skill of the base takes; BENCH_NEVER
+    bool fail_zones;        // of navigate_to_pose: only those to a zone fail, poses are reached
+    int fail_code;          // how navigate_to_pose ends; 0: well
+    const char *fail_skill; // another skill that fails, with this code, so many times
+    int fail_skill_code, fail_skill_times;
+    double driven_m; // what feedback says was driven so far
+    bool stuck;      // feedback never gets closer
     // what it has seen
     pons_link *link;
     int64_t epoch;

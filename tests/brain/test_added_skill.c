@@ -59,16 +59,22 @@ static char *registry_of(const pons_skill *const *modules, size_t n)
     return text;
 }
 
-static void begin(bench *b, const char *script, char **ret_text)
+static void begin_with(bench *b, const pons_skill *const *modules, size_t n, const char *script,
+                       char **ret_text)
 {
-    static const pons_skill *const modules[] = {&take, &hand_over};
-    *ret_text = registry_of(modules, 2);
+    *ret_text = registry_of(modules, n);
     bench_open(b, script);
     b->skills_more = *ret_text;
     b->objects = json_pack("[{s:s, s:s, s:{s:[s]}, s:[f,f,f]}]", "id", "apple", "class", "fruit",
                            "names", "en", "apple", "position", 7.0, 7.0, 0.8);
     bench_brain(b);
     bench_run(b, 0.5);
+}
+
+static void begin(bench *b, const char *script, char **ret_text)
+{
+    static const pons_skill *const modules[] = {&take, &hand_over};
+    begin_with(b, modules, 2, script, ret_text);
 }
 
 static void end(bench *b, char *text)
@@ -114,6 +120,34 @@ static void a_model_sees_it_and_is_held_to_it(void **state)
     bench_await(&b, "guard.refused", "rule", "goal_met", SOON);
     bench_await(&b, "task.done", "status", "succeeded", SOON);
     assert_int_equal(bench_starts(&b, "hand_over"), 1);
+    end(&b, text);
+}
+
+// What it does is told in its words, and where those have a hole by its name. One that is done for nobody's
+// goal lacks all that a goal says.
+static void its_words_have_no_hole(void **state)
+{
+    (void)state;
+    static const pons_skill glance =
+        SKILL("glance", ARGS(""),
+              "{\"meets\":[{\"intent\":\"bring\",\"says\":\"look at $object by $seconds s\"}]}");
+    static const pons_skill *const modules[] = {&glance};
+    bench b;
+    char *text;
+    begin_with(&b, modules, 1, NULL, &text);
+    bench_goal_text(&b, "bring the apple to the kitchen");
+    const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+    const pons_value *means = pons_get(pons_get(seen, "observation"), "means");
+    bool pause = false, own = false;
+    for (size_t i = 0; i < json_array_size(means); i++) {
+        const pons_value *m = json_array_get(means, i);
+        const char *name = pons_get_str(m, "skill", ""), *says = pons_get_str(m, "says", "");
+        assert_null(strstr(says, "  "));
+        pause = pause || (strcmp(name, "wait") == 0 && strcmp(says, "wait 1 s") == 0);
+        own = own || (strcmp(name, "glance") == 0 && strcmp(says, "glance") == 0);
+    }
+    assert_true(pause);
+    assert_true(own);
     end(&b, text);
 }
 
@@ -229,6 +263,7 @@ int main(void)
         cmocka_unit_test(the_rules_use_it),
         cmocka_unit_test(a_model_sees_it_and_is_held_to_it),
         cmocka_unit_test(a_way_that_lacks_a_member_is_none),
+        cmocka_unit_test(its_words_have_no_hole),
         cmocka_unit_test(facts_show_that_a_goal_is_met),
         cmocka_unit_test(a_body_charges_by_its_own_skill),
         cmocka_unit_test(a_body_that_cannot_charge_is_a_persons),

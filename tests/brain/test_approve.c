@@ -478,6 +478,117 @@ static void a_wish_ends_no_pause(void **state)
     bench_close(&b);
 }
 
+// ---- what came with it --------------------------------------------------------------------------
+
+#define ADDS(zone)                                                                                 \
+    "[{'decision':{'type':'CONTINUE','reason':'r','plan_patch':{'goals':[{'intent':'say','text':"  \
+    "'hello'}]},'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'" zone          \
+    "'},'goal_index':1}]}},{'decision':{'type':'CONTINUE','reason':'wait'},'repeat':true}]"
+
+// A decision counts as a whole: goals that it adds are the task's where it passes, and a no, of a person or
+// of R4, leaves none of them.
+static void a_refusal_takes_its_goals_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *answer;
+        bool dies, aside;
+        size_t goals;
+    } rows[] = {
+        {ADDS("kitchen"), APPROVE, false, false, 2}, {ADDS("kitchen"), REJECT, false, false, 1},
+        {ADDS("kitchen"), APPROVE, true, false, 2},  {ADDS("kitchen"), REJECT, true, false, 1},
+        {ADDS("kitchen"), APPROVE, false, true, 2},  {ADDS("kitchen"), REJECT, false, true, 1},
+        {ADDS("attic"), NULL, false, false, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, rows[i].script);
+        ask_first(&b);
+        bench_brain(&b);
+        bench_goal_text(&b, "去厨房");
+        const pons_value *q = bench_await(
+            &b, rows[i].answer ? "approval.requested" : "guard.refused", NULL, NULL, SOON);
+        char id[64];
+        snprintf(id, sizeof id, "%s", pons_get_str(q, "id", ""));
+        if (rows[i].aside) {
+            b.battery = 15.0;
+            bench_await(&b, "task.active", "source", "battery", SOON);
+            bench_run(&b, 1.0);
+        }
+        if (rows[i].dies) {
+            bench_kill(&b);
+            bench_brain(&b);
+        }
+        if (rows[i].answer) {
+            answer(&b, id, "a", rows[i].answer);
+            bench_run(&b, 0.2);
+            b.battery = 95.0;
+            bench_await(&b, "approval.resolved", NULL, NULL, SOON);
+        }
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, LONG);
+        const pons_value *task = pons_get(pons_get(seen, "observation"), "task");
+        if (json_array_size(pons_get(task, "goals")) != rows[i].goals) {
+            fail_msg("row %zu: %zu goals", i, json_array_size(pons_get(task, "goals")));
+        }
+        bench_close(&b);
+    }
+}
+
+// A no that takes an approval back takes back what came with it, wherever the brain died meanwhile.
+static void a_no_in_the_gap_takes_its_goals_back(void **state)
+{
+    (void)state;
+    int vetoed = 0;
+    for (int64_t n = 1; n <= 8; n++) {
+        bench b;
+        const char *id = asked(&b, ADDS("kitchen"));
+        b.kill_at = b.commits + n;
+        answer(&b, id, "anna", APPROVE);
+        bench_run(&b, 0.2);
+        bench_kill(&b);
+        answer(&b, id, "bert", REJECT);
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue told = NULL;
+        assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &told, &err), PONS_OK);
+        const bool wins = strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
+        bench_brain(&b);
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, LONG);
+        const pons_value *task = pons_get(pons_get(seen, "observation"), "task");
+        if (json_array_size(pons_get(task, "goals")) != (wins ? 1 : 2)) {
+            fail_msg("killed at commit %lld: %zu goals", (long long)n,
+                     json_array_size(pons_get(task, "goals")));
+        }
+        vetoed += wins;
+        bench_close(&b);
+    }
+    assert_true(vetoed > 0);
+}
+
+#define HEARD                                                                                      \
+    "[{'decision':{'type':'CONTINUE','reason':'r','plan_patch':{'goals':[{'intent':'say','text':"  \
+    "'hello'}]},'ops':[{'op':'dispatch','skill':'speak','args':{'text':'hello'}}]}},"
+#define THEN_AWAY                                                                                  \
+    "{'decision':{'type':'CONTINUE','reason':'r','plan_patch':{'goals':[{'intent':'go_to','zone':" \
+    "'bedroom'}]},'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'bedroom'}}]"  \
+    "}},{'decision':{'type':'CONTINUE','reason':'wait'},'repeat':true}]"
+
+// A motion that names no goal serves the first that is open by the decision's own patch, in which a sub-goal that
+// was met is gone.
+static void a_motion_is_for_the_goal_at_hand(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, HEARD THEN_AWAY);
+    ask_first(&b);
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    const pons_value *op = json_array_get(pons_get(q, "ops"), 0);
+    assert_string_equal(pons_get_str(pons_get(op, "args"), "zone", ""), "bedroom");
+    assert_int_equal(pons_get_int(op, "goal_index", -1), 0);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +607,9 @@ int main(void)
         cmocka_unit_test(an_edited_goal_replaces_the_goal),
         cmocka_unit_test(an_edited_pose_replaces_the_goal),
         cmocka_unit_test(an_edited_step_leaves_the_goal),
+        cmocka_unit_test(a_refusal_takes_its_goals_back),
+        cmocka_unit_test(a_motion_is_for_the_goal_at_hand),
+        cmocka_unit_test(a_no_in_the_gap_takes_its_goals_back),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("approve", tests, NULL, NULL);

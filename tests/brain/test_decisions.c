@@ -92,6 +92,25 @@ static void a_model_switches_between_tasks(void **state)
     bench_close(&b);
 }
 
+// What it would begin for the other task is begun by that one: of a task that is left nothing goes on.
+static void what_leaves_a_task_starts_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':2," KITCHEN "}},"
+              "{'decision':{'type':'SWITCH_TASK','reason':'x','task_id':'task-2'," BEDROOM "}},"
+              "{'decision':{'type':'SWITCH_TASK','reason':'x','task_id':'task-2'}}," IDLE "]");
+    b.base_ms = 8000;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_say(&b, "去卧室");
+    const pons_value *refused = bench_await(&b, "guard.refused", "rule", "ends", SOON);
+    assert_true(says(json_array_get(pons_get(refused, "rules"), 0), "message", "leaves the task"));
+    bench_await(&b, "task.switched", "to", "task-2", SOON);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
 static void priorities_decide_what_may_be_switched_to(void **state)
 {
     (void)state;
@@ -190,6 +209,37 @@ static void a_task_ends_at_its_deadline(void **state)
     bench_close(&b);
 }
 
+// A clock that is set back by a day keeps no wish of ten minutes for a day; to and fro by a second, and set forward
+// by less than is left, it changes nothing.
+static void a_tasks_deadline_outlives_the_clock(void **state)
+{
+    (void)state;
+    bench b;
+    char said[160];
+    begin(&b, NULL);
+    b.base_ms = BENCH_NEVER;
+    const long long then_ms = (long long)pons_wall_ms(&b.clock) + 600000;
+    snprintf(said, sizeof said, "{'text':'go to the kitchen','deadline_ms':%lld}", then_ms);
+    bench_post(&b, "say", said);
+    bench_post(&b, "say", "{'text':'去卧室'}");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    for (int i = 0; i < 6; i++) {
+        b.time.wall_epoch_ms += i % 2 ? 1900 : -1900;
+        bench_run(&b, 0.5);
+    }
+    b.time.wall_epoch_ms += 590000;
+    bench_run(&b, 1.0);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    b.time.wall_epoch_ms -= 86400000;
+    const pons_value *done = bench_await(&b, "task.done", "status", "failed", SOON);
+    assert_true(says(done, "reason", "the clock went back"));
+    b.time.wall_epoch_ms += 2 * 86400000LL;
+    bench_await(&b, "task.active", NULL, NULL, SOON); // the other one has none, and goes on
+    bench_run(&b, 2.0);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 1);
+    bench_close(&b);
+}
+
 // ---- people -------------------------------------------------------------------------------------
 
 // Words answer a model's question, and reach it.
@@ -202,6 +252,9 @@ static void words_answer_a_question(void **state)
         {"say", "{'text':'2'}", "right"},
         {"say", "{'text':'LEFT'}", "left"},
         {"answer", "{'action':'approve','answer':'neither'}", "neither"},
+        {"answer", "{'action':'approve','answer':'2'}", "right"},
+        {"answer", "{'action':'answer','answer':'Right'}", "right"}, // at the page, by the API
+        {"answer", "{'action':'answer','answer':'3'}", "3"},
         {"say", "{'text':'the green one'}", "the green one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -218,6 +271,63 @@ static void words_answer_a_question(void **state)
         assert_string_equal(pons_get_str(human, "question", ""), "which door?");
         assert_string_equal(pons_get_str(human, "answer", ""), rows[i].answer);
         assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1); // it is no new wish
+        bench_close(&b);
+    }
+}
+
+// An option may be a number in words: its words go before the number of another one, at every door.
+static void words_go_before_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *message, *answer;
+    } rows[] = {
+        {"say", "{'text':'1'}", "1"},
+        {"answer", "{'action':'approve','answer':'3'}", "3"}, // `pons approve`, the prompt
+        {"answer", "{'action':'answer','answer':'1'}", "1"},  // a button at the page
+        {"answer", "{'action':'answer','answer':'Yes'}", "Yes"},
+        {"answer", "{'action':'answer','answer':'YES'}", "yes"},
+        {"answer", "{'action':'answer','answer':'2'}", "7"},
+        {"say", "{'text':'5'}", "Yes"},
+        {"say", "{'text':'7'}", "7"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, "[{'decision':{'type':'ASK_HUMAN','reason':'r','ops':[{'op':'approval',"
+                  "'question':'which?','options':['3','7','1','yes','Yes']}]}}," IDLE "]");
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_post(&b, rows[i].kind, rows[i].message);
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, SOON);
+        const pons_value *human = pons_get(pons_get(seen, "observation"), "human");
+        assert_string_equal(pons_get_str(human, "answer", ""), rows[i].answer);
+        bench_close(&b);
+    }
+}
+
+// A model's options make no answer of the words that stop and pause the robot.
+static void no_option_takes_a_stop_away(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"stop", "停", "pause"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        char said[64];
+        begin(&b, "[{'repeat':true,'decision':{'type':'ASK_HUMAN','reason':'r','ops':[{'op':"
+                  "'approval','question':'well?','options':['Stop','停','pause']}]}}]");
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        snprintf(said, sizeof said, "{'text':'%s'}", words[i]);
+        bench_post(&b, "say", said);
+        if (i < 2) {
+            bench_await(&b, "stop", NULL, NULL, SOON);
+            assert_true(b.latched);
+        } else {
+            bench_run(&b, 1.0);
+            pons_autovalue status = pons_brain_status(b.brain);
+            assert_true(pons_get_bool(status, "paused", false));
+            assert_int_equal(bench_count(&b, "approval.resolved", "action", "approve"), 0);
+        }
         bench_close(&b);
     }
 }
@@ -283,6 +393,38 @@ static void a_questions_deadline_outlives_the_clock(void **state)
     bench_await(&b, "task.done", "status", "aborted", 60.0);
     assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
     bench_close(&b);
+}
+
+// An answer that is given when the deadline has passed is none, though no brain was there to say no; one that
+// was given before counts, however late it is heard.
+static void an_answer_behind_the_deadline_is_none(void **state)
+{
+    (void)state;
+    for (int in_time = 0; in_time < 2; in_time++) {
+        bench b;
+        char said[200];
+        begin(&b, NULL);
+        json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                            json_pack("[s]", "navigate_to_pose"));
+        begin_anew(&b, "approval", "deadline_s", json_real(30.0));
+        b.keep_running = true;
+        bench_goal_text(&b, "去厨房");
+        const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        const long long until_ms = pons_get_int(q, "deadline_ms", 0);
+        snprintf(said, sizeof said,
+                 "{'id':'%s','nonce':'n','action':'approve','by':'anna','at_ms':%lld}",
+                 pons_get_str(q, "id", ""), in_time ? until_ms - 1000 : until_ms + 1000);
+        bench_run(&b, 0.5);
+        bench_kill(&b);
+        b.time.wall_epoch_ms += 60000;
+        bench_post(&b, "answer", said);
+        bench_brain(&b);
+        const pons_value *is = bench_await(&b, "approval.resolved", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(is, "by", ""), in_time ? "anna" : "the deadline");
+        bench_await(&b, "task.done", "status", in_time ? "succeeded" : "aborted", 60.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), in_time);
+        bench_close(&b);
+    }
 }
 
 // ---- FINISH -------------------------------------------------------------------------------------
@@ -559,6 +701,53 @@ static void the_custom_stream_says_what_was_decided(void **state)
     bench_close(&b);
 }
 
+// Asked where it is, it says a place by the name that people have for it, and none that it is not sure of.
+static void it_says_where_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *asked, *says;
+        bool astray;
+    } rows[] = {
+        {"where are you", "I am in living room, at (2.50, 2.50).", false},
+        {"你在哪", "我在 客厅，坐标 (2.50, 2.50)。", false},
+        {"where are you", "I am not sure where I am.", true},
+        {"你在哪", "我不确定我在哪里。", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, NULL);
+        b.astray = rows[i].astray;
+        bench_run(&b, 0.5);
+        bench_goal_text(&b, rows[i].asked);
+        const pons_value *effect = bench_await(&b, "effect", "skill", "speak", SOON);
+        assert_string_equal(pons_get_str(pons_get(effect, "args"), "text", ""), rows[i].says);
+        bench_close(&b);
+    }
+}
+
+// It comes back to where it knew that it was, and not to where it believed to be.
+static void a_place_in_doubt_is_none_to_come_back_to(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {"come back", "go to the kitchen and come back"};
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        begin(&b, NULL);
+        bench_goal_text(&b, "where are you");
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        b.astray = true;
+        bench_run(&b, 0.5);
+        bench_goal_text(&b, "where are you");
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        bench_goal_text(&b, asked[i]);
+        const pons_value *done = bench_await(&b, "task.done", "status", "failed", SOON);
+        assert_non_null(strstr(pons_get_str(done, "reason", ""), "nowhere to come back to"));
+        assert_int_equal(bench_count(&b, "effect", "skill", "navigate_to_pose"), 0);
+        bench_close(&b);
+    }
+}
+
 // A robot that does not know where it is has reached nothing, wherever it believes to be: neither a
 // goal is met nor a claim true, until the scans bear the place out.
 static void a_place_in_doubt_reaches_no_goal(void **state)
@@ -582,15 +771,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_switches_between_tasks),
+        cmocka_unit_test(what_leaves_a_task_starts_nothing),
         cmocka_unit_test(priorities_decide_what_may_be_switched_to),
         cmocka_unit_test(a_preempted_task_is_paused_and_the_reason_names_both),
         cmocka_unit_test(a_task_is_raised_and_another_cancelled),
         cmocka_unit_test(what_is_said_twice_is_one_task),
+        cmocka_unit_test(a_place_in_doubt_is_none_to_come_back_to),
         cmocka_unit_test(a_task_ends_at_its_deadline),
+        cmocka_unit_test(a_tasks_deadline_outlives_the_clock),
         cmocka_unit_test(words_answer_a_question),
+        cmocka_unit_test(words_go_before_numbers),
+        cmocka_unit_test(no_option_takes_a_stop_away),
         cmocka_unit_test(words_approve_no_operation),
         cmocka_unit_test(a_question_has_a_deadline),
         cmocka_unit_test(a_questions_deadline_outlives_the_clock),
+        cmocka_unit_test(an_answer_behind_the_deadline_is_none),
         cmocka_unit_test(a_call_in_vain_is_a_call),
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),
@@ -604,6 +799,7 @@ int main(void)
         cmocka_unit_test(a_count_of_tokens_without_end_ends_no_budget),
         cmocka_unit_test(a_bodys_death_forgets_no_metres),
         cmocka_unit_test(the_custom_stream_says_what_was_decided),
+        cmocka_unit_test(it_says_where_it_is),
         cmocka_unit_test(a_place_in_doubt_reaches_no_goal),
     };
     pons_value_init();

@@ -326,6 +326,15 @@ static void await_robot(scene *s, bool held)
     fail_msg("the robot was never %s", held ? "held" : "under way");
 }
 
+// Until it has come to a halt where it was told to.
+static void await_hung(void)
+{
+    for (const int64_t end_s = now_s() + LIMIT_S; atomic_load(&sh->hung) == 0;) {
+        assert_true(now_s() < end_s);
+        poll(NULL, 0, 5);
+    }
+}
+
 static int ledger_lines(const char *goal, const char *what)
 {
     FILE *f = fopen(in_dir("body.ledger"), "r");
@@ -370,6 +379,7 @@ static void a_loop_that_spins_is_a_hold(void **state)
     open_scene(&s);
     await_robot(&s, false);
     atomic_store(&sh->spin, true);
+    await_hung();
     await_robot(&s, true);
     assert_int_equal(atomic_load(&sh->hung), 1);
     atomic_store(&sh->spin, false);
@@ -384,6 +394,7 @@ static void a_store_that_does_not_answer_is_a_hold(void **state)
     open_scene(&s);
     await_robot(&s, false);
     atomic_store(&sh->stall, true);
+    await_hung();
     await_robot(&s, true);
     assert_int_equal(atomic_load(&sh->hung), 1);
     atomic_store(&sh->stall, false);

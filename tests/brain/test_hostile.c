@@ -252,6 +252,76 @@ static void a_sub_goal_that_cannot_be_met_is_dropped(void **state)
     bench_close(&b);
 }
 
+// A patch takes nothing away that a person has wished, not what was wished twice, nor one of two places without names.
+static void no_patch_takes_a_goal_away(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wish, *patch;
+        int waits, drives;
+    } rows[] = {
+        {"等1秒，去厨房，等1秒，去卧室，等1秒", "[]", 3, 2},
+        {"等1秒，去厨房，等1秒", "[{'intent':'go_to','zone':'kitchen'}]", 2, 1},
+        {"go to 7.5 7.5, then go to 2.5 2.0", "[]", 0, 2},
+        {"go to 7.5 7.5, then go to 2.5 2.0", "[{'intent':'go_to','pose':{'x':7.5,'y':2.5}}]", 0,
+         3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        char script[512];
+        snprintf(script, sizeof script,
+                 "[{'decision':{'type':'REPLAN','reason':'r','plan_patch':{'goals':%s}}}]",
+                 rows[i].patch);
+        begin(&b, script);
+        bench_goal_text(&b, rows[i].wish);
+        bench_await(&b, "task.done", "status", "succeeded", 120.0);
+        assert_int_equal(bench_count(&b, "decision", "source", "llm"), 1);
+        assert_int_equal(bench_starts(&b, "wait"), rows[i].waits);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), rows[i].drives);
+        bench_close(&b);
+    }
+}
+
+// What a model adds when the robot is there leads it away, and back to where it was sent before the task is done.
+static void it_ends_where_it_was_sent(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b,
+          "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"
+          "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}},"
+          "{'decision':{'type':'CONTINUE','reason':'and away','plan_patch':{'goals':[{'intent':"
+          "'go_to','zone':'bedroom'}]},'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':"
+          "{'zone':'bedroom'},'goal_index':1}]}},"
+          "{'decision':{'type':'FINISH','reason':'all of it is done'}}]");
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "guard.refused", "rule", "goal_met", 60.0);
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 3);
+    assert_true(b.x > 6.0 && b.y > 6.0);
+    bench_close(&b);
+}
+
+// And where the last thing that was wished is done wherever it stands: that moves nobody from the place before it.
+static void it_ends_there_whatever_was_wished_behind_it(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"
+              "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}},"
+              "{'decision':{'type':'CONTINUE','reason':'wait','ops':[{'op':'dispatch','skill':"
+              "'wait','args':{'s':1},'goal_index':1}]}},"
+              "{'decision':{'type':'CONTINUE','reason':'away','ops':[{'op':'dispatch','skill':"
+              "'navigate_to_pose','args':{'zone':'bedroom'}}]}},"
+              "{'decision':{'type':'FINISH','reason':'all of it is done'}}]");
+    bench_goal_text(&b, "去厨房，等1秒");
+    bench_await(&b, "guard.refused", "rule", "goal_met", 60.0);
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 3);
+    assert_true(b.x > 6.0 && b.y > 6.0);
+    bench_close(&b);
+}
+
 // More than a task can hold: it is not lost, it ends at once.
 static void a_person_may_say_too_much(void **state)
 {
@@ -330,6 +400,9 @@ int main(void)
         cmocka_unit_test(a_flood_of_switches_ends_at_a_person),
         cmocka_unit_test(a_long_answer_is_not_stored),
         cmocka_unit_test(a_sub_goal_that_cannot_be_met_is_dropped),
+        cmocka_unit_test(no_patch_takes_a_goal_away),
+        cmocka_unit_test(it_ends_where_it_was_sent),
+        cmocka_unit_test(it_ends_there_whatever_was_wished_behind_it),
         cmocka_unit_test(a_person_may_say_too_much),
         cmocka_unit_test(a_skill_that_is_not_as_published_is_not_there),
     };

@@ -88,9 +88,14 @@ static void named_anew(void **state)
 static void refused(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"记住这里叫厨房", "remember this place as kitchen",
-                                        "记住这里叫停", "remember this place as yes",
-                                        "forget the place corner"};
+    static const char *const texts[] = {"记住这里叫厨房",
+                                        "remember this place as kitchen",
+                                        "记住这里叫停",
+                                        "remember this place as yes",
+                                        "forget the place corner",
+                                        "call this place go to the kitchen",
+                                        "记住这里叫去厨房",
+                                        "记住这里"};
     bench b;
     ready(&b);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

@@ -512,6 +512,48 @@ static void each_question_of_a_decision_is_its_own(void **state)
     }
 }
 
+// A no to one takes the edit of another with it: what is decided next is nobody's edit, and is neither put back
+// nor the person's goal.
+static void a_no_takes_an_edit_with_it(void **state)
+{
+    (void)state;
+    static const char *const next[] = {"bedroom", "attic"}; // R4 lets the one pass
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        char script[640];
+        snprintf(script, sizeof script,
+                 "[{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'dispatch','skill':"
+                 "'" MOVES "','args':{'zone':'kitchen'}},{'op':'approval','question':'may I?'},"
+                 "{'op':'approval','question':'how are you?'}]}},"
+                 "{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'dispatch','skill':"
+                 "'" MOVES "','args':{'zone':'%s'},'goal_index':0}]}},"
+                 "{'decision':{'type':'ABORT','reason':'enough'},'repeat':true}]",
+                 next[i]);
+        bench_open(&b, script);
+        bench_brain(&b);
+        bench_run(&b, 0.2);
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_run(&b, 0.2);
+        pons_autovalue open = open_now(&b);
+        answer(&b, pons_get_str(json_array_get(open, 0), "id", ""),
+               "'action':'edit','args':{'zone':'living_room'}");
+        answer(&b, pons_get_str(json_array_get(open, 1), "id", ""), REJECT);
+        if (i == 0) {
+            bench_await(&b, "effect", "state", "accepted", LONG);
+        } else {
+            bench_await(&b, "guard.refused", NULL, NULL, LONG);
+            bench_await(&b, "task.done", "status", "aborted", LONG);
+        }
+        bench_run(&b, 1.0);
+        assert_int_equal(bench_count(&b, "goal.replaced", NULL, NULL), 0);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 2);
+        assert_int_equal(bench_starts(&b, MOVES), i == 0);
+        bench_close(&b);
+    }
+}
+
 // SAFE takes a question back, wherever the brain dies between the kernel's word and the inner loop's: when SAFE has
 // passed before the next life, nobody is asked about a stop that the kernel has sent meanwhile.
 static void safe_takes_a_question_back_over_a_death(void **state)
@@ -571,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_run_that_only_waits_for_people_says_so),
         cmocka_unit_test(safe_takes_a_question_back_over_a_death),
         cmocka_unit_test(each_question_of_a_decision_is_its_own),
+        cmocka_unit_test(a_no_takes_an_edit_with_it),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("questions", tests, NULL, NULL);

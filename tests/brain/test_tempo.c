@@ -11,13 +11,30 @@
 
 #define SOON 3.0
 
+// Its brain runs, for as long as the test does, and knows how fast the body is.
+static void begin(bench *b, int pace)
+{
+    b->keep_running = true;
+    b->pace = pace;
+    bench_brain(b);
+    bench_run(b, 1.0);
+}
+
 static void ready(bench *b)
 {
     bench_open(b, NULL);
-    b->keep_running = true;
-    b->pace = 100;
-    bench_brain(b);
-    bench_run(b, 1.0);
+    begin(b, 100);
+}
+
+// A person is asked whether it may drive.
+static void asks_before_it_drives(bench *b)
+{
+    bench_open(b, NULL);
+    json_object_set_new(json_object_get(b->config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    begin(b, 100);
+    bench_say(b, "去厨房");
+    bench_await(b, "approval.requested", NULL, NULL, SOON);
 }
 
 static void set_to(bench *b, const char *text, int percent)
@@ -267,15 +284,7 @@ static void while_something_is_asked(void **state)
 {
     (void)state;
     bench b;
-    bench_open(&b, NULL);
-    b.keep_running = true;
-    b.pace = 100;
-    json_object_set_new(json_object_get(b.config, "approval"), "skills",
-                        json_pack("[s]", "navigate_to_pose"));
-    bench_brain(&b);
-    bench_run(&b, 1.0);
-    bench_say(&b, "去厨房");
-    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    asks_before_it_drives(&b);
     set_to(&b, "慢一点", 75);
     assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
     bench_close(&b);
@@ -295,15 +304,7 @@ static void an_answer_and_a_pace(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;
-        bench_open(&b, NULL);
-        b.keep_running = true;
-        b.pace = 100;
-        json_object_set_new(json_object_get(b.config, "approval"), "skills",
-                            json_pack("[s]", "navigate_to_pose"));
-        bench_brain(&b);
-        bench_run(&b, 1.0);
-        bench_say(&b, "去厨房");
-        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        asks_before_it_drives(&b);
         bench_say(&b, rows[i].text);
         bench_await(&b, "approval.resolved", "action", rows[i].action, SOON);
         bench_await(&b, "tempo.set", NULL, NULL, SOON);
@@ -323,10 +324,7 @@ static void words_that_answer(void **state)
         bench_open(&b, "[{'decision':{'type':'ASK_HUMAN','reason':'how full?','ops':[{'op':"
                        "'approval','question':'how full is it?'}]}},{'repeat':true,'decision':{"
                        "'type':'ABORT','reason':'that was all'}}]");
-        b.keep_running = true;
-        b.pace = 50;
-        bench_brain(&b);
-        bench_run(&b, 1.0);
+        begin(&b, 50);
         bench_say(&b, "water the plants");
         bench_await(&b, "approval.requested", NULL, NULL, SOON);
         set_to(&b, "slower", 25);
@@ -404,8 +402,6 @@ static void killed_everywhere(const char *store)
             snprintf(path, sizeof path, "%s/pons.db", dir);
             snprintf(command, sizeof command, "rm -rf %s", dir);
             bench_open(&b, NULL);
-            b.keep_running = true;
-            b.pace = 100;
             if (pg) {
                 assert_true(cluster_open(cluster_empty(""), &s, &err) >= 0);
                 bench_store(&b, s);
@@ -413,8 +409,7 @@ static void killed_everywhere(const char *store)
                 assert_true(pons_store_sqlite_open(path, &s, &err) >= 0);
                 bench_store(&b, s);
             }
-            bench_brain(&b);
-            bench_run(&b, 1.0);
+            begin(&b, 100);
             deaths += dies_at(&b, n, before, pg);
             if (b.pace != 75 || bench_count(&b, "tempo.set", NULL, NULL) != 1 ||
                 bench_sent(&b, "pace", NULL, NULL) < 1) {

@@ -4,6 +4,8 @@
 #include "unit.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -48,6 +50,16 @@ void bench_rest(int64_t ms)
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     while (nanosleep(&t, &t) < 0 && errno == EINTR) {
     }
+}
+
+void bench_again(int64_t *since, const char *awaited)
+{
+    const int64_t now = now_ms();
+    *since = *since ? *since : now;
+    if (now - *since > (int64_t)BENCH_LIMIT_S * 1000) {
+        fail_msg("waited for %s", awaited);
+    }
+    bench_rest(20);
 }
 
 // ---- workspace ----------------------------------------------------------------------------------
@@ -426,7 +438,9 @@ static void show(const proc *p)
 {
     char *err = bench_stderr(p);
     const size_t from = p->length > 6000 ? p->length - 6000 : 0;
-    print_error("--- stdout (its end):\n%s\n--- stderr:\n%s\n", p->text ? p->text + from : "", err);
+    // cmocka's own words end after a kilobyte.
+    fprintf(stderr, "--- stdout (its end):\n%s\n--- stderr:\n%s\n", p->text ? p->text + from : "",
+            err);
     free(err);
 }
 
@@ -434,9 +448,7 @@ void bench_must_exit(proc *p, int status)
 {
     const int got = bench_finish(p);
     if (got != status) {
-        char *err = bench_stderr(p);
-        print_error("%s\n%s\n", p->text ? p->text : "", err);
-        free(err);
+        show(p);
         fail_msg("exit status %d, not %d", got, status);
     }
 }
@@ -512,6 +524,38 @@ pid_t bench_body_pid(bench *b)
     const pid_t pid = rc < 0 ? 0 : (pid_t)pons_get_int(v, "pid", 0);
     pons_value_unref(v);
     return pid;
+}
+
+pid_t bench_child(pid_t parent, const char *word)
+{
+    DIR *d = opendir("/proc");
+    pid_t found = 0;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        char path[300], text[512];
+        int its = 0;
+        if (!isdigit((unsigned char)e->d_name[0])) {
+            continue;
+        }
+        snprintf(path, sizeof path, "/proc/%.100s/stat", e->d_name);
+        FILE *f = fopen(path, "r");
+        const bool mine = f && fscanf(f, "%*d (%*[^)]) %*c %d", &its) == 1 && its == parent;
+        if (f) {
+            fclose(f);
+        }
+        snprintf(path, sizeof path, "/proc/%.100s/cmdline", e->d_name);
+        f = mine ? fopen(path, "r") : NULL;
+        const size_t n = f ? fread(text, 1, sizeof text, f) : 0;
+        if (n && memmem(text, n, word, strlen(word) + 1)) {
+            found = atoi(e->d_name);
+        }
+        if (f) {
+            fclose(f);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+    return found;
 }
 
 void bench_end_body(bench *b)

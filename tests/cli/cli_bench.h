@@ -81,7 +81,9 @@ bool bench_no_model_module(void); // this build has no client for one
 // A body of a person's own, with these words of `pons body`, and until it listens.
 void bench_start_body(bench *b, proc *body, const char *words);
 pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
-void bench_end_body(bench *b);  // kill -9, and until it is gone
+// A child of that process with this word on its command line; 0: none yet.
+pid_t bench_child(pid_t parent, const char *word);
+void bench_end_body(bench *b); // kill -9, and until it is gone
 pons_value *bench_ledger(bench *b);
 // Of the ledgers of a fleet's robots: goals of this skill with a line of this state. s: of `wait` alone those that wait
 // so long, as a brain whose move failed waits by itself, too; 0: any.
@@ -101,5 +103,7 @@ const char *bench_file(bench *b, const char *name, const char *text); // writes 
 // WORKSPACE/NAME, as an editor saves it: whoever reads has the old one or the new one.
 void bench_put(const bench *b, const char *name, const char *text);
 void bench_rest(int64_t ms);
+// A little rest before something is looked at again; fails the test when that has gone on too long. since: 0 at first.
+void bench_again(int64_t *since, const char *awaited);
 
 #endif

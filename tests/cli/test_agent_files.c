@@ -99,6 +99,14 @@ static int actions(const bench *b, const char *type, const char *status)
     return found;
 }
 
+// Until the drive that was proposed is so.
+static void await_action(const bench *b, const char *status)
+{
+    for (int64_t since = 0; actions(b, "target_navigation", status) == 0;) {
+        bench_again(&since, status);
+    }
+}
+
 #define GO_KITCHEN                                                                                 \
     "- tool_calls: [{name: propose_action, arguments: {action_type: target_navigation, params: "   \
     "{target_label: kitchen}}}]\n"
@@ -261,10 +269,7 @@ static void killed_it_asks_once(void **state)
             bench_signal(&dog, SIGSTOP); // it has the workspace, and takes nothing up
         }
         begin(&b, &p, "replies:\n" GO_KITCHEN, "agent go");
-        for (int i = 0;
-             i < 1000 && actions(&b, "target_navigation", runs ? "running" : "pending") == 0; i++) {
-            bench_rest(10);
-        }
+        await_action(&b, runs ? "running" : "pending");
         bench_signal(&p, SIGKILL);
         bench_must_exit(&p, 128 + SIGKILL);
         bench_free(&p);
@@ -289,9 +294,7 @@ static void what_nobody_does_is_withdrawn(void **state)
     start(&b, &dog, "onboard", DOG);
     bench_signal(&dog, SIGSTOP);
     begin(&b, &p, "replies:\n" GO_KITCHEN TOLD("is withdrawn", "content: so be it"), "agent go");
-    for (int i = 0; i < 1000 && actions(&b, "target_navigation", "pending") == 0; i++) {
-        bench_rest(10);
-    }
+    await_action(&b, "pending");
     bench_signal(&dog, SIGKILL);
     bench_signal(&dog, SIGCONT);
     bench_must_exit(&p, 0);
@@ -336,8 +339,8 @@ static void an_apple_ends_in_the_basket(void **state)
         start(&b, &dog, "onboard --world tabletop --robot arm_001",
               "watchdog hal --json --speed 20 --seed 4");
         say(&b, scripts[i], "agent 'put the apple into the basket'", 0);
-        for (int k = 0; k < 500 && coordinate(&b, "apple", 2) < 0.42; k++) {
-            bench_rest(10); // until it was looked at again
+        for (int64_t since = 0; coordinate(&b, "apple", 2) < 0.42;) {
+            bench_again(&since, "a look at where the apple is");
         }
         const double dx = coordinate(&b, "apple", 0) - coordinate(&b, "basket", 0),
                      dy = coordinate(&b, "apple", 1) - coordinate(&b, "basket", 1);

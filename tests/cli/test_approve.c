@@ -34,6 +34,17 @@ static void resumed(bench *b, const char *status, int exit)
     bench_free(&p);
 }
 
+static void must_say(bench *b, const char *line, const char *what)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, line);
+    bench_must_exit(&p, 0);
+    if (!strstr(p.text, what)) {
+        fail_msg("%s does not say \"%s\":\n%s", line, what, p.text);
+    }
+    bench_free(&p);
+}
+
 static void the_first_answer_binds(void **state)
 {
     (void)state;
@@ -45,6 +56,9 @@ static void the_first_answer_binds(void **state)
     bench_must_fail(&b, "say yes", 2, "already answered by ");
     resumed(&b, "aborted", 1);
     bench_must_fail(&b, "approve t approve", 2, "already answered by "); // and after it as well
+    must_say(&b, "threads show t --why", "answered: reject, the floor is wet");
+    must_say(&b, "threads show t --why", "approve came too late: ");
+    must_say(&b, "threads show t --why", "The run ended as aborted, after ");
     assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
     bench_close(&b);
 }
@@ -59,6 +73,65 @@ static void words_are_told_as_words(void **state)
     bench_must_fail(&b, "approve t approve", 2, ": the words \"left\"");
     resumed(&b, "waiting", 4);
     assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
+// A run whose model has asked which of these, and ended.
+static void asked_which(bench *b, const char *options)
+{
+    proc p = {0};
+    char line[512];
+    bench_open(b);
+    snprintf(line, sizeof line,
+             "replies:\n- decision: {type: ASK_HUMAN, reason: two doors, ops: [{op: approval, "
+             "question: 'which door?', options: %s}]}\n  repeat: true\n",
+             options);
+    bench_file(b, "doors.yaml", line);
+    snprintf(line, sizeof line, "run --json --thread t --llm script:%s/doors.yaml " FAST " 浇花",
+             b->dir);
+    bench_start(b, &p, NULL, line);
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+}
+
+// An option is named by its words or its number. A number that none has is a slip, and a stop is no answer.
+static void an_option_is_named(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    asked_which(&b, "[left, stop]");
+    bench_must_fail(&b, "approve t answer 3", 2, "there are 2 options, and none of number 3");
+    bench_must_fail(&b, "approve t answer 0", 2, "none of number 0");
+    bench_must_fail(&b, "approve t answer 99999999999999999999", 2, "there are 2 options");
+    assert_int_equal(bench_run(&b, "approve t answer stop"), 0);
+    assert_int_equal(bench_run(&b, "approve t"), 4); // nobody has answered
+    bench_start(&b, &p, NULL, "resume t --json --wait 0.5");
+    bench_await(&p, "mode", "mode", "SAFE");
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    assert_int_equal(bench_count(&p, "approval.resolved", "action", "approve"), 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// The words of an option may be a number that is no option's place.
+static void an_option_that_is_a_number(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    asked_which(&b, "[left, '7']");
+    bench_must_fail(&b, "approve t answer 8", 2, "there are 2 options, and none of number 8");
+    bench_must_fail(&b, "approve t answer 07", 2, "none of number 07");
+    assert_int_equal(bench_run(&b, "approve t answer 7"), 0);
+    bench_must_fail(&b, "approve t answer 1", 2, ": the words \"7\"");
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_await(&p, "approval.resolved", "answer", "7");
+    bench_await(&p, "run.done", "status", "aborted"); // without its model
+    bench_must_exit(&p, 1);
+    bench_free(&p);
     bench_close(&b);
 }
 
@@ -167,6 +240,13 @@ static void an_edit_replaces_the_goal(void **state)
     pons_autovalue status = NULL;
     assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
     assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
+    static const char *const why[] = {
+        // who asks why it went there is told
+        "It asked a person: may I do this? (navigate_to_pose {\"zone\":\"kitchen\"})",
+        "That was refused: unknown zone nowhere", "By that edit its goal is now corridor."};
+    for (size_t i = 0; i < sizeof why / sizeof why[0]; i++) {
+        must_say(&b, "threads show t --why", why[i]);
+    }
     bench_close(&b);
 }
 
@@ -205,7 +285,7 @@ static void only_the_owner_may_write_an_answer(void **state)
 }
 
 // A second question in the log of t, as a fork of a run that asks has it.
-static void asks_more(bench *b, const char *id)
+static void asks_more(bench *b, const char *id, int64_t deadline_ms)
 {
     char path[256];
     pons_store store = {0};
@@ -215,8 +295,9 @@ static void asks_more(bench *b, const char *id)
     assert_int_equal(pons_store_sqlite_open(path, &store, &err), PONS_OK);
     const pons_thread_options opts = {.clock = pons_clock_real()};
     assert_int_equal(pons_thread_open(store, "t", &opts, &t, &err), PONS_OK);
-    pons_value *question = json_pack("{s:s, s:s, s:[{s:s, s:{}}]}", "id", id, "question",
-                                     "Was it done?", "ops", "skill", "navigate_to_pose", "args");
+    pons_value *question =
+        json_pack("{s:s, s:s, s:[{s:s, s:{}}], s:I}", "id", id, "question", "Was it done?", "ops",
+                  "skill", "navigate_to_pose", "args", "deadline_ms", (json_int_t)deadline_ms);
     assert_int_equal(pons_thread_emit(t, "react", "approval.requested", question, &err), PONS_OK);
     pons_thread_close(t);
     pons_store_close(&store);
@@ -227,7 +308,7 @@ static void of_several_questions_one_is_named(void **state)
     (void)state;
     bench b;
     asked(&b);
-    asks_more(&b, "second-question");
+    asks_more(&b, "second-question", 0);
     proc p = {0};
     bench_start(&b, &p, NULL, "approve t");
     assert_int_equal(bench_finish(&p), 4);
@@ -241,10 +322,26 @@ static void of_several_questions_one_is_named(void **state)
     bench_close(&b);
 }
 
+// Nobody was there to see its deadline pass, and who comes behind it is told.
+static void an_answer_may_be_too_late(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    asks_more(&b, "late", 1700000000000);
+    bench_must_fail(&b, "approve t --id late approve", 2,
+                    "nobody answered before the deadline, which is a no");
+    bench_must_fail(&b, "approve t --id late answer left", 2, "before the deadline");
+    assert_int_equal(bench_run(&b, "approve t --id late reject"), 0);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_told_as_words),
+        cmocka_unit_test_teardown(an_option_is_named, bench_teardown),
+        cmocka_unit_test_teardown(an_option_that_is_a_number, bench_teardown),
         cmocka_unit_test_teardown(the_first_answer_binds, bench_teardown),
         cmocka_unit_test_teardown(always_is_no_answer, bench_teardown),
         cmocka_unit_test_teardown(many_answer_at_once, bench_teardown),
@@ -253,6 +350,7 @@ int main(void)
         cmocka_unit_test_teardown(an_edit_replaces_the_goal, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_shown_whole, bench_teardown),
         cmocka_unit_test_teardown(of_several_questions_one_is_named, bench_teardown),
+        cmocka_unit_test_teardown(an_answer_may_be_too_late, bench_teardown),
         cmocka_unit_test_teardown(only_the_owner_may_write_an_answer, bench_teardown),
     };
     pons_value_init();

@@ -73,6 +73,22 @@ static void all_faults_are_told(void **state)
     bench_close(&b);
 }
 
+// Also of files that only a part of pons reads.
+static void doctor_looks_at_each(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    put(&b, "config/notify.yaml", "on: [ask, sotp]\n");
+    proc p = {0};
+    bench_start(&b, &p, NULL, "doctor");
+    bench_must_exit(&p, 3);
+    assert_non_null(strstr(p.text, "config/notify.yaml:1:11"));
+    assert_non_null(strstr(p.text, "`pons config check`"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void put_person(bench *b, const char *name, const char *text)
 {
     char path[256];
@@ -185,7 +201,8 @@ static void the_last_lines_of_logs(void **state)
     bench_must_fail(&b, "logs", 3, "has no logs");
     put(&b, "run/body.log", "one\ntwo\nthree");
     put(&b, "run/errand.log", "go\n\x1b[2Jgone\n");
-    bench_must_fail(&b, "logs bodi", 3, "no such log");
+    bench_must_fail(&b, "logs bodi", 3, "there is no log of bodi, did you mean body?");
+    bench_must_fail(&b, "logs frobnicate", 3, "there are: body, errand");
     bench_start(&b, &p, NULL, "logs body --lines 2");
     assert_string_equal(bench_line(&p), "two");
     assert_string_equal(bench_line(&p), "three");
@@ -209,6 +226,11 @@ static void the_last_lines_of_logs(void **state)
     bench_must_exit(&p, 0);
     assert_null(strstr(p.text, "kkq"));
     bench_free(&p);
+    bench_start(&b, &p, NULL, "logs keys --json");
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "log", "line", "after"), 1);
+    assert_null(strstr(p.text, "kkq"));
+    bench_free(&p);
     unsetenv("FAKE_A_KEY");
     unsetenv("FAKE_B_KEY");
     bench_start(&b, &p, NULL, "logs --json");
@@ -229,6 +251,16 @@ static void the_last_lines_of_logs(void **state)
     bench_signal(&p, SIGTERM);
     bench_must_exit(&p, 0);
     bench_free(&p);
+    // A workspace may be called as a pattern is.
+    char odd[256], said[320];
+    snprintf(odd, sizeof odd, "%s/w[1]*", b.dir);
+    assert_int_equal(rename(b.workspace, odd), 0);
+    snprintf(said, sizeof said, "logs body --workspace %s", odd);
+    bench_start(&b, &p, NULL, said);
+    assert_string_equal(bench_line(&p), "one");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_int_equal(rename(odd, b.workspace), 0);
     bench_close(&b);
 }
 
@@ -237,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_ships_is_sound, bench_teardown),
         cmocka_unit_test_teardown(all_faults_are_told, bench_teardown),
+        cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
         cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),
         cmocka_unit_test_teardown(a_persons_file_that_does_not_count, bench_teardown),
         cmocka_unit_test_teardown(a_workspace_that_nobody_names, bench_teardown),

@@ -8,8 +8,6 @@
 #include "pons/workspace.h"
 #include "unit.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,50 +99,16 @@ static bool dog_dies(world *w, long at)
     return died;
 }
 
-// A process that the watchdog has started to do the task; 0: none yet.
-static pid_t errand_of(pid_t dog)
-{
-    DIR *d = opendir("/proc");
-    pid_t found = 0;
-    for (struct dirent *e; d && !found && (e = readdir(d));) {
-        char path[300], text[512];
-        int parent = 0;
-        if (!isdigit((unsigned char)e->d_name[0])) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/proc/%.100s/stat", e->d_name);
-        FILE *f = fopen(path, "r");
-        const bool mine = f && fscanf(f, "%*d (%*[^)]) %*c %d", &parent) == 1 && parent == dog;
-        if (f) {
-            fclose(f);
-        }
-        snprintf(path, sizeof path, "/proc/%.100s/cmdline", e->d_name);
-        f = mine ? fopen(path, "r") : NULL;
-        const size_t n = f ? fread(text, 1, sizeof text, f) : 0;
-        if (n && memmem(text, n, "--new", 6)) { // it is pons run by now
-            found = atoi(e->d_name);
-        }
-        if (f) {
-            fclose(f);
-        }
-    }
-    if (d) {
-        closedir(d);
-    }
-    return found;
-}
-
 static bool run_dies(world *w, long at)
 {
     proc p = {0};
     killer k = {.at = at};
     pid_t errand = 0;
     bench_start(&w->b, &p, NULL, DOG);
-    for (int i = 0; i < 20000 && !errand; i++) {
-        errand = errand_of(p.pid);
+    while (!(errand = bench_child(p.pid, "--new"))) { // it is pons run by now
+        assert_true(bench_alive(&p));
         bench_rest(1);
     }
-    assert_true(errand > 0);
     const bool traced = killer_run(&k, errand);
     bench_must_exit(&p, 0);
     bench_free(&p);

@@ -231,9 +231,11 @@ static void killed_and_gone_on_from(void **state)
     proc p = {0}, second = {0}, follower = {0};
     enum { WANTED = 400 };
     bench_open(&b);
-    bench_start(&b, &p, NULL, RUN(400) " --durability sync");
+    bench_start(&b, &p, NULL, RUN(400) " --durability sync --limit 1000");
     bench_await(&p, "stream.updates", NULL, NULL);
+    bench_signal(&p, SIGSTOP); // now: it does not take long
     bench_start(&b, &follower, NULL, "threads events t --json --follow");
+    bench_signal(&p, SIGCONT);
     // Stopped, so that it is still there for the second process; but not in the one instruction in
     // which SQLite's shared memory is half written, where a reader learns nothing but that.
     char pid[32];

@@ -118,6 +118,12 @@ static void twenty_slips(void **state)
         {"map sdff x", "did you mean 'sdf'"},
         {"resum t", "did you mean 'resume'"},
         {"statu", "did you mean 'status'"},
+        {"STOP", "did you mean 'stop'"},
+        {"helpp", "did you mean 'help'"},
+        {"--hlep", "option '--hlep', did you mean '--help'"},
+        {"--verison", "did you mean '--version'"},
+        {"--workspcae /tmp status", "did you mean '--workspace'"},
+        {"RESET", "command 'RESET'; `pons help` lists them"},
         {"rest", "command 'rest'; `pons help` lists them"}, // no slip is told to lift a latch,
         {"resett", "command 'resett'; `pons help` lists them"},
         {"threads rn t", "threads: there is no 'rn'; it takes"}, // or to remove
@@ -146,6 +152,12 @@ static void the_man_page_has_all(void **state)
         assert_non_null(strstr(page, parts[i]));
     }
     for (const char *line = page; *line; line += strcspn(line, "\n") + 1) {
+        const size_t length = strcspn(line, "\n");
+        assert_true(length > 0 && line[length - 1] != ' ');
+        assert_true(length <= WIDTH || strncmp(line, ".SS", 3) == 0 || line[0] == '\\');
+        for (size_t i = 0; i < length; i++) { // roff alone reads no UTF-8
+            assert_in_range(line[i], ' ', '~');
+        }
         if (*line == '.') { // a request of roff, and one that is meant
             static const char *const known[] = {".TH", ".SH", ".SS", ".TP", ".RS", ".RE"};
             bool meant = false;
@@ -171,6 +183,10 @@ static void bash_completes(void **state)
         {"pons fleet run --s", "--standby --speed"},
         {"pons help fl", "fleet"},
         {"pons run --token", "--token-file"},
+        {"pons doctor --re", "--repair"}, // and not do's
+        {"pons --json st", "status stop"},
+        {"pons --workspace /tmp bt sh", "show"},
+        {"pons --ver", "--version"},
     };
     bench b;
     bench_open(&b);
@@ -197,6 +213,7 @@ static void bash_completes(void **state)
     char *zsh = said(&b, "help --completion zsh"), *fish = said(&b, "help --completion fish");
     assert_non_null(strstr(zsh, "#compdef pons"));
     assert_non_null(strstr(fish, "complete -c pons -f -n __fish_use_subcommand -a run"));
+    assert_non_null(strstr(fish, "__fish_seen_subcommand_from help;"));
     free(zsh);
     free(fish);
     bench_must_fail(&b, "help --completion tcsh", 2, "bash, zsh or fish");

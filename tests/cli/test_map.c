@@ -31,21 +31,27 @@ static char *read_text(const char *path)
     return text;
 }
 
-// A room of 8 × 6 m with walls of 0.1 m around it.
-static int set_up(void **state)
+// A room of 8 × 6 m with walls of 0.1 m around it, and where `at` says.
+static void draw_room(bool (*at)(int x, int y))
 {
-    (void)state;
-    bench_open(&b);
     FILE *f = fopen(in_bench("room.pgm"), "we");
     assert_non_null(f);
     fprintf(f, "P2 80 60 255\n");
     for (int y = 0; y < 60; y++) {
         for (int x = 0; x < 80; x++) {
-            fprintf(f, "%d ", x == 0 || y == 0 || x == 79 || y == 59 ? 0 : 254);
+            const bool wall = x == 0 || y == 0 || x == 79 || y == 59 || (at && at(x, y));
+            fprintf(f, "%d ", wall ? 0 : 254);
         }
     }
     fclose(f);
-    f = fopen(in_bench("room.yaml"), "we");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    bench_open(&b);
+    draw_room(NULL);
+    FILE *f = fopen(in_bench("room.yaml"), "we");
     assert_non_null(f);
     fprintf(f, "image: room.pgm\nresolution: 0.1\norigin: [-2, -2, 0]\nnegate: 0\n"
                "occupied_thresh: 0.65\nfree_thresh: 0.25\n");
@@ -77,6 +83,33 @@ static char *import(void)
     must(words, "imported");
     snprintf(path, sizeof path, "%s/worlds/room.yaml", b.workspace);
     return path;
+}
+
+static bool a_pole_beside_the_origin(int x, int y)
+{
+    return x == 23 && y == 37; // a corner of its cell is 0.36 m from there
+}
+
+static bool all_but_a_lane(int x, int y)
+{
+    (void)x;
+    return y < 35 || y > 43; // 0.9 m
+}
+
+// Where a robot of the map's world starts, it can stand: where there is room it has some to spare.
+static void it_starts_where_it_can_stand(void **state)
+{
+    (void)state;
+    draw_room(a_pole_beside_the_origin);
+    import();
+    must("map check room --json", "world");
+}
+
+static void it_starts_in_a_narrow_place_too(void **state)
+{
+    (void)state;
+    draw_room(all_but_a_lane);
+    import();
 }
 
 static void a_map_becomes_a_world(void **state)
@@ -235,6 +268,21 @@ static void a_world_is_what_nav2_loads(void **state)
     assert_int_equal(json_array_size(pons_get(global, "filters")), 2);
     assert_string_equal(pons_get_str(pons_get(global, "keepout_filter"), "plugin", ""),
                         "nav2_costmap_2d::KeepoutFilter");
+    // The servers by the names of Nav2's bringup, and each finds the next by its topic.
+    for (int i = 0; i < 2; i++) {
+        static const char *const filters[] = {"keepout", "speed"};
+        char name[64], filter[64];
+        snprintf(name, sizeof name, "%s_filter_mask_server", filters[i]);
+        const pons_value *mask = pons_get(pons_get(pons_yaml_value(y), name), "ros__parameters");
+        snprintf(name, sizeof name, "%s_costmap_filter_info_server", filters[i]);
+        const pons_value *info = pons_get(pons_get(pons_yaml_value(y), name), "ros__parameters");
+        snprintf(filter, sizeof filter, "%s_filter", filters[i]);
+        assert_string_equal(pons_get_str(mask, "topic_name", "?"),
+                            pons_get_str(info, "mask_topic", ""));
+        assert_string_equal(pons_get_str(info, "filter_info_topic", "?"),
+                            pons_get_str(pons_get(global, filter), "filter_info_topic", ""));
+        assert_int_equal(pons_get_int(info, "type", -1), i);
+    }
     const pons_value *smooth = pons_get(pons_get(pons_yaml_value(y), "velocity_smoother"),
                                         "ros__parameters"),
                      *limit;
@@ -284,6 +332,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_map_becomes_a_fleets, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_starts_where_it_can_stand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_starts_in_a_narrow_place_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),

@@ -321,7 +321,7 @@ static void the_official_client(void **state)
         skip();
     }
     bench_open(&b);
-    bench_start(&b, &body, NULL, "body " FAST);
+    bench_start_body(&b, &body, FAST);
     char words[512];
     snprintf(words, sizeof words, "node " PONS_SOURCE_DIR "/tests/mcp/official_client.mjs %s %s",
              PONS_BINARY_DIR "/pons", b.workspace);

@@ -13,9 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FAILS                                                                                      \
-    "run --json --thread t --llm rules " FAST                                                      \
-    " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"
+#define IMPOSSIBLE " 'do navigate_to_pose {\"zone\":\"kitchen\",\"pose\":{\"x\":-50,\"y\":-50}}'"
+#define FAILS      "run --json --thread t --llm rules " FAST IMPOSSIBLE
 
 static void tell_by(bench *b, const char *yaml)
 {
@@ -90,11 +89,19 @@ static void a_failure_after_a_try_that_failed(void **state)
 {
     (void)state;
     bench b;
+    proc p = {0};
     bench_open(&b);
     setenv("A_KEY_OF_MINE", "sk-a-key-of-mine", 1); // pons has it
     write_down(&b, "test -e tried || { touch tried; exit 1; };");
-    assert_int_equal(bench_run(&b, FAILS), 1);
+    // The session goes on meanwhile: one that ends has no time for a second try.
+    bench_start(&b, &p, NULL, "run --json --thread t --llm rules " WATCHABLE IMPOSSIBLE " 等600秒");
     unsetenv("A_KEY_OF_MINE");
+    for (int64_t since = 0; lines(&b, "environment", "PATH=") == 0;) { // the last that it writes
+        bench_again(&since, "the second try");
+    }
+    bench_signal(&p, SIGINT);
+    bench_must_exit(&p, 1);
+    bench_free(&p);
     assert_int_equal(lines(&b, "told", "\"kind\":\"failure\""), 1);
     assert_int_equal(lines(&b, "words", "pons failed: do navigate_to_pose"), 1);
     assert_int_equal(lines(&b, "environment", "sk-a-key"), 0);
@@ -131,6 +138,27 @@ static void nobody_takes_it(void **state)
     assert_non_null(strstr(said, "notify"));
     free(said);
     bench_free(&p);
+    assert_true(lines(&b, "ws/run/notify.log", "/nowhere/at/all: No such file") >= 1);
+    bench_close(&b);
+}
+
+// One that prints without end does not fill the disk that the store is on.
+static void one_that_floods(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    struct stat st;
+    char path[256];
+    bench_open(&b);
+    tell_by(&b, "command: [sh, -c, 'echo begins; yes floods | head -c 4000000']\n");
+    bench_start(&b, &p, NULL, FAILS);
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    snprintf(path, sizeof path, "%s/run/notify.log", b.workspace);
+    assert_int_equal(stat(path, &st), 0);
+    assert_in_range(st.st_size, 1, 128 * 1024);
+    assert_int_equal(lines(&b, "ws/run/notify.log", "begins"), 1);
     bench_close(&b);
 }
 
@@ -334,6 +362,7 @@ int main(void)
         cmocka_unit_test_teardown(a_failure_after_a_try_that_failed, bench_teardown),
         cmocka_unit_test_teardown(without_words, bench_teardown),
         cmocka_unit_test_teardown(nobody_takes_it, bench_teardown),
+        cmocka_unit_test_teardown(one_that_floods, bench_teardown),
         cmocka_unit_test_teardown(one_that_hangs, bench_teardown),
         cmocka_unit_test_teardown(an_address_that_hangs, bench_teardown),
         cmocka_unit_test_teardown(an_address, bench_teardown),

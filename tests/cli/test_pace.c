@@ -58,9 +58,8 @@ static int64_t percent_of(const bench *b)
 // Until it drives as fast as that at least.
 static void drives(const bench *b, double least)
 {
-    for (int i = 0; speed_of(b) < least; i++) {
-        assert_true(i < 600);
-        bench_rest(50);
+    for (int64_t since = 0; speed_of(b) < least;) {
+        bench_again(&since, "a robot that drives");
     }
 }
 
@@ -81,7 +80,9 @@ static void slower_at_once_and_after_every_death(void **state)
     assert_int_equal(pons_get_int(now, "percent", 0), 30);
     const double most = pons_get_num(now, "speed_max_mps", 0.0);
     assert_true(most > 0.1 && most < 0.3);
-    bench_rest(1500); // of braking
+    for (int64_t since = 0; speed_of(&b) > most + NOISE;) { // it brakes
+        bench_again(&since, "a robot that is slower");
+    }
     for (int i = 0; i < 20; i++) {
         assert_true(speed_of(&b) <= most + NOISE);
         bench_rest(50);
@@ -125,6 +126,59 @@ static void said_while_nobody_lives(void **state)
     bench_close(&b);
 }
 
+// To the agent it is said as to anybody: the body has it, the model hears nothing of it.
+static void said_to_the_agent(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0}, p = {0};
+    char line[256], words[] = "replies:\n- content: heard one\n- content: heard two\n";
+    bench_open(&b);
+    snprintf(line, sizeof line, "agent --json --llm script:%s", bench_file(&b, "s.yaml", words));
+    char said[320];
+    snprintf(said, sizeof said, "%s slower", line); // where no body is, it is the model's
+    bench_start(&b, &p, NULL, said);
+    bench_await(&p, "llm_end", NULL, NULL);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_start_body(&b, &body, "--driver kinematic");
+    bench_start(&b, &p, NULL, said);
+    assert_int_equal(pons_get_int(bench_await(&p, "pace", NULL, NULL), "percent", 0), 75);
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "llm_start", NULL, NULL), 0);
+    bench_free(&p);
+    assert_int_equal(percent_of(&b), 75);
+    // One line after the other, each when the one before is done; "80 %" alone is no pace.
+    bench_start(&b, &p, "慢一点\n/pace 30%\n80 %\nslower, and tell me more\n/pace quick\n", line);
+    bench_must_exit(&p, 0);
+    static const int64_t paces[] = {50, 30, 25};
+    size_t n = 0, i;
+    const pons_value *ev;
+    json_array_foreach(p.events, i, ev)
+    {
+        if (strcmp(pons_get_str(ev, "type", ""), "pace") == 0) {
+            assert_in_range(n, 0, 2);
+            assert_int_equal(pons_get_int(ev, "percent", 0), paces[n++]);
+        }
+    }
+    assert_int_equal(n, 3);
+    assert_int_equal(bench_count(&p, "llm_end", NULL, NULL), 2);
+    char *told = bench_stderr(&p);
+    assert_non_null(strstr(told, "/pace slower, faster"));
+    free(told);
+    bench_free(&p);
+    assert_int_equal(percent_of(&b), 25);
+    snprintf(said, sizeof said, "%s '正常速度'", line);
+    assert_int_equal(bench_run(&b, said), 0);
+    assert_int_equal(percent_of(&b), 100);
+    snprintf(said, sizeof said, "%s faster", line);
+    assert_int_equal(bench_run(&b, said), 1); // it is as fast as it may be
+    bench_end_body(&b);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_close(&b);
+}
+
 static void what_is_no_pace(void **state)
 {
     (void)state;
@@ -150,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(slower_at_once_and_after_every_death, bench_teardown),
         cmocka_unit_test_teardown(said_while_nobody_lives, bench_teardown),
+        cmocka_unit_test_teardown(said_to_the_agent, bench_teardown),
         cmocka_unit_test_teardown(what_is_no_pace, bench_teardown),
     };
     pons_value_init();

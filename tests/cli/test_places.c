@@ -34,6 +34,7 @@ static void refused(void **state)
     (void)state;
     static const char *const rows[][2] = {
         {"run " FAST " 去厨房 记住这里叫窗边", "say it alone"},
+        {"run " FAST " 记住这里", "say its name, too"},
         {"places forget", "needs a name"},
         {"places list all", "nothing more"},
         {"places forgt x", "did you mean 'forget'"},
@@ -45,6 +46,11 @@ static void refused(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench_must_fail(&b, rows[i][0], 2, rows[i][1]);
     }
+    // What came to nothing is no success.
+    assert_int_equal(bench_run(&b, "run " FAST " 记住这里叫厨房"), 1);
+    assert_int_equal(bench_run(&b, "run " FAST " 'every 5 seconds go to the kitchen'"), 1);
+    assert_int_equal(bench_run(&b, "run " FAST " faster"), 1);
+    assert_int_equal(bench_run(&b, "run " FAST " faster 'wait 1 seconds'"), 0);
     bench_close(&b);
 }
 

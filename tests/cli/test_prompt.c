@@ -22,7 +22,8 @@ typedef struct prompt {
     size_t length, mark;
 } prompt;
 
-static void open_prompt(bench *b, prompt *p)
+// llm: NULL: none.
+static void open_prompt_with(bench *b, prompt *p, const char *llm)
 {
     p->length = p->mark = 0;
     p->text[0] = '\0';
@@ -37,9 +38,15 @@ static void open_prompt(bench *b, prompt *p)
         unsetenv("PONS_LLM_URL");
         unsetenv("OPENAI_BASE_URL");
         execl(PONS_BINARY_DIR "/pons", "pons", "--workspace", b->workspace, "run", "--thread", "t",
-              "--driver", "kinematic", "--seed", "3", "--speed", "1", (char *)NULL);
+              "--driver", "kinematic", "--seed", "3", "--speed", "1", llm ? "--llm" : (char *)NULL,
+              llm, (char *)NULL);
         _exit(127);
     }
+}
+
+static void open_prompt(bench *b, prompt *p)
+{
+    open_prompt_with(b, p, NULL);
 }
 
 // Reads until this is shown after what was found before; NULL: to the end.
@@ -229,12 +236,40 @@ static void tab_completes(void **state)
     bench_close(&b);
 }
 
+// A number that no option has is a slip, as it is for `pons approve`; the question stays open.
+static void a_slip_is_no_answer(void **state)
+{
+    (void)state;
+    static prompt p;
+    bench b;
+    char llm[300];
+    bench_open(&b);
+    bench_file(&b, "doors.yaml",
+               "replies:\n- decision: {type: ASK_HUMAN, reason: two doors, ops: [{op: approval, "
+               "question: 'which door?', options: [left, right]}]}\n"
+               "- decision: {type: ABORT, reason: as you wish}\n");
+    snprintf(llm, sizeof llm, "script:%s/doors.yaml", b.dir);
+    open_prompt_with(&b, &p, llm);
+    shows(&p, "Say a goal");
+    type(&p, "浇花\r");
+    shows(&p, "which door?");
+    type(&p, "answer 3\r");
+    shows(&p, "there are 2 options, and none of number 3");
+    type(&p, "answer 2\r");
+    shows(&p, "the words \"right\"");
+    shows(&p, "as you wish");
+    type(&p, "quit\r");
+    ends(&p, 0);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(left_with_goals, bench_teardown),
         cmocka_unit_test_teardown(left_with_nothing, bench_teardown),
         cmocka_unit_test_teardown(tab_completes, bench_teardown),
+        cmocka_unit_test_teardown(a_slip_is_no_answer, bench_teardown),
         cmocka_unit_test_teardown(stop_is_the_stop, bench_teardown),
         cmocka_unit_test_teardown(status_needs_no_thread, bench_teardown),
     };

@@ -398,7 +398,7 @@ static void killed_in_the_middle(void **state)
               SESSION("s1", "t1", "navigate_to_pose", ", execution: {params: {zone: kitchen}}")
                   SESSION("s2", "t1", "navigate_to_pose",
                           ", execution: {params: {pose: {x: 2.0, y: 1.0, yaw: 0}}}"));
-    bench_start(&b, &body, NULL, "body --driver kinematic --seed 3 --speed 2 --json");
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 2 --json");
     bench_start(&b, &p, NULL, "watchdog runtime --once --json");
     bench_ledger_await(&b, "started", 1);
     bench_signal(&p, SIGKILL);

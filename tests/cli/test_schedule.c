@@ -73,7 +73,13 @@ static void refused(void **state)
         {"schedule add --in 10m --at 9:00 去厨房", "one of --cron"},
         {"schedule add --in 10m --zone Mars/Base 去厨房", "no time zone 'Mars/Base'"},
         {"schedule add --in 10m --late soon 去厨房", "--late takes"},
-        {"schedule add --in 10m --priority low 去厨房", "--priority"},
+        {"schedule add --in 10m --priority low 去厨房", "--priority takes background, user"},
+        {"schedule add --in 10m --priority 0x50 去厨房", "a whole number from 0 to 1000"},
+        {"schedule add --in 10m --priority 2.5 去厨房", "not '2.5'"},
+        {"schedule add --in 10m --priority ' 50' 去厨房", "not ' 50'"},
+        {"schedule add --in 10m --priority 1001 去厨房", "not '1001'"},
+        {"run --priority 5e1 去厨房", "not '5e1'"},
+        {"say --priority '' 去厨房", "--priority"},
         {"schedule remove", "needs an id"},
         {"schedule remove a..b", "there is no a..b"},
         {"schedule ad", "did you mean 'add'"},
@@ -97,12 +103,14 @@ static void done_by_a_run_that_is_there(void **state)
     char id[32];
     bool on;
     bench_open(&b);
-    bench_start(&b, &p, NULL, "run --json --thread t " WATCHABLE " 等3秒");
+    bench_start(&b, &p, NULL, "run --json --thread t " WATCHABLE " 等600秒");
     bench_await(&p, "effect", "state", "accepted");
     assert_int_equal(bench_run(&b, "schedule add --in 1s 等1秒"), 0);
     bench_await(&p, "schedule.due", "text", "等1秒");
-    bench_await(&p, "task.done", "text", "等1秒");
-    bench_must_exit(&p, 0);
+    assert_int_equal(bench_run(&b, "cancel task-1"), 0);
+    const pons_value *done = bench_await(&p, "task.done", "text", "等1秒");
+    assert_string_equal(pons_get_str(done, "status", ""), "succeeded");
+    bench_must_exit(&p, 1); // its own goal was cancelled
     assert_int_equal(bench_count(&p, "schedule.due", NULL, NULL), 1);
     bench_free(&p);
     assert_int_equal(listed(&b, id, &on), 0);

@@ -214,6 +214,39 @@ static void open_opens_the_page(void **state)
     bench_close(&b);
 }
 
+// A body that was started and has not come yet ends with who started it: nobody else needs it. Here it is stopped
+// before it listens; one that was quicker is tried anew.
+static void a_body_that_had_not_come_goes_too(void **state)
+{
+    (void)state;
+    for (bool late = false; !late;) {
+        bench b;
+        proc p = {0};
+        char path[160];
+        pid_t body = 0;
+        bench_open(&b);
+        bench_start(&b, &p, NULL, SERVE FAST);
+        while (!(body = bench_child(p.pid, "body"))) {
+            assert_true(bench_alive(&p));
+        }
+        assert_int_equal(kill(body, SIGSTOP), 0);
+        snprintf(path, sizeof path, "%s/run/body.sock", b.workspace);
+        serve_ready(&b, &p);
+        late = access(path, F_OK) < 0;
+        if (!late) {
+            kill(body, SIGCONT);
+        }
+        bench_signal(&p, SIGTERM);
+        bench_must_exit(&p, 0);
+        bench_free(&p);
+        kill(body, SIGCONT);
+        for (int64_t since = 0; late && kill(body, 0) == 0;) {
+            bench_again(&since, "the end of a body that had not come");
+        }
+        bench_close(&b);
+    }
+}
+
 static void bad_words_are_refused(void **state)
 {
     (void)state;
@@ -279,6 +312,7 @@ int main(void)
         cmocka_unit_test_teardown(the_document_is_true, bench_teardown),
         cmocka_unit_test_teardown(open_opens_the_page, bench_teardown),
         cmocka_unit_test_teardown(a_certificate_of_its_own, bench_teardown),
+        cmocka_unit_test_teardown(a_body_that_had_not_come_goes_too, bench_teardown),
         cmocka_unit_test_teardown(bad_words_are_refused, bench_teardown),
     };
     return bench_together("serve", tests, sizeof tests / sizeof tests[0]);

@@ -114,6 +114,84 @@ static void beside_the_prompt_of_an_agent(void **state)
     bench_close(&b);
 }
 
+// The page answers a robot's question with what a person may say, and with nothing that is the kernel's own.
+static void the_page_answers_the_robot(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "{\"action\":\"shrug\"}",
+        "{\"action\":\"approve\",\"aside\":true}",
+        "{\"action\":\"approve\",\"detached\":true}",
+        "{\"action\":\"approve\",\"answer\":\"left\"}",
+        "{\"action\":\"answer\"}",
+        "{\"action\":\"answer\",\"answer\":\"\"}",
+        "{\"action\":\"answer\",\"answer\":7}",
+        "{\"action\":\"answer\",\"answer\":\"3\"}", // of two
+        "{\"action\":\"edit\"}",
+        "{\"action\":\"edit\",\"args\":{}}", // of no operation
+        "{\"action\":\"reject\",\"reason\":{}}",
+        "[]",
+    };
+    bench b;
+    proc p = {0};
+    char line[512], path[256];
+    bench_open(&b);
+    bench_file(&b, "doors.yaml",
+               "replies:\n- decision: {type: ASK_HUMAN, reason: two doors, ops: [{op: approval, "
+               "question: 'which door?', options: [left, right]}]}\n"
+               "- decision: {type: FINISH, reason: done}\n");
+    snprintf(line, sizeof line, SERVE FAST " --llm script:%s/doors.yaml", b.dir);
+    bench_start(&b, &p, NULL, line);
+    const serve_at a = serve_ready(&b, &p);
+    serve_must(&a, a.port, "POST", "/v1/say", "{\"text\":\"water the plants\"}", 202, "");
+    const pons_value *q = bench_await(&p, "approval.requested", NULL, NULL);
+    snprintf(path, sizeof path, "/v1/approvals/%s", pons_get_str(q, "id", ""));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        serve_must(&a, a.port, "POST", path, wrong[i], 422, "");
+    }
+    serve_must(&a, a.port, "POST", path, "{\"action\":\"answer\",\"answer\":\"2\"}", 200, "bound");
+    const pons_value *seen = bench_await(&p, "observation", NULL, NULL);
+    const pons_value *human = pons_get(pons_get(seen, "observation"), "human");
+    assert_string_equal(pons_get_str(human, "answer", ""), "right");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// A number that no option has, said by a client of the graph, is no end of its run: it is told, and asked again.
+static void a_client_of_the_graph_slips(void **state)
+{
+    (void)state;
+    static const char wish[] = "{\"assistant_id\":\"react\",\"if_not_exists\":\"create\",\"input\":"
+                               "{\"messages\":[{\"role\":\"user\",\"content\":\"water the "
+                               "plants\"}]}}",
+                      slip[] = "{\"assistant_id\":\"react\",\"command\":{\"resume\":{\"decisions\":"
+                               "[{\"type\":\"respond\",\"message\":\"3\"}]}}}",
+                      says[] = "{\"assistant_id\":\"react\",\"command\":{\"resume\":{\"decisions\":"
+                               "[{\"type\":\"respond\",\"message\":\"2\"}]}}}",
+                      path[] = "/threads/5eed5eed-5eed-4eed-8eed-5eed5eed0001/runs/wait";
+    bench b;
+    proc p = {0};
+    char line[512];
+    bench_open(&b);
+    bench_file(&b, "doors.yaml",
+               "replies:\n- decision: {type: ASK_HUMAN, reason: two doors, ops: [{op: approval, "
+               "question: 'which door?', options: [left, right]}]}\n"
+               "- decision: {type: ABORT, reason: as you wish}\n");
+    snprintf(line, sizeof line, SERVE FAST " --llm script:%s/doors.yaml", b.dir);
+    bench_start(&b, &p, NULL, line);
+    const serve_at a = serve_ready(&b, &p);
+    serve_must(&a, a.port, "POST", path, wish, 200, "which door?");
+    serve_must(&a, a.port, "POST", path, slip, 200, "there are 2 options, and none of number 3");
+    serve_must(&a, a.port, "POST", path, says, 200, "as you wish");
+    bench_await(&p, "approval.resolved", "answer", "right");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void beside_a_companion(void **state)
 {
     (void)state;
@@ -146,6 +224,8 @@ int main(void)
         cmocka_unit_test_teardown(a_run_that_was_killed_leaves_no_lock, bench_teardown),
         cmocka_unit_test_teardown(words_without_a_server, bench_teardown),
         cmocka_unit_test_teardown(beside_the_prompt_of_an_agent, bench_teardown),
+        cmocka_unit_test_teardown(the_page_answers_the_robot, bench_teardown),
+        cmocka_unit_test_teardown(a_client_of_the_graph_slips, bench_teardown),
         cmocka_unit_test_teardown(beside_a_companion, bench_teardown),
     };
     return bench_together("serve beside", tests, sizeof tests / sizeof tests[0]);

@@ -107,6 +107,85 @@ static void in_order(const char *text, const char *const *what)
     }
 }
 
+// As `pons status` has it, once the body answers: `pons serve` listens before the one that it starts does.
+static bool is_latched(talk *t)
+{
+    for (;;) {
+        pons_autovalue status = NULL;
+        assert_int_equal(bench_run_json(&t->b, "status --json", &status), 0);
+        if (json_is_object(pons_get(status, "pose"))) {
+            return pons_get_bool(pons_get(status, "stop"), "latched", false);
+        }
+    }
+}
+
+// A person's stop in the chat is the robot's, also while a turn is under way, which ends; no model hears it.
+static void a_stop_is_the_robots(void **state)
+{
+    talk t;
+    (void)state;
+    open_talk(
+        &t, NULL,
+        "replies:\n- {content: a loop}\n- {content: never, delay_ms: 600000, repeat: true}\n");
+    char *r = serve_reply(&t.a, t.a.port, "POST", "/api/chat",
+                          "{\"message\":\"write a loop that stops at 3\",\"stream\":false}");
+    assert_non_null(strstr(r, "\"content\":\"a loop\""));
+    free(r);
+    const int fd = chat(&t, "{\"message\":\"for ever\"}");
+    free(serve_hear(fd, "llm_start"));
+    assert_false(is_latched(&t));
+    r = serve_reply(&t.a, t.a.port, "POST", "/api/chat", "{\"message\":\"停\",\"stream\":false}");
+    assert_non_null(strstr(r, "\"status\":\"stopped\",\"content\":\"stopped; the latch holds"));
+    free(r);
+    r = serve_hear(fd, NULL); // to its end
+    assert_non_null(strstr(r, "\"done\",\"status\":\"stopped\""));
+    free(r);
+    close(fd);
+    assert_true(is_latched(&t));
+    close_talk(&t);
+}
+
+// One that is said before there is a body: no model hears it, and the body stops when it comes.
+static void a_stop_before_there_is_a_body(void **state)
+{
+    talk t = {.p = {0}};
+    proc body = {0};
+    (void)state;
+    bench_open(&t.b);
+    assert_int_equal(bench_run(&t.b, "onboard --fleet"), 0); // its server starts no body
+    bench_file(&t.b, "script.yaml",
+               "replies:\n- {content: never, delay_ms: 600000, repeat: true}\n");
+    char line[512];
+    snprintf(line, sizeof line, "serve --listen 127.0.0.1:0 --json --llm script:%s/script.yaml",
+             t.b.dir);
+    bench_start(&t.b, &t.p, NULL, line);
+    t.a = serve_ready(&t.b, &t.p);
+    const int fd = chat(&t, "{\"message\":\"for ever\"}");
+    free(serve_hear(fd, "llm_start"));
+    char *r =
+        serve_reply(&t.a, t.a.port, "POST", "/api/chat", "{\"message\":\"stop\",\"stream\":false}");
+    assert_non_null(
+        strstr(r, "\"status\":\"stopped\",\"content\":\"no body answers; the stop is kept"));
+    free(r);
+    r = serve_hear(fd, NULL);
+    assert_non_null(strstr(r, "\"done\",\"status\":\"stopped\""));
+    free(r);
+    close(fd);
+    bench_signal(&t.p, SIGKILL); // what was kept is on the disk
+    bench_finish(&t.p);
+    bench_free(&t.p);
+    t.p = (proc){0};
+    bench_start(&t.b, &t.p, NULL, line);
+    t.a = serve_ready(&t.b, &t.p);
+    bench_start_body(&t.b, &body, FAST);
+    while (!is_latched(&t)) {
+    }
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    close_talk(&t);
+}
+
 static void events_of_a_turn(void **state)
 {
     talk t;
@@ -405,6 +484,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(events_of_a_turn, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_is_the_robots, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_before_there_is_a_body, bench_teardown),
         cmocka_unit_test_teardown(two_approvals_in_one_chat, bench_teardown),
         cmocka_unit_test_teardown(an_answer_after_a_kill, bench_teardown),
         cmocka_unit_test_teardown(an_answer_to_a_page_that_is_closed, bench_teardown),

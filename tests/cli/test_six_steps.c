@@ -27,7 +27,8 @@ static void the_six_steps(void **state)
     bench_open(&b);
     run_example(&b, "six_steps.sh", "");
     bench_ledger_check(&b);
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 3);
+    // Where the machine is slow and telemetry old, there are stops between them, and a drive may be begun anew.
+    assert_int_equal(bench_ledger_in(&b, "navigate_to_pose", "done"), 3);
     bench_close(&b);
 }
 

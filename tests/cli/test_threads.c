@@ -3,6 +3,8 @@
 // pause that nobody lifts, forks at its checkpoints whose effects a person confirms, sizes and
 // pruning. Real processes; the tests run at the same time, each in a workspace of its own.
 #include "cli_bench.h"
+#include "pons/graph.h"
+#include "pons/store.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -102,6 +104,64 @@ static void why_is_told_as_prose(void **state)
         at = next + 1;
     }
     bench_free(&p);
+    bench_close(&b);
+}
+
+// What a quiet run has not: each is a sentence. Without --why the newest of them are.
+static void each_event_is_a_sentence(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *event, *says;
+    } rows[] = {
+        {"task.merged", "{\"task_id\":\"task-1\",\"said\":2}", "task-1 was said again."},
+        {"task.raised", "{\"task_id\":\"task-2\",\"priority\":90}",
+         "A person gave task-2 the priority 90."},
+        {"task.overdue", "{\"task_id\":\"task-3\"}", "The deadline of task-3 passed."},
+        {"task.switched", "{\"from\":\"task-1\",\"to\":\"task-2\",\"reason\":\"it is urgent\"}",
+         "It left task-1 for task-2: it is urgent"},
+        {"control", "{\"word\":\"cancel\",\"ignored\":\"there is no task\"}",
+         "A word did nothing: cancel (there is no task)."},
+        {"stop", "{\"latched\":true,\"reason\":\"a person\"}",
+         "A protective stop latched: a person."},
+        {"stop", "{\"latched\":false,\"reason\":\"\"}", "The stop was lifted."},
+        {"approval.late", "{\"id\":\"q\",\"action\":\"approve\",\"verdict\":\"closed\"}",
+         "approve came too late: no such question was open."},
+    };
+    bench b;
+    proc p = {0};
+    char path[256];
+    pons_store store = {0};
+    pons_thread *t = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_thread_options opts = {.clock = pons_clock_real()};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run --json --thread t " FAST " 'wait 1 seconds'"), 0);
+    snprintf(path, sizeof path, "%s/pons.db", b.workspace);
+    assert_int_equal(pons_store_sqlite_open(path, &store, &err), PONS_OK);
+    assert_int_equal(pons_thread_open(store, "t", &opts, &t, &err), PONS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_value *event = NULL;
+        assert_int_equal(pons_value_parse(rows[i].event, strlen(rows[i].event), &event, &err),
+                         PONS_OK);
+        assert_int_equal(pons_thread_emit(t, "kernel", rows[i].type, event, &err), PONS_OK);
+    }
+    pons_thread_close(t);
+    pons_store_close(&store);
+    for (int whole = 0; whole < 2; whole++) {
+        bench_start(&b, &p, NULL, whole ? "threads show t --why" : "threads show t");
+        bench_must_exit(&p, 0);
+        const char *at = p.text;
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            at = strstr(at, rows[i].says);
+            if (!at) {
+                fail_msg("\"%s\" does not come after what came before it, in\n%s", rows[i].says,
+                         p.text);
+            }
+        }
+        assert_int_equal(strstr(p.text, "It was asked to ") != NULL, whole); // of long ago
+        bench_free(&p);
+    }
     bench_close(&b);
 }
 
@@ -213,11 +273,8 @@ static void a_stop_that_nobody_lifts(void **state)
     bench b;
     proc body = {0}, p = {0};
     bench_open(&b);
-    bench_start(&b, &body, NULL, "body " FAST);
-    while (bench_body_pid(&b) == 0 || bench_run(&b, "stop 'the cat'") != 0) {
-        assert_true(bench_alive(&body));
-        bench_rest(10);
-    }
+    bench_start_body(&b, &body, FAST);
+    assert_int_equal(bench_run(&b, "stop 'the cat'"), 0);
     bench_start(&b, &p, NULL, "run --json --thread t --wait 0.3 " FAST " 去厨房");
     bench_await(&p, "run.done", "status", "waiting");
     bench_must_exit(&p, 4);
@@ -287,10 +344,13 @@ static void a_fork_asks_before_it_acts(void **state)
     char at[64], words[128];
     bench_open(&b);
     assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
-    const int started = bench_ledger_count(&b, NULL, "started");
     checkpoint_of(&b, "react", "guardrails_and_resource_check", at);
     static const char *const answers[] = {"approve", "reject 'not again'"};
     for (size_t i = 0; i < 2; i++) {
+        // Elsewhere: a fork that has to look once more, as its telemetry was old, finds the goal undone, and asks too.
+        snprintf(words, sizeof words, "run --thread u%zu " FAST " 去卧室", i);
+        assert_int_equal(bench_run(&b, words), 0);
+        const int started = bench_ledger_count(&b, NULL, "started");
         snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
         assert_int_equal(bench_run(&b, words), 0);
         snprintf(words, sizeof words, "resume f%zu --json", i);
@@ -310,9 +370,9 @@ static void a_fork_asks_before_it_acts(void **state)
         bench_finish(&p);
         bench_free(&p);
         snprintf(words, sizeof words, "approve f%zu", i);
-        assert_int_equal(bench_run(&b, words), 0); // waits for nobody any more
+        assert_int_equal(bench_run(&b, words), i == 0 ? 0 : 4); // undone, it asks for it anew
+        assert_int_equal(bench_ledger_count(&b, NULL, "started") - started, i == 0);
     }
-    assert_int_equal(bench_ledger_count(&b, NULL, "started"), started + 1); // the approved one
     bench_close(&b);
 }
 
@@ -359,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(streams_and_their_replay, bench_teardown),
         cmocka_unit_test_teardown(why_is_told_as_prose, bench_teardown),
+        cmocka_unit_test_teardown(each_event_is_a_sentence, bench_teardown),
         cmocka_unit_test_teardown(shown_without_keys, bench_teardown),
         cmocka_unit_test_teardown(tokens_are_messages, bench_teardown),
         cmocka_unit_test_teardown(one_superstep_at_a_time, bench_teardown),

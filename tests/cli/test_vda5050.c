@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIMIT_S 120
@@ -86,13 +87,12 @@ static void start_broker(rig *r)
     start_broker_with(r, "allow_anonymous true\n");
 }
 
-// Takes what has come, for at most so long.
-static void hear(rig *r, int ms)
+// Takes one event: a state that lasts a moment is seen however late this process is.
+static bool hear(rig *r)
 {
-    struct pollfd p = {.fd = r->ops->event_fd(r->master), .events = POLLIN};
     pons_mqtt_event e;
-    poll(&p, 1, ms);
-    while (r->ops->next(r->master, &e)) {
+    const bool some = r->ops->next(r->master, &e);
+    if (some) {
         pons_value *v = NULL;
         pons_error err = PONS_ERROR_INIT;
         r->connected = e.kind == PONS_MQTT_CONNECTED || (r->connected && e.kind != PONS_MQTT_LOST);
@@ -111,15 +111,20 @@ static void hear(rig *r, int ms)
         free(e.topic);
         free(e.data);
     }
+    return some;
 }
 
 static void await(rig *r, bool (*is)(const rig *r, const char *word), const char *word)
 {
-    for (int i = 0; i < LIMIT_S * 10; i++) {
+    const time_t end = time(NULL) + LIMIT_S;
+    while (time(NULL) < end) {
         if (is(r, word)) {
             return;
         }
-        hear(r, 100);
+        if (!hear(r)) {
+            struct pollfd p = {.fd = r->ops->event_fd(r->master), .events = POLLIN};
+            poll(&p, 1, 1000);
+        }
     }
     char *text = NULL;
     pons_value_line(r->state, &text);

@@ -9,12 +9,15 @@
 #include "pons/clock.h"
 #include "pons/module.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -278,6 +281,114 @@ static void test_velocities_end_with_who_asks(void **unused)
     unserve(s);
 }
 
+// ---- a driver that dies -------------------------------------------------------------------------
+
+static char *self; // this program
+
+// What the other process does: drives for ever, or until it is killed.
+static _Noreturn void drive_for_ever(const char *workspace, double v)
+{
+    pons_autovalue world = house_world();
+    server s;
+    snprintf(s.workspace, sizeof s.workspace, "%s", workspace);
+    void *robot = open_free(&s, world);
+    until_lacks(robot, "");
+    for (;;) {
+        ops->write_velocity(robot, (pons_twist2){v, 0.5});
+        nap();
+    }
+}
+
+static pid_t drive_elsewhere(const server *s, const char *v)
+{
+    char *argv[] = {self, (char *)(uintptr_t) "--drive", (char *)(uintptr_t)s->workspace,
+                    (char *)(uintptr_t)v, NULL};
+    pid_t pid;
+    assert_int_equal(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ), 0);
+    return pid;
+}
+
+// Nobody says zero any more but its keeper, as the process cannot.
+static void test_a_robot_whose_driver_is_killed_stands(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    static const char *const fast[] = {"0.25", "0.125", "0.375"};
+    for (int i = 0; i < 3; i++) { // each finds the robot as the one before has left it
+        char cmd[32];
+        const pid_t pid = drive_elsewhere(s, fast[i]);
+        snprintf(cmd, sizeof cmd, "cmd %s 0.5", fast[i]);
+        expect(s, cmd);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        expect(s, "cmd 0 0");
+    }
+    unserve(s);
+}
+
+static void test_a_robot_whose_driver_hangs_stands_until_it_goes_on(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    const pid_t pid = drive_elsewhere(s, "0.25");
+    expect(s, "cmd 0.25 0.5");
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    expect(s, "cmd 0 0");
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    expect(s, "cmd 0.25 0.5");
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    expect(s, "cmd 0 0");
+    unserve(s);
+}
+
+// The keeper of a robot of this process; 0: there is none.
+static pid_t keeper(void)
+{
+    char path[64], line[512], mine[32];
+    snprintf(mine, sizeof mine, "(gazebo-keeper) S %d ", (int)getpid());
+    for (int i = 0; i < WAIT_MS / 10; i++) {
+        DIR *d = opendir("/proc");
+        assert_non_null(d);
+        for (const struct dirent *e; (e = readdir(d));) {
+            snprintf(path, sizeof path, "/proc/%.20s/stat", e->d_name);
+            FILE *f = *e->d_name >= '1' && *e->d_name <= '9' ? fopen(path, "re") : NULL;
+            const bool read = f && fgets(line, sizeof line, f);
+            if (f) {
+                fclose(f);
+            }
+            if (read && strstr(line, mine)) {
+                closedir(d);
+                return (pid_t)strtol(line, NULL, 10);
+            }
+        }
+        closedir(d);
+        nap();
+    }
+    return 0;
+}
+
+static void test_it_does_not_drive_without_a_keeper(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    const pid_t first = keeper();
+    assert_true(first > 0);
+    assert_int_equal(kill(first, SIGKILL), 0);
+    until_lacks(robot, "/model/robot/cmd_vel: its keeper is not there yet");
+    until_lacks(robot, ""); // another one
+    const pid_t next = keeper();
+    assert_true(next > 0 && next != first);
+    ops->close(robot);
+    assert_int_equal(kill(next, 0), -1); // and it does not outlive an orderly end
+    unserve(s);
+}
+
 static void test_a_bumper_lets_nothing_press_on(void **unused)
 {
     (void)unused;
@@ -370,7 +481,7 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pons_error err = PONS_ERROR_INIT;
     const void *loaded = NULL;
@@ -379,12 +490,18 @@ int main(void)
         printf("skipped: built without Ignition Transport (%s)\n", err.message);
         return 0;
     }
+    if (rc >= 0 && argc == 4 && strcmp(argv[1], "--drive") == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ops = loaded;
+        drive_for_ever(argv[2], strtod(argv[3], NULL));
+    }
     if (rc < 0 || !mkdtemp(scratch)) {
         char line[1024];
         fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
         return 1;
     }
     setenv("IGN_IP", "127.0.0.1", 1);
+    self = argv[0];
     ops = loaded;
     pons_robot_ops with_peer = *ops;
     with_peer.open = open_with_peer;
@@ -400,6 +517,9 @@ int main(void)
         cmocka_unit_test(test_what_is_missing_is_named_and_passes),
         cmocka_unit_test(test_a_server_that_dies),
         cmocka_unit_test(test_velocities_end_with_who_asks),
+        cmocka_unit_test(test_a_robot_whose_driver_is_killed_stands),
+        cmocka_unit_test(test_a_robot_whose_driver_hangs_stands_until_it_goes_on),
+        cmocka_unit_test(test_it_does_not_drive_without_a_keeper),
         cmocka_unit_test(test_a_bumper_lets_nothing_press_on),
         cmocka_unit_test(test_an_empty_battery_does_not_drive),
         cmocka_unit_test(test_without_a_server),

@@ -70,28 +70,36 @@ static void test_the_same_house_for_both(void **unused)
         {2.0, 1.6, 0.0},   {2.2, 2.7, 1.0},  {0.8, 1.5, -2.0}, {3.5, 3.95, 1.57}, {6.7, 6.4, 1.57},
         {6.9, 5.35, 0.3},  {3.2, 6.5, 3.14}, {5.0, 6.3, -1.0}, {5.3, 4.65, 0.0},  {0.65, 4.65, 3.1},
         {7.5, 2.4, -1.57}, {6.5, 3.2, 2.2},  {5.05, 3.2, 0.8}};
-    pons_autovalue world = house_world();
-    world_set(world, "lidar", "noise_m", json_real(0.0));
-    int beams = 0, agree = 0;
-    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
-        pons_scan scans[2];
-        const pons_robot_ops *both[2] = {&pons_robot_kinematic, ops};
-        for (int k = 0; k < 2; k++) {
-            void *robot = open_at(both[k], world, from[i], 1);
-            run_for(both[k], robot, 0.1, 0.0, 0.0);
-            assert_true(both[k]->scan(robot, &scans[k]));
-            both[k]->close(robot);
+    for (int aside = 0; aside < 2; aside++) { // the lidar in the middle, and not
+        pons_autovalue world = house_world();
+        world_set(world, "lidar", "noise_m", json_real(0.0));
+        if (aside) {
+            world_set(world, "lidar", "pose",
+                      json_pack("{s:f, s:f, s:f}", "x", 0.12, "y", -0.08, "yaw", 2.2));
         }
-        assert_int_equal(scans[0].n, scans[1].n);
-        for (int b = 0; b < scans[0].n; b++) {
-            const float x = scans[0].ranges[b], y = scans[1].ranges[b];
-            agree += (isinf(x) && isinf(y)) || fabsf(x - y) < 0.03f;
-            beams++;
+        int beams = 0, agree = 0;
+        for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+            pons_scan scans[2];
+            const pons_robot_ops *both[2] = {&pons_robot_kinematic, ops};
+            for (int k = 0; k < 2; k++) {
+                void *robot = open_at(both[k], world, from[i], 1);
+                run_for(both[k], robot, 0.1, 0.0, 0.0);
+                assert_true(both[k]->scan(robot, &scans[k]));
+                both[k]->close(robot);
+                assert_true(fabs(scans[k].from.x - (aside ? 0.12 : 0.0)) < 1e-9);
+                assert_true(fabs(scans[k].from.yaw - (aside ? 2.2 : 0.0)) < 1e-9);
+            }
+            assert_int_equal(scans[0].n, scans[1].n);
+            for (int b = 0; b < scans[0].n; b++) {
+                const float x = scans[0].ranges[b], y = scans[1].ranges[b];
+                agree += (isinf(x) && isinf(y)) || fabsf(x - y) < 0.03f;
+                beams++;
+            }
         }
+        print_message("%d of %d beams agree within 3 cm (%.1f %%)\n", agree, beams,
+                      100.0 * agree / beams);
+        assert_true(agree >= 0.97 * beams);
     }
-    print_message("%d of %d beams agree within 3 cm (%.1f %%)\n", agree, beams,
-                  100.0 * agree / beams);
-    assert_true(agree >= 0.97 * beams);
 }
 
 static void test_bad_models_are_explained(void **unused)

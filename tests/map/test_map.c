@@ -257,6 +257,8 @@ static void test_bad_yaml(void **state)
         {"origin: [-1.0, 2.0, 0.0]", "origin: [1e300, 0, 0]", "[x, y, yaw]", "a.yaml:3:10"},
         {"free_thresh: 0.25", "free_thresh: 0.7", "free_thresh <", "a.yaml:5:14"},
         {"negate: 0", "negate: perhaps", "negate should be 0 or 1", "a.yaml:6:9"},
+        {"negate: 0", "negate: 2", "negate should be 0 or 1", "a.yaml:6:9"},
+        {"negate: 0", "negate: -1", "negate should be 0 or 1", "a.yaml:6:9"},
         {"negate: 0", "negate: 0\nmode: binary", "trinary, scale or raw", "a.yaml:7:7"},
         {"image: a.pgm", "image: [a", "", "a.yaml:"},
         {"image: a.pgm", "image: 3", "the name of a PGM or PNG", "a.yaml:1:8"},

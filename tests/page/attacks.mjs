@@ -113,7 +113,7 @@ await test('poses, times and lists that are none: no exception, and Stop is draw
   await live(p);
   await p.waitForSelector('#map-body svg');
   const nonsense = [null, {}, { x: null, y: null, yaw: null }, { x: 'NaN', y: [], yaw: {} }, { x: 1e308, y: -1e308, yaw: 1e308 }, 7, 'x'];
-  for (const pose of nonsense) await pretend(p, s, { kind: 'telemetry', data: { pose, twist: pose, battery_pct: pose, localization: pose, obstacles: pose, stop: pose, realtime: pose, distance_remaining_m: pose } });
+  for (const pose of nonsense) await pretend(p, s, { kind: 'telemetry', data: { pose, twist: pose, battery_pct: pose, pace_percent: pose, localization: pose, obstacles: pose, stop: pose, realtime: pose, distance_remaining_m: pose } });
   for (const ts of [null, 'x', 1e300, -1e300, {}]) await pretend(p, s, { kind: 'batch', list: [{ seq: 2e6, ts_ms: ts, type: 'decision', payload: { decision: null } }, null, 7, { seq: 2e6 + 1, type: null }] });
   for (const view of [null, { path: 'x', scan: {} }, { path: [null, 'a'], scan: [1] }]) await pretend(p, s, { kind: 'view', data: view });
   for (const tree of [null, { nodes: 7 }, { nodes: [null, { path: 7 }] }]) await pretend(p, s, { kind: 'tree', data: tree });
@@ -276,7 +276,9 @@ await test('two tabs, one approves and one refuses: one counts, the other is tol
   await live(two);
   await q.ask('POST', '/v1/say', { text: 'go to the kitchen' });
   for (const p of [one, two]) await p.waitForSelector('#asks:not([hidden]) article > .row > .main');
-  await Promise.all([one.click('#asks article > .row > .main'), two.click('#asks article > .row > button:last-of-type')]);
+  // Both buttons are held before either is pressed: one answer takes the question from the other's page.
+  const yes = await one.$('#asks article > .row > .main'), no = await two.$('#asks article > .row > button:last-of-type');
+  await Promise.all([yes.evaluate((e) => e.click()), no.evaluate((e) => e.click())]);
   for (const p of [one, two]) {
     await p.waitForSelector('#asks', { state: 'hidden' });
     await p.waitForFunction(() => document.getElementById('said').textContent !== '');

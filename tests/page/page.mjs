@@ -69,6 +69,19 @@ await test('a goal is said, driven and seen', async () => {
   await p.context().close();
 });
 
+await test('a robot that was told to be slower says so', async () => {
+  const p = await page(s);
+  await live(p);
+  must(await p.isHidden('#pace'), 'it is slowed');
+  await p.fill('#goal', 'slower');
+  await p.press('#goal', 'Enter');
+  await p.waitForFunction(() => document.getElementById('pace').textContent === 'slowed to 75 %');
+  await p.fill('#goal', '正常速度');
+  await p.press('#goal', 'Enter');
+  await p.waitForFunction(() => document.getElementById('pace').hidden);
+  await p.context().close();
+});
+
 await test('Stop latches with eight tabs open, by press and by Esc Esc; Reset is held', async () => {
   const context = await b.newContext({ viewport: sizes.desktop });
   const tabs = [];

@@ -129,6 +129,12 @@ static const struct {
     {RESULT("failed", "208", "replan") ",\"failures\":2", "REPLAN look {}", "looking"},
     {RESULT("failed", "208", "replan") ",\"failures\":1,\"skills\":[\"navigate_to_pose\"]",
      "REPLAN navigate_to_pose {\"zone\":\"kitchen\"}", "another way"},
+    {RESULT("refused", "0", "replan"), "REPLAN wait {\"s\":3.0}",
+     "navigate_to_pose was refused (blocked); "},
+    {"\"last_result\":{\"skill\":\"\",\"args\":{},\"goal_id\":\"\",\"goal_index\":0,\"status\":"
+     "\"refused\","
+     "\"error_code\":0,\"error_msg\":\"blocked\",\"recovery\":\"replan\",\"metrics\":{}}",
+     "REPLAN wait {\"s\":3.0}", "the decision was refused (blocked); "},
     {STEP("wait", "{\"s\":3.0}"), "RETRY navigate_to_pose {\"zone\":\"kitchen\"}", "wait is done"},
     {STEP("look", "{}"), "RETRY navigate_to_pose {\"zone\":\"kitchen\"}", "look is done"},
     {RESULT("failed", "1", "abort"), "ABORT", "cannot be recovered"},

@@ -36,12 +36,19 @@ static void names(void **state)
     said(&p, "forget the place corner", "forget", "corner");
     said(&p, "忘记地点窗边", "forget", "窗边");
     said(&p, "忘记窗边这个地方", "forget", "窗边");
-    static const char *const none[] = {
-        "",           "remember",     "remember this place as ",
-        "记住这里叫", "记住这里叫“”", "go to the kitchen",
-        "去厨房",     "forget it",    "remember to go to the kitchen"};
+    static const char *const none[] = {"",       "remember",  "go to the kitchen",
+                                       "去厨房", "forget it", "remember to go to the kitchen"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         said(&p, none[i], NULL, NULL);
+    }
+    static const char *const nameless[] = {
+        "记住这里",   "Remember this place.", "remember this place as ",
+        "记住这里叫", "记住这里叫“”",         "forget the place",
+        "忘记地点"};
+    for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++) {
+        pons_autovalue any = NULL;
+        assert_int_equal(p.ops->place(p.self, nameless[i], &any, &err), PONS_EINVAL);
+        assert_null(any);
     }
     char text[256] = "记住这里叫";
     memset(text + strlen(text), 'a', 100);

@@ -7,14 +7,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
+import time
+from collections import deque
+from ipaddress import ip_address, ip_network
+from pathlib import Path, PurePath
 from typing import Any, TypedDict
+from zoneinfo import ZoneInfo
 
 import pons
 from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
 from pons.graph import START, MessagesState, StateGraph
-from pons.types import RetryPolicy, Send
+from pons.types import RetryPolicy, Send, interrupt
 
 HERE = Path(__file__).resolve().parent
 assert "site-packages" in pons.__file__, pons.__file__
@@ -39,7 +43,9 @@ def refused(what, word):
 
 
 def values():
-    kept = [(1, (2,)), frozenset({1}), {1: (2,)}, -(1 << 90), float("nan"), {"__py__": 1}, b"\0\xff", "\0", 1e300, True, []]
+    kept = [(1, (2,)), frozenset({1}), {1: (2,)}, -(1 << 90), float("nan"), {"__py__": 1}, b"\0\xff", "\0", 1e300, True, [],
+            Path("/a/b"), PurePath("c"), deque([1, (2,)], 3), re.compile("a+", re.I), re.compile(b"\xff"), ip_address("::1"), ip_network("10.0.0.0/8"),
+            ZoneInfo("UTC")]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         c = {"configurable": {"thread_id": "t"}}
         for i, v in enumerate(kept):
@@ -53,8 +59,16 @@ def values():
     refused(lambda: graph(lambda s: {"typo": 1}).compile().invoke({"n": 0}), "no channel 'typo'")
     refused(lambda: next(graph(print).compile().stream({"n": 0}, stream_mode="news")), "news")
     refused(lambda: graph(print).compile(checkpointer=InMemorySaver()).invoke({"n": 0}), "thread_id")
-    refused(lambda: graph(print).compile().get_state({}), "No checkpointer")
+    refused(lambda: graph(print).compile().get_state({}), "compiled without a checkpointer, so nothing of it is kept")
+    refused(lambda: graph(print).add_node("a", print), "there is a node 'a' already")
+    refused(lambda: graph(print).add_edge(["a", "__end__"], "a"), "no edge leaves END")
+    refused(lambda: graph(print, timeout=1), "asynchronous, which 'a' is not")
+    refused(lambda: graph(print).compile().invoke({"n": 0}, {"recursion_limit": -1}), "recursion_limit is -1")
+    refused(lambda: graph(print).compile().invoke({"n": 0}, {"recursion_limit": 0}), "recursion_limit is 0")
     refused(lambda: graph(lambda s: [][1]).compile().invoke({"n": 0}), "list index")
+    asks = graph(lambda s: {"any": interrupt("who?")}).compile()
+    refused(lambda: asks.nodes["a"].invoke({"n": 0}), "'a' is called by itself: no run is there to ask")
+    refused(asks.get_input_jsonschema, "pip install pydantic")
     for raised in (KeyboardInterrupt, SystemExit):  # not an error of the node's, but no end of it either
 
         def end(_, raised=raised):
@@ -76,16 +90,19 @@ def values():
 
 
 def page():
-    text = re.search(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)[1]
+    text, functional = re.findall(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=True).stdout
         assert "send 5 letters?" in out and "'status': 'sent 3'" in out, out
+        for said in ("8: yes", "16: yes"):  # its next run has what the last one saved
+            out = subprocess.run([sys.executable, "-c", functional], cwd=folder, capture_output=True, text=True, check=True).stdout
+            assert out == said + "\n", out
         program = os.environ.get("PONS_PROGRAM")
         if program:
-            env = {**os.environ, "PONS_STORE": f"{folder}/letters.db"}
-            listed = subprocess.run([program, "--workspace", folder, "threads", "--json"], env=env, capture_output=True, text=True)
+            env = {**os.environ, "PONS_STORE": "letters.db", "PONS_WORKSPACE": f"{folder}/none"}  # a user of Python has none
+            listed = subprocess.run([program, "threads", "--json"], env=env, cwd=folder, capture_output=True, text=True)
             assert '"t1"' in listed.stdout, listed
-    print("the page's program runs, and `pons threads` lists its thread")
+    print("the page's programs run, and `pons threads` lists its thread")
 
 
 # A node that takes long is killed at a random superstep, many times; the run goes on from what was committed.
@@ -176,7 +193,66 @@ def killed_in_tasks():
     print(f"killed {kills} times in a task, and none that had its result was run again")
 
 
+# Three nodes side by side: two end, the one between them never does, until it is run again.
+BESIDE = """
+import operator, os, sys, time
+from typing import Annotated, TypedDict
+from pons.checkpoint.sqlite import SqliteSaver
+from pons.graph import START, StateGraph
+class State(TypedDict):
+    log: Annotated[list, operator.add]
+path, again = sys.argv[1], len(sys.argv) > 2
+def node(name):
+    def runs(state):
+        os.write(1, name.encode())
+        while name == "b" and not again:
+            time.sleep(1)
+        return {"log": [name]}
+    return runs
+g = StateGraph(State)
+for name in "abc":
+    g.add_node(name, node(name)).add_edge(START, name)
+with SqliteSaver(path) as saver:
+    app, c = g.compile(checkpointer=saver), {"configurable": {"thread_id": "t"}}
+    print(app.invoke(None if again else {"log": []}, c)["log"])
+"""
+
+
+def killed_beside():
+    """What has ended while another node works is kept: a kill then does not run it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, c = f"{folder}/k.db", {"configurable": {"thread_id": "t"}}
+        p = subprocess.Popen([sys.executable, "-c", BESIDE, path], stdout=subprocess.PIPE)
+        kept, until = [], time.monotonic() + 60
+        with SqliteSaver(path) as saver:
+            app = StateGraph(State).add_edge(START, "a").add_node("a", print).compile(checkpointer=saver)
+            while len(kept) < 2 and p.poll() is None and time.monotonic() < until:
+                kept = [t.name for t in app.get_state(c).tasks if t.result is not None]
+        p.kill()
+        p.wait()
+        assert kept == ["a", "c"], kept
+        done = subprocess.run([sys.executable, "-c", BESIDE, path, "again"], capture_output=True, text=True)
+        assert done.stdout == "b['a', 'b', 'c']\n", (done.stdout, done.stderr[-500:])
+    print("killed while one of three works: the others' ends were kept")
+
+
+def no_langchain():
+    """What needs langchain-core says so; a graph is drawn without it."""
+    try:
+        import pons.prebuilt  # noqa: F401
+    except ImportError as exc:
+        assert "langchain-core" in str(exc) and "pip install" in str(exc), exc
+    else:
+        raise AssertionError("langchain-core is installed: this is not a clean virtual environment")
+    g = StateGraph(State).add_node("one", lambda s: {}).add_node("two", lambda s: {}).add_edge(START, "one").add_edge("one", "two").compile()
+    drawn = g.get_graph()
+    assert drawn.draw_mermaid().splitlines()[-3:] == ["  __start__ --> one", "  one --> two", "  two --> __end__"], drawn.draw_mermaid()
+    assert [(e["source"], e["target"]) for e in drawn.to_json()["edges"]] == [("__start__", "one"), ("one", "two"), ("two", "__end__")]
+
+
 values()
 page()
+no_langchain()
 killed()
 killed_in_tasks()
+killed_beside()

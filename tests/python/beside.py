@@ -252,6 +252,65 @@ def handed_off():
         looked_at(asyncio.run(app.ainvoke({"n": 0, "log": []}, config("a")))["log"])
 
 
+def so_many():
+    """max_concurrency: of nodes and of tasks no more are at work at once; what those call has room beside them."""
+    lock, at_work, most, door = threading.Lock(), [0], [0], threading.Barrier(2)
+
+    def busy():
+        with lock:
+            at_work[0] += 1
+            most[0] = max(most[0], at_work[0])
+        door.wait(LONG)  # so two are
+        with lock:
+            at_work[0] -= 1
+
+    @task
+    def leaf(n):
+        return n
+
+    @task
+    def middle(n):
+        return leaf(n).result()
+
+    @task
+    def works(n):
+        busy()
+        return middle(n).result()
+
+    def each(n):
+        busy()
+        return {"log": [leaf(n).result()]}
+
+    @entrypoint()
+    def flow(n):
+        return [f.result() for f in [works(i) for i in range(n)]]
+
+    g = StateGraph(State).add_node("each", each)
+    g.add_conditional_edges(START, lambda s: [Send("each", i) for i in range(8)], ["each"])
+    assert g.compile().invoke({"n": 0}, {"max_concurrency": 2})["log"] == list(range(8))
+    assert flow.invoke(8, {"max_concurrency": 2}) == list(range(8))
+    assert most == [2] and at_work == [0], (most, at_work)
+
+    def bad(n):
+        door.wait(LONG)
+        raise ValueError("one")
+
+    def slow(n):
+        door.wait(LONG)
+        return {"log": [n]}
+
+    # What waits for a place when its step ends without it gives none back.
+    retried = StateGraph(State).add_node("bad", bad).add_node("slow", slow).add_node("each", each)
+    retried.add_conditional_edges(START, lambda s: [Send("slow", 0), Send("bad", 0), *[Send("each", i) for i in range(6)]], ["bad", "slow", "each"])
+    app = retried.compile(checkpointer=InMemorySaver())
+    try:
+        app.invoke({"n": 0}, {**config("p"), "max_concurrency": 2})
+    except ValueError:
+        assert not at_work[0], at_work
+    else:
+        raise AssertionError("it did not fail")
+
+
 def no_thread():
     """Where the system has no thread for a node, that node fails."""
     start = threading.Thread.start
@@ -321,6 +380,7 @@ what_they_ask()
 one_fails()
 shown_while_at_work()
 handed_off()
+so_many()
 no_thread()
 left()
 asyncio.run(canceled())

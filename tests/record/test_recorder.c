@@ -57,7 +57,7 @@ typedef struct seen {
     int n;
     char topics[16][64];
     double x;
-    double range;
+    double range, lidar_y;
 } seen;
 
 static void see(void *user, const char *topic, const char *schema, const pons_value *message)
@@ -82,6 +82,7 @@ static void see(void *user, const char *topic, const char *schema, const pons_va
     }
     if (strcmp(topic, "/scan") == 0) {
         s->range = json_number_value(json_array_get(pons_get(message, "ranges"), 1));
+        s->lidar_y = pons_get_num(pons_get(pons_get(message, "pose"), "position"), "y", 0);
     }
 }
 
@@ -93,7 +94,7 @@ static void test_topics(void **state)
     pons_autovalue view =
         json("{\"type\":\"view\",\"robot_ms\":1,\"path\":[1,2,3,4],\"scan\":[],\"laser\":{"
              "\"angle_min\":0,\"angle_increment\":0.5,\"range_min\":0.1,\"range_max\":8,"
-             "\"ranges\":[0,2.5,1]}}");
+             "\"ranges\":[0,2.5,1],\"x\":0.2,\"y\":-0.1,\"yaw\":0.5}}");
     pons_autovalue world = json("{\"bounds\":[0,0,1,1],\"map\":{\"boxes\":[{\"x\":0.5,\"y\":0.5,"
                                 "\"sx\":0.2,\"sy\":0.2}]}}");
     pons_autovalue payload = json("{\"why\":\"so\"}");
@@ -115,7 +116,7 @@ static void test_topics(void **state)
     for (int i = 0; i < s.n; i++) {
         assert_string_equal(s.topics[i], want[i]);
     }
-    assert_true(s.x == 1.5 && s.range == 2.5);
+    assert_true(s.x == 1.5 && s.range == 2.5 && s.lidar_y == -0.1);
     // What no body says is no topic; what is no report neither.
     pons_autovalue odd = json("{\"type\":\"tomorrow\"}");
     pons_record_report(odd, 5, see, &s);

@@ -189,6 +189,67 @@ static void test_a_collector_that_is_busy_or_away(void **state)
     end(&b);
 }
 
+// A collector that takes the connection and never answers: who ends does not wait until it has.
+static void test_a_collector_that_hangs(void **state)
+{
+    static const fake_step steps[] = {{.bytes = NULL, .hold = true}};
+    fake_server *f = fake_server_start(steps, 1);
+    bench b;
+    char url[64];
+    (void)state;
+    begin(&b, fake_server_port(f), url);
+    a_turn_and_a_task(&b);
+    fake_server_wait_requests(f, 1); // it is at it
+    say(&b, "s1", "done", 1800, "{\"status\":\"success\"}");
+    bench_close(&b);
+    // A request has ten seconds, and a reply of http twice that; a broken close waits as long.
+    alarm(8);
+    pons_traces_close(b.o.traces);
+    alarm(0);
+    fake_server_wait_hangups(f, 1);
+    fake_server_stop(f);
+}
+
+// What the environment says of a collector is sent as it is meant, and what cannot be ends nothing.
+static void test_the_environment(void **state)
+{
+    static const fake_step steps[] = {{.bytes = TAKEN}};
+    static const char *const wrong[][2] = {{"http://127.0.0.1:1", "a=b,Bearer s3cret"},
+                                           {"http://127.0.0.1:1", "a=b%0d%0ac: d"},
+                                           {"ftp://127.0.0.1", ""},
+                                           {"localhost", ""}};
+    fake_server *f = fake_server_start(steps, 1);
+    pons_error err = PONS_ERROR_INIT;
+    pons_traces *t = NULL;
+    char url[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        setenv("OTEL_EXPORTER_OTLP_ENDPOINT", wrong[i][0], 1);
+        setenv("OTEL_EXPORTER_OTLP_HEADERS", wrong[i][1], 1);
+        assert_int_equal(pons_traces_from_environment(&t, &err), PONS_OK);
+        assert_null(t);
+    }
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", fake_server_port(f));
+    setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1);
+    setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20YWI%3d, x-team = robots ,", 1);
+    assert_int_equal(pons_traces_from_environment(&t, &err), PONS_OK);
+    const pons_event ev[] = {{.thread = "s", .ns = "x", .type = "llm_start", .ts_ms = 1},
+                             {.thread = "s", .ns = "x", .type = "done", .ts_ms = 2}};
+    for (size_t i = 0; i < 2; i++) {
+        pons_event one = ev[i];
+        pons_autovalue v = json_pack("{ssss}", "call_id", "c", "status", "success");
+        one.payload = v;
+        pons_traces_event(t, &one);
+    }
+    pons_traces_close(t);
+    unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+    unsetenv("OTEL_EXPORTER_OTLP_HEADERS");
+    assert_true(fake_server_requests(f) >= 1);
+    assert_non_null(strstr(fake_server_head(f, 0), "\r\nauthorization: Basic YWI=\r\n"));
+    assert_non_null(strstr(fake_server_head(f, 0), "\r\nx-team: robots\r\n"));
+    fake_server_stop(f);
+}
+
 // ---- graphs -------------------------------------------------------------------------------------
 
 static int half(pons_cx *cx, void *user, const pons_value *input, pons_value **ret, pons_error *err)
@@ -319,6 +380,8 @@ int main(void)
         cmocka_unit_test(test_nodes_are_spans),
         cmocka_unit_test(test_a_companion),
         cmocka_unit_test(test_a_collector_that_is_busy_or_away),
+        cmocka_unit_test(test_a_collector_that_hangs),
+        cmocka_unit_test(test_the_environment),
     };
     pons_value_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@ export default {
   idle: 'Nothing to do', paused: 'paused', task: 'Task', decision: 'Why', by: 'Decided by', model: 'the model', rules: 'the rules',
   skill: 'Skill', distance: 'To go', eta: 'Arrives in', elapsed: 'Running for', failure: 'Last failure', none: 'nothing', robot: 'Robot',
   until: 'until', priority: 'priority', heard: 'heard', run_started: 'started', refused: 'refused',
-  battery: 'battery', nowhere: 'no zone', no_body: 'no body answers', latched: 'stop latched', charging: 'charging', unsaved: 'the latch is not on the disk',
+  battery: 'battery', pace: 'slowed to', nowhere: 'no zone', no_body: 'no body answers', latched: 'stop latched', charging: 'charging', unsaved: 'the latch is not on the disk',
   held: 'brain lost: goals are held', store_error: 'store error', rules_in_charge: 'the model is away: rules in charge',
   said: 'heard', restarted: 'the server was restarted', language: '中文', reason: 'reason',
   unreal: 'not in real time', position: 'position', speed: 'Speed, m/s', lostpose: 'not sure where it is',

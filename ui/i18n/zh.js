@@ -9,7 +9,7 @@ export default {
   idle: '没有任务', paused: '已暂停', task: '任务', decision: '原因', by: '决定者', model: '模型', rules: '规则',
   skill: '技能', distance: '剩余', eta: '预计', elapsed: '已运行', failure: '上次失败', none: '无', robot: '机器人',
   until: '截止', priority: '优先级', heard: '听到', run_started: '已启动', refused: '被拒绝',
-  battery: '电量', nowhere: '不在任何区域', no_body: '没有机体应答', latched: '停止已锁定', charging: '充电中', unsaved: '锁定没有写入磁盘',
+  battery: '电量', pace: '限速', nowhere: '不在任何区域', no_body: '没有机体应答', latched: '停止已锁定', charging: '充电中', unsaved: '锁定没有写入磁盘',
   held: '大脑断开：目标暂停', store_error: '存储错误', rules_in_charge: '模型不在：由规则决定',
   said: '收到', restarted: '服务器重启了', language: 'English', reason: '原因',
   unreal: '不是实时', position: '位置', speed: '速度（米/秒）', lostpose: '不确定自己在哪里',

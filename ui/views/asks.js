@@ -49,7 +49,7 @@ function question(q, state, t, answer) {
   const why = el('input', { 'aria-label': t('why'), placeholder: t('why'), maxlength: 400 });
   const reason = () => why.value || undefined;
   const ops = (q.ops ?? []).map((op, i) => operation(q, op, i, state, t, answer, reason));
-  const options = (q.options ?? []).map((o) => el('button', { type: 'button', onclick: () => answer(q.id, { action: 'answer', text: o }) }, o));
+  const options = (q.options ?? []).map((o) => el('button', { type: 'button', onclick: () => answer(q.id, { action: 'answer', answer: o }) }, o));
   return el('article', {},
     el('p', { class: 'headline' }, q.question ?? ''), q.deadline_ms ? el('p', { class: 'deadline', 'data-until': q.deadline_ms }) : null,
     q.reason && q.reason !== q.question ? el('p', {}, q.reason) : null, ...ops,

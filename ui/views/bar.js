@@ -1,5 +1,5 @@
 // @ts-check
-// bar.js - the pills at the top: is it live, mode, battery, zone, what is degraded.
+// bar.js - the pills at the top: is it live, mode, battery, how fast it may be, zone, what is degraded.
 import { $, fixed, plain } from '/ui/dom.js';
 import { wrongs } from '/ui/wrong.js';
 
@@ -22,6 +22,8 @@ export function bar(state, t, zoneName) {
   const pct = b?.battery_pct ?? s?.battery_pct;
   const charging = b?.battery_state === 'charging';
   pill('battery', Number.isFinite(pct) ? `${t('battery')} ${fixed(pct, 0)} %${charging ? ' ⚡' : ''}` : '', pct < 20 && !charging ? 'warn' : '');
+  const pace = b?.pace_percent ?? s?.pace_percent;
+  pill('pace', Number.isFinite(pace) && pace < 100 ? `${t('pace')} ${fixed(pace, 0)} %` : '', 'warn');
   pill('zone', s ? zoneName(s.zone) ?? t('nowhere') : '');
   const wrong = wrongs(state, t);
   pill('degraded', wrong.length ? '⚠ ' + wrong.join(' · ') : '', 'warn');

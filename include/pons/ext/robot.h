@@ -27,8 +27,9 @@
 extern "C" {
 #endif
 
-#define PONS_ROBOT_ABI                                                                             \
-    5u // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) are understood
+// 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) and 5 (scans from the robot's
+// middle) are understood.
+#define PONS_ROBOT_ABI       6u
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*

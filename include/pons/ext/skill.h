@@ -45,7 +45,7 @@ typedef struct pons_skill_view { // all of it borrowed, until the call returns
     pons_twist2 twist;      // measured, in base
     pons_twist2 out;        // what the gate let through last
     bool stopped;           // a protective stop is in force
-    const pons_scan *scan;  // the newest; NULL before the first
+    const pons_scan *scan;  // the newest; NULL before the first. Its beams begin at scan->from
     uint64_t scans;         // seen since the body began
     double battery_pct;     // 0–100
     pons_battery_state battery;

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,7 +108,7 @@ static inline void pons_tool_event_clear(pons_tool_event *ev)
 {
     free(ev->text);
     pons_value_unref(ev->value);
-    *ev = (pons_tool_event){0};
+    memset(ev, 0, sizeof *ev);
 }
 
 #ifdef __cplusplus

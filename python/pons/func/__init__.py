@@ -40,7 +40,7 @@ class entrypoint:
 
     def __call__(self, fn) -> Any:
         if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
-            raise NotImplementedError("Generators are not supported in the Functional API.")
+            raise NotImplementedError(f"the entrypoint '{fn.__name__}' is a generator; it may stream by get_stream_writer instead")
         if not inspect.signature(fn).parameters:
-            raise ValueError("Entrypoint function must have at least one parameter")
+            raise ValueError(f"the entrypoint '{fn.__name__}' takes no argument; its first is the input")
         return Flow(fn, self)

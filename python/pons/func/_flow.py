@@ -23,7 +23,7 @@ class Flow(Made):
     def __init__(self, fn, made):
         self.fn, self.name, self.made = fn, getattr(fn, "__name__", "entrypoint"), made
         self.__name__, self.__doc__ = self.name, fn.__doc__
-        self.checkpointer, self.items = made.checkpointer, made.store
+        self.checkpointer, self.items, self.context_schema = made.checkpointer, made.store, made.context_schema
         self.kept = self.checkpointer if hasattr(self.checkpointer, "c") else InMemorySaver()
         self.channels = {n: Channel(lib.PONS_CHANNEL_LAST) for n in ("input", "output", "previous")}
         self.inputs, self.outputs = {"input": None}, {"output": None}
@@ -33,6 +33,7 @@ class Flow(Made):
         for task in found(fn):
             self.add(task)
         self._compile()
+        self.joins_langchain()
         if made.cache is not None:
             made.cache.graphs.append(self)
 
@@ -97,7 +98,7 @@ class Flow(Made):
     def _values(self, state, whole=False):
         return state.get("output")
 
-    def _shown(self, mode, v):
+    def _shown(self, mode, v, keys=None):
         if mode == "values":
             return {INTERRUPT: interrupts(v[INTERRUPT])} if INTERRUPT in v else SKIP if "input" in v else v.get("output")
         if mode == "updates" and self.name in v and INTERRUPT not in v:

@@ -15,7 +15,7 @@ from .._library import NULL, PARKED, ffi, lib, new_error, python, raised, value
 from .._now import now, stack
 from ..errors import GraphInterrupt, InvalidUpdateError, NodeTimeoutError
 from ..runtime import Runtime
-from .message import from_wire, to_wire
+from .message import from_wire, to_wire, written
 
 
 def line_of(exc):
@@ -122,7 +122,7 @@ class At:
         if channel is None:
             raise InvalidUpdateError(f"the graph has no channel '{name}'")
         if channel.messages:
-            c = value(to_wire(v))
+            c = value(written(v))
         else:
             if channel.listed and not isinstance(v, list) and type(v).__name__ != "Overwrite":
                 raise TypeError(f"'{name}' takes lists, not {type(v).__name__}")
@@ -137,7 +137,7 @@ class At:
 def timed(name, fn, policy):
     """An asynchronous node that may take so long in all, or so long without a sign of life."""
     if not inspect.iscoroutinefunction(fn):
-        raise ValueError(f"Node timeouts are only supported for async nodes: '{name}' is not")
+        raise ValueError(f"a timeout is for a node that is asynchronous, which '{name}' is not")
 
     @functools.wraps(fn)
     async def within(*args, **kwargs):
@@ -165,8 +165,13 @@ async def _wait(made):
     return await made
 
 
+_THERE = frozenset((dict, list, tuple, str, bool, int, type(None)))  # not to be waited for, as is seen at once
+
+
 def waited(made, call):
     """What a function gave, or what it awaits gives: on the loop of who called ainvoke or astream, else on one of its own."""
+    if type(made) in _THERE:
+        return made
     if not inspect.isawaitable(made):
         return made
     if call.loop is None:

@@ -12,6 +12,7 @@ and asks in vain. Whoever still works when the run has ended (it was canceled) f
 """
 
 import asyncio
+import collections
 import concurrent.futures
 import contextvars
 import os
@@ -85,6 +86,7 @@ class Asked(At):
         self.tasks = tasks
         self.board, self.parent, self.below, self.outcome, self.ended = board, parent, 0, None, False
         self.called = []  # what it has called and is at work
+        self.place = False  # it has one of the places that max_concurrency leaves
 
     def on_loop(self, what):
         return self.board.ask(self, lambda: At.on_loop(self, what))
@@ -94,6 +96,7 @@ class Board:
     def __init__(self, call):
         self.call, self.queue, self.lock, self.closed = call, queue.SimpleQueue(), threading.Lock(), False
         self.owner = None
+        self.most, self.at_work, self.waiting = int(call.config.get("max_concurrency") or 0), 0, collections.deque()
 
     def ask(self, at, what):
         """From a task's thread: runs what on the engine's, and gives what it gives."""
@@ -111,8 +114,8 @@ class Board:
             return made
         raise made
 
-    def begin(self, at, fn, context=None):
-        """fn on a thread, as at; the board is told of its end."""
+    def begin(self, at, fn, context=None, counts=False):
+        """fn on a thread, as at, when there is room for what counts; the board is told of its end."""
         context, call = context or contextvars.copy_context(), self.call
 
         def work():
@@ -125,11 +128,28 @@ class Board:
                 stack.calls.pop()
             self.queue.put((at, None, None))
 
+        counts = counts and self.most > 0
+        if counts and self.at_work >= self.most:
+            self.waiting.append((at, work))
+        else:
+            self._start(at, work, counts)
+
+    def _start(self, at, work, counts):
+        at.place = counts
+        self.at_work += counts
         try:
             pool.run(work)
         except BaseException as exc:  # no thread to be had: that is how it ends
             at.outcome = (False, exc)
             self.queue.put((at, None, None))
+
+    def _left(self, at):
+        """at works no more, or for nobody: who waits for its place has it."""
+        if at.place:
+            at.place = False
+            self.at_work -= 1
+            if self.waiting:
+                self._start(*self.waiting.popleft(), True)
 
     def _as(self, at, fn):
         current.set(at)
@@ -153,7 +173,10 @@ class Board:
     def _next(self):
         at, what, reply = self.queue.get()
         if reply is None:
+            self._left(at)
             self._over(at)
+            if at.ended and self.call.begun.get(int(ffi.cast("uintptr_t", at.cx))) is at:  # another is waited for
+                lib.pons_cx_ended(at.cx)
             return
         try:
             reply.put((True, what()))
@@ -201,6 +224,9 @@ class Board:
                     reply.put((False, at.too_late()))
             for asked in others:
                 self.queue.put(asked)
+        self.waiting = collections.deque(w for w in self.waiting if not any(w[0] is x for x in gone))
+        for at in gone:
+            self._left(at)
         for at in gone[1:]:
             try:
                 at.call_made.future.set_exception(at.too_late())
@@ -239,7 +265,7 @@ class Board:
             task_at.call_made = made
             at.below += 1
             at.called.append(task_at)
-            self.begin(task_at, lambda: made.work(task_at), made.context.copy())
+            self.begin(task_at, lambda: made.work(task_at), made.context.copy(), counts=not _placed(at))
             return
         ret = ffi.new("pons_value **")
         if not lib.pons_future_done(at.cx, f):
@@ -248,6 +274,13 @@ class Board:
             made.future.set_result(python(ret[0]))
         else:
             made.future.set_exception(failed or raised(err))
+
+
+def _placed(at):
+    """It, or who called it, has a place, and may wait for what it calls: that needs none."""
+    while at is not None and not at.place:
+        at = at.parent
+    return at is not None
 
 
 class _Call:

@@ -1,20 +1,25 @@
 """What C calls: nodes, routers, reducers, retries, keys of caches."""
 
+import asyncio
+
 from .._library import NULL, OK, PARKED, Names, ffi, lib, new_error, python, raised, text_of, value
 from .._now import at as current
 from .._now import stack
 from .._things import thing
 from ..constants import END
-from ..errors import GraphInterrupt, InvalidUpdateError, NodeError
+from ..errors import GraphInterrupt, InvalidUpdateError, NodeCancelledError, NodeError
 from ..types import Command, Send
 from ._at import At, callback, fail, waited
 from ._board import Asked, gathered, run_beside
 from ._tokens import around
-from .message import from_wire, to_wire
+from .message import from_wire, written
 
 
 def _arguments(node, at, state):
-    return around(at, state, lambda config: waited(node.fn(state, **_more(node, at, config)), at.call))
+    fn = node.awaited if node.awaited is not None and at.call.loop is not None else node.fn
+    if at.call.tokens is None and not node.wants:
+        return waited(fn(state), at.call)
+    return around(at, state, lambda config: waited(fn(state, **_more(node, at, config)), at.call))
 
 
 def _more(node, at, config):
@@ -65,6 +70,10 @@ def _written(node, v):
 
 def _apply(at, v):
     node = at.node
+    if type(v) is dict:
+        for name, x in v.items():
+            at.put(name, x, node.channels)
+        return
     for part in v if isinstance(v, list) and any(isinstance(x, Command) for x in v) else [v]:
         if not isinstance(part, Command):
             writes, where, parent = _written(node, part), [], False
@@ -85,7 +94,7 @@ def _to_parent(at, writes, where):
     c = ffi.new("pons_command *")
     c.parent = True
     known = at.node.channels  # the parent's messages have the same name as a rule
-    c.update = value({k: to_wire(v) if k in known and known[k].messages else v for k, v in writes})
+    c.update = value({k: written(v) if k in known and known[k].messages else v for k, v in writes})
     c.go = Names.of([str(w) for w in where if not isinstance(w, Send)], keep)
     made = ffi.new("pons_send[]", max(len(sends), 1))
     for i, s in enumerate(sends):
@@ -99,7 +108,7 @@ def _to_parent(at, writes, where):
 @callback("int(pons_cx *, void *, pons_error *)", error=lib.PONS_EINVAL)
 def run_node(cx, user, err):
     node, call = thing(user), stack.calls[-1]
-    at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None)
+    at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None) if call.begun else None
     token = None
     try:
         if call.pressed is not None:
@@ -119,13 +128,22 @@ def run_node(cx, user, err):
         return OK
     except GraphInterrupt:
         return PARKED
+    except asyncio.CancelledError as exc:
+        asked = call.stop is not None and call.stop.asked
+        return fail(err, exc if asked else _canceled(node, exc))
     except BaseException as exc:  # every end of a node is a status, Ctrl-C's too; it is raised again in the caller
         return fail(err, exc)
     finally:
-        if at is not None:
+        if at is not None and not at.over:
             at.end()
         if token is not None:
             current.reset(token)
+
+
+def _canceled(node, exc):
+    made = NodeCancelledError(node.name)
+    made.__cause__ = exc
+    return made
 
 
 @callback("void(pons_cx *, void *)")
@@ -145,7 +163,7 @@ def begin_node(cx, user):
         def work():
             return _arguments(node, at, node.cast(state))
 
-    call.board.begin(at, work)
+    call.board.begin(at, work, counts=True)
 
 
 @callback("void(pons_cx *, void *)")

@@ -1,10 +1,14 @@
 """What runs has a graph of the engine: what Python's things are to it, its options, its picture, its end."""
 
-import json
+import asyncio
+import concurrent.futures
+import contextvars
+import sys
 
 from .._library import NULL, check, ffi, lib, new_error
 from .._things import handle, pointer, release
 from . import _calls
+from ._drawn import drawn
 from ._run import Runs
 
 
@@ -19,8 +23,35 @@ class Made(Runs):
         err = new_error()
         check(lib.pons_graph_cache_clear(self.c, ffi.new("pons_store *")[0], NULL, err), err)
 
+    # What LangChain's Runnables have.
+
+    def batch(self, inputs, config=None, **more):
+        """The outputs of several inputs, which run side by side; config: one, or one each."""
+        configs = config if isinstance(config, list) else [config] * len(inputs)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=(configs[0] or {}).get("max_concurrency") or None if configs else None) as pool:
+            waits = [pool.submit(contextvars.copy_context().run, self.invoke, i, c, **more) for i, c in zip(inputs, configs)]
+            return [w.result() for w in waits]
+
+    async def abatch(self, inputs, config=None, **more):
+        configs = config if isinstance(config, list) else [config] * len(inputs)
+        return list(await asyncio.gather(*(self.ainvoke(i, c, **more) for i, c in zip(inputs, configs))))
+
+    def __or__(self, other):
+        from langchain_core.runnables import RunnableLambda
+
+        return RunnableLambda(self.invoke, self.ainvoke, name=self.name) | other
+
+    def get_name(self, *_, **__):
+        return self.name
+
+    def joins_langchain(self):
+        """Where LangChain is imported, its chains take a graph as one of theirs."""
+        runnables = sys.modules.get("langchain_core.runnables")
+        if hasattr(runnables, "Runnable"):
+            runnables.Runnable.register(Made)
+
     def get_graph(self, config=None, *, xray=False):
-        return Drawing(self, -1 if xray is True else int(xray))
+        return drawn(self, -1 if xray is True else int(xray))
 
 
 def retries_of(policy):
@@ -47,27 +78,3 @@ def policies(o, retries, cache, pointer, keep):
 def free(c, numbers):
     lib.pons_graph_destroy(c)
     release(numbers)
-
-
-class Drawing:
-    """graph.get_graph(): what it looks like."""
-
-    def __init__(self, graph, xray):
-        self.graph, self.xray = graph, xray
-
-    def _as(self, form):
-        out, err = ffi.new("char **"), new_error()
-        o = ffi.new("pons_draw_options *")
-        word = ffi.new("char[]", form.encode())
-        o.format, o.xray = word, self.xray
-        check(lib.pons_graph_draw_as(self.graph.c, o, out, err), err)
-        try:
-            return ffi.string(out[0]).decode()
-        finally:
-            lib.free(out[0])
-
-    def draw_mermaid(self, **_):
-        return self._as("mermaid")
-
-    def to_json(self, **_):
-        return json.loads(self._as("langgraph"))

@@ -3,15 +3,16 @@
 import contextvars
 import uuid
 
-from .._library import NULL, check, ffi, lib, new_error, raised, taken, unref, value
+from .._library import NULL, check, ffi, lib, new_error, raised, unref, value
 from .._things import handle, pointer, release
+from ..checkpoint import history, snapshot
 from ..errors import InvalidUpdateError
 from ..types import StateSnapshot
 from . import _calls
 from ._beside import on_thread
 from ._call import Call
 from ._shown import Shown
-from .message import to_wire
+from .message import written
 
 
 class Past(Shown):
@@ -40,11 +41,11 @@ class Past(Shown):
         """(thread, checkpoint or None, namespace) of a config."""
         if not hasattr(self.checkpointer, "c"):
             if need:
-                raise ValueError("No checkpointer set")
+                raise ValueError("the graph is compiled without a checkpointer, so nothing of it is kept")
             return f"run-{uuid.uuid4()}", None, ""
         at = config["configurable"]
         if "thread_id" not in at:
-            raise ValueError("Checkpointer requires one or more of the following 'configurable' keys: thread_id, checkpoint_ns, checkpoint_id")
+            raise ValueError("the config names no thread: {'configurable': {'thread_id': ...}} says where a run is kept")
         return str(at["thread_id"]), at.get("checkpoint_id"), at.get("checkpoint_ns", "")
 
     def _open(self, thread, call):
@@ -66,37 +67,19 @@ class Past(Shown):
         if not isinstance(given, dict):
             fields = getattr(type(given), "model_fields", None) or getattr(type(given), "__dataclass_fields__", None)
             if not fields:
-                raise InvalidUpdateError(f"Expected dict, got {given!r}")
+                raise InvalidUpdateError(f"an input or update is a dict, or an object of the state's class, not {given!r}")
             given = {k: getattr(given, k) for k in fields}
-        return {k: to_wire(v) if self.channels[k].messages else v for k, v in given.items() if k in known}
+        return {k: written(v) if self.channels[k].messages else v for k, v in given.items() if k in known}
 
     def get_state(self, config, *, subgraphs=False):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config)
-        o, ret, err = ffi.new("pons_snapshot_options *"), ffi.new("pons_value **"), new_error()
-        at = ffi.new("char[]", checkpoint.encode()) if checkpoint else NULL
-        o.checkpoint, o.subgraphs = at, subgraphs
-        rc = lib.pons_state_snapshot(self._store(), thread.encode(), ns.encode(), o, ret, err)
-        if rc == lib.PONS_ENOTFOUND:
-            return StateSnapshot({}, (), config, None, None, None, (), ())
-        check(rc, err)
-        return self._snapshot(taken(ret[0]))
+        found = snapshot(self._store(), thread, ns, checkpoint, subgraphs=subgraphs)
+        return StateSnapshot({}, (), config, None, None, None, (), ()) if found is None else self._snapshot(found)
 
     def get_state_history(self, config, *, filter=None, before=None, limit=None):
         thread, _, ns = self._where(self._config(config))
-        q, keep = ffi.new("pons_history_query *", {"limit": limit or 0}), []
-        if before:
-            keep.append(ffi.new("char[]", before["configurable"]["checkpoint_id"].encode()))
-            q.before = keep[-1]
-        if filter:
-            keep.append(ffi.gc(value(filter), unref))
-            q.filter = keep[-1]
-        ret, err = ffi.new("pons_value **"), new_error()
-        rc = lib.pons_state_history_find(self._store(), thread.encode(), ns.encode(), q, ret, err)
-        if rc == lib.PONS_ENOTFOUND:
-            return
-        check(rc, err)
-        for s in taken(ret[0]):  # of one under way, next has also what has finished of it
+        for s in history(self._store(), thread, ns, filter, before, limit):  # of one under way, next has also what has finished of it
             made = self._snapshot(s)
             yield made._replace(next=tuple(t.name for t in made.tasks)) if made.tasks else made
 
@@ -108,7 +91,7 @@ class Past(Shown):
         try:
             with call:
                 ret, err, name = ffi.new("char[32]"), new_error(), ns.encode()
-                if checkpoint and checkpoint != self._head(thread, ns):
+                if checkpoint and checkpoint != snapshot(self._store(), thread, ns, bare=True)["checkpoint_id"]:
                     run = ffi.new("pons_run **")
                     check(lib.pons_run_fork(t, self.c, name, checkpoint.encode(), NULL, NULL, run, err), err)
                     lib.pons_run_destroy(run[0])
@@ -125,12 +108,6 @@ class Past(Shown):
             call.forget()
             lib.pons_thread_close(t)
             release([number])
-
-    def _head(self, thread, ns):
-        ret, err = ffi.new("pons_value **"), new_error()
-        o = ffi.new("pons_snapshot_options *", {"bare": True})
-        check(lib.pons_state_snapshot(self._store(), thread.encode(), ns.encode(), o, ret, err), err)
-        return taken(ret[0])["checkpoint_id"]
 
     async def aget_state(self, config, **more):
         return await on_thread(None, contextvars.copy_context(), self.get_state, config, **more)

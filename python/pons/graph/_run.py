@@ -5,14 +5,18 @@ import threading
 
 from .. import _codec
 from .._library import NULL, Names, check, ffi, lib, new_error, python, raised, taken, unref, value
+from .._now import at
 from .._things import release
+from ..checkpoint import snapshot
+from ..checkpoint.memory import InMemorySaver
 from ..constants import INTERRUPT
 from ..errors import EmptyInputError
-from ..types import Command, Interrupt, Send
+from ..types import Command, GraphOutput, Interrupt, Send, interrupt
 from . import _calls
 from ._beside import Stop, beside, on_thread
 from ._call import Call
 from ._past import Past
+from ._schema import as_context
 from ._shown import SKIP
 
 _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "debug")
@@ -25,14 +29,37 @@ class Runs(Past):
     learns = False  # tasks that it has not been compiled with
 
     def invoke(self, input, config=None, *, context=None, stream_mode="values", output_keys=None, interrupt_before=None,
-               interrupt_after=None, durability=None, **_):  # fmt: skip
+               interrupt_after=None, durability=None, version="v1", **_):  # fmt: skip
         if stream_mode != "values":
-            return list(self.stream(input, config, context=context, stream_mode=stream_mode, interrupt_before=interrupt_before,
-                                    interrupt_after=interrupt_after, durability=durability))  # fmt: skip
-        run = self._run(input, config, context, (), False, interrupt_before, interrupt_after, durability)
-        for _ in run:
+            return list(self.stream(input, config, context=context, stream_mode=stream_mode, output_keys=output_keys, version=version,
+                                    interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability))  # fmt: skip
+        if _version(version):
+            self.invoke(input, config, context=context, interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability)
+            state, asked = self._ended
+            return GraphOutput(self._output(state, output_keys), tuple(asked))
+        outer = at.get()
+        if outer is not None and self.checkpointer is None and hasattr(outer.call.graph.checkpointer, "c"):
+            return self._within(input, config, context, output_keys, interrupt_before, interrupt_after)
+        return self._invoke(input, config, context, output_keys, interrupt_before, interrupt_after, durability)
+
+    def _invoke(self, input, config, context, keys, before, after, durability=None):
+        for _ in self._run(input, config, context, (), False, before, after, durability):
             pass
-        return self._result(*self._ended, output_keys)
+        return self._result(*self._ended, keys)
+
+    def _within(self, input, config, context, *rest):
+        """A node's own code runs the graph: what it asks the node asks. It runs from its top when the node does, with the answers."""
+        inner, thread = self.with_config(), {"thread_id": "within"}
+        with InMemorySaver() as inner.checkpointer:
+            inner.kept = inner.checkpointer
+            config = {**(config or {}), "configurable": {**((config or {}).get("configurable") or {}), **thread}}
+            for name in ("checkpoint_id", "checkpoint_ns"):
+                config["configurable"].pop(name, None)
+            made = inner._invoke(input, config, context, *rest)
+            while (asked := inner._ended[1]):
+                answers = {i.id: interrupt(i.value) for i in asked}
+                made = inner._invoke(Command(resume=answers), config, context, *rest)
+            return made
 
     def _result(self, state, asked, keys):
         state = self._output(state, keys)
@@ -41,18 +68,37 @@ class Runs(Past):
         return state
 
     def stream(self, input, config=None, *, context=None, stream_mode="updates", output_keys=None, interrupt_before=None,
-               interrupt_after=None, durability=None, subgraphs=False, **_):  # fmt: skip
+               interrupt_after=None, durability=None, subgraphs=False, version="v1", **_):  # fmt: skip
         modes = (stream_mode,) if isinstance(stream_mode, str) else tuple(stream_mode)
         for mode in modes:
             if mode not in _MODES:
                 raise ValueError(f"there is no stream mode '{mode}' (there are: {', '.join(_MODES)})")
         events = self._run(input, config, context, modes, subgraphs, interrupt_before, interrupt_after, durability)
-        for ns, mode, text in events:
-            shown = self._shown(mode, _codec.loads(text))
-            if shown is SKIP:
+        parts = _version(version)
+        for ns, mode, shown in self._seen(events, modes, output_keys):
+            path = tuple(ns.split("|")) if ns else ()
+            if parts:
+                yield _part(mode, path, shown)
                 continue
-            path = (tuple(ns.split("|")) if ns else (),) if subgraphs else ()
+            path = (path,) if subgraphs else ()
             yield (*path, mode, shown) if isinstance(stream_mode, (list, tuple)) else (*path, shown) if path else shown
+
+    def _seen(self, events, modes, keys):
+        """(namespace, mode, what is shown) of the events; what was asked before is asked again."""
+        last, told = {}, set()
+        for ns, mode, text in events:
+            graph = self if mode == "messages" else self._below(ns)
+            shown = graph._shown(mode, _codec.loads(text), keys)
+            if shown is SKIP or (keys is not None and not _moved(shown, keys, mode, last)):
+                continue
+            if not ns and isinstance(shown, dict) and INTERRUPT in shown:
+                told.add(mode)
+            yield ns, mode, shown
+        state, asked = self._ended
+        for mode in ("updates", "values"):
+            if asked and mode in modes and mode not in told:
+                again = self._result(state, asked, keys) if mode == "values" else {}
+                yield "", mode, {**again, INTERRUPT: asked} if isinstance(again, dict) else again
 
     async def ainvoke(self, input, config=None, **more):
         stop = Stop()
@@ -70,7 +116,7 @@ class Runs(Past):
     def _run(self, input, config, context, modes, subgraphs, before, after, durability):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config, need=False)
-        call = Call(self, config, context, modes)
+        call = Call(self, config, as_context(self.context_schema, context), modes)
         t, number = self._open(thread, call)
         run = NULL
         try:
@@ -138,9 +184,11 @@ class Runs(Past):
     def _run_options(self, call, modes, subgraphs, before, after, durability):
         o = ffi.new("pons_run_options *")
         o.durability = getattr(lib, _DURABILITY[durability or "async"])
-        o.recursion_limit = int(call.config.get("recursion_limit") or 0)
-        if o.recursion_limit < 0:
-            raise ValueError("recursion_limit must be at least 1")
+        limit = call.config.get("recursion_limit")
+        if limit is not None:
+            o.recursion_limit = int(limit)
+            if o.recursion_limit < 1:
+                raise ValueError(f"recursion_limit is {limit}; it is at least 1")
         for mode in modes:
             o.stream |= lib.pons_stream_mode(mode.encode())
         o.stream_subgraphs = subgraphs
@@ -163,7 +211,7 @@ class Runs(Past):
             rc = (lib.pons_run_fork(t, self.c, name, checkpoint.encode(), NULL, o, ret, err) if checkpoint
                   else lib.pons_run_resume(t, self.c, name, o, ret, err))  # fmt: skip
             if rc == lib.PONS_ENOTFOUND and not checkpoint:
-                raise EmptyInputError("Received no input for __start__")
+                raise EmptyInputError("there is no input, and nothing of the thread to go on with")
         else:
             v = ffi.gc(value(self._writes(given, self.inputs)), unref)
             rc = (lib.pons_run_fork(t, self.c, name, checkpoint.encode(), v, o, ret, err) if checkpoint
@@ -186,7 +234,8 @@ class Runs(Past):
             made[i].node, made[i].arg = keep[-1], value(s.arg)
         c.sends, c.n_sends = made, len(sends)
         if given.resume is not None:
-            open_ids = self._open_ids(lib.pons_thread_id(t), name)
+            found = snapshot(self._store(), ffi.string(lib.pons_thread_id(t)).decode(), name.decode())
+            open_ids = {i["id"] for i in found["interrupts"]} if found else ()
             v = ffi.gc(value(given.resume), unref)
             if isinstance(given.resume, dict) and given.resume and all(k in open_ids for k in given.resume):
                 c.resume_map = v
@@ -195,14 +244,8 @@ class Runs(Past):
             keep.append(v)
         rc = lib.pons_run_command(t, self.c, name, c, o, ret, err)
         if rc == lib.PONS_EAMBIGUOUS:
-            raise RuntimeError("When there are multiple pending interrupts, you must specify the interrupt id when resuming.")
+            raise RuntimeError("multiple questions wait for their answers: Command(resume={id: answer}) says which one is meant")
         return rc
-
-    def _open_ids(self, thread, name):
-        ret, err = ffi.new("pons_value **"), new_error()
-        if lib.pons_state_snapshot(self._store(), thread, name, NULL, ret, err) < 0:
-            return ()
-        return {i["id"] for i in taken(ret[0])["interrupts"]}
 
     def _state_of(self, run, call):
         state = {}
@@ -216,6 +259,29 @@ class Runs(Past):
             elif channel.initial is not None:
                 state[name] = channel.empty()
         return state
+
+
+def _version(version):
+    """Whether a stream's events are objects, as those of "v2" are."""
+    if version not in ("v1", "v2"):
+        raise ValueError(f"there is no version '{version}' of a stream (there are: v1, v2)")
+    return version == "v2"
+
+
+def _part(mode, path, shown):
+    if mode != "values":
+        return {"type": mode, "ns": path, "data": shown}
+    asked = shown.pop(INTERRUPT, ()) if isinstance(shown, dict) else ()
+    return {"type": mode, "ns": path, "data": shown, "interrupts": asked}
+
+
+def _moved(shown, keys, mode, last):
+    """Of values with output_keys: whether they are others than those that were shown."""
+    if mode != "values" or (isinstance(shown, dict) and INTERRUPT in shown):
+        return True
+    before = last.get("values", {k: [] for k in keys} if isinstance(shown, dict) else None)
+    last["values"] = shown
+    return shown != before and shown not in ({}, None)
 
 
 _local = threading.local()

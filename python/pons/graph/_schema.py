@@ -42,6 +42,38 @@ def is_schema(t):
     return isinstance(t, type) and (typing.is_typeddict(t) or dataclasses.is_dataclass(t) or hasattr(t, "model_fields"))
 
 
+def as_context(schema, given):
+    """A dict as the class that the graph's contexts are of."""
+    if schema is None or not isinstance(given, dict) or not is_schema(schema) or typing.is_typeddict(schema):
+        return given
+    return schema(**given)
+
+
+def json_schema(schema, name):
+    """A schema as JSON Schema has it."""
+    try:
+        from pydantic import TypeAdapter, create_model
+    except ImportError:
+        raise ImportError("JSON schemas are made by pydantic, which is not installed (pip install pydantic)") from None
+    if not typing.is_typeddict(schema):
+        made = TypeAdapter(schema).json_schema()
+        return {**made, "title": name} if dataclasses.is_dataclass(schema) else made
+    # Not by TypeAdapter, which takes no typing.TypedDict before Python 3.12.
+    need = schema.__required_keys__
+    members = {n: (_stripped(t), ... if n in need else None) for n, t in hints(schema).items()}
+    made = create_model(schema.__name__, **members).model_json_schema()
+    for n in members.keys() - need:
+        del made["properties"][n]["default"]
+    return made
+
+
+def _stripped(t):
+    """Without what says whether it must be there."""
+    while get_origin(t) in (typing.Required, typing.NotRequired):
+        t = get_args(t)[0]
+    return t
+
+
 def channels_of(schema):
     if schema is None or not (is_schema(schema) or hasattr(schema, "__annotations__")):
         raise ValueError(f"a state is a TypedDict, a dataclass or a model of pydantic, not {schema!r}")
@@ -49,8 +81,7 @@ def channels_of(schema):
 
 
 def channel_of(t):
-    while get_origin(t) in (typing.Required, typing.NotRequired):
-        t = get_args(t)[0]
+    t = _stripped(t)
     if get_origin(t) is not Annotated:
         return Channel(lib.PONS_CHANNEL_LAST)
     base, *notes = get_args(t)

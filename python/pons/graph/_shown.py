@@ -1,17 +1,12 @@
 """What a graph shows: states, events of streams and snapshots, made of what the engine says."""
 
-import datetime
-
+from ..checkpoint import iso
 from ..constants import INTERRUPT
 from ..types import Interrupt, PregelTask, StateSnapshot
 from . import _calls
 from .message import from_wire
 
 SKIP = object()  # an event that is not shown
-
-
-def iso(ms):
-    return datetime.datetime.fromtimestamp(ms / 1000, datetime.timezone.utc).isoformat()
 
 
 def interrupts(found):
@@ -41,10 +36,12 @@ class Shown:
                 made[k] = channel.empty()
         return made
 
-    def _shown(self, mode, v):
+    def _shown(self, mode, v, keys=None):
         if mode == "values":
             asked = v.pop(INTERRUPT, None)
-            v = self._output(self._values(v, True), None)
+            v = self._output(self._values(v, True), keys)
+            if not isinstance(v, dict):
+                return v
             return v if asked is None else {**v, INTERRUPT: interrupts(asked)}
         if mode == "updates":
             if INTERRUPT in v:
@@ -55,10 +52,33 @@ class Shown:
                 v[1].pop("thread_id", None)  # of no store: the program has not named it
             return from_wire(v[0]), v[1]
         if mode == "tasks":
-            return {**v, "name": _calls.shown_name(v["name"])}
+            return self._task(v)
         if mode == "checkpoints":
             return {**v, "values": self._values(v["values"], True)}
+        if mode == "debug":
+            inner = "checkpoints" if v["type"] == "checkpoint" else "tasks"
+            return {**v, "payload": self._shown(inner, v["payload"])}
         return v
+
+    def _task(self, v):
+        made = {k: x for k, x in v.items() if k != "cached"}
+        made["name"] = _calls.shown_name(v["name"])
+        if "triggers" in v:
+            made["triggers"] = tuple(v["triggers"])
+            if isinstance(v["input"], dict) and made["triggers"] != ("__pregel_push",):  # the state; else what a Send brings
+                made["input"] = self._values(v["input"], True)
+        return made
+
+    def _below(self, ns):
+        """The graph whose events have this namespace: `sub:id|inner:id`."""
+        graph = self
+        for part in ns.split("|") if ns else ():
+            nodes = graph.builder.nodes if hasattr(graph, "builder") else {}
+            found = nodes.get(part.split(":")[0], {}).get("action")
+            if not isinstance(found, Shown):
+                return self
+            graph = found
+        return graph
 
     def _update(self, u):
         if isinstance(u, list):

@@ -6,6 +6,14 @@ from typing import Annotated, TypedDict
 REMOVE_ALL_MESSAGES = "__remove_all__"
 
 
+def __getattr__(name):
+    if name == "AnyMessage":  # for annotations; LangChain is imported by who asks for it
+        from langchain_core.messages import AnyMessage
+
+        return AnyMessage
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
 def _classes():
     try:
         import langchain_core.messages as m
@@ -13,6 +21,11 @@ def _classes():
         return None
     return {"human": m.HumanMessage, "ai": m.AIMessage, "system": m.SystemMessage, "tool": m.ToolMessage,
             "function": m.FunctionMessage, "remove": m.RemoveMessage, "AIMessageChunk": m.AIMessageChunk}  # fmt: skip
+
+
+def written(v):
+    """What is written to a channel of messages: a list, or one, which a pair is as well."""
+    return to_wire([v] if isinstance(v, tuple) else v)
 
 
 def to_wire(v):

@@ -10,10 +10,11 @@ from ..errors import NodeError
 from ..store.base import BaseStore
 from ..types import Command, TimeoutPolicy
 from . import _calls
+from ._alone import Alone
 from ._board import run_task
 from ._at import timed
 from ._made import Made, free, policies, retries_of
-from ._schema import channels_of, hints, is_schema
+from ._schema import channels_of, hints, is_schema, json_schema
 from ._task import add, found, name_of
 
 _EXTRA = ("config", "writer", "runtime", "store", "previous")
@@ -24,7 +25,9 @@ class Node:
 
     def __init__(self, name, fn, schema, channels):
         self.name, self.schema, self.channels = name, schema, channels
-        self.fn = getattr(fn, "invoke", fn) if not callable(fn) or hasattr(fn, "get_graph") else fn
+        runs = not callable(fn) or hasattr(fn, "get_graph")  # LangChain's Runnable, or a graph
+        self.fn = getattr(fn, "invoke", fn) if runs else fn
+        self.awaited = getattr(fn, "ainvoke", None) if runs and not isinstance(fn, Made) else None  # under ainvoke
         try:
             parameters = list(inspect.signature(self.fn).parameters.values())
         except (ValueError, TypeError):
@@ -34,6 +37,7 @@ class Node:
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
         self.targets, self.reads, self.messages, self.tasks = None, (), (), {}  # tasks: of its graph, by name
+        self.made_of = None  # the class that it is given the state as, unless that is a dict
 
     def handles(self):
         """It is an error handler."""
@@ -49,11 +53,10 @@ class Node:
         self.reads = [(n, n.encode()) for n in channels_of(schema)]
         self.messages = [n for n, _ in self.reads if all_channels[n].messages]
         self.schema = schema
+        self.made_of = schema if is_schema(schema) and not typing.is_typeddict(schema) else None
 
     def cast(self, state):
-        if typing.is_typeddict(self.schema) or not isinstance(state, dict) or not is_schema(self.schema):
-            return state
-        return self.schema(**state)
+        return state if self.made_of is None or not isinstance(state, dict) else self.made_of(**state)
 
 
 def _first_schema(fn, parameter):
@@ -74,9 +77,9 @@ class StateGraph:
         if not isinstance(node, str):
             action, node = node, getattr(node, "name", None) or node.__name__
         if node in self.nodes:
-            raise ValueError(f"Node `{node}` already present.")
+            raise ValueError(f"there is a node '{node}' already")
         if node in (START, END):
-            raise ValueError(f"Node `{node}` is reserved.")
+            raise ValueError(f"'{node}' is where a graph begins or ends, and no node")
         if any(c in node for c in "|:"):
             raise ValueError(f"'{node[:40]}' can't be a node's name: '|' and ':' are reserved")
         if timeout is not None:
@@ -87,21 +90,20 @@ class StateGraph:
                 raise ValueError(f"'{node}' is a graph: the error handlers are its nodes'")
             handler = _calls.handler_name(node)
             self.nodes[handler] = {"action": error_handler, "defer": False, "input": input_schema, "retries": [], "cache": None,
-                                   "goes": _commanded(error_handler), "handler": None, "handles": True}  # fmt: skip
+                                   "goes": _commanded(error_handler), "handler": None, "handles": True, "metadata": None}  # fmt: skip
         self.nodes[node] = {"action": action, "defer": defer, "input": input_schema, "retries": retries, "cache": cache_policy,
                             "goes": list(destinations) if destinations else _commanded(action), "handler": handler,
-                            "handles": False}  # fmt: skip
+                            "handles": False, "metadata": metadata}  # fmt: skip
         return self
 
     def add_edge(self, start_key, end_key):
+        legs = [start_key] if isinstance(start_key, str) else list(start_key)
+        if END in legs or end_key == START:
+            raise ValueError(f"no edge leaves END or leads to START: {start_key!r} -> {end_key!r}")
         if isinstance(start_key, str):
-            if start_key == END:
-                raise ValueError("END cannot be a start node")
-            if end_key == START:
-                raise ValueError("START cannot be an end node")
             self.edges.append((start_key, end_key))
         else:
-            self.joins.append((list(start_key), end_key))
+            self.joins.append((legs, end_key))
         return self
 
     def add_conditional_edges(self, source, path, path_map=None):
@@ -114,9 +116,12 @@ class StateGraph:
         return self
 
     def add_sequence(self, nodes):
-        last = None
-        for node in nodes:
-            name = node[0] if isinstance(node, tuple) else getattr(node, "name", None) or node.__name__
+        last, names = None, [n[0] if isinstance(n, tuple) else getattr(n, "name", None) or n.__name__ for n in nodes]
+        if not names:
+            raise ValueError("a sequence has at least one node")
+        for name, node in zip(names, nodes):
+            if names.count(name) > 1:
+                raise ValueError(f"a sequence has the node '{name}' twice: give one as (name, function)")
             self.add_node(*(node if isinstance(node, tuple) else (node,)))
             if last:
                 self.add_edge(last, name)
@@ -157,7 +162,7 @@ class CompiledStateGraph(Made):
 
     def __init__(self, made, checkpointer, cache, items, before, after, name):
         self.builder, self.name, self.numbers, self.c = made, name, [], None
-        self.checkpointer, self.items = checkpointer, items
+        self.checkpointer, self.items, self.context_schema = checkpointer, items, made.context_schema
         self.input_schema, self.output_schema = made.input_schema, made.output_schema
         self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
         nodes = {n: None if _is_subgraph(d["action"]) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}
@@ -167,10 +172,23 @@ class CompiledStateGraph(Made):
                 if have is None or (have.kind == lib.PONS_CHANNEL_LAST and have.reducer is None):
                     self.channels[key] = channel
                 elif channel.kind != lib.PONS_CHANNEL_LAST and not have.same(channel):
-                    raise ValueError(f"Channel '{key}' already exists with a different type")
+                    raise ValueError(f"the channel '{key}' is folded in one way by one schema, and in another by another")
         self._build(nodes, cache, before, after)
+        begins = Node(START, lambda state: state, made.input_schema, self.channels)
+        plain = {n: node for n, node in nodes.items() if not made.nodes[n]["handles"]}
+        self.nodes = {n: Alone(node, self.items) if node else made.nodes[n]["action"] for n, node in {START: begins, **plain}.items()}
+        self.joins_langchain()
         if cache is not None:
             cache.graphs.append(self)
+
+    def get_input_jsonschema(self, config=None):
+        return json_schema(self.input_schema, self.name + "Input")
+
+    def get_output_jsonschema(self, config=None):
+        return json_schema(self.output_schema, self.name + "Output")
+
+    def get_context_jsonschema(self):
+        return None if self.context_schema is None else json_schema(self.context_schema, self.name + "Context")
 
     def _build(self, nodes, cache, before, after):
         made, keep, self.tasks = self.builder, [], {}
@@ -207,7 +225,7 @@ class CompiledStateGraph(Made):
                 router = Node(f"{source} (router {i})", path, None, self.channels)
                 router.settle(made.state_schema, self.channels)
                 router.targets = targets
-                ways = sorted(set(targets.values())) if targets else everywhere
+                ways = sorted(set(targets.values())) if targets else None  # anywhere
                 lib.pons_graph_router(b, source.encode(), _calls.run_router, self._pointer(router), Names.of(ways, keep))
             o = ffi.new("pons_graph_options *", {"recursion_limit": 10007})
             o.interrupt_before, o.interrupt_after = _names(before, keep), _names(after, keep)
@@ -245,6 +263,7 @@ class CompiledStateGraph(Made):
         o = ffi.new("pons_node_options *", {"deferred": d["defer"]})
         keep.append(o)
         o.goes = Names.of(d["goes"] if d["goes"] is not None else everywhere, keep)
+        o.goes_undrawn = d["goes"] is None  # it has not said where to
         if d["handler"]:
             keep.append(ffi.new("char[]", d["handler"].encode()))
             o.error_handler = keep[-1]

@@ -34,7 +34,8 @@ class Item:
         return hash((self.namespace, self.key))
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.dict().items())})"
+        members = [f"{name}={v!r}" for name, v in self.dict().items()]
+        return f"{type(self).__name__}({', '.join(members)})"
 
 
 class SearchItem(Item):
@@ -98,9 +99,9 @@ def _space(labels, whole=False, any_one=False):
         if label == "*" and not any_one:
             raise InvalidNamespaceError(f"'*' in {tuple(labels)!r} stands for any label, which only list_namespaces takes")
     if whole and not labels:
-        raise InvalidNamespaceError("Namespace cannot be empty.")
+        raise InvalidNamespaceError("a namespace has at least one label")
     if whole and labels[0] == "langgraph":
-        raise InvalidNamespaceError(f'Root label for namespace cannot be "langgraph". Got: {labels}')
+        raise InvalidNamespaceError(f"a namespace can't begin with 'langgraph', as {tuple(labels)!r} does")
     return ".".join(labels).encode()
 
 

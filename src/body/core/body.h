@@ -69,7 +69,8 @@ typedef struct pons__client {
     uint64_t reset_seq;     // its number there
     uint64_t reset_latch;   // the latch_count that it means to lift
     int64_t reset_until_ns; // host time
-    bool paces;             // a pace waits for the disk,
+    bool paces;             // a pace waits for the gate and the disk,
+    uint64_t pace_seq;      // its number there,
     int pace_taken;         // which takes so much of every limit [%]
     int64_t pace_until_ns;  // host time
 } pons__client;
@@ -124,6 +125,7 @@ struct pons_body {
     pons__gate guard;
     pons__command cmd;     // newest; pons__body_publish sends it
     int64_t pace_until_ns; // host time: what is faster, and not saved by then, is taken back
+    int64_t pace_retry_ns; // host time before which the ledger is not told of that again
     int64_t spared_ns;     // robot time that no time-out counts, as a person wants it slower
     pons__safety_status safety;
     uint64_t latch_seen;

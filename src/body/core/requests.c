@@ -37,7 +37,9 @@ static void answer_pace(pons_body *b, pons__client *c);
 static void refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static int note_pace(pons_body *b, int taken_pct, pons_error *err);
+static void want_pace(pons_body *b, int taken_pct);
 static void stay_slow(pons_body *b);
+static void tell_pace(pons_body *b);
 static void take_back(pons_body *b);
 static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err);
 
@@ -118,7 +120,9 @@ void pons__steered(pons_body *b, pons__client *c, const pons_message *msg)
 // Slower holds at once, faster when it is on the disk (the gate sees to both): ok comes when either is so.
 void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
-    const int taken = 100 - (int)msg->as.pace.percent, now = b->cmd.taken_pct;
+    const int taken = 100 - (int)msg->as.pace.percent, wanted = b->cmd.taken_pct;
+    // What is wanted may be faster than what is in force, until it is saved; slower it is in force already.
+    const int now = wanted > b->safety.taken_pct ? wanted : b->safety.taken_pct;
     const int64_t from = msg->as.pace.from;
     pons_error err = PONS_ERROR_INIT;
     if (!may_reset(b, c)) {
@@ -126,25 +130,31 @@ void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
                     "pace needs the controller, or the user that the body runs as");
         return;
     }
-    if (taken < now && from != 0 && from != 100 - now) {
+    if (taken < wanted && from != 0 && from != 100 - now) {
         refuse_pace(c, taken, "changed", "another pace came: %d %% of every speed limit",
                     100 - now);
         return;
     }
     const int rc = note_pace(b, taken, &err);
-    if (rc < 0 && taken < now) {
+    if (rc < 0 && taken < wanted) {
         refuse_pace(c, taken, "unsaved", "it stays at %d %%, as that cannot be saved: %s: %s",
                     100 - now, err.message, err.cause);
         return;
     }
-    b->cmd.taken_pct = taken;
-    pons__body_send_command(b);
+    if (c->paces) { // whatever became of it, this one goes before it
+        refuse_pace(c, c->pace_taken, "changed", "another pace came: %d %% of every speed limit",
+                    100 - taken);
+        c->paces = false;
+    }
+    want_pace(b, taken);
     if (rc < 0) {
-        refuse_pace(c, taken, "unsaved", "it is slower now, which is not saved: %s: %s",
-                    err.message, err.cause);
+        refuse_pace(c, taken, "unsaved",
+                    "it is no faster than that now, which is not saved: %s: %s", err.message,
+                    err.cause);
         return;
     }
     c->paces = true;
+    c->pace_seq = b->cmd.pace_count;
     c->pace_taken = taken;
     c->pace_until_ns = b->pace_until_ns = b->host_ns + PONS__RESET_NS;
     answer_pace(b, c);
@@ -163,9 +173,9 @@ void pons__requests_step(pons_body *b)
         answer_pace(b, c);
     }
     if (b->cmd.taken_pct < b->safety.taken_pct && b->host_ns > b->pace_until_ns) {
-        stay_slow(
-            b); // also when who asked is gone: nobody would be told when it is saved after all
+        stay_slow(b); // also when who asked is gone: nobody would hear that it is saved after all
     }
+    tell_pace(b);
 }
 
 bool pons__requests_owed(const pons__client *c)
@@ -297,7 +307,8 @@ static void answer_pace(pons_body *b, pons__client *c)
     if (!c->paces) {
         return;
     }
-    const bool seen = s->taken_seen == c->pace_taken, late = b->host_ns > c->pace_until_ns;
+    // Of the same number there may have been one before, which the gate has seen.
+    const bool seen = s->paces_seen >= c->pace_seq, late = b->host_ns > c->pace_until_ns;
     if (b->cmd.taken_pct != c->pace_taken) {
         refuse_pace(c, c->pace_taken, "changed", "another pace came: %d %% of every speed limit",
                     100 - b->cmd.taken_pct);
@@ -321,15 +332,32 @@ static void answer_pace(pons_body *b, pons__client *c)
     c->paces = false;
 }
 
-// The ledger's witness of a pace.
-// What is faster, and is not on the disk, is wanted no more.
-static void stay_slow(pons_body *b)
+static void want_pace(pons_body *b, int taken_pct)
 {
-    b->cmd.taken_pct = b->safety.taken_pct;
+    b->cmd.taken_pct = taken_pct;
+    b->cmd.pace_count++;
     pons__body_send_command(b);
-    (void)note_pace(b, b->safety.taken_pct, NULL); // the file's word goes before this one's
 }
 
+// What is faster, and is not on the disk, is wanted no more. The file's word goes before the ledger's, which
+// is told when it can be.
+static void stay_slow(pons_body *b)
+{
+    want_pace(b, b->safety.taken_pct);
+    b->pace_retry_ns = b->host_ns;
+    tell_pace(b);
+}
+
+// The ledger had its line before the gate heard of a pace, so it differs where one was taken back, or where it
+// had no room for the line.
+static void tell_pace(pons_body *b)
+{
+    if (b->host_ns >= b->pace_retry_ns && note_pace(b, b->cmd.taken_pct, NULL) < 0) {
+        b->pace_retry_ns = b->host_ns + NOTE_RETRY_NS;
+    }
+}
+
+// The ledger's witness of a pace.
 static int note_pace(pons_body *b, int taken_pct, pons_error *err)
 {
     const pons_ledger_note note = {.kind = PONS_LEDGER_PACE,

@@ -39,12 +39,12 @@ static pons_value *scan_value(const pons_body *b)
     const pons_scan *s = &b->scan;
     pons_value *list = json_array();
     const int each = s->n / POINTS_MAX + 1;
+    const pons_pose2 eye = pons_pose_compose(b->scan_pose, s->from);
     for (int i = 0; list && b->scans > 0 && i < s->n; i += each) {
         const double r = (double)s->ranges[i];
         if (r > (double)s->range_min && r < (double)s->range_max) {
-            const double a =
-                b->scan_pose.yaw + (double)s->angle_min + i * (double)s->angle_increment;
-            put(list, b->scan_pose.x + r * cos(a), b->scan_pose.y + r * sin(a));
+            const double a = eye.yaw + (double)s->angle_min + i * (double)s->angle_increment;
+            put(list, eye.x + r * cos(a), eye.y + r * sin(a));
         }
     }
     return list;
@@ -63,7 +63,8 @@ pons_value *pons__laser_value(const pons_body *b)
     return pons_object("angle_min", json_real((double)s->angle_min), "angle_increment",
                        json_real((double)s->angle_increment), "range_min",
                        json_real((double)s->range_min), "range_max",
-                       json_real((double)s->range_max), "ranges", ranges, NULL);
+                       json_real((double)s->range_max), "ranges", ranges, "x", json_real(s->from.x),
+                       "y", json_real(s->from.y), "yaw", json_real(s->from.yaw), NULL);
 }
 
 void pons__body_tell_view(pons_body *b)

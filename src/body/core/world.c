@@ -253,6 +253,13 @@ static int check_lidar(checker *c)
                      "angle_min %g to angle_max %g must span more than 0 and at most a full turn",
                      low, high);
     }
+    static const char *const ranges[] = {"range_min", "range_max"};
+    for (size_t i = 0; i < 2; i++) {
+        if (!pons_get(l, ranges[i])) {
+            return fault(c, "/lidar", "the lidar needs a %s: neither the world nor a URDF says it",
+                         ranges[i]);
+        }
+    }
     const double near = pons_get_num(l, "range_min", 0.0), far = pons_get_num(l, "range_max", 0.0);
     if (far <= near) {
         return fault(c, "/lidar/range_max", "range_max %g must be above range_min %g", far, near);

@@ -110,6 +110,18 @@ static int take_map(pons_value *world, const pons_map *m, const char *path, pons
 }
 
 // Reads each mask once, so that what is wrong with one is said before anything starts.
+// A mask whose origin is mistaken would keep nobody out of anything.
+static bool beside(const pons_value *world, const pons_map *mask)
+{
+    const pons_value *b = pons_get(world, "bounds");
+    const double *m = pons_map_about(mask)->bounds;
+    double w[4];
+    for (size_t i = 0; i < 4; i++) {
+        w[i] = json_number_value(json_array_get(b, i));
+    }
+    return m[2] <= w[0] || m[0] >= w[2] || m[3] <= w[1] || m[1] >= w[3];
+}
+
 static int take_filters(pons_value *world, const pons_yaml *yaml, pons_error *err)
 {
     const pons_value *filters = pons_get(world, "filters");
@@ -122,6 +134,14 @@ static int take_filters(pons_value *world, const pons_yaml *yaml, pons_error *er
         snprintf(pointer, sizeof pointer, "/filters/%zu/file", i);
         rc = world_file(world, yaml, pointer, pons_get_str(f, "file", ""), path, err);
         rc = rc < 0 ? rc : pons_map_load(path, &m, err);
+        if (rc == PONS_OK && beside(world, m)) {
+            const double *b = pons_map_about(m)->bounds;
+            pons_error_set(
+                err, PONS_EINVAL, MODULE,
+                "the mask %s lies nowhere in the world: it reaches from (%g, %g) to (%g, %g)",
+                pons_get_str(f, "file", ""), b[0], b[1], b[2], b[3]);
+            rc = fault(yaml, pointer, err);
+        }
         pons_map_destroy(m);
         pons_value *with = rc < 0 ? NULL : json_copy((json_t *)(uintptr_t)f);
         if (rc == PONS_OK && (!with || json_object_set_new(with, "path", json_string(path)) ||
@@ -139,22 +159,18 @@ static int take_filters(pons_value *world, const pons_yaml *yaml, pons_error *er
 int pons__world_map(pons_value *world, const pons_yaml *yaml, pons_error *err)
 {
     const char *name = pons_get_str(pons_get(world, "map"), "file", NULL);
-    int rc = take_filters(world, yaml, err);
-    if (rc < 0) {
-        return rc;
-    }
     if (!name) {
         if (pons_get(world, "bounds")) {
-            return PONS_OK;
+            return take_filters(world, yaml, err);
         }
         pons_error_set(err, PONS_EINVAL, MODULE, "the world has no bounds, and no map.file");
         return fault(yaml, "", err);
     }
     char path[PATH_MAX];
     pons_map *m = NULL;
-    rc = world_file(world, yaml, "/map/file", name, path, err);
+    int rc = world_file(world, yaml, "/map/file", name, path, err);
     rc = rc < 0 ? rc : pons_map_load(path, &m, err);
     rc = rc < 0 ? rc : take_map(world, m, path, err);
     pons_map_destroy(m);
-    return rc;
+    return rc < 0 ? rc : take_filters(world, yaml, err);
 }

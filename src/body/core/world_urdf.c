@@ -5,6 +5,9 @@
 //     wheel_radius_m, track_m     of its pair of wheels
 //     speed_max_mps, reverse_max_mps, yaw_rate_max_radps     what the wheels' limits allow, where it has them
 //
+//     lidar.pose       where the link of its lidar is, for the world's lidar; lidar_at is its name and height
+//     lidar.range_min, range_max     what Gazebo's sensor at that link says
+//
 // What the world says beside it counts before it: a URDF knows nothing of accelerations, and seldom a limit that is
 // meant. What neither says is told by its name.
 #include "body/core/world_urdf.h"
@@ -46,12 +49,29 @@ static bool fill(pons_value *robot, const pons_base_urdf *u)
     whole = whole && offer(robot, "speed_max_mps", wheels ? speed : NAN);
     whole = whole && offer(robot, "reverse_max_mps", wheels ? speed : NAN);
     whole = whole && offer(robot, "yaw_rate_max_radps", wheels ? 2.0 * speed / u->track_m : NAN);
-    if (whole && u->has_lidar && !pons_get(robot, "lidar_at")) {
-        whole = !json_object_set_new(robot, "lidar_at",
-                                     json_pack("{s:s,s:f,s:f,s:f,s:f}", "link", u->lidar, "x",
-                                               u->lidar_pose[0], "y", u->lidar_pose[1], "z",
-                                               u->lidar_pose[2], "yaw", u->lidar_pose[3]));
+    return whole;
+}
+
+// The world's lidar is where its link is, and sees as far as its sensor, unless the world says it. False: no memory.
+static bool place_lidar(pons_value *world, pons_value *robot, const pons_base_urdf *u)
+{
+    const pons_value *given = pons_get(world, "lidar");
+    if (!u->has_lidar || !json_is_object(given)) {
+        return true;
     }
+    pons_value *lidar = json_copy((json_t *)(uintptr_t)given);
+    bool whole = lidar && offer(lidar, "range_min", u->lidar_range_m[0]) &&
+                 offer(lidar, "range_max", u->lidar_range_m[1]);
+    if (whole && !pons_get(given, "pose")) {
+        whole =
+            !json_object_set_new(robot, "lidar_at",
+                                 json_pack("{s:s,s:f}", "link", u->lidar, "z", u->lidar_pose[2])) &&
+            !json_object_set_new(lidar, "pose",
+                                 json_pack("{s:f,s:f,s:f}", "x", u->lidar_pose[0], "y",
+                                           u->lidar_pose[1], "yaw", u->lidar_pose[3]));
+    }
+    whole = whole && !json_object_set(world, "lidar", lidar);
+    pons_value_unref(lidar);
     return whole;
 }
 
@@ -74,7 +94,8 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
         return rc;
     }
     pons_value *robot = json_copy((json_t *)(uintptr_t)given);
-    if (!robot || !fill(robot, &u) || json_object_set(world, "robot", robot)) {
+    if (!robot || !fill(robot, &u) || !place_lidar(world, robot, &u) ||
+        json_object_set(world, "robot", robot)) {
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the robot");
     }
     const bool shaped = pons_get(given, "footprint") || pons_get(given, "radius_m");

@@ -135,6 +135,8 @@ static inline float pons__costmap_surface(const pons__costmap *g, int cx, int cy
 
 // Memory for g->w × g->h cells, all free; what levels mean, and the disc of them.
 int pons__costmap_alloc(pons__costmap *g, pons_error *err);
+// Its frame, its memory and its static layer: costmap_static.c.
+int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err);
 // Forgets the evidence within half_m of a point, to each side; or all but that.
 void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except);
 // Makes dist anew from static_dist and the obstacles.

@@ -98,11 +98,13 @@ void pons__saver_work(pons__saver *s)
     }
     pons_error err = PONS_ERROR_INIT;
     s->failing = pons__keeper_latch(s->keeper, w, &err) < 0;
+    s->saved.tried = w->gen;
     if (s->failing) {
         snprintf(s->saved.why, sizeof s->saved.why, "body.epoch: %.80s",
                  err.cause[0] ? err.cause : err.message);
     } else {
-        s->saved = (pons__latch_saved){.gen = w->gen};
+        s->saved.gen = w->gen;
+        s->saved.why[0] = '\0';
     }
     pons__gate_saved(s->guard, &s->saved);
     if (s->done) {

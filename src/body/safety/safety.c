@@ -174,6 +174,7 @@ void pons__safety_requests(pons__safety *s, const pons__command *cmd, const char
             change(s);
         }
     }
+    st->paces_seen = cmd->pace_count;
     if (cmd->taken_pct != st->taken_seen) {
         st->taken_seen = cmd->taken_pct;
         st->taken_pct = cmd->taken_pct > st->taken_pct ? cmd->taken_pct : st->taken_pct;
@@ -195,7 +196,7 @@ void pons__safety_saved(pons__safety *s, const pons__latch_saved *saved)
     s->status.saved_gen = saved->gen;
     if (saved->gen == s->status.gen) {
         s->status.unsaved[0] = '\0';
-    } else {
+    } else if (saved->tried == s->status.gen) { // of an older one it says nothing about this one
         snprintf(s->status.unsaved, sizeof s->status.unsaved, "%s", saved->why);
     }
     go_on(s);
@@ -341,16 +342,28 @@ static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret)
 
 static void take_scan(pons__safety *s, const pons_scan *scan)
 {
-    pons_pose2 at;
-    if (!odom_at(s, scan->stamp_ns, &at)) {
+    pons_pose2 base;
+    if (!odom_at(s, scan->stamp_ns, &base) ||
+        !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
         return;
     }
+    // A lidar that says nothing at all is none, however often it says it.
+    const double near = fmax((double)scan->range_min, 0.0);
+    bool says = false;
+    for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
+        says = says || (double)scan->ranges[i] >= near;
+    }
+    if (!says || !isfinite(scan->angle_min + scan->angle_increment + scan->range_min)) {
+        return;
+    }
+    const pons_pose2 at = pons_pose_compose(base, scan->from); // the lidar
+    const double reach = REACH_M + hypot(scan->from.x, scan->from.y);
     s->scan_stamp_ns = scan->stamp_ns;
     s->n = 0;
     const double c = cos(at.yaw), sn = sin(at.yaw);
     for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
         const double range = (double)scan->ranges[i];
-        if (!(range >= (double)scan->range_min && range <= REACH_M)) {
+        if (!(range >= near && range <= reach)) {
             continue; // no return, too far to matter, or not a number
         }
         const double a = (double)scan->angle_min + i * (double)scan->angle_increment;

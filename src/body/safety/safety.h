@@ -68,6 +68,7 @@ typedef struct pons__command {
     bool hold;                     // nobody is in control
     bool docking;                  // towards the charger: slow, and closer than else
     int taken_pct;                 // of every speed limit, that a person takes away; 0: nothing
+    uint64_t pace_count;           // rises with every word on that
     int64_t alive_until_host_ns;   // the controller's heartbeat is good until then
     uint64_t stop_count;           // rises with every stop that came over a link
     pons__origin stop_origin;      // of the last of these stops
@@ -97,6 +98,7 @@ typedef struct pons__safety_status {
     char unsaved[PONS__REASON_MAX]; // why gen is not, when that was tried
     int taken_pct;  // of every speed limit, in force: more at once, less once it is on the disk
     int taken_seen; // of the command
+    uint64_t paces_seen;  // of the command's pace_count
     uint64_t stops_seen;  // of the command's stop_count
     uint64_t resets_seen; // of the command's reset_count
     pons__zone zone;
@@ -123,7 +125,8 @@ typedef struct pons__latch_want {
 } pons__latch_want;
 typedef struct pons__latch_saved {
     uint64_t gen;               // newest that is on the disk
-    char why[PONS__REASON_MAX]; // the last attempt failed: why
+    uint64_t tried;             // and that was tried
+    char why[PONS__REASON_MAX]; // that attempt failed: why
 } pons__latch_saved;
 
 #define PONS__SAFETY_HISTORY 64 // odometry samples kept, to know where a scan was taken

@@ -40,7 +40,7 @@ const pons__skill pons__skill_wait = {
     .success = "the time has passed",
     .error_map = "{\"default\":\"retry\"}",
     .told = "{\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
-            "\"says\":\"wait $seconds s\"}]}",
+            "\"says\":\"wait $seconds|1 s\"}]}",
     .step = wait_step,
 };
 

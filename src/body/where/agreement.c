@@ -29,7 +29,7 @@ static bool on_face(const pons__costmap *g, double x, double y, double range)
            fabs((double)pons__costmap_surface(g, cx, cy)) <= HIT_M + HIT_PER_M * range;
 }
 
-// From the robot along a unit vector, as far as `reach`: is there a wall in between?
+// From the lidar along a unit vector, as far as `reach`: is there a wall in between?
 static bool goes_through(const pons__costmap *g, pons_pose2 from, double ux, double uy,
                          double reach)
 {
@@ -51,22 +51,24 @@ static bool goes_through(const pons__costmap *g, pons_pose2 from, double ux, dou
     return false;
 }
 
-pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, const float *px,
-                                   const float *py, int n)
+pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, pons_pose2 from,
+                                   const float *px, const float *py, int n)
 {
     pons__agreement a = {.n = n, .share = NAN};
     const double c = cos(pose.yaw), s = sin(pose.yaw);
+    const pons_pose2 eye = pons_pose_compose(pose, from);
     bool hit[PONS_SCAN_MAX];
     for (int i = 0; i < n; i++) {
         const double x = (double)px[i], y = (double)py[i];
-        hit[i] = on_face(g, pose.x + c * x - s * y, pose.y + s * x + c * y, hypot(x, y));
+        hit[i] = on_face(g, pose.x + c * x - s * y, pose.y + s * x + c * y,
+                         hypot(x - from.x, y - from.y));
         a.hits += hit[i];
     }
     for (int i = 0; i < n && a.hits < ENOUGH * n; i++) {
-        const double x = (double)px[i], y = (double)py[i], r = hypot(x, y);
+        const double x = (double)px[i] - from.x, y = (double)py[i] - from.y, r = hypot(x, y);
         if (!hit[i] && r > BEFORE_END_M) {
             a.through +=
-                goes_through(g, pose, (c * x - s * y) / r, (s * x + c * y) / r, r - BEFORE_END_M);
+                goes_through(g, eye, (c * x - s * y) / r, (s * x + c * y) / r, r - BEFORE_END_M);
         }
     }
     const int saying = a.hits + a.through;

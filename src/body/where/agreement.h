@@ -14,8 +14,8 @@ typedef struct pons__agreement {
     bool weak;  // the map explains too little of it to be quite sure that the pose is right
 } pons__agreement;
 
-// px, py (n): the ends in base [m].
-pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, const float *px,
-                                   const float *py, int n);
+// from: where the beams begin, and px, py (n): their ends, in base [m].
+pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, pons_pose2 from,
+                                   const float *px, const float *py, int n);
 
 #endif

@@ -124,6 +124,7 @@ struct pons__localizer {
     // Unit vectors of the beams, and what they were made for.
     int n;
     float angle_min, angle_increment;
+    pons_pose2 from; // in base: where they begin
     float ux[PONS_SCAN_MAX], uy[PONS_SCAN_MAX];
 
     int n_points; // the scan's ends in base
@@ -245,7 +246,7 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
         match_result near = f;
         const sym3 cov = l->cov;
         if (search_around(l, predicted, !l->told, &near) &&
-            !pons__agreement_of(l->grid, near.pose, l->px, l->py, l->n_points).weak) {
+            !pons__agreement_of(l->grid, near.pose, l->from, l->px, l->py, l->n_points).weak) {
             f = near;
             jump = true;
         } else {
@@ -334,7 +335,7 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
 {
     pons__pose_watch *w = &l->watch;
     const pons_pose2 at = pons_pose_compose(l->map_from_odom, odom);
-    const pons__agreement a = pons__agreement_of(l->grid, at, l->px, l->py, l->n_points);
+    const pons__agreement a = pons__agreement_of(l->grid, at, l->from, l->px, l->py, l->n_points);
     w->agreement = a.share;
     w->contradicted = a.contradicts;
     l->against = a.contradicts ? l->against + 1 : 0;
@@ -356,7 +357,8 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
         // Near first: an error that has grown is no reason to search a map.
         match_result f = {.pose = at};
         if (w->trust == PONS__POSE_SURE && search_around(l, at, true, &f) &&
-            pons__agreement_of(l->grid, f.pose, l->px, l->py, l->n_points).fit >= FITS_NEAR) {
+            pons__agreement_of(l->grid, f.pose, l->from, l->px, l->py, l->n_points).fit >=
+                FITS_NEAR) {
             move_to(l, at, &f, odom, true);
             l->against = 0;
             return false;
@@ -454,7 +456,8 @@ static bool match_places(pons__localizer *l)
         if (!match(l, &f)) {
             continue;
         }
-        const pons__agreement a = pons__agreement_of(l->grid, f.pose, l->px, l->py, l->n_points);
+        const pons__agreement a =
+            pons__agreement_of(l->grid, f.pose, l->from, l->px, l->py, l->n_points);
         f.share = a.fit;
         if (!a.contradicts && f.share >= (l->aside ? fmax(FITS_ASIDE, l->fit + BETTER) : FITS)) {
             add_fit(l, &f);
@@ -574,14 +577,17 @@ static bool search_around(pons__localizer *l, pons_pose2 predicted, bool better,
 static void learn_beams(pons__localizer *l, const pons_scan *scan)
 {
     if (l->n == scan->n && l->angle_min == scan->angle_min &&
-        l->angle_increment == scan->angle_increment) {
+        l->angle_increment == scan->angle_increment && l->from.x == scan->from.x &&
+        l->from.y == scan->from.y && l->from.yaw == scan->from.yaw) {
         return;
     }
     l->n = scan->n > PONS_SCAN_MAX ? PONS_SCAN_MAX : scan->n;
     l->angle_min = scan->angle_min;
     l->angle_increment = scan->angle_increment;
+    l->from = scan->from;
     for (int k = 0; k < l->n; k++) {
-        const double a = (double)scan->angle_min + k * (double)scan->angle_increment;
+        const double a =
+            scan->from.yaw + (double)scan->angle_min + k * (double)scan->angle_increment;
         l->ux[k] = (float)cos(a);
         l->uy[k] = (float)sin(a);
     }
@@ -589,12 +595,13 @@ static void learn_beams(pons__localizer *l, const pons_scan *scan)
 
 static void take_points(pons__localizer *l, const pons_scan *scan)
 {
+    const float x = (float)l->from.x, y = (float)l->from.y;
     l->n_points = 0;
     for (int k = 0; k < l->n; k++) {
         const float r = scan->ranges[k];
         if (r > scan->range_min && r < scan->range_max) {
-            l->px[l->n_points] = r * l->ux[k];
-            l->py[l->n_points] = r * l->uy[k];
+            l->px[l->n_points] = x + r * l->ux[k];
+            l->py[l->n_points] = y + r * l->uy[k];
             l->n_points++;
         }
     }

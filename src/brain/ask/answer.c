@@ -103,42 +103,44 @@ int pons__decision_parse(pons_brain *b, const pons__task *task, const char *cont
         rc = PONS_OK;
     }
     rc = rc < 0 ? rc : pons__door_check(b, PONS_DOOR_DECISION, decision, err);
-    rc = rc < 0 ? rc : check_ops(b, pons_get(decision, "ops"), err);
-    rc = rc < 0 ? rc
-                : check_goals(b, task, pons_get(pons_get(decision, "plan_patch"), "goals"), err);
-    if (rc >= 0) {
-        *ret = pons__record_read(&pons__decision_record, decision);
+    if (rc < 0) {
+        return rc;
     }
-    return rc;
-}
-
-static int check_ops(const pons_brain *b, const pons_value *ops, pons_error *err)
-{
-    size_t i;
-    json_t *op;
-    json_array_foreach(ops, i, op)
-    {
-        const char *skill = pons_get_str(op, "skill", NULL);
-        if (skill && strcmp(pons_get_str(op, "op", ""), "dispatch") == 0 &&
-            !pons__skill(b, skill)) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
-                                  skill);
-        }
+    pons__decision *d = pons__record_read(&pons__decision_record, decision);
+    pons__patch *patch = pons__record_read(&pons__patch_record, d->plan_patch);
+    rc = check_ops(b, d->ops, err);
+    rc = rc < 0 ? rc : check_goals(b, task, patch->goals, err);
+    pons__record_free(&pons__patch_record, patch);
+    if (rc < 0) {
+        pons__record_free(&pons__decision_record, d);
+        return rc;
     }
+    *ret = d;
     return PONS_OK;
 }
 
-pons_value *pons__decision_answer(const pons_value *answer)
+static int check_ops(const pons_brain *b, const pons_value *said, pons_error *err)
 {
-    const char *content = pons_get_str(answer, "content", "");
-    const size_t n = strlen(content);
-    if (n > DECISION_MAX) {
-        return pons_object("content", json_string(""), "too_long", json_integer((json_int_t)n),
-                           NULL);
+    pons__list ops = {0};
+    int rc = PONS_OK;
+    pons__list_read(&pons__asked_record, said, &ops);
+    for (size_t i = 0; rc >= 0 && i < ops.n; i++) {
+        const pons__asked *op = ops.at[i];
+        if (op->op == PONS_OP_DISPATCH && *op->skill && !pons__skill(b, op->skill)) {
+            rc = pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
+                                op->skill);
+        }
     }
-    const pons_value *usage = pons_get(answer, "usage");
-    return pons_object("content", json_string(content), "usage",
-                       usage ? pons_value_ref(usage) : NULL, NULL);
+    pons__list_clear(&pons__asked_record, &ops);
+    return rc;
+}
+
+pons__model_answer pons__decision_answer(const pons__model_answer *said, int64_t tokens)
+{
+    const size_t n = strlen(said->content);
+    return n > DECISION_MAX ? (pons__model_answer){.too_long = (int64_t)n, .tokens = tokens}
+                            : (pons__model_answer){
+                                  .content = said->content, .usage = said->usage, .tokens = tokens};
 }
 
 // A person's own goals stay whatever a patch says, so they count.
@@ -165,31 +167,30 @@ static int check_goals(const pons_brain *b, const pons__task *task, const pons_v
 }
 
 // What the schema cannot say: what each intent needs, and the zones of this world.
-static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err)
+static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pons_error *err)
 {
     char buf[64];
-    pons__goal *asked = pons__record_read(&pons__goal_record, goal);
-    const bool nameless = strcmp(asked->intent, "do") == 0 && !*asked->skill;
-    const char *lacks = nameless ? "skill" : pons__means_lack(b, asked, buf, sizeof buf);
-    pons__record_free(&pons__goal_record, asked);
+    pons__goal *goal = pons__record_read(&pons__goal_record, said);
+    const bool nameless = strcmp(goal->intent, "do") == 0 && !*goal->skill;
+    const char *lacks = nameless ? "skill" : pons__means_lack(b, goal, buf, sizeof buf);
+    int rc = PONS_OK;
     if (lacks) {
-        return pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s", i,
-                              pons_get_str(goal, "intent", ""), lacks);
-    }
-    const char *zone = pons_get_str(goal, "zone", NULL);
-    if (zone && !pons__zone_find(b, zone)) {
-        return pons_error_set(err, PONS_EINVAL, "brain",
-                              "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, zone);
+        rc = pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s", i,
+                            goal->intent, lacks);
+    } else if (*goal->zone && !pons__zone_find(b, goal->zone)) {
+        rc = pons_error_set(err, PONS_EINVAL, "brain",
+                            "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, goal->zone);
     }
     size_t k;
     json_t *stop;
-    json_array_foreach(pons_get(goal, "zones"), k, stop)
+    json_array_foreach(goal->zones, k, stop)
     {
-        if (!pons__zone_find(b, json_string_value(stop))) {
-            return pons_error_set(err, PONS_EINVAL, "brain",
-                                  "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
-                                  json_string_value(stop));
+        if (rc >= 0 && !pons__zone_find(b, json_string_value(stop))) {
+            rc = pons_error_set(err, PONS_EINVAL, "brain",
+                                "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
+                                json_string_value(stop));
         }
     }
-    return PONS_OK;
+    pons__record_free(&pons__goal_record, goal);
+    return rc;
 }

@@ -2,12 +2,14 @@
 #ifndef PONS_BRAIN_ASK_ANSWER_H
 #define PONS_BRAIN_ASK_ANSWER_H
 
+#include "brain/news.h"
 #include "brain/self.h"
 
 // PONS_EINVAL with the exact reason.
 int pons__decision_parse(pons_brain *b, const pons__task *task, const char *content,
                          pons__decision **ret, pons_error *err);
-// A model's answer as it is kept: what is used of it, and no more than a decision may have.
-pons_value *pons__decision_answer(const pons_value *answer);
+// A model's answer as it is kept, borrowed from what was said: what is used of it, and no more than a decision may
+// have.
+pons__model_answer pons__decision_answer(const pons__model_answer *said, int64_t tokens);
 
 #endif

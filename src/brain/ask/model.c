@@ -10,6 +10,7 @@
 
 #include "brain/ask/answer.h"
 #include "brain/ask/prompt.h"
+#include "brain/news.h"
 
 #include <string.h>
 
@@ -26,9 +27,10 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
     if (b->opts.llm) {
         pons__react *react = pons__record_read(&pons__react_record, pons_run_get(run, "react"));
         pons__skills *skills = pons__record_read(&pons__skills_record, pons_run_get(run, "skills"));
-        pons_autovalue full = pons__decision_request(
-            b, pons_run_get(run, "messages"), react, skills,
-            pons_get_str(request, "complaint", NULL), pons_get_str(request, "previous", NULL));
+        pons__model_asked *asked = pons__record_read(&pons__model_asked_record, request);
+        pons_autovalue full = pons__decision_request(b, pons_run_get(run, "messages"), react,
+                                                     skills, asked->complaint, asked->previous);
+        pons__record_free(&pons__model_asked_record, asked);
         // The provider counts the calls of an activation: a model that goes in circles ends here,
         // and the rules go on.
         json_object_set_new(
@@ -37,10 +39,9 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
         pons__record_free(&pons__react_record, react);
         pons__record_free(&pons__skills_record, skills);
         if (restarted) { // its prompt is the same: the state is
-            pons_run_answer(
-                run, id,
-                pons_object("cut", json_true(), "tokens", json_integer(b->prompt_tokens), NULL),
-                &ignored);
+            const pons__model_answer cut = {.cut = true, .tokens = b->prompt_tokens};
+            pons_run_answer(run, id, pons__record_write(&pons__model_answer_record, &cut),
+                            &ignored);
             return;
         }
         rc = b->opts.llm->ops->start(b->opts.llm->self, ++b->llm_call, full, &err);
@@ -49,10 +50,8 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
     }
     if (rc < 0) {
         char line[512];
-        pons_run_answer(
-            run, id,
-            pons_object("error", json_string(pons_error_line(&err, line, sizeof line)), NULL),
-            &ignored);
+        const pons__model_answer lost = {.error = pons_error_line(&err, line, sizeof line)};
+        pons_run_answer(run, id, pons__record_write(&pons__model_answer_record, &lost), &ignored);
         return;
     }
     snprintf(b->llm_await, sizeof b->llm_await, "%s", id);
@@ -82,20 +81,36 @@ static int emit_message(pons_brain *b, const char *text, pons_error *err)
 }
 
 // A count of the server's; it may say anything.
-static int64_t count_of(const pons_value *usage, const char *key, int64_t estimate)
+static int64_t count_of(int64_t n, int64_t estimate)
 {
-    const int64_t n = pons_get_int(usage, key, -1);
     return n < 0 ? estimate : n < COUNT_MAX ? n : COUNT_MAX;
 }
 
 // What a call has cost, as the server counts it; else as the prompt was estimated, and the answer.
-static int64_t tokens_of(const pons_brain *b, const pons_value *answer)
+static int64_t tokens_of(const pons_brain *b, const pons__model_answer *answer)
 {
-    const pons_value *usage = pons_get(answer, "usage");
-    const int64_t in = count_of(usage, "prompt_tokens", b->prompt_tokens);
-    const size_t said = strlen(pons_get_str(answer, "content", ""));
-    const int64_t out = count_of(usage, "completion_tokens", (int64_t)said / 3 + 1);
-    return count_of(usage, "total_tokens", in + out);
+    const pons__model_usage *u = answer->usage;
+    const int64_t in = count_of(u ? u->prompt_tokens : -1, b->prompt_tokens);
+    const int64_t out =
+        count_of(u ? u->completion_tokens : -1, (int64_t)strlen(answer->content) / 3 + 1);
+    return count_of(u ? u->total_tokens : -1, in + out);
+}
+
+// What the inner loop is told of a call that has ended.
+static pons_value *answer_of(pons_brain *b, const pons_llm_event *ev)
+{
+    char line[512];
+    if (ev->kind == PONS_LLM_ERROR) {
+        const pons__model_answer lost = {.error = pons_error_line(&ev->error, line, sizeof line),
+                                         .tokens = b->llm_tokens ? pons__call_tokens(b) : 0};
+        return pons__record_write(&pons__model_answer_record, &lost);
+    }
+    pons__model_answer *said = pons__record_read(&pons__model_answer_record, ev->value);
+    const pons__model_answer kept = pons__decision_answer(said, tokens_of(b, said));
+    pons_value *answer = pons__record_write(&pons__model_answer_record, &kept);
+    pons__prompt_learn(b, said->usage ? said->usage->prompt_tokens : 0);
+    pons__record_free(&pons__model_answer_record, said);
+    return answer;
 }
 
 int64_t pons__call_tokens(const pons_brain *b)
@@ -121,18 +136,8 @@ int pons__model_poll(pons_brain *b, pons_error *err)
                 return rc;
             }
         } else if (wanted && (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR)) {
-            char line[512];
             char id[64];
-            pons_value *answer =
-                ev.kind == PONS_LLM_DONE
-                    ? pons__decision_answer(ev.value)
-                    : pons_object(
-                          "error", json_string(pons_error_line(&ev.error, line, sizeof line)),
-                          "tokens", json_integer(b->llm_tokens ? pons__call_tokens(b) : 0), NULL);
-            if (ev.kind == PONS_LLM_DONE) {
-                json_object_set_new(answer, "tokens", json_integer(tokens_of(b, ev.value)));
-                pons__prompt_learn(b, pons_get(ev.value, "usage"));
-            }
+            pons_value *answer = answer_of(b, &ev);
             memcpy(id, b->llm_await, sizeof id);
             b->llm_await[0] = '\0';
             const int rc = pons_run_answer(b->react_run, id, answer, err);

@@ -37,6 +37,16 @@ void pons__room_take(pons__room *r, const char *text)
     r->tokens -= size.tokens;
 }
 
+bool pons__room_add(pons__room *r, const char *text)
+{
+    pons__room size = size_of(text);
+    size.tokens -= MESSAGE_TOKENS;
+    const bool fits = size.bytes <= r->bytes && size.tokens <= r->tokens;
+    r->bytes -= fits ? size.bytes : 0;
+    r->tokens -= fits ? size.tokens : 0;
+    return fits;
+}
+
 pons__room pons__room_part(pons__room r, int parts)
 {
     return (pons__room){.bytes = r.bytes / parts, .tokens = r.tokens / parts};

@@ -9,6 +9,7 @@ typedef struct pons__room { // what is left
 } pons__room;
 
 bool pons__room_fits(pons__room r, const char *text);
+bool pons__room_add(pons__room *r, const char *text); // to a message, if it fits
 void pons__room_take(pons__room *r, const char *text);
 pons__room pons__room_part(pons__room r, int parts);
 

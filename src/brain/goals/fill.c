@@ -85,6 +85,17 @@ static void add_value(pons_buf *out, const pons_value *v)
     }
 }
 
+// How long the name is that a sentence has at its place: letters, digits, "_", and "." before a letter.
+static size_t name_length(const char *at)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)at[n]) || at[n] == '_' ||
+           (at[n] == '.' && isalpha((unsigned char)at[n + 1]))) {
+        n++;
+    }
+    return n;
+}
+
 pons_value *pons__fill_text(const char *template, const pons_value *from)
 {
     pons_autobuf out = PONS_BUF_INIT;
@@ -93,13 +104,18 @@ pons_value *pons__fill_text(const char *template, const pons_value *from)
         pons_buf_printf(&out, "%.*s", (int)plain, at);
         at += plain;
         if (*at == '$') {
-            size_t n = 0;
-            while (isalnum((unsigned char)at[1 + n]) || at[1 + n] == '_' ||
-                   (at[1 + n] == '.' && isalpha((unsigned char)at[2 + n]))) {
-                n++;
+            const size_t n = name_length(at + 1);
+            const char *end = at + 1 + n;
+            const size_t usual = *end == '|' ? name_length(end + 1) : 0;
+            const pons_value *found = member(from, at + 1, n);
+            if (found && !json_is_null(found)) {
+                add_value(&out, found);
+            } else if (usual > 0) {
+                pons_buf_printf(&out, "%.*s", (int)usual, end + 1);
+            } else {
+                return NULL;
             }
-            add_value(&out, member(from, at + 1, n));
-            at += 1 + n;
+            at = end + (usual > 0 ? 1 + usual : 0);
         }
     }
     return json_string(out.data ? out.data : "");

@@ -7,7 +7,8 @@
 // The template with each text "$name" in it replaced by that member of `from`; "$a.b" is a member of a
 // member, "$name|1" has what to take where there is none. NULL: a member is lacking.
 pons_value *pons__fill(const pons_value *template, const pons_value *from);
-// A sentence in which $names stand among the words; what is lacking is left out.
+// A sentence in which $names stand among the words, "$name|1" with a word to take where there is none. NULL:
+// a member is lacking, and the sentence would have a hole.
 pons_value *pons__fill_text(const char *template, const pons_value *from);
 
 #endif

@@ -36,19 +36,31 @@
 
 // ---- the ways -----------------------------------------------------------------------------------
 
-static const char *say_where(const pons__robot *robot, const char *asked, char *buf, size_t cap)
+// What a zone is called first in a language, or its id.
+static const char *called(const pons_brain *b, const char *id, const char *language)
 {
+    const pons__zone *zone = pons__zone_find(b, id);
+    const pons_value *name = json_array_get(pons_get(zone ? zone->names : NULL, language), 0);
+    return json_is_string(name) ? json_string_value(name) : id;
+}
+
+static const char *say_where(const pons_brain *b, const char *asked, char *buf, size_t cap)
+{
+    const pons__robot *robot = b->seen;
     const pons__pose at = pons__pose_of(robot ? robot->pose : NULL);
-    const char *zone = robot ? robot->zone : NULL;
     bool ascii = true;
     for (const char *c = asked; *c; c++) {
         ascii = ascii && (unsigned char)*c < 0x80;
     }
+    if (!at.known || !pons__place_sure(b)) {
+        snprintf(buf, cap, "%s", ascii ? "I am not sure where I am." : "我不确定我在哪里。");
+        return buf;
+    }
     snprintf(buf, cap,
              ascii ? "I am in %.80s, at (%.2f, %.2f)." : "我在 %.80s，坐标 (%.2f, %.2f)。",
-             zone    ? zone
-             : ascii ? "no zone"
-                     : "区域之外",
+             robot->zone ? called(b, robot->zone, ascii ? "en" : "zh")
+             : ascii     ? "no zone"
+                         : "区域之外",
              at.x, at.y);
     return buf;
 }
@@ -60,8 +72,7 @@ static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
     char here[200];
     pons_value *from = pons__record_write(&pons__goal_record, goal);
     json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
-    json_object_set_new(from, "here",
-                        json_string(say_where(b->seen, goal->text, here, sizeof here)));
+    json_object_set_new(from, "here", json_string(say_where(b, goal->text, here, sizeof here)));
     return from;
 }
 
@@ -90,6 +101,18 @@ static const char *number_member(const pons_value *args)
     return "";
 }
 
+static const pons_value *test_filled(const pons__meets *row, const pons_value *members)
+{
+    return json_is_object(row->test) ? pons__fill(row->test, members) : pons_value_ref(row->test);
+}
+
+// What it does, in the record's words, or by its name where those lack something.
+static pons_value *said_by(const char *says, const pons_value *members, const char *name)
+{
+    pons_value *text = *says ? pons__fill_text(says, members) : NULL;
+    return text ? text : json_string(name);
+}
+
 // One row of an item, filled; NULL: it does not fit this goal.
 static pons__means *way(const pons__registered *skill, const pons__meets *row,
                         const pons__goal *goal, const pons_value *members)
@@ -111,14 +134,13 @@ static pons__means *way(const pons__registered *skill, const pons__meets *row,
         return NULL;
     }
     pons__means *m = pons__record_new(&pons__means_record);
-    pons_autovalue says = pons__fill_text(*row->says ? row->says : skill->name, from);
+    pons_autovalue says = said_by(row->says, from, skill->name);
     pons__set_text(&m->skill, skill->name);
     pons__set_text(&m->intent, goal->intent);
     pons__set_text(&m->amount, number_member(row->args));
     pons__set_textf(&m->says, "%s%s", json_string_value(says), place);
     pons__json(&m->args, args);
-    pons__json(&m->test,
-               json_is_object(row->test) ? pons__fill(row->test, from) : pons_value_ref(row->test));
+    pons__json(&m->test, test_filled(row, from));
     m->step = row->step;
     m->each = *row->each;
     return m;
@@ -145,14 +167,24 @@ static void add_ways(const pons__registered *skill, const pons__goal *goal,
     }
 }
 
-// A skill that was called by its name.
-static void add_call(const pons__goal *goal, pons__list *to)
+// A skill that was called by its name, or by one of its phrases. Its row of the intent "do" says when that is met.
+static void add_call(const pons__registered *skill, const pons__goal *goal,
+                     const pons_value *members, pons__list *to)
 {
+    const pons__meets *row = NULL;
+    for (size_t i = 0; skill && !row && i < skill->meets.n; i++) {
+        const pons__meets *one = skill->meets.at[i];
+        row = strcmp(one->intent, "do") == 0 ? one : NULL;
+    }
     pons__means *m = pons__record_new(&pons__means_record);
+    pons_autovalue says = said_by(row ? row->says : "", members, goal->skill);
     pons__set_text(&m->skill, goal->skill);
     pons__set_text(&m->intent, goal->intent);
-    pons__set_text(&m->says, goal->skill);
+    pons__set_text(&m->says, json_string_value(says));
     pons__json(&m->args, goal->args ? pons_value_ref(goal->args) : json_object());
+    if (row) {
+        pons__json(&m->test, test_filled(row, members));
+    }
     pons__list_add(to, m);
 }
 
@@ -160,7 +192,7 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
 {
     pons__list list = {0};
     if (*goal->skill) {
-        add_call(goal, &list);
+        add_call(pons__skill(b, goal->skill), goal, members, &list);
     }
     for (size_t i = 0; !*goal->skill && i < b->port.skills.n; i++) {
         add_ways(b->port.skills.at[i], goal, members, &list);
@@ -395,6 +427,18 @@ bool pons__means_of_place(const pons_brain *b, const pons__goal *goal)
 bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal)
 {
     return has_test(b, goal, "charged");
+}
+
+bool pons__means_stays(const pons_brain *b, const pons__goal *goal)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    bool stays = means.n > 0;
+    for (size_t i = 0; i < means.n; i++) {
+        const pons__registered *skill = pons__skill(b, ((const pons__means *)means.at[i])->skill);
+        stays = stays && skill && !pons__has(skill->resources, "base");
+    }
+    pons__means_clear(&means);
+    return stays;
 }
 
 bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill)

@@ -20,6 +20,8 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
 // Whether it is a goal about where the robot is; about its charge.
 bool pons__means_of_place(const pons_brain *b, const pons__goal *goal);
 bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal);
+// Whether it is met without the base, wherever the robot stands.
+bool pons__means_stays(const pons_brain *b, const pons__goal *goal);
 // The members of which the goal lacks one for any skill to meet it ("pose or zone"); NULL: none, or no skill would at all.
 const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *buf, size_t cap);
 // Whether an operation of the skill leads to the goal's place.

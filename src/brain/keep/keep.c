@@ -25,6 +25,7 @@
 #include "brain/keep/keep.h"
 
 #include "pons/brain.h"
+#include "pons/fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,19 +59,10 @@ static int find_started(pons__keep *k, pons_error *err);
 static int trim(pons__keep *k, pons_thread *t, pons_error *err);
 static int say(pons__keep *k, pons_thread *t, pons_error *err);
 
-void pons__keep_init(pons__keep *k, const pons_value *config, pons_store store, const char *thread,
-                     const pons_clock *clock)
+void pons__keep_init(pons__keep *k, const pons__keep_rules *rules, pons_store store,
+                     const char *thread, const pons_clock *clock)
 {
-    const pons_value *keep = pons_get(pons_get(config, "store"), "keep");
-    *k = (pons__keep){
-        .rules = {.tasks = pons_get_int(keep, "tasks", 50),
-                  .days = pons_get_num(keep, "days", 30.0),
-                  .size_mb = pons_get_num(keep, "size_mb", 256.0),
-                  .audit_days = pons_get_num(keep, "audit_days", 365.0)},
-        .store = store,
-        .thread = thread,
-        .clock = *clock,
-    };
+    *k = (pons__keep){.rules = *rules, .store = store, .thread = thread, .clock = *clock};
 }
 
 void pons__keep_forget(pons__keep *k)
@@ -407,6 +399,25 @@ static int trim(pons__keep *k, pons_thread *t, pons_error *err)
 
 // ---- telling ------------------------------------------------------------------------------------
 
+typedef struct pruned { // the event store.pruned, of one pass
+    int64_t tasks, tasks_kept, checkpoints, events_thinned, events, effects, bytes;
+    const char *by;
+} pruned;
+
+// clang-format off
+#define NUMBER(member, text) {#member, PONS_FIELD_INTEGER, PONS_FIELD_USUAL, offsetof(pruned, member), .means = (text)}
+static const pons_field pruned_fields[] = {
+    NUMBER(tasks,          "ended ones whose details this pass took"),
+    NUMBER(tasks_kept,     "ended ones that have theirs"),
+    NUMBER(checkpoints,    "that went"),
+    NUMBER(events_thinned, "that lost their payload"),
+    NUMBER(events,         "that went"),
+    NUMBER(effects,        "that went"),
+    NUMBER(bytes,          "of the store"),
+    {"by", PONS_FIELD_STRING, PONS_FIELD_USUAL, offsetof(pruned, by), .means = "age, or size: the store was too large"},
+};
+// clang-format on
+
 static int say(pons__keep *k, pons_thread *t, pons_error *err)
 {
     struct pons__keep_pass p = k->pass;
@@ -425,14 +436,18 @@ static int say(pons__keep *k, pons_thread *t, pons_error *err)
         return PONS_OK;
     }
     e->pruned_ms = pons_wall_ms(&k->clock);
-    return pons_thread_emit(
-        t, NS_KERNEL, "store.pruned",
-        pons_object("tasks", json_integer(e->cut - from), "tasks_kept",
-                    json_integer(e->ended - e->cut), "checkpoints", json_integer(p.checkpoints),
-                    "events_thinned", json_integer(p.thinned), "events", json_integer(p.events),
-                    "effects", json_integer(p.effects), "bytes", json_integer(e->bytes), "by",
-                    json_string(p.forced ? "size" : "age"), NULL),
-        err);
+    const pruned told = {.tasks = e->cut - from,
+                         .tasks_kept = e->ended - e->cut,
+                         .checkpoints = p.checkpoints,
+                         .events_thinned = p.thinned,
+                         .events = p.events,
+                         .effects = p.effects,
+                         .bytes = e->bytes,
+                         .by = p.forced ? "size" : "age"};
+    pons_value *event =
+        pons_fields_object(pruned_fields, sizeof pruned_fields / sizeof *pruned_fields, &told);
+    return event ? pons_thread_emit(t, NS_KERNEL, "store.pruned", event, err)
+                 : pons_error_set(err, PONS_ENOMEM, "brain", "no memory to tell what was pruned");
 }
 
 // ---- for people ---------------------------------------------------------------------------------

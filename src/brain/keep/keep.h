@@ -42,8 +42,8 @@ typedef struct pons__keep {
     } pass;
 } pons__keep;
 
-void pons__keep_init(pons__keep *k, const pons_value *config, pons_store store, const char *thread,
-                     const pons_clock *clock);
+void pons__keep_init(pons__keep *k, const pons__keep_rules *rules, pons_store store,
+                     const char *thread, const pons_clock *clock);
 void pons__keep_forget(pons__keep *k); // the thread was let go of
 // K6, each tick: the channel's next value, or NULL when nothing changed. old: its value, or NULL.
 pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__keep_facts *facts);

@@ -298,6 +298,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     pons__approval_clear(r); // nobody is asked any more
     pons__set_text(&r->edit_refused, "");
     if (no) {
+        pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
         reject(t, reply);
     }
     pons__task_plan_note_answer(r, answer);

@@ -1,8 +1,8 @@
 // check.c - R4: what the decision wants is held against the rules, the world, the plan and the queue;
 // what passes is intended.
 //
-// Refused as a whole: the refusal is the next observation's last result, and the decision becomes a
-// REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
+// Refused as a whole, its patch of the goals with it: the refusal is the next observation's last result,
+// and the decision becomes a REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
 #include "brain/effect.h"
@@ -13,6 +13,7 @@
 #include "brain/react/approve.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
+#include "brain/react/patch.h"
 #include "brain/task_plan.h"
 
 #include <math.h>
@@ -21,16 +22,18 @@
 typedef struct judgement {
     pons_value *rules; // owned: what is broken
     bool asks;         // a person must agree first
+    bool unmet;        // it would end a task with a goal that is not met
 } judgement;
 
 static void judge_edit(pons__turn *t);
 static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
-static void judge_finish(const pons__turn *t, pons_value *rules);
+static void judge_finish(const pons__turn *t, judgement *j);
+static void reopen_last(const pons__turn *t);
 static void judge_claims(const pons__turn *t, pons_value *rules);
 static void judge_end(const pons__turn *t, pons_value *rules);
 static void judge_switch(const pons__turn *t, pons_value *rules);
-static void refuse(pons__turn *t, const pons_value *rules);
+static void refuse(pons__turn *t, const pons__patched *was, const pons_value *rules);
 static int intend_all(pons__turn *t, pons_error *err);
 
 int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err)
@@ -40,11 +43,18 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     pons__turn_begin(&t, cx, user);
     judge_edit(&t);
     const bool reopened = pons__approval_reopen(t.react);
+    pons__patched was = pons__goals_patch(&t);
     if (!reopened ||
         !pons__approval_no(t.react)) { // of what nobody wants there is nothing to judge
         judge(&t, &j);
     }
     pons__react *r = t.react;
+    if (reopened || j.asks || json_array_size(j.rules) > 0) {
+        pons__goals_put_back(&t, &was);
+    }
+    if (j.unmet) {
+        reopen_last(&t);
+    }
     if (reopened && json_array_size(j.rules) > 0) {
         pons__approval_drop(&t, j.rules);
     } else if (!reopened) {
@@ -55,12 +65,16 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     t.skills_changed = true;
     int rc = PONS_OK;
     if (json_array_size(j.rules) > 0) {
-        refuse(&t, j.rules);
+        refuse(&t, &was, j.rules);
     } else if (!reopened && j.asks) {
         pons__approval_ask(t.b, cx, r, t.skills);
     } else if (!reopened) {
+        if (*r->answered && r->proposed_ops) {
+            pons__unsent_keep(r, &was);
+        }
         rc = intend_all(&t, err);
     }
+    pons__patched_free(&was);
     pons_value_unref(j.rules);
     return pons__turn_end(&t, rc);
 }
@@ -83,7 +97,7 @@ static void judge(pons__turn *t, judgement *j)
     if (!p) {
         return;
     }
-    judge_finish(t, j->rules);
+    judge_finish(t, j);
     judge_claims(t, j->rules);
     judge_end(t, j->rules);
     judge_switch(t, j->rules);
@@ -124,7 +138,7 @@ static bool lasting(const pons_value *rules)
     return any;
 }
 
-static void refuse(pons__turn *t, const pons_value *rules)
+static void refuse(pons__turn *t, const pons__patched *was, const pons_value *rules)
 {
     pons__react *r = t->react;
     const pons__op *first = r->proposed_ops && r->proposed_ops->to_dispatch.n
@@ -135,7 +149,7 @@ static void refuse(pons__turn *t, const pons_value *rules)
     pons__set_text(&last->skill, first ? first->skill : "");
     pons__json(&last->args, first ? pons_value_ref(first->args) : json_object());
     pons__json(&last->metrics, json_object());
-    last->goal_index = first ? first->goal_index : -1;
+    last->goal_index = first ? pons__goals_place_before(t, was, first->goal_index) : -1;
     last->status = PONS_END_REFUSED;
     const bool never = lasting(rules) && r->source == PONS_SOURCE_RULES; // which have no others
     last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
@@ -212,14 +226,27 @@ static const char *whereabouts(const pons_brain *b)
                                       : "no zone";
 }
 
+// The last one that a person has given and for which the base moves: what a model adds behind it, or does, takes
+// the robot on its way, and not away from where it was sent. The number of goals where there is none.
+static size_t last_own(const pons_brain *b, const pons__task *task)
+{
+    for (size_t i = task->goals.n; i > 0; i--) {
+        const pons__goal *goal = task->goals.at[i - 1];
+        if (!goal->added && !pons__means_stays(b, goal)) {
+            return i - 1;
+        }
+    }
+    return task->goals.n;
+}
+
 pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
                                const pons__skills *skills)
 {
-    const size_t n = task ? task->goals.n : 0;
+    const size_t n = task ? task->goals.n : 0, own = task ? last_own(b, task) : 0;
     for (size_t i = 0; i < n; i++) {
         const pons__goal *goal = task->goals.at[i];
         const bool place = pons__means_of_place(b, goal);
-        const bool last = i + 1 == n;
+        const bool last = i == own;
         if (goal->done && !(place && last)) {
             continue;
         }
@@ -231,16 +258,24 @@ pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
     return NULL;
 }
 
+static void judge_finish(const pons__turn *t, judgement *j)
+{
+    const bool ends = pons__decided(t->react) == PONS_FINISH;
+    pons_value *unmet = ends ? pons__guard_finish(t->b, t->react->task, t->skills) : NULL;
+    if (unmet) {
+        j->unmet = true;
+        rule(j->rules, "goal_met", unmet);
+    }
+}
+
 // A place that was reached and left since is a goal again: whoever decides sees it, and goes there.
-static void judge_finish(const pons__turn *t, pons_value *rules)
+static void reopen_last(const pons__turn *t)
 {
     pons__task *task = t->react->task;
-    const bool ends = pons__decided(t->react) == PONS_FINISH;
-    pons_value *unmet = ends ? pons__guard_finish(t->b, task, t->skills) : NULL;
-    if (unmet) {
-        pons__goal *last = task->goals.at[task->goals.n - 1];
+    const size_t own = last_own(t->b, task);
+    pons__goal *last = own < task->goals.n ? task->goals.at[own] : NULL;
+    if (last) {
         last->done = last->done && !pons__means_of_place(t->b, last);
-        rule(rules, "goal_met", unmet);
     }
 }
 
@@ -276,17 +311,21 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
     pons__list_clear(&pons__claim_record, &claims);
 }
 
-// What ends a task starts nothing: it would go on without one. Words may be said.
+// What ends a task, or leaves it, starts nothing: it would go on without one. Words may be said. The kernel's own
+// decision to let go stops the base.
 static void judge_end(const pons__turn *t, pons_value *rules)
 {
-    const pons__proposed *p = t->react->proposed_ops;
-    const int type = pons__decided(t->react);
-    for (size_t i = 0; (type == PONS_FINISH || type == PONS_ABORT) && i < p->to_dispatch.n; i++) {
+    const pons__react *r = t->react;
+    const pons__proposed *p = r->proposed_ops;
+    const int type = pons__decided(r);
+    const bool leaves = type == PONS_SWITCH_TASK && !r->preempt;
+    const bool ends = type == PONS_FINISH || type == PONS_ABORT;
+    for (size_t i = 0; (ends || leaves) && i < p->to_dispatch.n; i++) {
         const pons__op *op = p->to_dispatch.at[i];
         if (!pons__means_beside(t->b, op->skill)) {
             rule(rules, "ends",
-                 json_sprintf("%s ends the task: %s cannot be started with it",
-                              type == PONS_FINISH ? "FINISH" : "ABORT", op->skill));
+                 json_sprintf("%s %s the task: %s cannot be started with it",
+                              pons__decision_words[type], ends ? "ends" : "leaves", op->skill));
         }
     }
 }
@@ -359,7 +398,9 @@ int pons__after_guard(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    const bool asks = json_is_object(pons_get(pons_cx_get(cx, "react"), "approval"));
+    pons__react *react = pons__react_read(cx);
+    const bool asks = react->approval;
+    pons__record_free(&pons__react_record, react);
     pons_cx_goto(cx, asks ? "human_approval_interrupt" : "dispatch_skills");
     return PONS_OK;
 }

@@ -1,11 +1,9 @@
-// compile.c - R3: a decision becomes operations: what to cancel, to send, to ask.
-//
-// A patch of the goals may add sub-goals and put goals in another order; it can neither take away a
-// goal that a person gave nor say that one is met. What runs, and the last result, serve a goal by its
-// place: they follow it to its new one.
+// compile.c - R3: a decision becomes operations: what to cancel, to send, to ask. Its patch of the goals
+// (patch.c) counts where R4 lets all of it pass.
 #include "brain/goals/means.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
+#include "brain/react/patch.h"
 #include "brain/task_plan.h"
 
 #include <string.h>
@@ -15,7 +13,6 @@
 static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked *op);
 static void compile_words(const pons_brain *b, pons__proposed *p);
 static void ask(pons__proposed *p, const char *question, const pons_value *options);
-static void patch_goals(pons__turn *t, const pons_value *patch);
 static void propose_plan(pons__turn *t, const pons_value *patch);
 
 int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
@@ -34,9 +31,12 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     }
     pons__list ops = {0};
     pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
+    pons__patched was = pons__goals_patch(&t); // a goal's place is that by the patch
     for (size_t i = 0; i < ops.n; i++) {
         compile_op(&t, p, ops.at[i]);
     }
+    pons__goals_put_back(&t, &was);
+    pons__patched_free(&was);
     pons__list_clear(&pons__asked_record, &ops);
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
@@ -44,13 +44,12 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     compile_words(t.b, p);
     pons__record_free(&pons__proposed_record, r->proposed_ops);
     r->proposed_ops = p;
-    const pons_value *patch = r->decision ? r->decision->plan_patch : NULL;
-    if (json_is_array(pons_get(patch, "goals")) && r->task) {
-        patch_goals(&t, pons_get(patch, "goals"));
+    const pons_value *said = r->decision ? r->decision->plan_patch : NULL;
+    pons__patch *patch = pons__record_read(&pons__patch_record, said);
+    if (json_is_array(patch->steps)) {
+        propose_plan(&t, said);
     }
-    if (json_is_array(pons_get(patch, "steps"))) {
-        propose_plan(&t, patch);
-    }
+    pons__record_free(&pons__patch_record, patch);
     return pons__turn_end(&t, PONS_OK);
 }
 
@@ -147,102 +146,4 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
     if (pons__task_plan_of_patch(t->b, t->cx, t->react->task, patch, &p->plan, &why) < 0) {
         pons__set_text(&p->plan_fault, why.message);
     }
-}
-
-// ---- patches of the goals -----------------------------------------------------------------------
-
-// The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.
-static bool same_goal(const pons__goal *a, const pons__goal *b)
-{
-    const bool say = strcmp(a->intent, "say") == 0; // of the intents, not of the skills
-    return strcmp(a->intent, b->intent) == 0 && strcmp(a->zone, b->zone) == 0 &&
-           strcmp(a->object, b->object) == 0 && strcmp(a->place, b->place) == 0 &&
-           strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&
-           !(a->seconds > b->seconds) &&
-           (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones) &&
-           (a->args ? b->args && json_equal(a->args, b->args) : !b->args) &&
-           (!say || strcmp(a->text, b->text) == 0);
-}
-
-static pons__goal *copy_of(const pons__goal *goal)
-{
-    return pons__record_copy(&pons__goal_record, goal);
-}
-
-static bool has_from(const pons__list *list, size_t from, const pons__goal *goal)
-{
-    for (size_t k = from; k < list->n; k++) {
-        if (same_goal(goal, list->at[k])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The goals met so far, then the patch's, then what it left out of a person's. Sub-goals of an
-// earlier patch that are not in this one are gone, so that patches without end leave no more than
-// one does.
-static pons__list patched(const pons__list *goals, const pons_value *patch)
-{
-    pons__list list = {0};
-    for (size_t i = 0; i < goals->n; i++) {
-        const pons__goal *goal = goals->at[i];
-        if (goal->done && !goal->added) {
-            pons__list_add(&list, copy_of(goal));
-        }
-    }
-    const size_t met = list.n;
-    size_t i;
-    json_t *asked;
-    json_array_foreach(patch, i, asked)
-    {
-        pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
-        fresh->done = false;
-        fresh->added = true; // by a model: its end is no progress
-        pons__json(&fresh->visited, NULL);
-        for (size_t k = 0; k < goals->n; k++) { // one of the task's own keeps what it has reached
-            if (!((pons__goal *)goals->at[k])->done && same_goal(goals->at[k], fresh)) {
-                pons__record_free(&pons__goal_record, fresh);
-                fresh = copy_of(goals->at[k]);
-                break;
-            }
-        }
-        pons__list_add(&list, fresh);
-    }
-    for (size_t k = 0; k < goals->n; k++) {
-        const pons__goal *goal = goals->at[k];
-        if (!goal->done && !goal->added && !has_from(&list, met, goal)) {
-            pons__list_add(&list, copy_of(goal));
-        }
-    }
-    return list;
-}
-
-static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to)
-{
-    const pons__goal *goal = old >= 0 && (size_t)old < from->n ? from->at[old] : NULL;
-    for (size_t i = 0; goal && i < to->n; i++) {
-        const pons__goal *there = to->at[i];
-        if (goal->done == there->done && same_goal(goal, there)) {
-            return (int64_t)i;
-        }
-    }
-    return -1;
-}
-
-static void patch_goals(pons__turn *t, const pons_value *patch)
-{
-    pons__task *task = t->react->task;
-    pons__list list = patched(&task->goals, patch);
-    for (size_t i = 0; i < t->skills->running.n; i++) {
-        pons__running *r = t->skills->running.at[i];
-        r->goal_index = new_place(r->goal_index, &task->goals, &list);
-    }
-    if (t->skills->last_result) {
-        pons__result *last = t->skills->last_result;
-        last->goal_index = new_place(last->goal_index, &task->goals, &list);
-    }
-    t->skills_changed = true;
-    pons__list_clear(&pons__goal_record, &task->goals);
-    task->goals = list;
 }

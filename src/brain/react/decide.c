@@ -2,7 +2,7 @@
 //
 //     the kernel wants it back ........ let go of everything (and stop the base)
 //     a person has answered meanwhile . what was decided before the task was put aside (approve.c)
-//     the ladder wants something ...... it decides (ladder.c)
+//     the ladder wants something ...... it decides (rungs.c)
 //     a plan drives ................... its engine decides (task_plan.c)
 //     a model is there ................ it is asked, unless the ladder or the budget says the rules
 //     else ............................ the rules
@@ -216,69 +216,79 @@ static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err)
 }
 
 // What a call that has ended costs, however it ended.
-static void pay(const pons__turn *t, verdict *v, const pons_value *answer)
+static void pay(const pons__turn *t, verdict *v, const pons__model_answer *answer)
 {
-    const int64_t tokens = pons_get_int(answer, "tokens", 0);
     v->calls++;
-    v->tokens += tokens;
-    pons__budget_spend(t->b, t->react, tokens);
+    v->tokens += answer->tokens;
+    pons__budget_spend(t->b, t->react, answer->tokens);
 }
 
 // Whether an answer is a decision; if not, *why says what is wrong with it.
-static bool is_decision(const pons__turn *t, verdict *v, const pons_value *answer, pons_error *why)
+static bool is_decision(const pons__turn *t, verdict *v, const pons__model_answer *answer,
+                        pons_error *why)
 {
-    const int64_t too_long = pons_get_int(answer, "too_long", 0);
-    if (too_long > 0) {
+    if (answer->too_long > 0) {
         pons_error_set(why, PONS_EINVAL, "brain", "an answer of %lld bytes is too long",
-                       (long long)too_long);
+                       (long long)answer->too_long);
         return false;
     }
-    return pons__decision_parse(t->b, t->react->task, pons_get_str(answer, "content", ""),
-                                &v->decision, why) >= 0;
+    return pons__decision_parse(t->b, t->react->task, answer->content, &v->decision, why) >= 0;
+}
+
+typedef enum turned { TURNED_DONE, TURNED_CUT, TURNED_BAD } turned;
+
+// What comes of one answer: the verdict, or another call. *why: what was wrong with it.
+static turned take_answer(const pons__turn *t, verdict *v, const pons__model_answer *answer,
+                          pons_error *why)
+{
+    pay(t, v, answer);
+    if (answer->error) {
+        v->fallback = json_sprintf("the model is lost (%s): the rules decide", answer->error);
+        return TURNED_DONE;
+    }
+    if (!answer->cut && !answer->detached && is_decision(t, v, answer, why)) {
+        return TURNED_DONE;
+    }
+    v->detached = answer->detached || pons__budget_over(t->react);
+    return v->detached ? TURNED_DONE : answer->cut ? TURNED_CUT : TURNED_BAD;
 }
 
 // A valid decision; or the reason why the rules must decide; or detached, also where the budget is used
 // up by now: the ladder has the next word.
 static int model_decision(pons__turn *t, verdict *v, pons_error *err)
 {
-    pons_autovalue complaint = NULL;
-    pons_autovalue previous = NULL;
+    pons_error why = PONS_ERROR_INIT;
+    pons__model_answer *last = NULL;
+    turned how = TURNED_BAD;
+    int rc = PONS_OK;
     int64_t attempt = 1, cuts = 0;
-    while (attempt <= t->react->model_tries && cuts < CUTS_MAX) {
-        const pons_value *answer = NULL;
-        pons_value *request =
-            pons_object("iter", json_integer(t->react->iter), "attempt", json_integer(attempt),
-                        "complaint", complaint ? pons_value_ref(complaint) : NULL, "previous",
-                        previous ? pons_value_ref(previous) : NULL, NULL);
-        const int rc = pons_await(t->cx, "llm", request, 0, &answer, err);
+    while (rc >= 0 && how != TURNED_DONE && attempt <= t->react->model_tries && cuts < CUTS_MAX) {
+        const pons_value *told = NULL;
+        const pons__model_asked asked = {.iter = t->react->iter,
+                                         .attempt = attempt,
+                                         .complaint = last ? why.message : NULL,
+                                         .previous = last ? last->content : NULL};
+        rc = pons_await(t->cx, "llm", pons__record_write(&pons__model_asked_record, &asked), 0,
+                        &told, err);
         if (rc < 0) {
-            return rc;
+            break;
         }
-        pay(t, v, answer);
-        const char *lost = pons_get_str(answer, "error", NULL);
-        if (lost) {
-            v->fallback = json_sprintf("the model is lost (%s): the rules decide", lost);
-            return PONS_OK;
+        pons_error wrong = PONS_ERROR_INIT;
+        pons__model_answer *answer = pons__record_read(&pons__model_answer_record, told);
+        how = take_answer(t, v, answer, &wrong);
+        cuts += how == TURNED_CUT;
+        if (how == TURNED_BAD) {
+            attempt++;
+            pons__record_free(&pons__model_answer_record, last);
+            last = answer;
+            why = wrong;
+        } else {
+            pons__record_free(&pons__model_answer_record, answer);
         }
-        const bool cut = pons_get_bool(answer, "cut", false);
-        const bool taken = pons__await_detached(answer);
-        pons_error why = PONS_ERROR_INIT;
-        if (!cut && !taken && is_decision(t, v, answer, &why)) {
-            return PONS_OK;
-        }
-        if (taken || pons__budget_over(t->react)) {
-            v->detached = true;
-            return PONS_OK;
-        }
-        if (cut) {
-            cuts++;
-            continue;
-        }
-        attempt++;
-        pons_value_unref(complaint);
-        pons_value_unref(previous);
-        complaint = json_string(why.message);
-        previous = json_string(pons_get_str(answer, "content", ""));
+    }
+    pons__record_free(&pons__model_answer_record, last);
+    if (rc < 0 || how == TURNED_DONE) {
+        return rc < 0 ? rc : PONS_OK;
     }
     v->fallback =
         cuts == CUTS_MAX
@@ -286,7 +296,7 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
                            "had answered: the rules decide",
                            CUTS_MAX)
             : json_sprintf("the model answered badly %lld times (%s): the rules decide",
-                           (long long)t->react->model_tries, json_string_value(complaint));
+                           (long long)t->react->model_tries, why.message);
     return PONS_OK;
 }
 
@@ -334,7 +344,9 @@ int pons__after_decide(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    const bool detached = pons_get_bool(pons_cx_get(cx, "react"), "detached", false);
+    pons__react *react = pons__react_read(cx);
+    const bool detached = react->detached;
+    pons__record_free(&pons__react_record, react);
     pons_cx_goto(cx, detached ? "build_observation" : "compile_ops_from_decision");
     return PONS_OK;
 }

@@ -10,6 +10,7 @@
 #include "brain/guard.h"
 #include "brain/news.h"
 #include "brain/react/nodes.h"
+#include "brain/react/patch.h"
 #include "brain/react/settle.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
@@ -52,6 +53,10 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
+    if (rc >= 0 && pons__answer_veto(t.b)) {
+        pons__unsent_put_back(&t);
+    }
+    pons__json(&t.react->unsent, NULL);
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
     pons__set_text(&t.react->answered, "");
     return pons__turn_end(&t, rc);

@@ -5,6 +5,8 @@
 // question is simply asked again.
 #include "brain/documents.h"
 
+#include "brain/news.h"
+
 #include <string.h>
 
 static void answer(pons_brain *b, pons_run *run, const char *id, pons_value *a)
@@ -16,7 +18,8 @@ static void answer(pons_brain *b, pons_run *run, const char *id, pons_value *a)
 
 static pons_value *failure(const pons_error *why)
 {
-    return pons_object("error", json_string(why->message), NULL);
+    const pons__sought_in_vain vain = {.error = why->message};
+    return pons__record_write(&pons__sought_in_vain_record, &vain);
 }
 
 void pons__documents_start(void *user, pons_run *run, const char *id, const pons_value *request,

@@ -35,34 +35,31 @@
 // The state is `ladder` in the task: committed with every step of the inner loop, handed back to
 // the kernel with the goals when the task is let go of, and given out again with the next
 // activation. No restart, change of mode or new activation begins it anew, and no answer of a model
-// changes it. The ladder decides in R2, before a plan, a model or the rules are asked, with the
+// changes it. The ladder decides in R2 (rungs.c), before a plan, a model or the rules are asked, with the
 // source "ladder":
 //
 //   {step, failures, tries, granted, decisions, decisions_max, best_m, met, battery_pct, want, why,
-//    been, swings}
+//    been, swings, rules_decide, others}
 //
 //   tries: failures at which a person is asked; granted: more of them, by people; want: what the
-//   ladder does next, "", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were; been:
+//   ladder does next, "", "other", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were; been:
 //   where motions have ended well since the last progress.
-#include "brain/ladder.h"
-
 #include "brain/goals/about.h"
 #include "brain/goals/alternates.h"
 #include "brain/goals/means.h"
 #include "brain/news.h"
 #include "brain/observed.h"
 #include "brain/react/observe.h"
+#include "brain/react/rungs.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PROGRESS_PCT 1.0  // a charge gained that counts
 #define STOPPED      9902 // a protective stop ended the goal: no failure of the way
-#define WHY_MAX      300
-#define SAME_PLACE_M 0.5 // two motions that end so near to each other have led to one place
-#define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
+#define SAME_PLACE_M 0.5  // two motions that end so near to each other have led to one place
+#define BEEN_MAX     32   // places that are remembered; who goes to more has been everywhere
 
-static pons__ladder *ladder_of(const pons__react *r);
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
                        double battery_pct);
 static void climb(const pons_brain *b, pons__ladder *l, const char *why);
@@ -70,17 +67,14 @@ static void swing(const pons_brain *b, pons__react *r);
 static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result);
 static bool other_is_next(pons__ladder *l);
-static void ask_at_once(pons__ladder *l);
-static bool uses_base(const pons__running *running);
 static int64_t goals_met(const pons__task *task);
 static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills);
-static const pons__goal *open_goal(const pons__task *task);
 
 // ---- progress -----------------------------------------------------------------------------------
 
 void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *skills)
 {
-    pons__ladder *old = ladder_of(r);
+    pons__ladder *old = pons__ladder_of(r);
     if (!r->task) {
         return;
     }
@@ -92,7 +86,7 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
         return;
     }
     const bool nearer = isfinite(old->best_m) && left_m <= old->best_m - b->rules.ladder_progress_m;
-    const pons__goal *goal = open_goal(r->task);
+    const pons__goal *goal = pons__ladder_goal(r->task);
     const bool charges =
         goal && pons__means_of_charge(b, goal) && pct >= old->battery_pct + PROGRESS_PCT;
     if (nearer || charges) {
@@ -105,7 +99,7 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
 
 void pons__ladder_progress(pons_brain *b, pons__react *r)
 {
-    const pons__ladder *old = ladder_of(r);
+    const pons__ladder *old = pons__ladder_of(r);
     if (old) {
         begin_anew(b, r, old->best_m, old->met, old->battery_pct);
     }
@@ -121,22 +115,23 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
     const bool ends_task = type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
     const bool stands =
         strcmp(running->skill, pons__means_stop(b)) == 0; // nobody goes anywhere by it
-    if (result->status == PONS_END_DONE && uses_base(running) && !stands && ladder_of(r)) {
+    if (result->status == PONS_END_DONE && pons__ladder_base(running) && !stands &&
+        pons__ladder_of(r)) {
         swing(b, r);
     }
-    if (result->status == PONS_END_DONE || !uses_base(running) || !ladder_of(r) ||
+    if (result->status == PONS_END_DONE || !pons__ladder_base(running) || !pons__ladder_of(r) ||
         result->error_code == STOPPED || (canceled && (ends_task || r->preempt))) {
         return;
     }
-    char why[WHY_MAX];
+    char why[LADDER_WHY_MAX];
     snprintf(why, sizeof why, "%.40s %s%s%.200s", running->skill,
              canceled ? "was canceled" : pons__end_words[result->status],
              *result->error_msg ? ": " : "", result->error_msg);
     if (tries_other(b, r, running, result)) {
-        pons__set_text(&ladder_of(r)->why, why);
+        pons__set_text(&pons__ladder_of(r)->why, why);
         r->failures = 0; // of the same skill, elsewhere
     } else {
-        climb(b, ladder_of(r), why);
+        climb(b, pons__ladder_of(r), why);
     }
     pons__record_free(&pons__human_record, r->human); // a person's word was for one try
     r->human = NULL;
@@ -144,7 +139,7 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
 
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
 {
-    pons__ladder *l = ladder_of(r);
+    pons__ladder *l = pons__ladder_of(r);
     const bool goes_on =
         r->checked_in && d->type == PONS_CONTINUE && json_array_size(d->ops) == 0 && !d->plan_patch;
     if (!l || goes_on) {
@@ -158,14 +153,14 @@ void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d
         return;
     }
     if (l->decisions >= l->decisions_max && !*l->want) {
-        ask_at_once(l);
+        pons__ladder_ask(l);
         pons__set_textf(&l->why, "%lld decisions without progress", (long long)l->decisions);
     }
 }
 
 bool pons__ladder_takes_over(const pons__react *r)
 {
-    const pons__ladder *l = ladder_of(r);
+    const pons__ladder *l = pons__ladder_of(r);
     return l && l->rules_decide;
 }
 
@@ -183,18 +178,12 @@ static void climb(const pons_brain *b, pons__ladder *l, const char *why)
     }
 }
 
-static void ask_at_once(pons__ladder *l)
-{
-    pons__set_text(&l->want, "ask");
-    pons__set_text(&l->step, "ask");
-}
-
 // Whether another approach is to be tried now, since this one failed: the first, where there was no way
 // to the place itself, or the one after it.
 static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result)
 {
-    pons__ladder *l = ladder_of(r);
+    pons__ladder *l = pons__ladder_of(r);
     if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED || *l->want) {
         return false;
     }
@@ -224,7 +213,7 @@ static bool other_is_next(pons__ladder *l)
 
 const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *running)
 {
-    const pons__ladder *l = ladder_of(r);
+    const pons__ladder *l = pons__ladder_of(r);
     const pons__others *o = l ? l->others : NULL;
     for (size_t i = 0; o && i < json_array_size(o->args); i++) {
         if (running->goal_index == o->goal_index && strcmp(running->skill, o->skill) == 0 &&
@@ -237,7 +226,7 @@ const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *
 
 void pons__ladder_refused(pons__react *r)
 {
-    pons__ladder *l = ladder_of(r);
+    pons__ladder *l = pons__ladder_of(r);
     if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_LADDER && !*l->want) {
         other_is_next(l);
     }
@@ -266,7 +255,7 @@ static bool been_here(pons__ladder *l, const pons_report_pose *at)
 // A motion has ended well. If the goal is met, the next look at it begins all of this anew.
 static void swing(const pons_brain *b, pons__react *r)
 {
-    pons__ladder *l = ladder_of(r);
+    pons__ladder *l = pons__ladder_of(r);
     if (!been_here(l, &b->port.newest.as.telemetry.pose) || ++l->swings < b->rules.ladder_swings) {
         return;
     }
@@ -276,179 +265,12 @@ static void swing(const pons_brain *b, pons__react *r)
         l->rules_decide = true;
         l->decisions = 0;
     } else if (!*l->want) {
-        ask_at_once(l);
+        pons__ladder_ask(l);
         pons__set_textf(&l->why,
                         "%lld motions ended where one had ended before, and nothing is "
                         "gained by them",
                         (long long)swings);
     }
-}
-
-// ---- deciding -----------------------------------------------------------------------------------
-
-static pons__decision *decision(pons__decision_type type, const char *reason, pons_value *ops)
-{
-    pons__decision *d = pons__record_new(&pons__decision_record);
-    d->type = type;
-    pons__set_text(&d->reason, reason);
-    pons__json(&d->ops, ops);
-    return d;
-}
-
-// The one operation of a decision.
-static pons_value *start(const char *skill, const pons_value *args, int64_t goal_index)
-{
-    pons_value *ops = json_array();
-    pons__ops_add(
-        ops, &(pons__asked){
-                 .op = PONS_OP_DISPATCH, .skill = skill, .args = args, .goal_index = goal_index});
-    return ops;
-}
-
-static pons__decision *ask(const pons__ladder *l)
-{
-    char reason[WHY_MAX + 120];
-    if (l->failures > 0) {
-        snprintf(reason, sizeof reason,
-                 "%lld tries without progress, the last: %s; shall I try once more?",
-                 (long long)l->failures, l->why);
-    } else {
-        snprintf(reason, sizeof reason, "%s; shall I go on?", l->why);
-    }
-    return decision(PONS_ASK_HUMAN, reason, NULL);
-}
-
-static const pons__running *find_skill(const pons__skills *skills, const char *name)
-{
-    for (size_t i = 0; i < skills->running.n; i++) {
-        const pons__running *r = skills->running.at[i];
-        if (name ? strcmp(r->skill, name) == 0 : uses_base(r)) {
-            return r;
-        }
-    }
-    return NULL;
-}
-
-static pons__decision *other_decision(pons__ladder *l)
-{
-    char reason[WHY_MAX + 120];
-    pons__others *o = l->others;
-    const pons_value *args = json_array_get(o->args, (size_t)o->next);
-    char *line = NULL;
-    pons_value_line(args, &line);
-    snprintf(reason, sizeof reason, "%.*s; approach %lld of %zu: %.80s", WHY_MAX, l->why,
-             (long long)o->next + 1, json_array_size(o->args), line ? line : "");
-    free(line);
-    o->next++;
-    pons__set_text(&l->want, "");
-    return decision(PONS_REPLAN, reason, start(o->skill, args, o->goal_index));
-}
-
-// A pause before the next try, once; NULL: it is over, or there is no skill for it.
-static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons__skills *skills)
-{
-    pons__ladder *l = ladder_of(r);
-    char reason[WHY_MAX + 120];
-    const bool paused = strcmp(l->want, "pause") == 0;
-    pons__means *wait = pons__means_for(b, "wait", "seconds", json_real(b->rules.ladder_wait_s));
-    pons__decision *d = NULL;
-    // A goal that is a wait itself must not be met by this one.
-    const pons__goal *goal = open_goal(r->task);
-    if (paused && wait && find_skill(skills, wait->skill)) {
-        snprintf(reason, sizeof reason, "%.*s: waiting before the next try", WHY_MAX, l->why);
-        d = decision(PONS_CONTINUE, reason, NULL);
-    } else if (!paused && wait && !(goal && strcmp(goal->intent, wait->intent) == 0)) {
-        pons__set_text(&l->want, "pause");
-        snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", WHY_MAX, l->why,
-                 b->rules.ladder_wait_s);
-        d = decision(PONS_REPLAN, reason, start(wait->skill, wait->args, PONS__GOAL_AT_HAND));
-    } else {
-        pons__set_text(&l->want, "");
-    }
-    pons__record_free(&pons__means_record, wait);
-    return d;
-}
-
-pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills)
-{
-    pons__ladder *l = ladder_of(r);
-    char reason[WHY_MAX + 120];
-    if (l && !*l->want && pons__budget_over(r)) {
-        const pons__spent *s = r->task->spent;
-        ask_at_once(l);
-        pons__set_textf(&l->why,
-                        "the task's budget of the model is used up: %lld calls, %lld tokens",
-                        (long long)s->calls, (long long)s->tokens);
-    }
-    if (!l || !*l->want) {
-        return NULL;
-    }
-    const pons__running *moves = find_skill(skills, NULL);
-    if (moves) { // it ends by itself, and may yet make progress
-        snprintf(reason, sizeof reason, "%.*s: %s may end first", WHY_MAX, l->why, moves->skill);
-        return decision(PONS_CONTINUE, reason, NULL);
-    }
-    if (strcmp(l->want, "abort") == 0) {
-        snprintf(reason, sizeof reason, "%.*s, and a person said no", WHY_MAX, l->why);
-        return decision(PONS_ABORT, reason, NULL);
-    }
-    if (strcmp(l->want, "ask") == 0) {
-        return ask(l);
-    }
-    if (strcmp(l->want, "other") == 0 && l->others) {
-        return other_decision(l);
-    }
-    return pause_decision(b, r, skills);
-}
-
-void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer)
-{
-    pons__ladder *l = ladder_of(r);
-    if (!l || strcmp(l->want, "ask") != 0 || r->source != PONS_SOURCE_LADDER ||
-        answer->detached) { // another's question; or it was taken back
-        return;
-    }
-    if (strcmp(answer->action, "approve") != 0 && strcmp(answer->action, "edit") != 0) {
-        pons__set_text(&l->want, "abort");
-        return;
-    }
-    const int64_t over = l->failures + 1 - l->tries;
-    l->granted = over > 0 ? over : 0;
-    l->decisions_max = l->decisions + b->rules.iterations_max;
-    pons__set_text(&l->want, "");
-    pons__set_text(&l->step, "another_way");
-    l->swings = 0;
-    if (pons__budget_over(r)) { // as much again
-        r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
-        r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;
-    }
-}
-
-// ---- what people and models see -----------------------------------------------------------------
-
-static int64_t none_below(int64_t n)
-{
-    return n > 0 ? n : 0;
-}
-
-pons__rungs *pons__ladder_rungs(const pons__task *task)
-{
-    const pons__ladder *l = task ? task->ladder : NULL;
-    const pons__spent *s = task ? task->spent : NULL;
-    if (!l) {
-        return NULL;
-    }
-    pons__rungs *r = pons__record_new(&pons__rungs_record);
-    pons__set_text(&r->step, l->step);
-    pons__set_text(&r->why, l->why);
-    r->failures = l->failures;
-    r->tries_left = none_below(l->tries + l->granted - l->failures);
-    r->decisions_left = none_below(l->decisions_max - l->decisions);
-    r->best_m = l->best_m;
-    if (s && s->calls_max > 0) {
-        r->calls_left = none_below(s->calls_max - s->calls);
-    }
-    return r;
 }
 
 // ---- small things -------------------------------------------------------------------------------
@@ -479,22 +301,6 @@ static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64
     r->task->ladder = l;
 }
 
-static pons__ladder *ladder_of(const pons__react *r)
-{
-    return r->task ? r->task->ladder : NULL;
-}
-
-static bool uses_base(const pons__running *running)
-{
-    return pons__has(running->resources, "base");
-}
-
-static const pons__goal *open_goal(const pons__task *task)
-{
-    const int at = pons__goal_open(task);
-    return at >= 0 ? task->goals.at[at] : NULL;
-}
-
 // Of the goals that a person gave: what a model adds it could add and meet for ever.
 static int64_t goals_met(const pons__task *task)
 {
@@ -520,13 +326,13 @@ static bool towards(const pons_brain *b, const pons__goal *goal, const pons__run
 // does now.
 static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills)
 {
-    const pons__goal *goal = open_goal(task);
+    const pons__goal *goal = pons__ladder_goal(task);
     double left_m = INFINITY;
     for (size_t i = 0; i < skills->running.n; i++) {
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         const double d = g ? g->left_m : NAN;
-        if (uses_base(r) && !isnan(d) && towards(b, goal, r)) {
+        if (pons__ladder_base(r) && !isnan(d) && towards(b, goal, r)) {
             left_m = fmin(left_m, d);
         }
     }

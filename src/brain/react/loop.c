@@ -75,13 +75,11 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
 // How a task ends whose plan it was; NULL: it was not the plan that ended it.
 static const char *plan_status(const pons__task_plan *state)
 {
-    const char *status = pons_get_str(state ? state->plan : NULL, "status", "");
-    if (!state || strcmp(state->kind, "given") != 0) {
-        return NULL;
-    }
-    return strcmp(status, "failed") == 0      ? "failed"
-           : strcmp(status, "cancelled") == 0 ? "cancelled"
-                                              : NULL;
+    const int status = pons__task_plan_status(state);
+    return !state || strcmp(state->kind, "given") != 0 ? NULL
+           : status == PONS_PLAN_FAILED || status == PONS_PLAN_CANCELLED
+               ? pons_plan_status_word(status)
+               : NULL;
 }
 
 static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status)
@@ -117,21 +115,26 @@ int pons__after_loop(pons_cx *cx, void *user, pons_error *err)
 {
     (void)user;
     (void)err;
-    const pons_value *react = pons_cx_get(cx, "react");
-    const bool ended =
-        json_is_string(pons_get(react, "stop_reason")) || pons_get_bool(react, "rollover", false);
+    pons__react *react = pons__react_read(cx);
+    const bool ended = *react->stop_reason || react->rollover;
+    pons__record_free(&pons__react_record, react);
     pons_cx_goto(cx, ended ? PONS_END : "build_observation");
     return PONS_OK;
 }
 
 // ---- what the nodes share -----------------------------------------------------------------------
 
+pons__react *pons__react_read(pons_cx *cx)
+{
+    return pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
+}
+
 void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b)
 {
     const pons_value *skills = pons_cx_get(cx, "skills");
     *t = (pons__turn){.b = b,
                       .cx = cx,
-                      .react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react")),
+                      .react = pons__react_read(cx),
                       .skills = pons__record_read(&pons__skills_record, skills),
                       .skills_changed = !skills};
     if (!t->react->approved) {
@@ -167,14 +170,16 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
     const size_t n = json_array_size(old);
     pons_value *update = json_array();
     for (size_t i = 0; n > MESSAGES_KEPT && i < n / 2; i++) {
+        pons__message *gone = pons__record_read(&pons__message_record, json_array_get(old, i));
         json_array_append_new(
-            update, pons_object("type", json_string("remove"), "id",
-                                json_string(pons_get_str(json_array_get(old, i), "id", "")), NULL));
+            update, pons_object("type", json_string("remove"), "id", json_string(gone->id), NULL));
+        pons__record_free(&pons__message_record, gone);
     }
     char id[PONS_ID_MAX];
     pons_cx_id(cx, id);
-    json_array_append_new(update, pons_object("id", json_string(id), "role", json_string(role),
-                                              "content", json_string(text), NULL));
+    json_array_append_new(
+        update, pons__record_write(&pons__message_record,
+                                   &(pons__message){.id = id, .role = role, .content = text}));
     free(text);
     pons_cx_put(cx, "messages", update);
 }
@@ -182,10 +187,10 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
 void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                         const pons_value *args, const char *state, const char *why)
 {
-    const pons_value *task = pons_get(pons_cx_get(cx, "react"), "task");
+    pons__react *react = pons__react_read(cx);
     pons_autovalue empty = json_object();
     const pons__effect_told told = {.goal_id = id,
-                                    .task_id = pons_get_str(task, "id", NULL),
+                                    .task_id = react->task ? react->task->id : NULL,
                                     .skill = skill,
                                     .args = args ? args : empty,
                                     .state = state,
@@ -193,4 +198,5 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
     pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
     pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
     pons__event_emit(b, cx, &pons__effect_told_record, &told);
+    pons__record_free(&pons__react_record, react);
 }

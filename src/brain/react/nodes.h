@@ -23,6 +23,7 @@ typedef struct pons__turn {
     bool skills_changed;
 } pons__turn;
 
+pons__react *pons__react_read(pons_cx *cx); // the channel, new
 void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b);
 // Puts them where rc is not negative; frees them. Returns rc, or a failure.
 int pons__turn_end(pons__turn *t, int rc);

@@ -73,10 +73,9 @@ static void take_inbox(pons__turn *t, pons_error *err)
     json_t *msg;
     json_array_foreach(pons_cx_inbox(t->cx, err), i, msg)
     {
-        const char *kind = pons_get_str(msg, "kind", "");
-        const pons_value *value = pons_get(msg, "value");
-        if (strcmp(kind, "activate") == 0) {
-            pons__activate *mail = pons__record_read(&pons__activate_record, value);
+        pons__mail *letter = pons__record_read(&pons__mail_record, msg);
+        if (letter->kind == PONS_MAIL_ACTIVATE) {
+            pons__activate *mail = pons__record_read(&pons__activate_record, letter->value);
             pons__react *fresh = activated(mail);
             fresh->pace = t->react->pace; // a new activation is no new patience
             t->react->pace = NULL;
@@ -87,8 +86,8 @@ static void take_inbox(pons__turn *t, pons_error *err)
             // results of an earlier activation are not this one's
             pons__record_free(&pons__result_record, t->skills->last_result);
             t->skills->last_result = NULL;
-        } else if (strcmp(kind, "preempt") == 0) {
-            pons__preempt *mail = pons__record_read(&pons__preempt_record, value);
+        } else if (letter->kind == PONS_MAIL_PREEMPT) {
+            pons__preempt *mail = pons__record_read(&pons__preempt_record, letter->value);
             if (mail->activation == t->react->activation) {
                 pons__record_free(&pons__preempt_record, t->react->preempt);
                 t->react->preempt = mail;
@@ -96,6 +95,7 @@ static void take_inbox(pons__turn *t, pons_error *err)
                 pons__record_free(&pons__preempt_record, mail);
             }
         }
+        pons__record_free(&pons__mail_record, letter);
     }
     if (!begun) {
         pons__activate none = {.mode = PONS_MODE_EXEC, .reason = ""};

@@ -384,7 +384,8 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
     if (call->is_fallback) {
         return run_skill(user, call, out, err);
     }
-    const int rc = pons_await(p->cx, "knowledge", pons_object("query", json_string(query), NULL),
+    const pons__sought sought = {.query = query};
+    const int rc = pons_await(p->cx, "knowledge", pons__record_write(&pons__sought_record, &sought),
                               SEARCH_MS, &found, err);
     if (rc < 0) {
         p->searches = rc == PONS_EPARKED;
@@ -394,9 +395,9 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         because(p, call, "the kernel took over");
         return PONS_EPARKED;
     }
-    const char *why = pons_get_bool(found, "timeout", false) ? "the search took too long"
-                                                             : pons_get_str(found, "error", NULL);
-    pons_plan_found(call, found, why, out);
+    pons__sought_in_vain *vain = pons__record_read(&pons__sought_in_vain_record, found);
+    pons_plan_found(call, found, vain->timeout ? "the search took too long" : vain->error, out);
+    pons__record_free(&pons__sought_in_vain_record, vain);
     return PONS_OK;
 }
 

@@ -7,6 +7,8 @@
 //     typed, the agent hears ------------------------------------> a turn, or an answer
 //     typed, a turn is under way ----> queue ----the turn is over---> a turn
 //     /word -------------------------------------------------------> chat_commands.c
+//     "stop" -------------------------------------------> the wheels, and the turn's end: chat_stop.c
+//     "slower" -----------------------------------------> the body: chat_pace.c
 //
 // Ctrl-C while the agent works stops the turn, keeps what was said, and gives the queue up: what was
 // meant to follow may not fit any more. On a line that has something it empties the line; otherwise it
@@ -62,8 +64,12 @@ int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
         cli_agent_view_note(&s->view, "first the turn of %s that was cut short", s->thread);
         rc = loop(s, true, err);
     }
-    rc = rc < 0 || !words || leave ? rc : pons_agent_say(s->a, words, err);
+    const bool paced = rc >= 0 && words && !leave && cli_chat_pace(s, words);
+    rc = rc < 0 || !words || leave || paced ? rc : pons_agent_say(s->a, words, err);
     rc = rc < 0 ? rc : loop(s, !chats, err);
+    if (rc >= 0 && paced) {
+        return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;
+    }
     return rc < 0 ? rc : chats && s->prompting ? PONS_OK : turn_outcome(s);
 }
 
@@ -76,6 +82,7 @@ void cli_chat_close(cli_chat *s)
         close(s->wake_fd);
     }
     s->wake_fd = -1;
+    cli_pace_end(&s->pace);
 }
 
 // A prompt that stands already goes on with the next session.
@@ -123,6 +130,7 @@ static int loop(cli_chat *s, bool one_turn, pons_error *err)
             s->view.window = pons_get_int(budget, "context_tokens", 0);
         }
         look_around(s);
+        cli_chat_pace_look(s);
         const pons_agent_state state = pons_agent_state_get(s->a);
         if (interrupts > 0) {
             bool leaves = false;
@@ -134,7 +142,8 @@ static int loop(cli_chat *s, bool one_turn, pons_error *err)
         }
         const bool person =
             s->prompting || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json);
-        if (one_turn && (state == PONS_AGENT_IDLE || (state == PONS_AGENT_WAITING && !person))) {
+        if (one_turn && !s->pace.link &&
+            (state == PONS_AGENT_IDLE || (state == PONS_AGENT_WAITING && !person))) {
             break;
         }
         if (state == PONS_AGENT_WAITING && !s->asked) {
@@ -147,25 +156,27 @@ static int loop(cli_chat *s, bool one_turn, pons_error *err)
         } else if (state != PONS_AGENT_WAITING) {
             s->asked = false;
         }
-        if (state == PONS_AGENT_IDLE && say_next(s)) {
+        if (state == PONS_AGENT_IDLE && !s->pace.link && say_next(s)) {
             continue;
         }
         // Words are taken when the agent can hear them; a person may type at any time.
-        const bool hears = (s->prompting || state != PONS_AGENT_WORKING) &&
+        const bool hears = (s->prompting || (state != PONS_AGENT_WORKING && !s->pace.link)) &&
                            !(one_turn && state != PONS_AGENT_WAITING);
         if (hears && next_line(s)) {
             continue;
         }
-        if (!one_turn && !s->stdin_open && state != PONS_AGENT_WORKING) {
+        if (!one_turn && !s->stdin_open && state != PONS_AGENT_WORKING && !s->pace.link) {
             break; // the end of what was piped in
         }
         const bool listens = s->stdin_open && hears;
         struct pollfd fds[FDS_MAX];
-        size_t n = pons_agent_fds(s->a, fds, FDS_MAX - 2);
+        size_t n = pons_agent_fds(s->a, fds, FDS_MAX - 3);
         const size_t wake = n;
         fds[n++] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
         const size_t input = n;
         fds[n++] = (struct pollfd){.fd = listens ? STDIN_FILENO : -1, .events = POLLIN};
+        fds[n++] =
+            (struct pollfd){.fd = s->pace.link ? pons_link_fd(s->pace.link) : -1, .events = POLLIN};
         int64_t wait_ns = pons_agent_next_due_ns(s->a) - pons_now_ns(&s->clock);
         wait_ns = wait_ns < 0 ? 0 : wait_ns > PONS_NS_PER_S ? PONS_NS_PER_S : wait_ns;
         const struct timespec ts = {.tv_sec = wait_ns / PONS_NS_PER_S,
@@ -351,11 +362,19 @@ static int take_line(cli_chat *s, const char *line)
 {
     pons_error err = PONS_ERROR_INIT;
     const char *text = line + strspn(line, " \t\r\n");
-    if (!*text || cli_chat_command(s, text)) {
+    const pons_agent_state state = pons_agent_state_get(s->a);
+    if (*text && cli_chat_stop(s, text)) {
+        interrupts += state != PONS_AGENT_IDLE;
         return PONS_OK;
     }
-    const pons_agent_state state = pons_agent_state_get(s->a);
-    if (state == PONS_AGENT_WORKING) {
+    if (!*text || cli_chat_command(s, text) || cli_chat_pace(s, text)) {
+        return PONS_OK;
+    }
+    if (s->pace.link && state == PONS_AGENT_WAITING) { // which question it answers may change
+        cli_agent_view_note(&s->view, "the body has not answered yet: say that again");
+        return PONS_OK;
+    }
+    if (state == PONS_AGENT_WORKING || s->pace.link) {
         if (json_array_size(s->queue) >= QUEUE_MAX) {
             cli_agent_view_note(&s->view, "%d wait already: this was not taken", QUEUE_MAX);
             return PONS_OK;

@@ -3,6 +3,7 @@
 #define CLI_AGENT_CHAT_H
 
 #include "cli/agent/agent_cli.h"
+#include "cli/pace.h"
 #include "pons/traces.h"
 
 #define CLI_SESSION_DEFAULT "agent"
@@ -14,6 +15,7 @@ typedef struct cli_chat {
     char folder[PATH_MAX];      // the working folder
     bool model_chosen;          // by --model or /model: it stands before the configuration's
     pons_clock clock;
+    pons_policy policy; // what a person says to the robot
     pons_store store;
     pons_llm llm;
     cli_agent_parts parts;
@@ -25,9 +27,11 @@ typedef struct cli_chat {
     bool again;               // the same once more: another model
     pons_value *queue;        // an array of words that are said when the turn is over
     int wake_fd;
-    pons_buf input; // read, and not taken yet
-    size_t scanned; // of it, where no line ends
-    bool too_long;  // the line that is being read is dropped up to its end
+    pons_buf input;   // read, and not taken yet
+    size_t scanned;   // of it, where no line ends
+    bool too_long;    // the line that is being read is dropped up to its end
+    cli_pace pace;    // a link: the body is asked, and no words are taken before it has answered
+    bool word_failed; // the last word to the robot
 } cli_chat;
 
 // chat.c: a turn of words (NULL: none), what is left of one (resume), or a chat; how it ended.
@@ -40,6 +44,15 @@ bool cli_chat_left(void); // a signal asked to leave
 // chat_commands.c: false: the line is no command but words.
 bool cli_chat_command(cli_chat *s, const char *line);
 pons_value *cli_chat_words(void); // for Tab; new
+
+// chat_stop.c: true: the words were a stop; the robot has it, or word_failed. A turn that is under way is for who
+// calls to end. Also before the session is open.
+bool cli_chat_stop(cli_chat *s, const char *words);
+
+// chat_pace.c: true: the words were about how fast the robot may be and nothing else; the body is told.
+bool cli_chat_pace(cli_chat *s, const char *words);
+void cli_chat_pace_asked(cli_chat *s, const char *words); // "" asks how fast it may be
+void cli_chat_pace_look(cli_chat *s);                     // whether the body has answered
 
 // chat_sessions.c
 typedef struct cli_session_row {

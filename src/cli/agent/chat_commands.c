@@ -13,7 +13,7 @@
 
 typedef struct command {
     const char *name, *args, *help;
-    bool idle; // not while a turn is under way
+    enum { ANY_TIME, ARGS_IDLE, IDLE } when; // whether while a turn is under way; its arguments
     void (*run)(cli_chat *s, const char *rest);
 } command;
 
@@ -25,27 +25,30 @@ static void clear(cli_chat *s, const char *rest);
 static void cost(cli_chat *s, const char *rest);
 static void tools(cli_chat *s, const char *rest);
 static void plan(cli_chat *s, const char *rest);
+static void pace(cli_chat *s, const char *rest);
 static void compact(cli_chat *s, const char *rest);
 static void undo(cli_chat *s, const char *rest);
 static void always(cli_chat *s, const char *rest);
 static void quit(cli_chat *s, const char *rest);
 
 static const command table[] = {
-    {"/help", "", "what there is to say here", false, help},
-    {"/sessions", "[ID]", "the sessions with their first and last words; go on with one", false,
+    {"/help", "", "what there is to say here", ARGS_IDLE, help},
+    {"/sessions", "[ID]", "the sessions with their first and last words; go on with one", ARGS_IDLE,
      sessions},
-    {"/clear", "", "a new session; this one stays", true, clear},
-    {"/model", "[NAME]", "which model answers; take another", false, model},
-    {"/models", "", "which models the server has", false, models},
-    {"/compact", "", "notes in place of what was said so far", true, compact},
+    {"/clear", "", "a new session; this one stays", IDLE, clear},
+    {"/model", "[NAME]", "which model answers; take another", ARGS_IDLE, model},
+    {"/models", "", "which models the server has", ARGS_IDLE, models},
+    {"/compact", "", "notes in place of what was said so far", IDLE, compact},
     {"/undo", "[N]", "take the newest change of a file back, or the newest N; `list`, `force`",
-     true, undo},
-    {"/always", "", "what was allowed for good; `drop N` has it asked about again", false, always},
-    {"/cost", "", "tokens and cost of this session", false, cost},
-    {"/tools", "", "what the model may call, and what it asks about", false, tools},
-    {"/plan", "", "the plan that is under way", false, plan},
-    {"/quit", "", "leave; also Ctrl-D", false, quit},
-    {"/exit", "", "the same", false, quit},
+     IDLE, undo},
+    {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
+     always},
+    {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
+    {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},
+    {"/plan", "", "the plan that is under way", ARGS_IDLE, plan},
+    {"/pace", "[PACE]", "how fast the robot may be: slower, 30%, normal speed", ANY_TIME, pace},
+    {"/quit", "", "leave; also Ctrl-D", ARGS_IDLE, quit},
+    {"/exit", "", "the same", ARGS_IDLE, quit},
 };
 #define COMMANDS (sizeof table / sizeof table[0])
 
@@ -79,7 +82,8 @@ bool cli_chat_command(cli_chat *s, const char *line)
             cli_agent_view_said(&s->view, "agent > ", line);
         }
         const bool busy = pons_agent_state_get(s->a) != PONS_AGENT_IDLE;
-        if (busy && (table[i].idle || (rest[0] && table[i].args[0]))) {
+        if (busy && (table[i].when == IDLE ||
+                     (table[i].when == ARGS_IDLE && rest[0] && table[i].args[0]))) {
             cli_agent_view_note(&s->view, "%s: a turn is under way; Ctrl-C stops it",
                                 table[i].name);
         } else {
@@ -232,6 +236,11 @@ static void plan(cli_chat *s, const char *rest)
         return;
     }
     cli_agent_view_plan(&s->view, now);
+}
+
+static void pace(cli_chat *s, const char *rest)
+{
+    cli_chat_pace_asked(s, rest);
 }
 
 static void compact(cli_chat *s, const char *rest)

@@ -9,6 +9,7 @@
 #include "cli/agent/folder.h"
 #include "cli/agent/undo.h"
 #include "cli/served.h"
+#include "pons/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 
 static int run_agent(cli *c, const char *thread, const char *llm, const char *words, bool resume,
                      const char *folder, bool model_chosen, pons_error *err);
+static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
+                      pons_error *err);
 static int session(cli_chat *s, const char *words, bool resume, pons_error *err);
 static int list_sessions(cli *c, pons_error *err);
 static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_error *err);
@@ -153,34 +156,49 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                   .model_chosen = model_chosen,
                   .input = PONS_BUF_INIT};
     snprintf(s.thread, sizeof s.thread, "%s", thread);
-    int rc = cli_agent_model(llm_spec, &s.clock, &s.llm, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_store(c, &s.store, err);
-    rc = rc < 0 ? rc : find_folder(&s, folder, resume, err);
-    cli_chat_signals();
     cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
-    rc = rc < 0 ? rc : session(&s, words, resume, err);
-    while (rc >= 0 && (s.next[0] || s.again) && !cli_chat_left()) {
-        if (s.next[0]) {
-            snprintf(s.thread, sizeof s.thread, "%s", s.next);
-        }
-        if (s.again) { // another model
-            s.llm.ops->close(s.llm.self);
-            s.llm = (pons_llm){0};
-            rc = cli_agent_model(llm_spec, &s.clock, &s.llm, err);
-        }
-        s.next[0] = '\0';
-        s.again = s.quit = false;
-        rc = rc < 0 ? rc : session(&s, NULL, false, err);
+    int rc = cli_policy(c, &s.policy, err);
+    if (rc >= 0 && words &&
+        cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
+        rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
+    } else {
+        rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
     }
-    cli_prompt_stop();
     cli_agent_view_fini(&s.view);
     pons_value_unref(s.queue);
     pons_buf_fini(&s.input);
-    if (s.llm.ops) {
-        s.llm.ops->close(s.llm.self);
+    pons_rules_close(&s.policy);
+    return rc;
+}
+
+// One after the other, as the person goes from one to the next.
+static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
+                      pons_error *err)
+{
+    int rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+    rc = rc < 0 ? rc : cli_workspace(s->c, true, err);
+    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
+    cli_chat_signals();
+    rc = rc < 0 ? rc : session(s, words, resume, err);
+    while (rc >= 0 && (s->next[0] || s->again) && !cli_chat_left()) {
+        if (s->next[0]) {
+            snprintf(s->thread, sizeof s->thread, "%s", s->next);
+        }
+        if (s->again) { // another model
+            s->llm.ops->close(s->llm.self);
+            s->llm = (pons_llm){0};
+            rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+        }
+        s->next[0] = '\0';
+        s->again = s->quit = false;
+        rc = rc < 0 ? rc : session(s, NULL, false, err);
     }
-    pons_store_close(&s.store);
+    cli_prompt_stop();
+    if (s->llm.ops) {
+        s->llm.ops->close(s->llm.self);
+    }
+    pons_store_close(&s->store);
     return rc;
 }
 

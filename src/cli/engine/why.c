@@ -152,7 +152,49 @@ static void refused(teller *t)
 
 static void asked(teller *t)
 {
+    size_t i;
+    json_t *item;
     pons_buf_printf(t->out, "It asked a person: %s", text(t, "question"));
+    json_array_foreach(pons_get(t->p, "ops"), i, item)
+    {
+        char *args = NULL;
+        pons_buf_printf(t->out, "%s%s %s", i ? "; " : " (", pons_get_str(item, "skill", ""),
+                        pons_value_line(pons_get(item, "args"), &args) >= 0 ? args : "");
+        free(args);
+    }
+    pons_buf_printf(t->out, "%s", i ? ")" : "");
+    json_array_foreach(pons_get(t->p, "options"), i, item)
+    {
+        pons_buf_printf(t->out, "%s%s", i ? ", " : " Options: ", json_string_value(item));
+    }
+}
+
+static void answered_late(teller *t)
+{
+    const pons_value *first = pons_get(t->p, "first");
+    pons_buf_printf(t->out, "%s came too late: ", text(t, "action"));
+    if (json_is_object(first)) {
+        pons_buf_printf(t->out, "%s had answered.", pons_get_str(first, "by", "a person"));
+    } else {
+        pons_buf_printf(t->out, "no such question was open.");
+    }
+}
+
+static void goal_replaced(teller *t)
+{
+    const pons_value *to = pons_get(t->p, "to");
+    const char *zone = pons_get_str(to, "zone", "");
+    char *pose = NULL;
+    if (!*zone && pons_get(to, "pose")) {
+        pons_value_line(pons_get(to, "pose"), &pose);
+    }
+    pons_buf_printf(t->out, "By that edit its goal is now %s.", pose ? pose : zone);
+    free(pose);
+}
+
+static void ignored(teller *t)
+{
+    pons_buf_printf(t->out, "A word did nothing: %s (%s).", text(t, "word"), text(t, "ignored"));
 }
 
 static void answered(teller *t)
@@ -193,6 +235,9 @@ static const struct {
             {"guard.refused", refused},
             {"approval.requested", asked},
             {"approval.resolved", answered},
+            {"approval.late", answered_late},
+            {"goal.replaced", goal_replaced},
+            {"control", ignored},
             {"stop", stopped},
             {"run.done", run_ended}};
 

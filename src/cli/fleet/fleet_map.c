@@ -24,15 +24,7 @@ static double room(void *user, double x, double y)
 // NULL: it has none of that name.
 static const pons_value *zone_of(const pons_value *world, const char *id)
 {
-    size_t i;
-    json_t *zone;
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
-        if (strcmp(pons_get_str(zone, "id", ""), id) == 0) {
-            return zone;
-        }
-    }
-    return NULL;
+    return pons_find(pons_get(world, "zones"), "id", id);
 }
 
 static void add_dock(pons_fleet_bay *bays, size_t *n, const pons_value *world)

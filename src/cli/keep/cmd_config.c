@@ -246,15 +246,34 @@ static int print_file(const char *path, pons_error *err)
     return PONS_OK;
 }
 
+// What is wrong with the one in force. One that is shipped and gone is a fault, too.
+static int look_at(cli *c, const file_row *f, const place_row *at, size_t n, pons_error *fault)
+{
+    char gone[PATH_MAX];
+    if (n == 0) {
+        return f->shipped ? pons_share_path(f->relative[0], gone, sizeof gone, fault) : PONS_OK;
+    }
+    *fault = at->fault;
+    return *at->path ? f->check(c, at->path, fault) : fault->status;
+}
+
+int cli_config_check(cli *c, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (size_t i = 0; i < FILES && rc >= 0; i++) {
+        place_row at[PLACES_MAX];
+        const size_t n = locate(c, &files[i], at);
+        rc = look_at(c, &files[i], at, n, err);
+    }
+    return rc;
+}
+
 // All faults are told; the first is not the last that a person learns of.
 static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, bool *ret_bad)
 {
-    pons_error fault = n ? at->fault : (pons_error)PONS_ERROR_INIT;
-    char gone[PATH_MAX];
+    pons_error fault = PONS_ERROR_INIT;
     const char *from = n ? at->from : "shipped", *path = n ? at->path : "";
-    const int rc = *path ? f->check(c, path, &fault)
-                   : n   ? fault.status
-                         : pons_share_path(f->relative[0], gone, sizeof gone, &fault);
+    const int rc = look_at(c, f, at, n, &fault);
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
     *ret_bad |= rc < 0;
     if (c->json) {
@@ -310,7 +329,7 @@ int cmd_config(cli *c, pons_error *err)
             rc = at->fault.status;
         } else if (show) {
             rc = print_file(at->path, err);
-        } else if (check && (n > 0 || f->shipped)) { // one that is shipped and gone is a fault, too
+        } else if (check && (n > 0 || f->shipped)) {
             check_row(c, f, at, n, &bad);
         } else if (!check) {
             show_row(c, f, at, n);

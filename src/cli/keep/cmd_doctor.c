@@ -7,7 +7,6 @@
 #include "cli/keep/doctor.h"
 #include "pons/module.h"
 #include "pons/picture.h"
-#include "pons/policy.h"
 #include "pons/protect.h"
 #include "pons/tools.h"
 
@@ -148,10 +147,12 @@ static void check_mcp(doctor *d)
     cli_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
     json_array_foreach(status, i, s)
     {
-        char what[80];
+        char what[80], log[128];
         const char *state = pons_get_str(s, "state", "");
         const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;
         snprintf(what, sizeof what, "mcp %s", pons_get_str(s, "name", ""));
+        snprintf(log, sizeof log, "`pons logs mcp-%s` is what it said",
+                 pons_get_str(s, "name", ""));
         snprintf(line, sizeof line, "%s %s, protocol %s, %lld tools",
                  pons_get_str(pons_get(s, "server"), "name", ""),
                  pons_get_str(pons_get(s, "server"), "version", ""),
@@ -160,7 +161,7 @@ static void check_mcp(doctor *d)
                    ready ? line
                    : off ? "disabled"
                          : pons_get_str(s, "error", "no answer yet"),
-                   ready || off ? NULL : "its log is run/mcp-NAME.log of the workspace");
+                   ready || off ? NULL : log);
     }
     mcp.ops->close(mcp.self);
 }
@@ -178,17 +179,17 @@ static void check_graphviz(doctor *d)
 static void check_files(doctor *d)
 {
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue config = NULL;
     pons_autovalue world = NULL;
-    pons_policy policy = {0};
     char line[1024];
-    const bool ok = cli_config(d->c, &config, &err) >= 0 && cli_policy(d->c, &policy, &err) >= 0 &&
-                    cli_world("house", &world, &err) >= 0;
-    pons_rules_close(&policy);
+    const bool sound = cli_config_check(d->c, &err) >= 0;
+    const bool ok = sound && cli_world("house", &world, &err) >= 0;
     doctor_say(d, "files", ok ? "ok" : "missing",
-               ok ? "rules, intents and the house world are read and valid"
+               ok ? "each file of the configuration and the house world are read and valid"
                   : pons_error_line(&err, line, sizeof line),
-               ok ? NULL : "set PONS_SHARE to the folder that has worlds/ and config/");
+               ok ? NULL
+               : err.status == PONS_ENOTFOUND
+                   ? "set PONS_SHARE to the folder that has worlds/ and config/"
+                   : "`pons config check` says all that is wrong");
 }
 
 static void check_body(doctor *d)

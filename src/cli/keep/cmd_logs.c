@@ -8,10 +8,11 @@
 #include "cli/cli.h"
 #include "cli/show/secrets.h"
 #include "pons/buf.h"
+#include "pons/meant.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,21 +48,18 @@ static void on_signal(int n)
 static void show_line(const cli *c, log_file *f, bool named, const char *line, size_t n, off_t end)
 {
     const bool shown = end > f->from;
-    if (c->json && shown) {
-        pons_autovalue text = json_stringn(line, n);
-        pons_autovalue row =
-            pons_object("type", json_string("log"), "log", json_string(f->name), "line",
-                        text ? pons_value_ref(text) : json_string("…"), NULL);
+    char *text = strndup(line, n);
+    char *clean = text ? cli_line_without_secrets(&f->in_key, text) : NULL;
+    if (clean && shown && c->json) {
+        pons_value *whole = json_string(clean);
+        pons_autovalue row = pons_object("type", json_string("log"), "log", json_string(f->name),
+                                         "line", whole ? whole : json_string("…"), NULL);
         cli_print_json(row);
-    } else if (!c->json) {
-        char *text = strndup(line, n);
-        char *clean = text ? cli_line_without_secrets(&f->in_key, text) : NULL;
-        if (clean && shown) {
-            cli_out("%s%s%s\n", named ? f->name : "", named ? ": " : "", clean);
-        }
-        free(clean);
-        free(text);
+    } else if (clean && shown) {
+        cli_out("%s%s%s\n", named ? f->name : "", named ? ": " : "", clean);
     }
+    free(clean);
+    free(text);
 }
 
 // What has come, line by line. A file that became shorter is a new one.
@@ -130,6 +128,33 @@ static bool wanted(const cli *c, const char *name)
     return c->argc == 0;
 }
 
+static int is_log(const struct dirent *e)
+{
+    const size_t n = strlen(e->d_name);
+    return n > strlen(".log") && strcmp(e->d_name + n - strlen(".log"), ".log") == 0 &&
+           e->d_name[0] != '.';
+}
+
+// Which there are, beside the one that was meant.
+static int no_log(const cli *c, struct dirent **found, int n, pons_error *err)
+{
+    const char *asked = c->argc ? c->argv[0] : "";
+    char all[512] = "";
+    pons_meant meant = pons_meant_of(asked, strlen(asked));
+    for (int i = 0; i < n; i++) {
+        char *name = found[i]->d_name;
+        const size_t len = strlen(name) - strlen(".log"), used = strlen(all);
+        name[len] = '\0';
+        pons_meant_try(&meant, name, len);
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", name);
+    }
+    return !c->argc ? cli_lacks(err, "%s has no logs", c->run_dir)
+           : meant.best
+               ? cli_lacks(err, "there is no log of %s, did you mean %s?", asked, meant.best)
+           : n > 0 ? cli_lacks(err, "there is no log of %s; there are: %s", asked, all)
+                   : cli_lacks(err, "%s has no such log", c->run_dir);
+}
+
 int cmd_logs(cli *c, pons_error *err)
 {
     const char *lines_text = NULL, *follow = NULL;
@@ -139,27 +164,31 @@ int cmd_logs(cli *c, pons_error *err)
                                   {NULL, NULL, NULL, NULL}};
     static log_file logs[LOGS_MAX];
     size_t n = 0;
-    char pattern[PATH_MAX + 8];
-    glob_t found;
+    struct dirent **found = NULL;
     int rc = cli_parse(c, options, err);
     rc = rc >= 0 && lines_text ? cli_number(lines_text, "--lines", 0, LINES_MAX, &lines, err) : rc;
     if (rc < 0) {
         return rc;
     }
-    snprintf(pattern, sizeof pattern, "%s/*.log", c->run_dir);
-    const int globbed = glob(pattern, 0, NULL, &found);
-    for (size_t i = 0; globbed == 0 && i < found.gl_pathc && n < LOGS_MAX; i++) {
-        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+    const int all = scandir(c->run_dir, &found, is_log, alphasort);
+    for (int i = 0; i < all && n < LOGS_MAX; i++) {
+        const char *name = found[i]->d_name;
+        char path[PATH_MAX + sizeof found[i]->d_name];
         log_file *f = &logs[n];
         if (wanted(c, name)) {
-            f->fd = open(found.gl_pathv[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+            snprintf(path, sizeof path, "%s/%s", c->run_dir, name);
+            f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
             snprintf(f->name, sizeof f->name, "%.*s", (int)(strlen(name) - strlen(".log")), name);
             n += f->fd >= 0;
         }
     }
-    globfree(&found);
-    if (n == 0) {
-        return cli_lacks(err, c->argc ? "%s has no such log" : "%s has no logs", c->run_dir);
+    rc = n > 0 ? PONS_OK : no_log(c, found, all > 0 ? all : 0, err);
+    for (int i = 0; i < all; i++) {
+        free(found[i]);
+    }
+    free(found);
+    if (rc < 0) {
+        return rc;
     }
     if (follow) {
         signal(SIGINT, on_signal);

@@ -10,9 +10,10 @@
 #include "pons/graph_module.h"
 #include "pons/module.h"
 
-#include <glob.h>
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct kind {
@@ -61,16 +62,22 @@ static void look(doctor *d, const char *file)
                abi == k->abi ? NULL : "build it again with the headers of this pons");
 }
 
+static int is_module(const struct dirent *e)
+{
+    const size_t n = strlen(e->d_name);
+    return n > strlen(".so") && strcmp(e->d_name + n - strlen(".so"), ".so") == 0 &&
+           e->d_name[0] != '.';
+}
+
 void doctor_modules(doctor *d)
 {
-    char pattern[PATH_MAX + 16];
-    glob_t found = {0};
-    snprintf(pattern, sizeof pattern, "%s/lib/*.so", d->c->workspace);
-    if (glob(pattern, 0, NULL, &found) != 0) {
-        return;
+    char dir[PATH_MAX + 8];
+    struct dirent **found = NULL;
+    snprintf(dir, sizeof dir, "%s/lib", d->c->workspace);
+    const int n = scandir(dir, &found, is_module, alphasort);
+    for (int i = 0; i < n; i++) {
+        look(d, found[i]->d_name);
+        free(found[i]);
     }
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        look(d, strrchr(found.gl_pathv[i], '/') + 1);
-    }
-    globfree(&found);
+    free(found);
 }

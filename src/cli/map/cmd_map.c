@@ -109,7 +109,8 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
 // What of the floor its robot covers.
 static void tell_robot(const pons_value *world)
 {
-    const pons_value *r = pons_get(world, "robot"), *lidar = pons_get(r, "lidar_at");
+    const pons_value *r = pons_get(world, "robot"), *link = pons_get(r, "lidar_at"),
+                     *sees = pons_get(world, "lidar"), *lidar = pons_get(sees, "pose");
     const char *urdf = pons_get_str(r, "urdf", NULL);
     const double turning = pons_get_num(r, "turning_radius_m", 0.0);
     pons_footprint f;
@@ -125,9 +126,16 @@ static void tell_robot(const pons_value *world)
         cli_out(", turning radius %g m", turning);
     }
     if (lidar) {
-        cli_out(", lidar %s at %.2f %.2f, %.2f m up", pons_get_str(lidar, "link", ""),
-                pons_get_num(lidar, "x", 0.0), pons_get_num(lidar, "y", 0.0),
-                pons_get_num(lidar, "z", 0.0));
+        cli_out(", lidar %s%sat %.2f %.2f, yaw %.2f", pons_get_str(link, "link", ""),
+                link ? " " : "", pons_get_num(lidar, "x", 0.0), pons_get_num(lidar, "y", 0.0),
+                pons_get_num(lidar, "yaw", 0.0));
+    }
+    if (lidar && link) {
+        cli_out(", %.2f m up", pons_get_num(link, "z", 0.0));
+    }
+    if (lidar) {
+        cli_out(", sees %g to %g m", pons_get_num(sees, "range_min", 0.0),
+                pons_get_num(sees, "range_max", 0.0));
     }
     cli_out("\n");
 }

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum { NAME_MAX_BYTES = 63 };
-static const double ROOM_M = 0.15;  // beyond the robot's radius, where it starts
+// Beyond the robot's radius, where it starts: as much as the planner keeps, too; else what the robot needs.
+static const double ROOMS_M[] = {0.3, 0.15};
 static const double SEARCH_M = 0.1; // from one place that is tried to the next
 
 typedef struct job {
@@ -92,17 +93,8 @@ static bool has_room(const pons_map *m, double x, double y, double radius_m)
 }
 
 // The free place nearest to where the map's frame begins: there a robot stood when it began to map.
-static int find_start(job *j, pons_error *err)
+static bool start_near_origin(job *j, double radius)
 {
-    const double radius = pons_get_num(pons_get(j->robot_world, "robot"), "radius_m", 0.0) + ROOM_M;
-    if (j->what->start) {
-        const int rc = map_pose(j->what->start, "--start", &j->start, err);
-        if (rc == PONS_OK && !has_room(j->m, j->start.x, j->start.y, radius)) {
-            return cli_bad(err, "--start %s has not %.2f m of free floor around it", j->what->start,
-                           radius);
-        }
-        return rc;
-    }
     const double *b = pons_map_about(j->m)->bounds;
     const double cx = fmin(fmax(0.0, b[0]), b[2]), cy = fmin(fmax(0.0, b[1]), b[3]);
     const int rings = (int)ceil(fmax(b[2] - b[0], b[3] - b[1]) / SEARCH_M);
@@ -120,10 +112,28 @@ static int find_start(job *j, pons_error *err)
             }
         }
         if (isfinite(best)) {
-            return PONS_OK;
+            return true;
         }
     }
-    return cli_bad(err, "nowhere in the map has a robot of %.2f m room", radius);
+    return false;
+}
+
+static int find_start(job *j, pons_error *err)
+{
+    const double radius = pons_get_num(pons_get(j->robot_world, "robot"), "radius_m", 0.0);
+    const double least = radius + ROOMS_M[1];
+    if (j->what->start) {
+        const int rc = map_pose(j->what->start, "--start", &j->start, err);
+        if (rc == PONS_OK && !has_room(j->m, j->start.x, j->start.y, least)) {
+            return cli_bad(err, "--start %s has not %.2f m of free floor around it", j->what->start,
+                           least);
+        }
+        return rc;
+    }
+    if (start_near_origin(j, radius + ROOMS_M[0]) || start_near_origin(j, least)) {
+        return PONS_OK;
+    }
+    return cli_bad(err, "nowhere in the map has a robot of %.2f m room", least);
 }
 
 // ---- what is written ----------------------------------------------------------------------------

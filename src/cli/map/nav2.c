@@ -112,6 +112,7 @@ static int write_picture(const sheet *s, layer what, const char *name, pons_erro
     return end(s, f, file, err);
 }
 
+// The servers have the names by which Nav2's bringup knows them since Kilted.
 static void write_filter(const sheet *s, FILE *f, const char *name, int type)
 {
     char whole[PATH_MAX]; // a server's working folder is not ours
@@ -119,9 +120,10 @@ static void write_filter(const sheet *s, FILE *f, const char *name, int type)
         snprintf(whole, sizeof whole, "%s", s->dir);
     }
     fprintf(f,
-            "\n%s_mask_server:\n  ros__parameters:\n    yaml_filename: %s/%s.yaml\n"
+            "\n%s_filter_mask_server:\n  ros__parameters:\n    yaml_filename: %s/%s.yaml\n"
             "    topic_name: /%s_mask\n    frame_id: map\n"
-            "\n%s_info_server:\n  ros__parameters:\n    type: %d\n    filter_info_topic: /%s_info\n"
+            "\n%s_costmap_filter_info_server:\n  ros__parameters:\n    type: %d\n    "
+            "filter_info_topic: /%s_info\n"
             "    mask_topic: /%s_mask\n    base: %s\n    multiplier: %s\n",
             name, whole, name, name, name, type, name, name, type ? "100.0" : "0.0",
             type ? "-1.0" : "1.0");
@@ -258,7 +260,7 @@ int map_nav2(const char *name, const char *dir, pons_error *err)
     }
     if (rc == PONS_OK) {
         cli_out("%s: ros2 launch nav2_bringup bringup_launch.py map:=%s/map.yaml "
-                "params_file:=%s/nav2_params.yaml\n",
+                "params_file:=ROBOT.yaml, with %s/nav2_params.yaml merged into the robot's own\n",
                 dir, dir, dir);
     }
     pons_ground_close(ground);

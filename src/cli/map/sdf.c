@@ -191,17 +191,18 @@ static void write_caster(const char *end, double x, double radius)
 static void write_sensors(const pons_value *lidar)
 {
     const int64_t n = pons_get_int(lidar, "beams", 120);
+    const pons_pose2 at = pose_of(pons_get(lidar, "pose"));
     const double from = pons_get_num(lidar, "angle_min", -M_PI),
                  to = pons_get_num(lidar, "angle_max", M_PI);
-    cli_out("        <sensor name=\"lidar\" type=\"gpu_lidar\">\n          <pose>0 0 %.3f 0 0 "
-            "0</pose>\n"
+    cli_out("        <sensor name=\"lidar\" type=\"gpu_lidar\">\n          <pose>%g %g %.3f 0 0 "
+            "%g</pose>\n"
             "          <topic>/model/robot/scan</topic>\n          <update_rate>%g</update_rate>\n"
             "          <lidar><scan><horizontal><samples>%lld</samples><resolution>1</resolution>"
             "<min_angle>%.6f</min_angle><max_angle>%.6f</max_angle></horizontal></scan>"
             "<range><min>%g</min><max>%g</max></range>"
             "<noise><type>gaussian</type><mean>0</mean><stddev>%g</stddev></noise></lidar>\n"
             "          <always_on>true</always_on>\n        </sensor>\n",
-            LIDAR_Z_M, pons_get_num(lidar, "hz", 10), (long long)n, from,
+            at.x, at.y, LIDAR_Z_M, at.yaw, pons_get_num(lidar, "hz", 10), (long long)n, from,
             to - (to - from) / (double)n, pons_get_num(lidar, "range_min", 0.05),
             pons_get_num(lidar, "range_max", 10), pons_get_num(lidar, "noise_m", 0));
     cli_out("        <sensor name=\"bumper\" type=\"contact\">\n"

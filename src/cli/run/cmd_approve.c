@@ -7,6 +7,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/show/answer.h"
 #include "pons/buf.h"
+#include "pons/policy.h"
 
 #include <poll.h>
 #include <pwd.h>
@@ -20,7 +21,7 @@
 #define LOOK_EVERY_MS    10
 
 static int same_person(const cli *c, pons_error *err);
-static int check_edit(const pons_value *question, const pons_value *answer, pons_error *err);
+static bool halts(const cli *c, const pons_value *answer);
 static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
                        const char *id, pons_error *err);
 static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
@@ -100,12 +101,28 @@ int cmd_approve(cli *c, pons_error *err)
         rc = cli_agent_approve(c, store, thread, answer, id, err);
     } else if (rc >= 0 && always) {
         rc = never_always("the robot's brain", err);
+    } else if (rc >= 0 && halts(c, answer)) {
+        rc = cli_halt(c, store, thread, pons_get_str(answer, "answer", ""), err);
     } else if (rc >= 0) {
         rc = answer ? answer_open(c, store, thread, answer, id, err)
                     : show_approval(c, store, thread, err);
     }
     pons_store_close(&store);
     return rc;
+}
+
+// Words that stop or pause the robot do that, whatever is asked.
+static bool halts(const cli *c, const pons_value *answer)
+{
+    const char *words = pons_get_str(answer, "answer", NULL);
+    pons_policy policy = {0};
+    pons_error none = PONS_ERROR_INIT;
+    if (!words || cli_policy(c, &policy, &none) < 0) {
+        return false;
+    }
+    const bool yes = cli_halts(&policy, words);
+    pons_rules_close(&policy);
+    return yes;
 }
 
 // The question that is open, when it is the one that is meant. Of several one must be named.
@@ -234,33 +251,13 @@ int cli_answer(const char *action, const char *rest, pons_value **ret, pons_erro
     return PONS_OK;
 }
 
-// Why this edit could not be one.
-static int check_edit(const pons_value *question, const pons_value *answer, pons_error *err)
-{
-    const size_t n = json_array_size(pons_get(question, "ops"));
-    const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
-    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0 || pons_get(answer, "ops")) {
-        return PONS_OK;
-    }
-    if (n == 0) {
-        return cli_bad(err, "approve: the question has no operation to edit");
-    }
-    if (at < 1 || at > (int64_t)n) {
-        return cli_bad(err,
-                       at == 0 ? "approve: there are %zu operations: edit N JSON says which"
-                               : "approve: there are %zu operations, and none of that number",
-                       n);
-    }
-    return PONS_OK;
-}
-
 // ---- an answer ----------------------------------------------------------------------------------
 
 static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
                            pons_value *answer, pons_error *err)
 {
     const char *id = pons_get_str(question, "id", "");
-    int rc = check_edit(question, answer, err);
+    int rc = cli_question_fits(question, answer, err);
     if (rc < 0) {
         return rc;
     }
@@ -416,11 +413,8 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
     {
         cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
         cli_question_show(question, print_line, NULL);
-        const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");
-        cli_out("pons approve %s%s%s%s\n", thread, several ? " --id " : "",
-                several ? pons_get_str(question, "id", "") : "",
-                words ? " answer WORDS | reject REASON"
-                      : " approve | edit [N] JSON | reject REASON");
+        cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
+                several ? pons_get_str(question, "id", "") : "", cli_question_takes(question));
     }
     if (json_array_size(approvals) == 0) {
         cli_out("%s waits for nobody\n", thread);

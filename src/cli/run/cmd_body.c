@@ -141,6 +141,8 @@ int cmd_body(cli *c, pons_error *err)
         rc =
             cli_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");
     }
+    signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
+    signal(SIGTERM, on_signal);
     rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, world_name, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
@@ -164,8 +166,6 @@ int cmd_body(cli *c, pons_error *err)
     o.speed = speed;
     o.battery_pct = battery;
     o.for_run = for_run != NULL;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", driver, world_name, c->run_dir);
     }

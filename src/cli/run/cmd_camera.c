@@ -13,15 +13,7 @@
 
 static const pons_value *entry(const pons_value *world, const char *name)
 {
-    size_t i;
-    json_t *c;
-    json_array_foreach(pons_get(world, "cameras"), i, c)
-    {
-        if (strcmp(pons_get_str(c, "id", ""), name) == 0) {
-            return c;
-        }
-    }
-    return NULL;
+    return pons_find(pons_get(world, "cameras"), "id", name);
 }
 
 static int unknown(const pons_value *world, const char *name, pons_error *err)

@@ -244,7 +244,13 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
         pons_autovalue place = NULL; // a name for where it stands needs no world
-        if (policy->ops->place(policy->self, goals[i], &place, &(pons_error)PONS_ERROR_INIT) >= 0) {
+        pons_error nameless = PONS_ERROR_INIT;
+        const int named = policy->ops->place(policy->self, goals[i], &place, &nameless);
+        if (named == PONS_EINVAL) {
+            rc = cli_bad(err, "goal %d, '%s': %s", i + 1, goals[i], nameless.message);
+            continue;
+        }
+        if (named >= 0) {
             if (n > 1) { // it is heard at once, and would name the place where the others begin
                 rc = cli_bad(err,
                              "goal %d, '%s', is about where the robot stands: say it alone, there",

@@ -9,27 +9,14 @@
 
 static void print_status(const pons_value *s);
 
-static const pons_value *called(const pons_value *list, const char *text)
-{
-    size_t i = 0;
-    const pons_value *t = NULL;
-    json_array_foreach(list, i, t)
-    {
-        if (strcmp(pons_get_str(t, "text", ""), text) == 0) {
-            return t;
-        }
-    }
-    return NULL;
-}
-
 const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over)
 {
     const pons_value *active = pons_get(status, "active_task");
     const pons_value *mine = strcmp(pons_get_str(active, "text", ""), text) == 0
                                  ? active
-                                 : called(pons_get(status, "queue"), text);
+                                 : pons_find(pons_get(status, "queue"), "text", text);
     *ret_over = !mine;
-    return mine ? mine : called(pons_get(status, "finished"), text);
+    return mine ? mine : pons_find(pons_get(status, "finished"), "text", text);
 }
 
 int cmd_status(cli *c, pons_error *err)

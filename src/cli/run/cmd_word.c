@@ -19,6 +19,7 @@
 
 #define STOP_TIMEOUT_MS    1000
 #define OBSERVE_TIMEOUT_MS 500
+#define PRIORITY_MAX       1000
 
 static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
                 pons_error *err);
@@ -182,18 +183,27 @@ int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_e
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         known = known || strcmp(priority, words[i]) == 0;
     }
-    double number = 0.0, s = 0.0;
-    int rc = known ? PONS_OK : cli_number(priority, "--priority", 0.0, 1000.0, &number, err);
-    if (rc < 0 || !deadline) {
-        return rc;
+    // The brain reads digits, and takes what it cannot read for the usual priority.
+    const size_t n_digits = known ? 0 : strspn(priority, "0123456789");
+    known = known || (n_digits > 0 && n_digits < 5 && priority[n_digits] == '\0' &&
+                      strtol(priority, NULL, 10) <= PRIORITY_MAX);
+    if (!known) {
+        return cli_bad(err,
+                       "--priority takes background, user, urgent, or a whole number from 0 to %d, "
+                       "not '%s'",
+                       PRIORITY_MAX, priority);
     }
+    if (!deadline) {
+        return PONS_OK;
+    }
+    double s = 0.0;
     const size_t n = strlen(deadline);
     const char unit = n > 1 ? deadline[n - 1] : '\0';
     const double each = unit == 'm' ? 60.0 : unit == 'h' ? 3600.0 : 1.0;
     char digits[32];
     snprintf(digits, sizeof digits, "%.*s",
              (int)(n - (unit == 'm' || unit == 'h' || unit == 's' ? 1 : 0)), deadline);
-    rc = cli_number(digits, "--deadline", 0.001, 1e7, &s, err);
+    const int rc = cli_number(digits, "--deadline", 0.001, 1e7, &s, err);
     const pons_clock clock = pons_clock_real();
     *ret_ms = clock.wall_ms(clock.ctx) + (int64_t)(s * each * 1e3);
     return rc;
@@ -244,24 +254,6 @@ static pons_value *note_free(cli *c, pons_value *word)
         json_object_set_new(word, "seen_free", json_true());
     }
     return telemetry;
-}
-
-void cli_stop_word(cli *c, const pons_policy *policy, const char *text)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_policy own = {0};
-    pons_autovalue parsed = NULL;
-    pons_autovalue world = json_object();
-    if (!policy && cli_policy(c, &own, &err) < 0) {
-        return;
-    }
-    const pons_policy *p = policy ? policy : &own;
-    if (p->ops->parse(p->self, text, world, &parsed, &err) >= 0 &&
-        strcmp(pons_get_str(parsed, "control", ""), "stop") == 0 &&
-        cli_stop_robots(c, "a person said stop", STOP_TIMEOUT_MS, &err) < 0) {
-        pons_log(PONS_LOG_INFO, "stop", "%s; the brain will send it", err.message);
-    }
-    pons_rules_close(&own);
 }
 
 static int control(cli *c, const char *word, pons_error *err)
@@ -319,9 +311,7 @@ int cmd_stop(cli *c, pons_error *err)
         return cli_unreached(err);
     }
     if (c->json) {
-        pons_autovalue out =
-            pons_object("type", json_string("stop"), "latched", json_true(), "durable", json_true(),
-                        "reason", json_string(reason), NULL);
+        pons_autovalue out = cli_stopped(reason);
         cli_print_json(out);
     } else {
         cli_out("stopped; the latch holds until `pons reset`\n");

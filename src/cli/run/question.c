@@ -1,5 +1,6 @@
-// question.c - what a run asks a person: which of several, and how it is shown.
+// question.c - what a run asks a person: which of several, how it is shown, and what can be an answer to it.
 #include "cli/cli.h"
+#include "pons/brain.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>
@@ -28,6 +29,12 @@ int cli_question_which(const char *thread, const pons_value *open, pons_error *e
     }
     return cli_bad(err, "approve: %s has %zu open questions; --id says which: %s", thread,
                    json_array_size(open), list);
+}
+
+const char *cli_question_takes(const pons_value *question)
+{
+    const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");
+    return words ? "answer WORDS | reject REASON" : "approve | edit [N] JSON | reject REASON";
 }
 
 // Every operation with its number, skill and arguments, and which rule asks.
@@ -72,4 +79,58 @@ void cli_question_show(const pons_value *question, void (*show)(void *user, cons
         pons_buf_printf(&b, "and what runs now is cancelled: %s", json_string_value(op));
         show(user, b.data);
     }
+}
+
+// ---- what fits it -------------------------------------------------------------------------------
+
+// Why this edit could not be one.
+static int check_edit(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    const size_t n = json_array_size(pons_get(question, "ops"));
+    const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
+    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0 || pons_get(answer, "ops")) {
+        return PONS_OK;
+    }
+    if (n == 0) {
+        return cli_bad(err, "approve: the question has no operation to edit");
+    }
+    if (at < 1 || at > (int64_t)n) {
+        return cli_bad(err,
+                       at == 0 ? "approve: there are %zu operations: edit N JSON says which"
+                               : "approve: there are %zu operations, and none of that number",
+                       n);
+    }
+    return PONS_OK;
+}
+
+// A number is an option's: its words, or its place.
+static int check_words(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    const pons_value *options = pons_get(question, "options");
+    const char *words = pons_get_str(answer, "answer", "");
+    const bool number = *words && words[strspn(words, "0123456789")] == '\0';
+    if (json_array_size(options) > 0 && number && !pons_answer_option(options, words)) {
+        return cli_bad(err, "approve: there are %zu options, and none of number %s",
+                       json_array_size(options), words);
+    }
+    return PONS_OK;
+}
+
+// When nobody has answered in time, that was a no.
+static int check_time(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    const int64_t until_ms = pons_get_int(question, "deadline_ms", 0);
+    const pons_clock clock = pons_clock_real();
+    if (until_ms && pons_wall_ms(&clock) >= until_ms &&
+        strcmp(pons_get_str(answer, "action", ""), "reject") != 0) {
+        return cli_bad(err, "approve: nobody answered before the deadline, which is a no");
+    }
+    return PONS_OK;
+}
+
+int cli_question_fits(const pons_value *question, const pons_value *answer, pons_error *err)
+{
+    int rc = check_edit(question, answer, err);
+    rc = rc < 0 ? rc : check_words(question, answer, err);
+    return rc < 0 ? rc : check_time(question, answer, err);
 }

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -51,9 +52,10 @@ typedef struct session {
     int body_failed;       // CLI_FAULTY or CLI_LACKING: a child could not start, and it was said
     int wake_fd;
     bool stdin_open;
-    bool prompting; // standard input is a person's terminal
-    int left;       // tasks that a prompt is left with
-    bool left_idle; // it is left with none
+    bool prompting;       // standard input is a person's terminal
+    int left;             // tasks that a prompt is left with
+    bool left_idle;       // it is left with none
+    bool refused, tasked; // a word about place, time or pace was refused; there was a task
     size_t line_length;
     char line[STDIN_LINE_MAX];
     pons_ws_live *files;      // of a workspace that has them, else NULL
@@ -83,6 +85,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err);
 static int open_knowledge(void *user, pons_tools *ret, pons_error *err);
 static void start_body(session *s);
 static void reap_body(session *s);
+static void end_unheard_body(session *s);
 static void on_event(void *user, const pons_event *ev);
 static void judge(void *user, const char *skill, const pons_value *args, bool asked,
                   pons_value *rules);
@@ -95,6 +98,7 @@ static void read_stdin(session *s);
 static void on_prompt_line(void *user, const char *text);
 static void answer_line(session *s, char *text);
 static void say_line(session *s, char *text);
+static bool speak_line(session *s, const char *text);
 static bool take_line(session *s, char ret[STDIN_LINE_MAX]);
 static bool hold(session *s);
 static void step_line(session *s, const char *text);
@@ -168,6 +172,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         o->guest->close(o->guest->user);
     }
     cli_files_close(&s.files, &s.hal_lock);
+    end_unheard_body(&s);
     pons_brain_close(s.brain);
     cli_notify_close(s.notify);
     pons_traces_close(s.traces);
@@ -378,8 +383,8 @@ static int session_outcome(session *s)
         return PONS_OK; // whatever became of its tasks has been seen
     }
     switch (pons_brain_outcome_get(s->brain)) {
-    case PONS_BRAIN_SUCCEEDED:
-        return PONS_OK;
+    case PONS_BRAIN_SUCCEEDED: // all that it was told came to nothing, and there was nothing else
+        return s->refused && !s->tasked && s->o->n_goals > 0 ? CLI_NO_SUCCESS : PONS_OK;
     case PONS_BRAIN_WAITING:
         return CLI_WAITING;
     case PONS_BRAIN_RUNNING:
@@ -409,7 +414,11 @@ static void on_signal(int number)
 
 static void on_event(void *user, const pons_event *ev)
 {
-    const session *s = user;
+    session *s = user;
+    s->refused = s->refused || strcmp(ev->type, "place.refused") == 0 ||
+                 strcmp(ev->type, "schedule.refused") == 0 ||
+                 strcmp(ev->type, "tempo.refused") == 0;
+    s->tasked = s->tasked || strcmp(ev->type, "task.queued") == 0;
     if (!s->o->guest || !s->o->guest->quiet) {
         cli_display_event(s->display, ev);
     }
@@ -560,6 +569,31 @@ static void reap_body(session *s)
     s->body_failed = code == EXIT_BAD_INPUT ? CLI_FAULTY : CLI_LACKING;
 }
 
+// A body that we have started and that has not said hello to us was told nothing, and cannot be told to end either: it
+// would wait for somebody for ten minutes, with a driver and a world that the next run may not want. Where it listens
+// it may be another brain's by now.
+static void end_unheard_body(session *s)
+{
+    const pons_value *hello = NULL, *telemetry = NULL;
+    char path[PATH_MAX + 16];
+    pons_link *there = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    reap_body(s);
+    if (!s->body || !s->brain) {
+        return;
+    }
+    pons_brain_body(s->brain, &hello, &telemetry);
+    if (pons_get_int(hello, "pid", 0) == s->body) {
+        return;
+    }
+    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    if (pons_link_connect(path, &there, &ignored) >= 0) {
+        pons_link_close(there);
+        return;
+    }
+    kill(s->body, SIGTERM);
+}
+
 // ---- other processes ----------------------------------------------------------------------------
 
 // A datagram on run/brain.sock means: look into the inboxes now.
@@ -708,6 +742,18 @@ static void on_prompt_line(void *user, const char *text)
     say_line(s, line);
 }
 
+// Whether they were a stop that has latched.
+static bool speak_line(session *s, const char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const bool latched = cli_stop_word(s->c, s->policy, text);
+    if (pons_brain_say(s->brain, text, &err) < 0) {
+        char line[1024];
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+    }
+    return latched;
+}
+
 // "approve", "approve edit JSON", "approve reject WHY", or the same without "approve".
 static void answer_line(session *s, char *text)
 {
@@ -722,8 +768,16 @@ static void answer_line(session *s, char *text)
         cli_tell(&err);
         return;
     }
+    const char *words = pons_get_str(answer, "answer", NULL);
+    if (words && cli_halts(s->policy, words)) {
+        speak_line(s, words);
+        return;
+    }
     cli_answer_sign(answer, "the prompt");
-    if (pons_brain_answer(s->brain, answer, &err) < 0) {
+    pons_autovalue status = pons_brain_status(s->brain);
+    const pons_value *first = json_array_get(pons_get(status, "approvals"), 0);
+    if ((first && cli_question_fits(first, answer, &err) < 0) ||
+        pons_brain_answer(s->brain, answer, &err) < 0) {
         char line[1024];
         cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
     }
@@ -745,7 +799,12 @@ static void say_line(session *s, char *text)
         return;
     }
     if (s->o->guest && s->o->guest->said) {
-        s->o->guest->said(s->o->guest->user, text);
+        if (!cli_stops(s->policy, text)) {
+            s->o->guest->said(s->o->guest->user, text);
+            return;
+        }
+        // The robot's, whatever the guest is asked or at work on.
+        s->o->guest->stopped(s->o->guest->user, speak_line(s, text));
         return;
     }
     static const char *const answers[] = {"approve", "answer", "reject", "edit"};
@@ -769,9 +828,5 @@ static void say_line(session *s, char *text)
         cli_print_json(status);
         return;
     }
-    cli_stop_word(s->c, s->policy, text);
-    if (pons_brain_say(s->brain, text, &err) < 0) {
-        char line[1024];
-        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
-    }
+    speak_line(s, text);
 }

@@ -184,6 +184,17 @@ static void said(void *user, const char *line)
     }
 }
 
+static void stopped(void *user, bool latched)
+{
+    prompt *p = user;
+    if (latched) {
+        cli_agent_view_line(&p->view, "", "stopped; the latch holds until `pons reset`");
+    } else {
+        cli_agent_view_note(&p->view, "the body has not said that it stopped; the brain sends it");
+    }
+    give(p, (word){.what = STOP});
+}
+
 // A turn that asks waits: whatever else happens in it, its questions are settled.
 static void look_for_questions(prompt *p, const heard *h)
 {
@@ -295,6 +306,7 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
                                      .quiet = true,
                                      .prompt = "agent",
                                      .said = said,
+                                     .stopped = stopped,
                                      .fd = wake_fd,
                                      .work = work};
     const cli_session_options o = {.thread = THREAD,

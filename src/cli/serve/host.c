@@ -147,6 +147,17 @@ static int control(void *user, const char *thread, const char *word, const char 
     return post(h, thread, "control", value, err);
 }
 
+// One that is open no more is told so by what becomes of the answer.
+static int fits(const cli_host *h, const char *thread, const char *question,
+                const pons_value *answer, pons_error *err)
+{
+    pons_autovalue is = NULL;
+    const int rc = pons_status_read(h->store, thread, NULL, NULL, &is, err);
+    const pons_value *open =
+        rc < 0 ? NULL : cli_question_named(pons_get(is, "approvals"), question);
+    return open ? cli_question_fits(open, answer, err) : rc;
+}
+
 static int answer(void *user, const char *thread, const char *question, pons_value *answer,
                   const char *by, pons_value **ret, pons_error *err)
 {
@@ -157,9 +168,19 @@ static int answer(void *user, const char *thread, const char *question, pons_val
     if (rc < 0) {
         return rc;
     }
+    const char *words = pons_get_str(answer, "answer", NULL);
+    if (words && cli_halts(h->policy, words)) {
+        pons_value *said = NULL;
+        rc = say_as(h, "say", thread, words, &said, err);
+        pons_value_unref(said);
+        *ret =
+            rc < 0 ? NULL : pons_object("verdict", json_string("bound"), "said", json_true(), NULL);
+        return rc;
+    }
     json_object_set_new(answer, "id", json_string(question));
     cli_answer_sign(answer, by);
-    rc = post(h, thread, "answer", answer, err);
+    rc = fits(h, thread, question, answer, err);
+    rc = rc < 0 ? rc : post(h, thread, "answer", answer, err);
     if (rc < 0) {
         return rc;
     }
@@ -197,6 +218,12 @@ static int stop(void *user, const char *reason, pons_error *err)
 {
     const cli_host *h = user;
     return cli_stop_robots(h->c, reason, STOP_MS, err);
+}
+
+static bool stops(void *user, const char *text)
+{
+    const cli_host *h = user;
+    return cli_stops(h->policy, text);
 }
 
 static int world(void *user, const char *name, pons_value **ret, pons_error *err)
@@ -358,6 +385,7 @@ pons_serve_host cli_host_of(cli_host *h)
                              .reset = reset,
                              .place = place,
                              .stop = stop,
+                             .stops = stops,
                              .fork = fork_thread,
                              .life = life,
                              .message = message,

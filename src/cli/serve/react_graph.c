@@ -275,6 +275,10 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     if (!json_is_object(goal)) { // a client may begin wherever it likes
         return pons_error_set(err, PONS_EINVAL, WHERE, "there is no goal: begin with a message");
     }
+    if (json_is_object(pons_cx_get(cx, "question"))) { // what was said to it was no answer
+        pons_cx_goto(cx, "approval");
+        return PONS_OK;
+    }
     pons_value *request = json_copy((pons_value *)(uintptr_t)goal);
     json_object_set_new(request, "thread", json_string(pons_thread_id(pons_cx_thread(cx))));
     const int rc = pons_await(cx, "goal", request, 0, &answer, err);
@@ -341,8 +345,14 @@ static int answer_once(void *user, const pons_value *args, pons_value **ret, pon
 {
     const cli_react *r = user;
     pons_autovalue answer = json_deep_copy(pons_get(args, "answer"));
-    return r->o.host.answer(r->o.host.user, r->thread, pons_get_str(args, "question", ""), answer,
-                            "operator by the API", ret, err);
+    const int rc = r->o.host.answer(r->o.host.user, r->thread, pons_get_str(args, "question", ""),
+                                    answer, "operator by the API", ret, err);
+    if (rc != PONS_EINVAL) {
+        return rc;
+    }
+    *ret = pons_object("verdict", json_string("wrong"), "why", json_string(err->message), NULL);
+    *err = (pons_error)PONS_ERROR_INIT; // it is asked again
+    return PONS_OK;
 }
 
 // The first decision as the brain's answer.
@@ -387,6 +397,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
                *why = pons_get_str(answer, "reason", "");
     const char *verdict = pons_get_str(became, "verdict", "bound");
     const bool counts = strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0;
+    const char *wrong = pons_get_str(became, "why", NULL);
     const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
     pons_autovalue list = json_array();
     if (pons_get(answer, "args") && counts) { // shown as it was edited
@@ -397,12 +408,14 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
                           json_sprintf("answer-%s", pons_get_str(question, "id", "")),
                           "tool_call_id", pons_value_ref(pons_get(question, "id")), "name",
                           json_string(pons_get_str(op, "skill", "question")), "content",
-                          counts ? json_string(*why ? why : action)
-                                 : json_sprintf("somebody else was first (%s)", verdict),
+                          counts  ? json_string(*why ? why : action)
+                          : wrong ? json_string(wrong)
+                                  : json_sprintf("somebody else was first (%s)", verdict),
                           "status",
-                          json_string(strcmp(action, "reject") == 0 ? "error" : "success"), NULL));
+                          json_string(wrong || strcmp(action, "reject") == 0 ? "error" : "success"),
+                          NULL));
     pons_cx_put(cx, "messages", pons_value_ref(list));
-    pons_cx_put(cx, "question", json_null());
+    pons_cx_put(cx, "question", wrong ? pons_value_ref(question) : json_null());
     return PONS_OK;
 }
 

@@ -196,8 +196,14 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "guard.refused") == 0 || strncmp(ev->type, "approval.", 9) == 0) {
         text_approval(d, ev);
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
-        line(d, "goal", "is now %s %s", pons_get_str(pons_get(p, "to"), "intent", ""),
-             pons_get_str(pons_get(p, "to"), "zone", ""));
+        const pons_value *to = pons_get(p, "to"), *pose = pons_get(to, "pose");
+        const char *zone = pons_get_str(to, "zone", "");
+        if (*zone || !pose) {
+            line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
+        } else {
+            line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
+                 pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+        }
     } else if (strcmp(ev->type, "control") == 0) {
         line(d, "note", "%s: %s", pons_get_str(p, "word", ""), pons_get_str(p, "ignored", ""));
     } else if (strcmp(ev->type, "speak") == 0) {
@@ -252,16 +258,19 @@ static void text_approval(cli_display *d, const pons_event *ev)
                  pons_get_str(rule, "message", ""));
         }
     } else if (strcmp(ev->type, "approval.requested") == 0) {
-        line(d, "ask", "%s  (pons approve %s approve | edit [N] JSON | reject REASON)",
-             pons_get_str(p, "question", ""), ev->thread);
+        line(d, "ask", "%s  (pons approve %s %s)", pons_get_str(p, "question", ""), ev->thread,
+             cli_question_takes(p));
         cli_question_show(p, ask_line, d);
     } else if (strcmp(ev->type, "approval.resolved") == 0) {
         line(d, "answer", "%s", cli_answer_text(p, said));
     } else if (strcmp(ev->type, "approval.late") == 0) {
         const pons_value *first = pons_get(p, "first");
-        line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
-             pons_get_str(first, "by", "the kernel"),
-             json_is_object(first) ? cli_answer_text(first, said) : "closed");
+        if (json_is_object(first)) {
+            line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
+                 pons_get_str(first, "by", "the kernel"), cli_answer_text(first, said));
+        } else {
+            line(d, "note", "%s: no such question is open", pons_get_str(p, "action", ""));
+        }
     }
 }
 

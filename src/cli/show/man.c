@@ -4,22 +4,50 @@
 
 #include <string.h>
 
-// Text of a page: what roff would take for its own is escaped.
+enum { WRAP_FROM = 60 }; // bytes of a row, after which the next blank ends it
+
+// One letter of a text: what roff would take for its own is escaped, and so is what is not ASCII, which
+// roff reads by code points alone. Returns its bytes.
+static size_t letter(pons_buf *b, const char *s)
+{
+    static const struct {
+        char c;
+        const char *roff;
+    } own[] = {{'\\', "\\(rs"},
+               {'-', "\\-"},
+               {'"', "\\(dq"},
+               {'`', "\\(ga"}}; // its partner is what people type: `pons help`
+    const size_t n = pons_utf8_sequence(s, strlen(s));
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (*s == own[i].c) {
+            pons_buf_str(b, own[i].roff);
+            return 1;
+        }
+    }
+    if (n < 2) {
+        pons_buf_bytes(b, s, 1);
+        return 1;
+    }
+    unsigned code = (unsigned char)s[0] & (0x7fU >> n);
+    for (size_t i = 1; i < n; i++) {
+        code = code << 6 | ((unsigned char)s[i] & 0x3fU);
+    }
+    pons_buf_printf(b, "\\[u%04X]", code);
+    return n;
+}
+
 static void text(pons_buf *b, const char *s)
 {
-    if (*s == '.' || *s == '\'') {
-        pons_buf_str(b, "\\&");
-    }
-    for (; *s; s++) {
-        if (*s == '\\') {
-            pons_buf_str(b, "\\(rs");
-        } else if (*s == '-') {
-            pons_buf_str(b, "\\-");
-        } else if (*s == '`') { // an apostrophe's partner is what people type: `pons help`
-            pons_buf_str(b, "\\(ga");
-        } else {
-            pons_buf_bytes(b, s, 1);
+    for (size_t n = 0; *s; n++) {
+        if (*s == ' ' && n > WRAP_FROM) {
+            pons_buf_str(b, "\n");
+            s++;
+            n = 0;
         }
+        if (n == 0 && (*s == '.' || *s == '\'')) {
+            pons_buf_str(b, "\\&");
+        }
+        s += letter(b, s);
     }
 }
 
@@ -48,9 +76,8 @@ static int one(pons_buf *b, const cli_command *k, pons_error *err)
     pons_buf_printf(b, ".SS \"pons %s", k->name);
     if (k->args && *k->args) {
         pons_buf_str(b, " ");
-        for (const char *s = k->args; *s; s++) { // a quotation mark would end the heading
-            const char letter[2] = {*s, '\0'};
-            text(b, *s == '"' ? "'" : letter);
+        for (const char *s = k->args; *s;) { // on one row
+            s += letter(b, s);
         }
     }
     pons_buf_str(b, "\"\n");
@@ -58,8 +85,10 @@ static int one(pons_buf *b, const cli_command *k, pons_error *err)
     pons_buf_str(b, "\n");
     option_rows(b, &list);
     for (const cli_command *w = k->words; rc >= 0 && w && w->name; w++) {
-        pons_buf_printf(b, ".TP\n\\fBpons %s %s\\fR ", k->name, w->name);
-        text(b, w->args);
+        pons_buf_printf(b, ".TP\n\\fBpons %s %s\\fR%s", k->name, w->name, *w->args ? " " : "");
+        for (const char *s = w->args; *s;) {
+            s += letter(b, s);
+        }
         pons_buf_str(b, "\n");
         text(b, w->help);
         pons_buf_str(b, "\n");
@@ -81,8 +110,8 @@ int cli_help_man(pons_error *err)
                  ".SH NAME\npons \\- the runtime that joins a language model to a robot\n"
                  ".SH SYNOPSIS\n\\fBpons\\fR \\fICOMMAND\\fR [\\fIARGUMENT\\fR...] "
                  "[\\fB\\-\\-json\\fR] [\\fB\\-\\-workspace\\fR \\fIDIR\\fR]\n"
-                 ".SH DESCRIPTION\nA person says what they want; a model, or rules, propose; a "
-                 "kernel decides; a robot acts. Everything is durable: killed at any moment, "
+                 ".SH DESCRIPTION\nA person says what they want; a model, or rules, propose; a\n"
+                 "kernel decides; a robot acts. Everything is durable: killed at any moment,\n"
                  "it goes on without losing or repeating a motion.\n"
                  ".SH OPTIONS\n.TP\n\\fB\\-\\-json\\fR\none JSON object a line on standard output\n"
                  ".TP\n\\fB\\-\\-workspace\\fR \\fIDIR\\fR\nwhere state and configuration are\n"
@@ -95,7 +124,7 @@ int cli_help_man(pons_error *err)
         &b,
         ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nended without success\n.TP\n2\nbad input\n"
         ".TP\n3\nthe environment\n.TP\n4\nit waits for a person\n"
-        ".SH ENVIRONMENT\n.TP\n\\fBPONS_WORKSPACE\\fR\nthe workspace; default ~/.pons where there "
+        ".SH ENVIRONMENT\n.TP\n\\fBPONS_WORKSPACE\\fR\nthe workspace; default ~/.pons where there\n"
         "is one, else ~/.local/share/pons\n"
         ".TP\n\\fBXDG_CONFIG_HOME\\fR, \\fBXDG_DATA_HOME\\fR\n"
         "in place of ~/.config and ~/.local/share; ignored unless absolute\n"

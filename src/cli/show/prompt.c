@@ -13,6 +13,7 @@
 #include <histedit.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -28,6 +29,7 @@ static struct {
     EditLine *edit; // NULL: not started
     History *history;
     FILE *nowhere;
+    int in; // the terminal once more, for reads that do not wait: a Ctrl-C takes away what poll(2) has seen
     void (*said)(void *user, const char *line);
     void *user;
     char text[256];
@@ -62,6 +64,7 @@ void cli_prompt_start(const char *text, void (*said)(void *user, const char *lin
     prompt.user = user;
     set_text(text);
     tcgetattr(STDIN_FILENO, &prompt.before);
+    prompt.in = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     prompt.nowhere = fopen("/dev/null", "w");
     prompt.history = history_init();
     prompt.edit = prompt.nowhere ? el_init_fd("pons", stdin, prompt.nowhere, prompt.nowhere,
@@ -104,6 +107,10 @@ void cli_prompt_stop(void)
     if (prompt.nowhere) {
         fclose(prompt.nowhere);
     }
+    if (prompt.in > 0) {
+        close(prompt.in);
+    }
+    prompt.in = 0;
     prompt.edit = NULL;
     prompt.history = NULL;
     prompt.nowhere = NULL;
@@ -146,7 +153,7 @@ static void raw(void)
 void cli_prompt_read(void)
 {
     char bytes[READ_BYTES];
-    const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+    const ssize_t n = read(prompt.in > 0 ? prompt.in : STDIN_FILENO, bytes, sizeof bytes);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) { // a terminal that is gone
         prompt.said(prompt.user, NULL);
         return;

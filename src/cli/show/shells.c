@@ -53,7 +53,7 @@ static int rows(pons_buf *b, pons_error *err)
             }
         }
         rc = rc < 0 ? rc : cli_options_of(k, NULL, &list, err);
-        snprintf(pattern, sizeof pattern, "'%s'*", k->name);
+        snprintf(pattern, sizeof pattern, "'%s '*", k->name);
         if (rc >= 0) {
             row(b, pattern, k->words, &list);
         }
@@ -69,38 +69,61 @@ static void command_names(pons_buf *b)
     pons_buf_str(b, "help version");
 }
 
+// The rows, then what follows `help`, then what is first. What goes with every command has been left out
+// of the words `w`, as it may stand anywhere.
+static int all_rows(pons_buf *b, pons_error *err)
+{
+    const int rc = rows(b, err);
+    pons_buf_str(b, "    'help '*) known='");
+    command_names(b);
+    pons_buf_str(b, " --man --completion' ;;\n    ' ') known='");
+    command_names(b);
+    pons_buf_str(b, " --help --version --json --workspace' ;;\n  esac\n");
+    return rc;
+}
+
 static int bash(pons_buf *b, pons_error *err)
 {
     pons_buf_str(b, "# bash completion of pons\n_pons() {\n"
-                    "  local now=${COMP_WORDS[COMP_CWORD]} known=\n"
-                    "  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
-    const int rc = rows(b, err);
-    pons_buf_str(b, "    help*) known='");
-    command_names(b);
-    pons_buf_str(b, "' ;;\n  esac\n  [ \"$COMP_CWORD\" = 1 ] && known='");
-    command_names(b);
-    pons_buf_str(b, "'\n  COMPREPLY=()\n"
-                    "  case $now in\n"
-                    "    -*) COMPREPLY=($(compgen -W \"$known\" -- \"$now\")) ;;\n"
-                    "    *) [ \"$COMP_CWORD\" -le 2 ] &&\n"
-                    "        COMPREPLY=($(compgen -W \"$known\" -- \"$now\" | grep -v '^-')) ;;\n"
-                    "  esac\n"
-                    "}\ncomplete -o default -F _pons pons\n");
+                    "  local now=${COMP_WORDS[COMP_CWORD]} known= i\n"
+                    "  local -a w=()\n"
+                    "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                    "    case ${COMP_WORDS[i]} in\n"
+                    "      --json) ;;\n"
+                    "      --workspace) [ \"${COMP_WORDS[i + 1]}\" = = ] && ((i++)); ((i++)) ;;\n"
+                    "      *) w+=(\"${COMP_WORDS[i]}\") ;;\n"
+                    "    esac\n"
+                    "  done\n"
+                    "  case \"${w[0]} ${w[1]}\" in\n");
+    const int rc = all_rows(b, err);
+    pons_buf_str(
+        b, "  COMPREPLY=()\n"
+           "  case $now in\n"
+           "    -*) COMPREPLY=($(compgen -W \"$known\" -- \"$now\")) ;;\n"
+           "    *) [ ${#w[@]} -le 1 ] && [ \"${COMP_WORDS[COMP_CWORD - 1]}\" != --workspace ] &&\n"
+           "        COMPREPLY=($(compgen -W \"$known\" -- \"$now\" | grep -v '^-')) ;;\n"
+           "  esac\n"
+           "}\ncomplete -o default -F _pons pons\n");
     return rc;
 }
 
 static int zsh(pons_buf *b, pons_error *err)
 {
-    pons_buf_str(b, "#compdef pons\n# zsh completion of pons\n_pons() {\n  local known=\n"
-                    "  case \"${words[2]} ${words[3]}\" in\n");
-    const int rc = rows(b, err);
-    pons_buf_str(b, "    help*) known='");
-    command_names(b);
-    pons_buf_str(b, "' ;;\n  esac\n  (( CURRENT == 2 )) && known='");
-    command_names(b);
-    pons_buf_str(b, "'\n  local -a some\n"
-                    "  if [[ $PREFIX == -* ]]; then some=(${(M)${(z)known}:#-*})\n"
-                    "  elif (( CURRENT <= 3 )); then some=(${${(z)known}:#-*}); fi\n"
+    pons_buf_str(b, "#compdef pons\n# zsh completion of pons\n_pons() {\n"
+                    "  local known= i\n"
+                    "  local -a w some\n"
+                    "  for ((i = 2; i < CURRENT; i++)); do\n"
+                    "    case $words[i] in\n"
+                    "      --json | --workspace=*) ;;\n"
+                    "      --workspace) ((i++)) ;;\n"
+                    "      *) w+=($words[i]) ;;\n"
+                    "    esac\n"
+                    "  done\n"
+                    "  case \"$w[1] $w[2]\" in\n");
+    const int rc = all_rows(b, err);
+    pons_buf_str(b, "  if [[ $PREFIX == -* ]]; then some=(${(M)${(z)known}:#-*})\n"
+                    "  elif (( $#w <= 1 )) && [[ $words[CURRENT-1] != --workspace ]]; then "
+                    "some=(${${(z)known}:#-*}); fi\n"
                     "  (( $#some )) && compadd -a some || _files\n"
                     "}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then _pons \"$@\"; "
                     "else compdef _pons pons; fi\n");
@@ -126,7 +149,12 @@ static int fish(pons_buf *b, pons_error *err)
     int rc = PONS_OK;
     pons_buf_str(b, "# fish completion of pons\n"
                     "complete -c pons -l json -d 'one object a line'\n"
-                    "complete -c pons -l workspace -r -d 'where state and configuration are'\n");
+                    "complete -c pons -l workspace -r -d 'where state and configuration are'\n"
+                    "complete -c pons -f -n __fish_use_subcommand -a 'help version'\n"
+                    "complete -c pons -f -n '__fish_seen_subcommand_from help; and test (count "
+                    "(commandline -opc)) -eq 2' -a '");
+    command_names(b);
+    pons_buf_str(b, "'\n");
     for (const cli_command *k = cli_commands(); k->name && rc >= 0; k++) {
         cli_options list;
         pons_buf_printf(b, "complete -c pons -f -n __fish_use_subcommand -a %s -d ", k->name);

@@ -51,6 +51,7 @@ static int take(const pons_yaml *yaml, const char *world, gazebo_config *c, pons
     snprintf(c->model, sizeof c->model, "%s", pons_get_str(v, "model", "robot"));
     c->steps = strcmp(pons_get_str(v, "clock", "server"), "pons") == 0;
     c->percent = strcmp(pons_get_str(battery, "percentage", "percent"), "percent") == 0;
+    c->has_lidar = lidar != NULL;
     c->lidar = (pons_pose2){pons_get_num(lidar, "x", 0), pons_get_num(lidar, "y", 0),
                             pons_get_num(lidar, "yaw", 0)};
     c->odom_s = pons_get_num(limits, "odom_s", 0.5);

@@ -15,7 +15,8 @@ typedef struct gazebo_config {
     char world[64], model[64];
     bool steps;       // pons steps the world; else it runs by itself
     bool percent;     // the battery's percentage is 0 to 100, else 0 to 1
-    pons_pose2 lidar; // in base
+    bool has_lidar;   // it says where the lidar is,
+    pons_pose2 lidar; // in base; else it is where the world has it
     char cmd_vel[GAZEBO_NAME_MAX], odom[GAZEBO_NAME_MAX], scan[GAZEBO_NAME_MAX];
     char battery[GAZEBO_NAME_MAX], contacts[GAZEBO_NAME_MAX]; // "": there is none
     char recharge[GAZEBO_NAME_MAX]; // + "/start", "/stop"; "": it cannot be charged

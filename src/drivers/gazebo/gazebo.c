@@ -12,8 +12,8 @@
 //   transport  its own: every message (`hear_…`)
 //   writer     publishes what the gate last let through: at once when it changes, 20 times a second, and
 //              zero when the gate has been silent for 250 ms, for a Gazebo robot obeys its last command
-//              for ever
-//   courier    waits for services, so that nobody else does
+//              for ever; when this process dies, its keeper (keep.h) says zero
+//   courier    waits for services, so that nobody else does, and minds the keeper
 //
 // **Whose clock.** With `clock: server` the world runs by itself: robot time is /clock, and `step` does
 // nothing. With `clock: pons` the world is paused and `step` asks for so many iterations and waits until
@@ -26,9 +26,7 @@
 // What Gazebo has not is done here: an empty battery does not drive, the charger's contacts are where
 // the world's charger is, and a touched bumper lets nothing pass that presses on.
 #include "drivers/gate.h"
-#include "drivers/gazebo/config.h"
-#include "drivers/gazebo/wire.h"
-#include "drivers/sim/sim.h"
+#include "drivers/gazebo/robot.h"
 #include "drivers/twist_word.h"
 #include "pons/clock.h"
 #include "pons/log.h"
@@ -45,7 +43,6 @@
 
 #define WRITE_LEAST_NS (5 * PONS_NS_PER_MS) // between any two publications
 #define COURIER_NS     (50 * PONS_NS_PER_MS)
-#define BACK_NS        (PONS_NS_PER_S / 2)    // of the clock: less is jitter
 #define TOUCH_NS       (300 * PONS_NS_PER_MS) // host time for which a contact counts
 #define CLOCK_OLD_NS   PONS_NS_PER_S
 #define OPEN_NS        (5 * PONS_NS_PER_S) // for the first senses, when pons has the clock
@@ -53,45 +50,6 @@
 #define ASK_MS         500                   // then a question is asked again: answers get lost
 #define STEP_MAX       10000                 // iterations at once
 #define OPEN_STEP_NS   (10 * PONS_NS_PER_MS) // of robot time, until the first senses have come
-
-typedef enum sense { ODOM, SCAN, BATTERY, CLOCK, SENSES } sense;
-
-typedef struct heard { // host times; 0: never
-    _Atomic int64_t ns;
-    _Atomic bool bad; // the newest was no number
-} heard;
-
-typedef struct order { // of one obstacle: what the courier still has to make true
-    bool due;
-    int made;       // how often it was asked for: part of the name that Gazebo knows it by
-    char there[64]; // the name of the one that stands there; "": none
-} order;
-
-typedef struct robot {
-    pons__sim sim;     // first: ops of the simulated robots take it
-    gazebo_config c;   /* const */
-    gazebo_wire *wire; /* const after open */
-    pthread_t writer, courier;
-    bool writes, carries;
-    _Atomic bool quit;
-    pons__gate gate;
-    sem_t asked; // the courier has something to do
-    heard heard[SENSES];
-    _Atomic bool paused, listened, stalled;
-    _Atomic int64_t back_ns;               // host time at which the clock went back
-    _Atomic int64_t front_ns, behind_ns;   // host times of the newest contacts
-    _Atomic int power;                     // of the battery, as Gazebo says it
-    pthread_mutex_t mtx;                   // of all below; taken after sim.step_lock
-    pthread_cond_t moved;                  // clock or odometry has moved
-    int64_t offset_ns;                     // robot time + this is Gazebo's
-    int64_t clock_ns, odom_ns, period_ns;  // Gazebo's: the newest of each; between two odometries
-    int64_t step_ns;                       // an iteration; 0: not said
-    order orders[PONS__SIM_OBSTACLES_MAX]; // [sim.step_lock]
-    bool charge_asked;                     // courier's: what was told last
-    pons_pose2 truth;                      // [sim.step_lock]
-    bool has_odom;                         // [sim.step_lock]
-    pons_scan scan; // [sim.step_lock] one that is newer than the odometry; n 0: none
-} robot;
 
 static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
                       pons_error *err);
@@ -103,13 +61,6 @@ static void *run_writer(void *arg);
 static void *run_courier(void *arg);
 static void carry(robot *r);
 static void publish(robot *r);
-static void hear_odom(void *user, const gazebo_odom *o);
-static void hear_scan(void *user, const gazebo_scan *s);
-static void hear_battery(void *user, double share, int status);
-static void hear_clock(void *user, int64_t sim_ns);
-static void hear_stats(void *user, bool paused, int64_t step_ns);
-static void hear_pose(void *user, const char *name, double x, double y, double yaw);
-static void hear_contact(void *user, double x, double y);
 
 // ---- the driver ---------------------------------------------------------------------------------
 
@@ -202,6 +153,8 @@ static bool robot_lacks(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
         what = r->c.battery, why = "nothing has come yet";
     } else if (!atomic_load_explicit(&r->listened, memory_order_relaxed)) {
         what = r->c.cmd_vel, why = "nobody subscribes to it";
+    } else if (!r->c.steps && !atomic_load_explicit(&r->keep.ready, memory_order_relaxed)) {
+        what = r->c.cmd_vel, why = "its keeper is not there yet";
     }
     if (!why) {
         return false;
@@ -312,6 +265,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     if (!r) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
+    r->keep = (gazebo_keep)GAZEBO_KEEP_INIT;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -324,6 +278,9 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     rc = rc < 0 ? rc
                 : gazebo_config_load(pons_get_str(config, "workspace", NULL), r->sim.p.world, &r->c,
                                      err);
+    if (rc == PONS_OK && !r->c.has_lidar) {
+        r->c.lidar = r->sim.p.lidar.pose;
+    }
     if (rc >= 0) {
         r->sim.p.caps.can_charge = *r->c.recharge != '\0';
         r->truth = r->sim.p.start;
@@ -333,6 +290,9 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
         }
     }
     rc = rc < 0 ? rc : open_wire(r, err);
+    if (rc >= 0 && !r->c.steps) {
+        rc = gazebo_keep_open(&r->keep, &gazebo_ops, r->c.partition, r->c.cmd_vel, err);
+    }
     rc = rc < 0 ? rc : start(r, err);
     rc = rc < 0 || !r->c.steps ? rc : wait_for_senses(r, err);
     if (rc < 0) {
@@ -345,8 +305,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
 
 static int open_wire(robot *r, pons_error *err)
 {
-    const gazebo_ears ears = {r,          hear_odom,  hear_scan, hear_battery,
-                              hear_clock, hear_stats, hear_pose, hear_contact};
+    const gazebo_ears ears = gazebo_robot_ears(r);
     char why[128] = "", stats[GAZEBO_NAME_MAX], poses[GAZEBO_NAME_MAX];
     snprintf(stats, sizeof stats, "/world/%s/stats", r->c.world);
     snprintf(poses, sizeof poses, "/world/%s/pose/info", r->c.world);
@@ -410,6 +369,7 @@ static void robot_close(void *self)
     if (r->carries) {
         pthread_join(r->courier, NULL);
     }
+    gazebo_keep_close(&r->keep);
     gazebo_wire_close(r->wire);
     pons__sim_fini(&r->sim);
     pthread_cond_destroy(&r->moved);
@@ -459,7 +419,15 @@ static void publish(robot *r)
     if (cmd.v < 0.0 && now - atomic_load(&r->behind_ns) < TOUCH_NS) {
         cmd.v = 0.0;
     }
+    // The keeper knows that the robot moves before it does, for this process may stop between any two lines.
+    const bool moves = cmd.v != 0.0 || cmd.w != 0.0;
+    if (moves) {
+        gazebo_keep_beat(&r->keep, true);
+    }
     gazebo_wire_twist(r->wire, cmd.v, cmd.w);
+    if (!moves) {
+        gazebo_keep_beat(&r->keep, false);
+    }
 }
 
 // With `clock: pons` it carries nothing: `step` does, so that what was asked is there in the next one.
@@ -469,6 +437,7 @@ static void *run_courier(void *arg)
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
         atomic_store(&r->listened, gazebo_wire_listened(r->wire));
         if (!r->c.steps) {
+            gazebo_keep_mind(&r->keep);
             carry(r);
         }
         pons__host_wait(&r->asked, COURIER_NS);
@@ -531,196 +500,4 @@ static void carry(robot *r)
             r->charge_asked = wanted;
         }
     }
-}
-
-// ---- what comes in: the transport's thread ------------------------------------------------------
-
-static void came(robot *r, sense s, bool good)
-{
-    if (good) {
-        atomic_store_explicit(&r->heard[s].ns, pons__host_now(), memory_order_relaxed);
-    }
-    atomic_store_explicit(&r->heard[s].bad, !good, memory_order_relaxed);
-}
-
-static void hear_clock(void *user, int64_t sim_ns)
-{
-    robot *r = user;
-    pthread_mutex_lock(&r->sim.step_lock);
-    pthread_mutex_lock(&r->mtx);
-    int64_t now = sim_ns - r->offset_ns;
-    const int64_t was = atomic_load(&r->sim.time_ns);
-    if (was > 0 && now < was - BACK_NS) { // begun anew: robot time goes on
-        r->offset_ns = sim_ns - was;
-        r->odom_ns = sim_ns;
-        now = was;
-        r->has_odom = false;
-        atomic_store(&r->heard[ODOM].ns, 0);
-        atomic_store(&r->heard[SCAN].ns, 0);
-        atomic_store(&r->back_ns, pons__host_now());
-    }
-    r->clock_ns = sim_ns;
-    if (now > was) {
-        atomic_store_explicit(&r->sim.time_ns, now, memory_order_release);
-    }
-    pthread_cond_broadcast(&r->moved);
-    pthread_mutex_unlock(&r->mtx);
-    pthread_mutex_unlock(&r->sim.step_lock);
-    came(r, CLOCK, true);
-}
-
-static void hear_odom(void *user, const gazebo_odom *o)
-{
-    robot *r = user;
-    if (!isfinite(o->x) || !isfinite(o->y) || !isfinite(o->yaw) || !isfinite(o->v) ||
-        !isfinite(o->w)) {
-        came(r, ODOM, false);
-        return;
-    }
-    pons__sim_vars *v = &r->sim.v;
-    const pons_pose2 at = {o->x, o->y, o->yaw};
-    pthread_mutex_lock(&r->sim.step_lock);
-    pthread_mutex_lock(&r->mtx);
-    const int64_t ns = o->stamp_ns - r->offset_ns;
-    const bool late = r->has_odom && ns <= v->time_ns;
-    if (!late) {
-        r->period_ns = r->has_odom ? o->stamp_ns - r->odom_ns : 0;
-        r->odom_ns = o->stamp_ns;
-    }
-    pthread_cond_broadcast(&r->moved);
-    pthread_mutex_unlock(&r->mtx);
-    if (!late) {
-        if (r->has_odom) { // for the covariance, which the message has not
-            pons__sim_odometry(&r->sim, hypot(at.x - v->odom.x, at.y - v->odom.y),
-                               pons_wrap_angle(at.yaw - v->odom.yaw), false);
-        }
-        const int64_t clock_ns = atomic_load(&r->sim.time_ns);
-        r->has_odom = true;
-        v->odom = at;
-        v->twist = (pons_twist2){o->v, o->w};
-        v->time_ns = ns;
-        pons__sim_publish(&r->sim, r->truth);
-        if (clock_ns > ns) { // the state is a little older than the clock
-            atomic_store_explicit(&r->sim.time_ns, clock_ns, memory_order_release);
-        }
-        if (r->scan.n > 0 && r->scan.stamp_ns <= ns) {
-            pons__seqlock_write(&r->sim.scan, &r->scan);
-            r->scan.n = 0;
-        }
-    }
-    pthread_mutex_unlock(&r->sim.step_lock);
-    came(r, ODOM, true);
-}
-
-// As it was measured where the lidar sits in the middle and has as many beams as fit; else seen from base,
-// the nearest return in each direction. A direction into which no beam looked is not a number.
-static bool take_scan(const robot *r, const gazebo_scan *s, pons_scan *ret)
-{
-    const pons_pose2 at = r->c.lidar;
-    const double inc = s->angle_step;
-    if (s->n == 0 || !isfinite(s->angle_min) || !(fabs(inc) > 1e-6) || !(s->range_max > 0.0)) {
-        return false;
-    }
-    const bool plain = at.x == 0.0 && at.y == 0.0 && inc > 0.0 && s->n <= PONS_SCAN_MAX;
-    const int bins =
-        plain ? (int)s->n : (int)fmin(PONS_SCAN_MAX, fmax(8, floor(2 * M_PI / fabs(inc) + 0.5)));
-    const double step = plain ? inc : 2 * M_PI / bins;
-    *ret = (pons_scan){.n = bins,
-                       .angle_min = (float)(plain ? s->angle_min + at.yaw : -M_PI + 0.5 * step),
-                       .angle_increment = (float)step,
-                       .range_min = (float)(plain ? s->range_min : 0.0),
-                       .range_max = (float)(s->range_max + (plain ? 0.0 : hypot(at.x, at.y)))};
-    for (int i = 0; i < bins; i++) {
-        ret->ranges[i] = NAN;
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        const double range = s->ranges[i];
-        const bool hit = range >= s->range_min && range <= s->range_max;
-        const bool none = range > s->range_max;
-        if (plain) {
-            ret->ranges[i] = hit ? (float)range : none ? INFINITY : NAN;
-        } else if (hit || none) {
-            const double a = at.yaw + s->angle_min + (double)i * inc,
-                         far = hit ? range : s->range_max;
-            const double x = at.x + far * cos(a), y = at.y + far * sin(a);
-            int k = (int)floor((atan2(y, x) + M_PI) / step);
-            k = k < 0 ? 0 : k >= bins ? bins - 1 : k;
-            const float seen = hit ? (float)hypot(x, y) : INFINITY;
-            ret->ranges[k] = isnan(ret->ranges[k]) ? seen : fminf(seen, ret->ranges[k]);
-        }
-    }
-    return true;
-}
-
-// Published when the odometry of its moment is there: whoever has a scan finds where it was taken.
-static void hear_scan(void *user, const gazebo_scan *s)
-{
-    robot *r = user;
-    pons_scan scan;
-    const bool good = take_scan(r, s, &scan);
-    if (good) {
-        pthread_mutex_lock(&r->sim.step_lock);
-        pthread_mutex_lock(&r->mtx);
-        scan.stamp_ns = s->stamp_ns - r->offset_ns;
-        pthread_mutex_unlock(&r->mtx);
-        if (r->has_odom && scan.stamp_ns <= r->sim.v.time_ns) {
-            pons__seqlock_write(&r->sim.scan, &scan);
-        } else {
-            r->scan = scan;
-        }
-        pthread_mutex_unlock(&r->sim.step_lock);
-    }
-    came(r, SCAN, good);
-}
-
-static void hear_battery(void *user, double share, int status)
-{
-    robot *r = user;
-    const double pct = r->c.percent ? share : 100.0 * share;
-    const bool good = isfinite(pct) && pct > -0.5 && pct < 100.5;
-    if (good) {
-        pthread_mutex_lock(&r->sim.step_lock);
-        const int64_t clock_ns = atomic_load(&r->sim.time_ns);
-        r->sim.v.battery_pct = fmin(fmax(pct, 0.0), 100.0);
-        pons__sim_publish(&r->sim, r->truth);
-        atomic_store_explicit(&r->sim.time_ns, clock_ns, memory_order_release);
-        pthread_mutex_unlock(&r->sim.step_lock);
-        atomic_store_explicit(&r->power, status, memory_order_relaxed);
-    }
-    came(r, BATTERY, good);
-}
-
-static void hear_stats(void *user, bool paused, int64_t step_ns)
-{
-    robot *r = user;
-    atomic_store_explicit(&r->paused, paused, memory_order_relaxed);
-    pthread_mutex_lock(&r->mtx);
-    r->step_ns = step_ns > 0 ? step_ns : r->step_ns;
-    pthread_mutex_unlock(&r->mtx);
-}
-
-static void hear_pose(void *user, const char *name, double x, double y, double yaw)
-{
-    robot *r = user;
-    if (strcmp(name, r->c.model) != 0 || !isfinite(x + y + yaw)) {
-        return;
-    }
-    pthread_mutex_lock(&r->sim.step_lock);
-    const int64_t clock_ns = atomic_load(&r->sim.time_ns);
-    r->truth = (pons_pose2){x, y, yaw};
-    pons__sim_charger(&r->sim, r->truth);
-    pons__sim_publish(&r->sim, r->truth);
-    atomic_store_explicit(&r->sim.time_ns, clock_ns, memory_order_release);
-    pthread_mutex_unlock(&r->sim.step_lock);
-}
-
-static void hear_contact(void *user, double x, double y)
-{
-    robot *r = user;
-    pthread_mutex_lock(&r->sim.step_lock);
-    const pons_pose2 at = r->truth;
-    pthread_mutex_unlock(&r->sim.step_lock);
-    const bool ahead = (x - at.x) * cos(at.yaw) + (y - at.y) * sin(at.yaw) >= 0.0;
-    atomic_store_explicit(ahead ? &r->front_ns : &r->behind_ns, pons__host_now(),
-                          memory_order_relaxed);
 }

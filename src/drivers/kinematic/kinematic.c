@@ -34,7 +34,7 @@ typedef struct kinematic {
     pons__sim sim;   // first: the shared operations take it as self
     pons_pose2 pose; // in map [step_lock]
     double slack_m;  // nothing is nearer to the footprint than this [step_lock]
-    float cos_beam[PONS_SCAN_MAX], sin_beam[PONS_SCAN_MAX]; // of beam i in base /* const */
+    float cos_beam[PONS_SCAN_MAX], sin_beam[PONS_SCAN_MAX]; // of beam i in the lidar /* const */
 } kinematic;
 
 static int kinematic_open(const pons_value *world, const pons_value *config, void **ret_self,
@@ -50,9 +50,9 @@ static void move(kinematic *k, double arc_m, double turn_rad);
 static pons_pose2 along_arc(pons_pose2 from, double arc_m, double turn_rad);
 static double clearance(const kinematic *k, pons_pose2 at);
 static void take_scan(kinematic *k);
-static void cast_box(const kinematic *k, const pons_box2 *box, pons_scan *scan);
-static void cast_span(const kinematic *k, const pons_box2 *box, double from, double width,
-                      pons_scan *scan);
+static void cast_box(const kinematic *k, pons_pose2 eye, const pons_box2 *box, pons_scan *scan);
+static void cast_span(const kinematic *k, pons_pose2 eye, const pons_box2 *box, double from,
+                      double width, pons_scan *scan);
 static double ray_to_box(double px, double py, double dx, double dy, double hx, double hy);
 
 const pons_robot_ops pons_robot_kinematic = {
@@ -154,6 +154,7 @@ static int kinematic_restore(void *self, const pons_value *saved, pons_error *er
     if (rc == PONS_OK) {
         k->pose = pose;
         k->slack_m = 0.0;
+        pons__sim_charger(&k->sim, pose); // a robot that is put elsewhere has left its contacts
         pons__sim_publish(&k->sim, pose);
     }
     pthread_mutex_unlock(&k->sim.step_lock);
@@ -263,22 +264,23 @@ static void take_scan(kinematic *k)
 {
     pons_scan scan;
     pons__sim_scan_begin(&k->sim, &scan);
+    const pons_pose2 eye = pons_pose_compose(k->pose, scan.from);
     for (int i = 0; i < k->sim.p.n_boxes; i++) {
-        cast_box(k, &k->sim.p.boxes[i], &scan);
+        cast_box(k, eye, &k->sim.p.boxes[i], &scan);
     }
     for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
         const pons__obstacle *o = &k->sim.v.obstacles[i];
         if (*o->id && o->height_m > PONS__SIM_LIDAR_Z_M) {
-            cast_box(k, &o->box, &scan);
+            cast_box(k, eye, &o->box, &scan);
         }
     }
     pons__sim_scan_publish(&k->sim, &scan, k->pose);
 }
 
 // Finds the bearings between which the box lies, and casts the beams of that span at it.
-static void cast_box(const kinematic *k, const pons_box2 *box, pons_scan *scan)
+static void cast_box(const kinematic *k, pons_pose2 eye, const pons_box2 *box, pons_scan *scan)
 {
-    const double dx = box->x - k->pose.x, dy = box->y - k->pose.y;
+    const double dx = box->x - eye.x, dy = box->y - eye.y;
     const double reach = k->sim.p.lidar.range_max + 0.5 * hypot(box->sx, box->sy);
     if (dx * dx + dy * dy > reach * reach) {
         return;
@@ -286,7 +288,7 @@ static void cast_box(const kinematic *k, const pons_box2 *box, pons_scan *scan)
     const double c = cos(box->yaw), s = sin(box->yaw);
     const double hx = 0.5 * box->sx, hy = 0.5 * box->sy;
     if (fabs(c * dx + s * dy) < hx && fabs(c * dy - s * dx) < hy) { // inside: it is everywhere
-        cast_span(k, box, 0.0, 2.0 * M_PI, scan);
+        cast_span(k, eye, box, 0.0, 2.0 * M_PI, scan);
         return;
     }
     // Corners relative to the bearing of the centre: within half a turn, so their order is plain.
@@ -298,19 +300,19 @@ static void cast_box(const kinematic *k, const pons_box2 *box, pons_scan *scan)
         low = fmin(low, off);
         high = fmax(high, off);
     }
-    const double from = atan2(dy, dx) + low - SPAN_MARGIN_RAD - k->pose.yaw;
-    cast_span(k, box, from, high - low + 2.0 * SPAN_MARGIN_RAD, scan);
+    const double from = atan2(dy, dx) + low - SPAN_MARGIN_RAD - eye.yaw;
+    cast_span(k, eye, box, from, high - low + 2.0 * SPAN_MARGIN_RAD, scan);
 }
 
-// Casts the beams whose angle in base lies in [from, from + width].
-static void cast_span(const kinematic *k, const pons_box2 *box, double from, double width,
-                      pons_scan *scan)
+// Casts the beams whose angle lies in [from, from + width].
+static void cast_span(const kinematic *k, pons_pose2 eye, const pons_box2 *box, double from,
+                      double width, pons_scan *scan)
 {
     const double step = k->sim.p.lidar.angle_increment, full = 2.0 * M_PI;
     const double c = cos(box->yaw), s = sin(box->yaw);
-    const double ox = k->pose.x - box->x, oy = k->pose.y - box->y;
+    const double ox = eye.x - box->x, oy = eye.y - box->y;
     const double px = c * ox + s * oy, py = c * oy - s * ox; // the sensor in the box's axes
-    const double turn_c = cos(k->pose.yaw - box->yaw), turn_s = sin(k->pose.yaw - box->yaw);
+    const double turn_c = cos(eye.yaw - box->yaw), turn_s = sin(eye.yaw - box->yaw);
     double start = fmod(from - k->sim.p.lidar.angle_min, full); // after beam 0
     if (start < 0.0) {
         start += full;

@@ -415,6 +415,20 @@ static int find_base(mujoco *m, pons_error *err)
     if (m->at.lidar_site < 0 && m->arm.there) {
         return lacks("site lidar", err);
     }
+    if (m->at.lidar_site >= 0) { // where the world has it, at the height of the model's
+        const pons_pose2 at = m->sim.p.lidar.pose;
+        mjtNum *pos = m->model->site_pos + 3 * m->at.lidar_site,
+               *quat = m->model->site_quat + 4 * m->at.lidar_site;
+        if (m->model->site_bodyid[m->at.lidar_site] != base) {
+            return pons_error_set(err, PONS_EINVAL, MODULE,
+                                  "the model's site lidar is not of its body base");
+        }
+        pos[0] = at.x;
+        pos[1] = at.y;
+        quat[0] = cos(0.5 * at.yaw);
+        quat[1] = quat[2] = 0.0;
+        quat[3] = sin(0.5 * at.yaw);
+    }
     m->at.base_body = base;
     m->at.base_qpos = joint < 0 ? -1 : model->jnt_qposadr[joint];
     return PONS_OK;

@@ -16,16 +16,18 @@
 // the two requests are on different topics, and may overtake each other. So a goal that was given up is kept
 // in mind, as `ended`, until its answer has come.
 //
+// action_goal.c has what is known of a goal, action_hear.c what comes from the server.
+//
 // Threads: the loop hands goals over and looks, the reader does the rest. The lock is never held over a write
 // of DDS, which may wait: what is to be written is taken out of the goals first.
 #include "drivers/ros2/action.h"
 
+#include "drivers/ros2/action_parts.h"
 #include "pons/clock.h"
 #include "pons/rand.h"
 #include "ros2.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,58 +35,8 @@
 #define MODULE    "ros2"
 #define ANSWER_NS (5 * PONS_NS_PER_S) // within which a server answers
 
-enum { SUCCEEDED = 4, CANCELED = 5, ABORTED = 6 }; // action_msgs/msg/GoalStatus
-enum { SEND, RESULT, CANCEL, SERVICES };
-enum { DUE = 4 * ROS2_GOALS_MAX };
-
-typedef action_msgs_srv_dds__CancelGoal_Request_ cancel_request;
-
-typedef enum phase { FREE, BEGUN, SENT, RUNS, OVER } phase;
-
-typedef struct goal {
-    phase phase;
-    bool unwanted; // SENT, and given up before its answer
-    bool listed;   // in the server's newest list
-    char id[256];
-    uint8_t uuid[16];
-    void *mem;        // BEGUN: the request
-    int64_t since_ns; // host time of the phase; 0: not looked at yet
-    int64_t lost_ns;  // since when the server is gone; 0: it is there
-    int64_t seq[2];   // of SEND, RESULT
-    ros2_progress told;
-} goal;
-
-typedef struct due { // what is to be written
-    int service;
-    uint8_t uuid[16];
-    int64_t seq;
-    void *mem; // SEND
-} due;
-
-struct ros2_action {
-    ros2_node *n;
-    char name[ROS2_NAME_MAX];
-    int64_t patience_ns;
-    const ros2_shape *asks[SERVICES], *answers[SERVICES], *feedback,
-        *goal; // CANCEL: idlc's, no shape
-    dds_entity_t w[SERVICES], r[SERVICES], feedback_r, status_r;
-    int64_t seq; // reader thread
-
-    pthread_mutex_t mtx; // what follows
-    goal goals[ROS2_GOALS_MAX];
-    due due[DUE];
-    int n_due;
-};
-
 static bool server_there(const ros2_action *a);
-static void move_on(ros2_action *a, goal *g, bool there, bool held, int64_t host_ns);
-static void over(goal *g, ros2_end end, const char *text);
-static void owe(ros2_action *a, int service, goal *g);
-static void take_answers(ros2_action *a, int64_t host_ns);
-static void take_results(ros2_action *a);
-static void take_feedback(ros2_action *a);
-static void take_status(ros2_action *a);
-static void drop_cancels(ros2_action *a);
+static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t host_ns);
 static void write_due(ros2_action *a);
 
 int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
@@ -103,12 +55,12 @@ int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *
     a->patience_ns = (int64_t)(server_s * (double)PONS_NS_PER_S);
     pthread_mutex_init(&a->mtx, NULL);
     int rc = PONS_OK;
-    for (int i = 0; i < SERVICES && rc >= 0; i++) {
+    for (int i = 0; i < ACTION_SERVICES && rc >= 0; i++) {
         char topic[ROS2_NAME_MAX + 32], part[ROS2_TYPE_MAX + 32];
         const dds_topic_descriptor_t *asks = &action_msgs_srv_dds__CancelGoal_Request__desc,
                                      *answers = &action_msgs_srv_dds__CancelGoal_Response__desc;
         snprintf(topic, sizeof topic, "%s/_action/%s", name, services[i]);
-        if (i != CANCEL) {
+        if (i != ACTION_CANCEL) {
             snprintf(part, sizeof part, "%s_%s_Request", type, suffixes[i]);
             rc = ros2_types_get(t, part, &a->asks[i], err);
             snprintf(part, sizeof part, "%s_%s_Response", type, suffixes[i]);
@@ -141,28 +93,17 @@ int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *
     return PONS_OK;
 }
 
-static void forget(ros2_action *a, goal *g)
-{
-    if (g->mem) {
-        ros2_value_fini(a->asks[SEND], g->mem);
-        free(g->mem);
-    }
-    pons_value_unref(g->told.feedback);
-    pons_value_unref(g->told.result);
-    *g = (goal){.phase = FREE};
-}
-
 void ros2_action_close(ros2_action *a)
 {
     if (!a) {
         return;
     }
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        forget(a, &a->goals[i]);
+        ros2_goal_forget(a, &a->goals[i]);
     }
     for (int i = 0; i < a->n_due; i++) {
         if (a->due[i].mem) {
-            ros2_value_fini(a->asks[SEND], a->due[i].mem);
+            ros2_value_fini(a->asks[ACTION_SEND], a->due[i].mem);
             free(a->due[i].mem);
         }
     }
@@ -192,33 +133,6 @@ static void uuid_of(const char *id, uint8_t ret[16])
     }
 }
 
-static goal *find(ros2_action *a, const char *id)
-{
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        goal *g = &a->goals[i];
-        if (g->phase != FREE && !g->unwanted && strcmp(g->id, id) == 0) {
-            return g;
-        }
-    }
-    return NULL;
-}
-
-static goal *place(ros2_action *a)
-{
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        if (a->goals[i].phase == FREE) {
-            return &a->goals[i];
-        }
-    }
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) { // whose answer may never come
-        if (a->goals[i].unwanted) {
-            forget(a, &a->goals[i]);
-            return &a->goals[i];
-        }
-    }
-    return NULL;
-}
-
 // The request whole: its numbers come when it is sent.
 static void *request_of(ros2_action *a, const uint8_t uuid[16], const pons_value *value,
                         const char *map_frame, pons_error *err)
@@ -228,8 +142,8 @@ static void *request_of(ros2_action *a, const uint8_t uuid[16], const pons_value
         json_array_append_new(id, json_integer(uuid[i]));
     }
     pons_autovalue whole = pons_object("goal_id", id, "goal", json_incref((json_t *)value), NULL);
-    void *mem = calloc(1, a->asks[SEND]->size);
-    if (!mem || ros2_value_from(a->asks[SEND], whole, map_frame, mem, err) < 0) {
+    void *mem = calloc(1, a->asks[ACTION_SEND]->size);
+    if (!mem || ros2_value_from(a->asks[ACTION_SEND], whole, map_frame, mem, err) < 0) {
         free(mem);
         return NULL;
     }
@@ -244,19 +158,19 @@ void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *va
     uuid_of(goal_id, uuid);
     void *mem = request_of(a, uuid, value, map_frame, &err);
     pthread_mutex_lock(&a->mtx);
-    goal *g = find(a, goal_id) ? NULL : place(a);
+    ros2_goal *g = ros2_goal_find(a, goal_id) ? NULL : ros2_goal_place(a);
     if (g) {
-        *g = (goal){.phase = BEGUN, .mem = mem};
+        *g = (ros2_goal){.phase = GOAL_BEGUN, .mem = mem};
         snprintf(g->id, sizeof g->id, "%s", goal_id);
         memcpy(g->uuid, uuid, sizeof uuid);
         mem = NULL;
         if (!g->mem) {
-            over(g, ROS2_END_BAD_GOAL, err.message);
+            ros2_goal_over(g, ROS2_END_BAD_GOAL, err.message);
         }
     }
     pthread_mutex_unlock(&a->mtx);
     if (mem) {
-        ros2_value_fini(a->asks[SEND], mem);
+        ros2_value_fini(a->asks[ACTION_SEND], mem);
         free(mem);
     }
 }
@@ -264,7 +178,7 @@ void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *va
 bool ros2_action_look(ros2_action *a, const char *goal_id, ros2_progress *ret)
 {
     pthread_mutex_lock(&a->mtx);
-    const goal *g = find(a, goal_id);
+    const ros2_goal *g = ros2_goal_find(a, goal_id);
     if (g) {
         *ret = g->told;
         pons_value_ref(ret->feedback);
@@ -279,8 +193,8 @@ bool ros2_action_busy(ros2_action *a)
     bool busy = false;
     pthread_mutex_lock(&a->mtx);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        const goal *g = &a->goals[i];
-        busy = busy || (g->phase != FREE && g->phase != OVER && !g->unwanted);
+        const ros2_goal *g = &a->goals[i];
+        busy = busy || (g->phase != GOAL_FREE && g->phase != GOAL_OVER && !g->unwanted);
     }
     pthread_mutex_unlock(&a->mtx);
     return busy;
@@ -289,14 +203,14 @@ bool ros2_action_busy(ros2_action *a)
 void ros2_action_end(ros2_action *a, const char *goal_id)
 {
     pthread_mutex_lock(&a->mtx);
-    goal *g = find(a, goal_id);
-    if (g && (g->phase == SENT || g->phase == RUNS)) {
-        owe(a, CANCEL, g);
+    ros2_goal *g = ros2_goal_find(a, goal_id);
+    if (g && (g->phase == GOAL_SENT || g->phase == GOAL_RUNS)) {
+        ros2_goal_owe(a, ACTION_CANCEL, g);
     }
-    if (g && g->phase == SENT) {
+    if (g && g->phase == GOAL_SENT) {
         g->unwanted = true;
     } else if (g) {
-        forget(a, g);
+        ros2_goal_forget(a, g);
     }
     pthread_mutex_unlock(&a->mtx);
 }
@@ -307,11 +221,7 @@ void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
 {
     const bool there = server_there(a);
     pthread_mutex_lock(&a->mtx);
-    take_answers(a, host_ns);
-    take_status(a);
-    take_feedback(a);
-    take_results(a);
-    drop_cancels(a);
+    ros2_action_hear(a, host_ns);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         move_on(a, &a->goals[i], there, held, host_ns);
     }
@@ -319,75 +229,52 @@ void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
     write_due(a);
 }
 
-static void move_on(ros2_action *a, goal *g, bool there, bool held, int64_t host_ns)
+static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t host_ns)
 {
-    if (g->phase == FREE || g->phase == OVER) {
+    if (g->phase == GOAL_FREE || g->phase == GOAL_OVER) {
         return;
     }
-    if (!g->since_ns || (g->phase == BEGUN && held)) { // who holds it says how long
+    if (!g->since_ns || (g->phase == GOAL_BEGUN && held)) { // who holds it says how long
         g->since_ns = host_ns;
     }
     const int64_t for_ns = host_ns - g->since_ns;
-    if (g->phase == BEGUN && there && !held) {
-        owe(a, SEND, g);
-        g->phase = SENT;
+    if (g->phase == GOAL_BEGUN && there && !held) {
+        ros2_goal_owe(a, ACTION_SEND, g);
+        g->phase = GOAL_SENT;
         g->since_ns = host_ns;
-    } else if (g->phase == BEGUN && for_ns > a->patience_ns) {
+    } else if (g->phase == GOAL_BEGUN && for_ns > a->patience_ns) {
         char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(a->n, ros2_node_matched(a->r[SEND]) ? a->w[SEND] : a->r[SEND], why,
-                      sizeof why);
-        over(g, ROS2_END_NO_SERVER, why);
-    } else if (g->phase == SENT && for_ns > ANSWER_NS) {
+        ros2_node_why(a->n,
+                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
+                      why, sizeof why);
+        ros2_goal_over(g, ROS2_END_NO_SERVER, why);
+    } else if (g->phase == GOAL_SENT && for_ns > ANSWER_NS) {
         if (g->unwanted) {
-            forget(a, g);
+            ros2_goal_forget(a, g);
         } else if (g->listed) { // the answer was lost, the goal was not
-            g->phase = RUNS;
-            owe(a, RESULT, g);
+            g->phase = GOAL_RUNS;
+            ros2_goal_owe(a, ACTION_RESULT, g);
         } else {
-            owe(a, CANCEL, g);
-            over(g, ROS2_END_UNKNOWN, "did not answer the goal");
+            ros2_goal_owe(a, ACTION_CANCEL, g);
+            ros2_goal_over(g, ROS2_END_UNKNOWN, "did not answer the goal");
         }
-    } else if (g->phase == RUNS && !there) {
+    } else if (g->phase == GOAL_RUNS && !there) {
         g->lost_ns = g->lost_ns ? g->lost_ns : host_ns;
         if (host_ns - g->lost_ns > a->patience_ns) {
-            over(g, ROS2_END_UNKNOWN, "'s server is gone");
+            ros2_goal_over(g, ROS2_END_UNKNOWN, "'s server is gone");
         }
-    } else if (g->phase == RUNS && g->lost_ns) {
+    } else if (g->phase == GOAL_RUNS && g->lost_ns) {
         g->lost_ns = 0;
-        owe(a, RESULT, g);
+        ros2_goal_owe(a, ACTION_RESULT, g);
     }
 }
 
 static bool server_there(const ros2_action *a)
 {
-    return ros2_node_matched(a->w[SEND]) && ros2_node_matched(a->r[SEND]) &&
-           ros2_node_matched(a->w[RESULT]) && ros2_node_matched(a->r[RESULT]) &&
-           ros2_node_matched(a->w[CANCEL]) && ros2_node_matched(a->feedback_r) &&
+    return ros2_node_matched(a->w[ACTION_SEND]) && ros2_node_matched(a->r[ACTION_SEND]) &&
+           ros2_node_matched(a->w[ACTION_RESULT]) && ros2_node_matched(a->r[ACTION_RESULT]) &&
+           ros2_node_matched(a->w[ACTION_CANCEL]) && ros2_node_matched(a->feedback_r) &&
            ros2_node_matched(a->status_r);
-}
-
-static void over(goal *g, ros2_end end, const char *text)
-{
-    g->phase = OVER;
-    g->told.end = end;
-    snprintf(g->told.text, sizeof g->told.text, "%.*s", (int)sizeof g->told.text - 1, text);
-}
-
-// With the lock. A cancel that finds no place is one of many for goals that nobody wants: the first ones count.
-static void owe(ros2_action *a, int service, goal *g)
-{
-    if (a->n_due == DUE) {
-        return;
-    }
-    due *d = &a->due[a->n_due++];
-    *d = (due){.service = service, .seq = ++a->seq, .mem = service == SEND ? g->mem : NULL};
-    memcpy(d->uuid, g->uuid, sizeof d->uuid);
-    if (service == SEND) {
-        g->mem = NULL;
-    }
-    if (service != CANCEL) {
-        g->seq[service] = d->seq;
-    }
 }
 
 // Every request begins with who asks and the how manieth it is; then the goal.
@@ -397,13 +284,13 @@ typedef struct request_head {
     uint8_t uuid[16];
 } request_head;
 
-static bool written(ros2_action *a, const due *d)
+static bool written(ros2_action *a, const ros2_due *d)
 {
     const request_head head = {.guid = ros2_node_guid(a->w[d->service]), .seq = d->seq};
-    if (d->service == CANCEL) {
-        cancel_request r = {.guid_ = head.guid, .seq_ = head.seq};
+    if (d->service == ACTION_CANCEL) {
+        action_msgs_srv_dds__CancelGoal_Request_ r = {.guid_ = head.guid, .seq_ = head.seq};
         memcpy(r.goal_info.goal_id.uuid, d->uuid, sizeof d->uuid);
-        return dds_write(a->w[CANCEL], &r) >= 0;
+        return dds_write(a->w[ACTION_CANCEL], &r) >= 0;
     }
     request_head r = head;
     memcpy(r.uuid, d->uuid, sizeof d->uuid);
@@ -413,7 +300,7 @@ static bool written(ros2_action *a, const due *d)
 
 static void write_due(ros2_action *a)
 {
-    due all[DUE];
+    ros2_due all[ACTION_DUE];
     pthread_mutex_lock(&a->mtx);
     const int n = a->n_due;
     memcpy(all, a->due, sizeof all);
@@ -422,129 +309,21 @@ static void write_due(ros2_action *a)
     for (int i = 0; i < n; i++) {
         const bool good = written(a, &all[i]);
         if (all[i].mem) {
-            ros2_value_fini(a->asks[SEND], all[i].mem);
+            ros2_value_fini(a->asks[ACTION_SEND], all[i].mem);
             free(all[i].mem);
         }
-        if (good || all[i].service != SEND) {
+        if (good || all[i].service != ACTION_SEND) {
             continue;
         }
         pthread_mutex_lock(&a->mtx);
         for (int k = 0; k < ROS2_GOALS_MAX; k++) {
-            goal *g = &a->goals[k];
-            if (g->phase == SENT && g->seq[SEND] == all[i].seq) {
-                owe(a, CANCEL, g);
-                over(g, ROS2_END_UNKNOWN, "may have the goal, which could not be written whole");
+            ros2_goal *g = &a->goals[k];
+            if (g->phase == GOAL_SENT && g->seq[ACTION_SEND] == all[i].seq) {
+                ros2_goal_owe(a, ACTION_CANCEL, g);
+                ros2_goal_over(g, ROS2_END_UNKNOWN,
+                               "may have the goal, which could not be written whole");
             }
         }
         pthread_mutex_unlock(&a->mtx);
-    }
-}
-
-// ---- what comes ---------------------------------------------------------------------------------
-
-typedef struct answer_head {
-    uint64_t guid;
-    int64_t seq;
-} answer_head;
-
-// The goal that an answer is for; NULL: another client's, or nobody's any more.
-static goal *asked(ros2_action *a, int service, const void *answer)
-{
-    answer_head head;
-    memcpy(&head, answer, sizeof head);
-    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(a->w[service]); i++) {
-        goal *g = &a->goals[i];
-        if (g->phase != FREE && g->seq[service] == head.seq) {
-            return g;
-        }
-    }
-    return NULL;
-}
-
-static void take_answers(ros2_action *a, int64_t host_ns)
-{
-    ROS2_TAKE(a->r[SEND], void, answer)
-    {
-        goal *g = asked(a, SEND, answer);
-        const bool *accepted = ros2_value_at(a->answers[SEND], answer, "accepted", ROS2_BOOL);
-        if (!g || g->phase != SENT) {
-            continue;
-        }
-        if (g->unwanted) {
-            if (*accepted) {
-                owe(a, CANCEL, g);
-            }
-            forget(a, g);
-        } else if (*accepted) {
-            g->phase = RUNS;
-            g->since_ns = host_ns;
-            owe(a, RESULT, g);
-        } else {
-            over(g, ROS2_END_REFUSED, "did not take the goal");
-        }
-    }
-}
-
-// Nobody waits for these, but what is not taken wakes the waitset again and again.
-static void drop_cancels(ros2_action *a)
-{
-    ROS2_TAKE(a->r[CANCEL], void, answer)
-    {
-        (void)answer;
-    }
-}
-
-static void take_results(ros2_action *a)
-{
-    const ros2_shape *s = a->answers[RESULT];
-    ROS2_TAKE(a->r[RESULT], void, answer)
-    {
-        goal *g = asked(a, RESULT, answer);
-        const int8_t *status = ros2_value_at(s, answer, "status", ROS2_INT8);
-        if (!g || g->phase != RUNS) {
-            continue;
-        }
-        if (*status == SUCCEEDED || *status == ABORTED || *status == CANCELED) {
-            pons_autovalue whole = ros2_value_to(s, answer);
-            g->told.result = pons_value_ref(pons_get(whole, "result"));
-            over(g,
-                 *status == SUCCEEDED ? ROS2_END_SUCCEEDED
-                 : *status == ABORTED ? ROS2_END_ABORTED
-                                      : ROS2_END_CANCELED,
-                 "");
-        } else {
-            over(g, ROS2_END_UNKNOWN, "has forgotten the goal");
-        }
-    }
-}
-
-static void take_feedback(ros2_action *a)
-{
-    ROS2_TAKE(a->feedback_r, void, f)
-    {
-        for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-            goal *g = &a->goals[i];
-            if ((g->phase == RUNS || g->phase == SENT) && memcmp(g->uuid, f, sizeof g->uuid) == 0) {
-                pons_autovalue whole = ros2_value_to(a->feedback, f);
-                pons_value_unref(g->told.feedback);
-                g->told.feedback = pons_value_ref(pons_get(whole, "feedback"));
-            }
-        }
-    }
-}
-
-// Which of the goals the server's newest list has.
-static void take_status(ros2_action *a)
-{
-    ROS2_TAKE(a->status_r, action_msgs_msg_dds__GoalStatusArray_, s)
-    {
-        for (int k = 0; k < ROS2_GOALS_MAX; k++) {
-            goal *g = &a->goals[k];
-            g->listed = false;
-            for (uint32_t i = 0; i < s->status_list._length && !g->listed; i++) {
-                g->listed = memcmp(s->status_list._buffer[i].goal_info.goal_id.uuid, g->uuid,
-                                   sizeof g->uuid) == 0;
-            }
-        }
     }
 }

@@ -109,21 +109,21 @@ static int open_types(ros2_errands *e, pons_error *err)
     char name[64], path[PATH_MAX];
     int rc = PONS_OK;
     for (size_t i = 0; i < json_array_size(e->c->interfaces) && rc >= 0; i++) {
-        rc = ros2_types_folder(e->types, json_string_value(json_array_get(e->c->interfaces, i)),
-                               err);
+        rc = ros2_texts_folder(ros2_types_texts(e->types),
+                               json_string_value(json_array_get(e->c->interfaces, i)), err);
     }
     const char *ament = getenv("AMENT_PREFIX_PATH");
     for (const char *p = ament; p && *p && rc >= 0;) {
         const size_t n = strcspn(p, ":");
         snprintf(path, sizeof path, "%.*s/share", (int)n, p);
-        rc = n > 0 ? ros2_types_folder(e->types, path, err) : rc;
+        rc = n > 0 ? ros2_texts_folder(ros2_types_texts(e->types), path, err) : rc;
         p += n + (p[n] == ':');
     }
     rc = rc < 0 ? rc : ros2_owns_define(e->c, e->types, err);
     for (int i = 0; i < 2 && rc >= 0; i++) {
         snprintf(name, sizeof name, "config/ros2/%s.msgs", i == 0 ? e->c->distro : "common");
         rc = pons_share_path(name, path, sizeof path, err);
-        rc = rc < 0 ? rc : ros2_types_add_file(e->types, path, err);
+        rc = rc < 0 ? rc : ros2_texts_add_file(ros2_types_texts(e->types), path, err);
     }
     return rc;
 }

@@ -108,15 +108,7 @@ static pons_value *undock(const ros2_order *o)
 
 static const pons_value *target(const pons_value *world, const char *name)
 {
-    const pons_value *zones = pons_get(world, "zones"), *zone;
-    size_t i;
-    json_array_foreach((json_t *)zones, i, zone)
-    {
-        if (strcmp(pons_get_str(zone, "id", ""), name) == 0) {
-            return pons_get(zone, "target");
-        }
-    }
-    return NULL;
+    return pons_get(pons_find(pons_get(world, "zones"), "id", name), "target");
 }
 
 static pons_value *waypoints(const ros2_order *o)

@@ -39,8 +39,11 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
     n->participant = dds_create_participant(domain, q, NULL);
     dds_delete_qos(q);
     if (n->participant < 0) {
-        return pons_error_set(err, PONS_EENV, MODULE, "cannot take part in DDS domain %u: %s",
-                              domain, dds_strretcode(-n->participant));
+        return pons_error_set(
+            err, PONS_EENV, MODULE,
+            "cannot take part in DDS domain %u: %s (of many programs on one machine "
+            "no more than MaxAutoParticipantIndex can, see CYCLONEDDS_URI)",
+            domain, dds_strretcode(-n->participant));
     }
     n->waitset = dds_create_waitset(n->participant);
     n->others[0] = dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, NULL, NULL);

@@ -21,7 +21,8 @@ int ros2_owns_define(const ros2_config *c, ros2_types *t, pons_error *err)
         char where[128];
         snprintf(where, sizeof where, "the definition of %.63s",
                  pons_get_str(entry(c, i), "name", ""));
-        rc = text ? ros2_types_define(t, pons_get_str(entry(c, i), "type", ""), text, where, err)
+        rc = text ? ros2_texts_define(ros2_types_texts(t), pons_get_str(entry(c, i), "type", ""),
+                                      text, where, err)
                   : rc;
     }
     return rc;

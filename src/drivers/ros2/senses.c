@@ -4,13 +4,12 @@
 // left out, and says so until a good one comes. What is left out grows old, and what is old is missing: the
 // line that names it is `lacks`.
 //
-// A scan is in the lidar's frame and may have any number of beams; the body's is in base, at most
-// PONS_SCAN_MAX of them. Each return is put where it is in base, by the transform at the scan's stamp,
-// and the nearest in each direction counts. A direction that no beam looked into is not a number: nothing
-// is known of it, which is not the same as free.
+// A scan is in the lidar's frame and may have any number of beams; the body's is seen from where the transform says
+// that the lidar is (sim/beams.h).
 #include "drivers/ros2/senses.h"
 
 #include "drivers/ros2/tf.h"
+#include "drivers/sim/beams.h"
 #include "drivers/sim/seqlock.h"
 #include "pons/clock.h"
 #include "ros2.h"
@@ -33,7 +32,9 @@ typedef builtin_interfaces_msg_dds__Time_ ros_time;
 typedef struct heard { // of one topic; reader thread
     dds_entity_t reader;
     int64_t host_ns; // when a good one came last; 0: none yet
+    uint64_t good;   // how many
     char bad[LINE];  // why the newest was left out; "": it was good
+    char bad_of[64]; // of transforms: the frame that this is about
 } heard;
 
 struct ros2_senses {
@@ -42,8 +43,10 @@ struct ros2_senses {
     ros2_tf *tf;
     heard odom, scan, battery, tf_moving, tf_static, clock;
     pons_robot_state state; // reader thread's copy
+    int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
     char place_bad[LINE];
+    bool place_old;            // the frames connect
     int64_t back_host_ns;      // host time at which the clock went back; 0: it never did
     _Atomic int64_t clock_ns;  // robot time by /clock; 0: none yet
     _Atomic int64_t offset_ns; // robot time + this is ROS's
@@ -124,6 +127,12 @@ void ros2_senses_close(ros2_senses *s)
         pons__seqlock_fini(&s->places);
         free(s);
     }
+}
+
+void ros2_senses_good(const ros2_senses *s, uint64_t *ret_odom, uint64_t *ret_scans)
+{
+    *ret_odom = s->odom.good;
+    *ret_scans = s->scan.good;
 }
 
 // ---- any thread ---------------------------------------------------------------------------------
@@ -220,13 +229,16 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
     }
     ROS2_TAKE(h->reader, tf2_msgs_msg_dds__TFMessage_, m)
     {
-        h->bad[0] = '\0';
         for (uint32_t i = 0; i < m->transforms._length; i++) {
             const geometry_msgs_msg_dds__TransformStamped_ *t = &m->transforms._buffer[i];
             const ros2_transform x = transform_of(&t->transform);
-            ros2_tf_add(s->tf, t->header.frame_id, t->child_frame_id,
-                        ns_of(&t->header.stamp) - atomic_load(&s->offset_ns), &x, is_static, h->bad,
-                        sizeof h->bad);
+            if (!ros2_tf_add(s->tf, t->header.frame_id, t->child_frame_id,
+                             ns_of(&t->header.stamp) - atomic_load(&s->offset_ns), &x, is_static,
+                             h->bad, sizeof h->bad)) {
+                snprintf(h->bad_of, sizeof h->bad_of, "%s", t->child_frame_id);
+            } else if (strncmp(t->child_frame_id, h->bad_of, sizeof h->bad_of - 1) == 0) {
+                h->bad[0] = '\0'; // others' come in between
+            }
         }
         h->host_ns = host_ns;
     }
@@ -279,6 +291,7 @@ static void take_odom(ros2_senses *s, int64_t host_ns)
             }
         }
         pons__seqlock_write(&s->states, &s->state);
+        h->good++;
         h->host_ns = host_ns;
         h->bad[0] = '\0';
     }
@@ -310,47 +323,27 @@ static void take_battery(ros2_senses *s, int64_t host_ns)
     }
 }
 
-// The scan as seen from base.
-static bool turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros2_transform *lidar,
-                      int64_t stamp, pons_scan *ret)
+// NULL, or what is wrong.
+static const char *turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros2_transform *lidar,
+                             int64_t stamp, pons_scan *ret)
 {
-    const uint32_t n = m->ranges._length;
-    const double inc = fabs((double)m->angle_increment), x = lidar->p[0], y = lidar->p[1];
     const double up = 1 - 2 * (lidar->q[0] * lidar->q[0] + lidar->q[1] * lidar->q[1]); // z of its z
-    if (n == 0 || !isfinite(m->angle_min) || !(inc > 0) || fabs(up) < STRAIGHT_UP ||
-        !(m->range_max > 0.0F)) {
-        return false;
+    const pons__beams b = {.n = m->ranges._length,
+                           .angle_min = (double)m->angle_min,
+                           .step = (double)m->angle_increment,
+                           .range_min = (double)m->range_min,
+                           .range_max = (double)m->range_max,
+                           .upside_down = up < 0,
+                           .from = {lidar->p[0], lidar->p[1], ros2_yaw(lidar->q)}};
+    if (fabs(up) < STRAIGHT_UP || !pons__beams_begin(&b, ret)) {
+        return "its angles are no numbers, or the lidar stands on its side";
     }
-    const int bins = (int)fmin(PONS_SCAN_MAX, fmax(8, floor(2 * M_PI / inc + 0.5)));
-    const double step = 2 * M_PI / bins, yaw = ros2_yaw(lidar->q), side = up < 0 ? -1 : 1;
-    const double one = yaw + side * (double)m->angle_min; // beams lie in the middle of directions
-    const double begin = one - step * floor((one + M_PI) / step);
-    *ret = (pons_scan){.stamp_ns = stamp,
-                       .n = bins,
-                       .angle_min = (float)begin,
-                       .angle_increment = (float)step,
-                       .range_min = 0.0F,
-                       .range_max = (float)((double)m->range_max + hypot(x, y))};
-    for (int i = 0; i < bins; i++) {
-        ret->ranges[i] = NAN;
+    bool says = false;
+    for (uint32_t i = 0; i < m->ranges._length; i++) {
+        says = pons__beams_add(&b, i, (double)m->ranges._buffer[i], ret) || says;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const float range = m->ranges._buffer[i];
-        const double a =
-            yaw + side * ((double)m->angle_min + (double)i * (double)m->angle_increment);
-        const bool hit = range >= m->range_min && range <= m->range_max;
-        if (!hit && !(range > m->range_max)) {
-            continue; // too near to be measured, or no number
-        }
-        const double far = hit ? (double)range : (double)m->range_max;
-        const double bx = x + far * cos(a), by = y + far * sin(a);
-        const int k = ((int)lround((atan2(by, bx) - begin) / step) + bins) % bins;
-        const float r = hit ? (float)hypot(bx, by) : INFINITY;
-        if (isnan(ret->ranges[k]) || r < ret->ranges[k]) {
-            ret->ranges[k] = r;
-        }
-    }
-    return true;
+    ret->stamp_ns = stamp;
+    return says ? NULL : "its ranges are no numbers, or all below range_min";
 }
 
 static void take_scan(ros2_senses *s, int64_t host_ns)
@@ -364,18 +357,23 @@ static void take_scan(ros2_senses *s, int64_t host_ns)
         if (!robot_time(s, &m->header.stamp, s->c->t_scan.name, h, &stamp)) {
             continue;
         }
+        if (h->host_ns && stamp < s->scan_ns) {
+            snprintf(h->bad, sizeof h->bad, "%.80s: its time goes back", s->c->t_scan.name);
+            continue;
+        }
         if (strcmp(m->header.frame_id, s->c->base) != 0 &&
             !ros2_tf_get(s->tf, s->c->base, m->header.frame_id, 0, &lidar, NULL, h->bad,
                          sizeof h->bad)) {
             continue;
         }
-        if (!turn_scan(m, &lidar, stamp, &scan)) {
-            snprintf(h->bad, sizeof h->bad,
-                     "%.60s: its angles are no numbers, or the lidar stands on its side",
-                     s->c->t_scan.name);
+        const char *bad = turn_scan(m, &lidar, stamp, &scan);
+        if (bad) {
+            snprintf(h->bad, sizeof h->bad, "%.60s: %s", s->c->t_scan.name, bad);
             continue;
         }
+        s->scan_ns = stamp;
         pons__seqlock_write(&s->scans, &scan);
+        h->good++;
         h->host_ns = host_ns;
         h->bad[0] = '\0';
     }
@@ -386,12 +384,14 @@ static void find_place(ros2_senses *s)
     ros2_transform x;
     int64_t stamp;
     pons_robot_place now = s->place;
+    s->place_old = false;
     now.known =
         ros2_tf_get(s->tf, s->c->map, s->c->odom, 0, &x, &stamp, s->place_bad, sizeof s->place_bad);
     if (now.known) {
         const double age_s = (double)(ros2_senses_now(s) - stamp) * 1e-9;
         now.map_from_odom = (pons_pose2){x.p[0], x.p[1], ros2_yaw(x.q)};
         now.known = stamp == INT64_MAX || age_s < s->c->tf_s;
+        s->place_old = !now.known;
         snprintf(s->place_bad, sizeof s->place_bad, "%s",
                  now.known ? "" : "the transform map -> odom is old: is the localisation running?");
     }
@@ -444,7 +444,10 @@ void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
                lacks(s, &s->battery, c->t_battery.name, host_ns, BATTERY_OLD_NS, ret)) {
         told_otherwise(s, ret);
     } else if (c->place && !s->place.known) {
-        snprintf(ret, LINE, "%s", *s->tf_moving.bad ? s->tf_moving.bad : s->place_bad);
+        // A transform that was left out is why frames do not connect; why they are old, if it is that one.
+        const bool why =
+            *s->tf_moving.bad && (!s->place_old || strcmp(s->tf_moving.bad_of, s->c->odom) == 0);
+        snprintf(ret, LINE, "%s", why ? s->tf_moving.bad : s->place_bad);
         told_otherwise(s, ret);
     }
 }

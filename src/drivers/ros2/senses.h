@@ -12,6 +12,8 @@ void ros2_senses_close(ros2_senses *s); // NULL-safe
 // The reader thread.
 void ros2_senses_take(ros2_senses *s, int64_t host_ns);
 // "" when nothing is missing; PONS_OUTSIDE_TEXT_MAX bytes.
+// How many odometries and scans were good since it was opened; the thread that takes.
+void ros2_senses_good(const ros2_senses *s, uint64_t *ret_odom, uint64_t *ret_scans);
 void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret);
 // Any thread; they never wait.
 int64_t ros2_senses_now(ros2_senses *s);    // robot time

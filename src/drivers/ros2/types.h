@@ -3,6 +3,7 @@
 #ifndef PONS_DRIVERS_ROS2_TYPES_H
 #define PONS_DRIVERS_ROS2_TYPES_H
 
+#include "drivers/ros2/texts.h"
 #include "pons/error.h"
 #include "pons/value.h"
 
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ROS2_MEMBER_MAX = 64, ROS2_TYPE_MAX = 128 };
+enum { ROS2_MEMBER_MAX = 64 };
 
 typedef enum ros2_kind {
     ROS2_BOOL,
@@ -52,15 +53,8 @@ typedef struct ros2_types ros2_types;
 
 ros2_types *ros2_types_create(void);    // NULL: no memory
 void ros2_types_destroy(ros2_types *t); // NULL-safe
-// A folder as ROS has it, in which PACKAGE/msg/X.msg is looked for; those that were named first come first.
-int ros2_types_folder(ros2_types *t, const char *path, pons_error *err);
-// Definitions, each after a line "=== package/msg/X". What is defined already stays as it is. `where` is
-// for errors: "config/ros2/jazzy.msgs".
-int ros2_types_add(ros2_types *t, const char *text, const char *where, pons_error *err);
-int ros2_types_add_file(ros2_types *t, const char *path, pons_error *err);
-// One definition.
-int ros2_types_define(ros2_types *t, const char *name, const char *text, const char *where,
-                      pons_error *err);
+// Where its definitions come from; t's.
+ros2_texts *ros2_types_texts(ros2_types *t);
 // Of an action or a service the parts are shapes: X_Goal, X_Result, X_Feedback; X_Request, X_Response. And
 // so are the messages in which DDS has them: X_SendGoal_Request, …. Valid as long as t. PONS_ENOTFOUND,
 // PONS_EINVAL, PONS_EUNSUPPORTED, with file and line.

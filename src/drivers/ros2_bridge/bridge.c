@@ -22,7 +22,7 @@
 // Calls go one way, each file's header saying what is asked of it:
 //
 //     bridge.c the loop
-//       body.c what the body says ---> drive.c velocities, poses --> goals.c, actions.c the actions
+//       body.c what the body says ---> drive.c velocities, poses --> goals.c, goal.c, goals_asked.c, actions.c the actions
 //       shown.c what is published      graph.c nodes, parameters     hand.c what the body is told
 //         common.c what all of these use: endpoints, time, words     parts.h the one object
 #include "drivers/ros2_bridge/body.h"

@@ -79,9 +79,9 @@ bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds
         return true;
     }
     const bool odom = bridge_same_frame(frame, b->c.odom),
-               base = bridge_same_frame(frame, b->c.base) ||
-                      bridge_same_frame(frame, b->c.shown.laser);
-    if (!odom && !base) {
+               base = bridge_same_frame(frame, b->c.base),
+               laser = !base && b->has_laser && bridge_same_frame(frame, b->c.shown.laser);
+    if (!odom && !base && !laser) {
         snprintf(why, BRIDGE_TEXT, "the frames %.40s and %.60s do not connect", b->c.map,
                  *frame ? frame : "(none)");
         return false;
@@ -93,8 +93,9 @@ bool bridge_pose(const bridge *b, const char *frame, const geometry_msgs_msg_dds
                  b->c.map, frame);
         return false;
     }
-    *ret =
-        pons_pose_compose(b->map_from_odom, odom ? at : pons_pose_compose(b->odom_from_base, at));
+    const pons_pose2 in_base = laser ? pons_pose_compose(b->base_from_laser, at) : at;
+    *ret = pons_pose_compose(b->map_from_odom,
+                             odom ? at : pons_pose_compose(b->odom_from_base, in_base));
     return true;
 }
 

@@ -84,7 +84,8 @@ struct bridge {
     bool latched, base_busy;
     char latch_reason[128], busy_goal[PONS_GOAL_ID_MAX + 1];
     bool seen, placed; // any senses yet
-    pons_pose2 map_from_odom, odom_from_base;
+    pons_pose2 map_from_odom, odom_from_base, base_from_laser;
+    bool has_laser; // any scan yet
     double std_m;
     int64_t robot_ns;
     int64_t offset_ns; // robot time + this is ROS's

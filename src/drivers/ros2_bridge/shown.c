@@ -2,8 +2,7 @@
 //
 //     map --(localisation)--> odom --(odometry)--> base_link --(static)--> laser
 //
-// The body's scans are in its base, so the laser's frame is the base's, under the name that scans usually
-// have. map -> odom and the pose are told only while the robot knows where it is: a frame that ages tells
+// base_link -> laser is where the scans' beams begin, told with the first scan and when that changes. map -> odom and the pose are told only while the robot knows where it is: a frame that ages tells
 // others so, a wrong one does not.
 #include "drivers/ros2_bridge/shown.h"
 
@@ -52,13 +51,6 @@ int bridge_shown_open(bridge *b, pons_error *err)
                 return PONS_EENV;
             }
         }
-    }
-    geometry_msgs_msg_dds__TransformStamped_ t = {.header = {.frame_id = b->c.base},
-                                                  .child_frame_id = b->c.shown.laser,
-                                                  .transform.rotation.w = 1.0};
-    const tf2_msgs_msg_dds__TFMessage_ m = {.transforms = {1, 1, &t, false}};
-    if (b->tf_static_w > 0 && strcmp(b->c.base, b->c.shown.laser) != 0) {
-        dds_write(b->tf_static_w, &m);
     }
     return PONS_OK;
 }
@@ -183,8 +175,35 @@ static void show_battery(bridge *b, const pons_report_senses *s,
     dds_write(b->battery_w, &m);
 }
 
+// Where the laser is. False: it has the base's frame, which is not there.
+static bool show_laser(bridge *b, const pons_value *scan)
+{
+    const pons_pose2 at = {pons_get_num(scan, "x", 0.0), pons_get_num(scan, "y", 0.0),
+                           pons_get_num(scan, "yaw", 0.0)};
+    const pons_pose2 was = b->base_from_laser;
+    const bool told = b->has_laser && at.x == was.x && at.y == was.y && at.yaw == was.yaw;
+    const bool base = strcmp(b->c.base, b->c.shown.laser) == 0;
+    const bool off = base && (at.x != 0.0 || at.y != 0.0 || at.yaw != 0.0);
+    b->has_laser = true;
+    b->base_from_laser = at;
+    if (!told && off) {
+        bridge_say(
+            b, BRIDGE_WARN,
+            "frames.laser is the base's frame, and the lidar is not there: no scan is shown");
+    } else if (!told && !base && b->tf_static_w > 0) {
+        geometry_msgs_msg_dds__TransformStamped_ t =
+            frame(b->c.base, b->c.shown.laser, at, (builtin_interfaces_msg_dds__Time_){0});
+        const tf2_msgs_msg_dds__TFMessage_ m = {.transforms = {1, 1, &t, false}};
+        dds_write(b->tf_static_w, &m);
+    }
+    return !off;
+}
+
 static void show_scan(bridge *b, const pons_value *scan)
 {
+    if (!show_laser(b, scan)) {
+        return;
+    }
     float ranges[PONS_SCAN_MAX];
     const pons_value *list = pons_get(scan, "ranges");
     const size_t n = json_array_size(list) < PONS_SCAN_MAX ? json_array_size(list) : PONS_SCAN_MAX;

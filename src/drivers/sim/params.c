@@ -134,6 +134,12 @@ static const char *read_lidar(pons__sim_params *p, const pons_value *world)
         return "lidar.beams must be 1 to 360";
     }
     p->lidar.beams = (int)beams;
+    const pons_value *at = pons_get(l, "pose");
+    const char *bad =
+        at ? read_pose(at, &p->lidar.pose, "lidar.pose must have x, y and yaw") : NULL;
+    if (bad) {
+        return bad;
+    }
     p->lidar.angle_min = pons_get_num(l, "angle_min", NAN);
     const double span = pons_get_num(l, "angle_max", NAN) - p->lidar.angle_min;
     if (!positive(span) || span > 2.0 * M_PI + 1e-6) {

@@ -133,6 +133,7 @@ void pons__sim_scan_begin(const pons__sim *s, pons_scan *ret)
     ret->angle_increment = (float)s->p.lidar.angle_increment;
     ret->range_min = (float)s->p.lidar.range_min;
     ret->range_max = (float)s->p.lidar.range_max;
+    ret->from = s->p.lidar.pose;
     for (int i = 0; i < ret->n; i++) {
         ret->ranges[i] = INFINITY;
     }

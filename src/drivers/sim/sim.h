@@ -33,6 +33,7 @@ typedef struct pons__sim_params { // a world and a config, checked; constant aft
     } battery;
     struct {
         int beams;
+        pons_pose2 pose;                   // in base
         double angle_min, angle_increment; // [rad]
         double range_min, range_max, noise_m;
         int64_t period_ns;

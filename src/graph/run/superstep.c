@@ -234,6 +234,9 @@ static int run_tasks(pons_run *r, pons_error *err)
                 }
                 return cx->fault;
             }
+            if (cx->node->begin && !all_done(r)) {
+                pons__task_keep(cx); // what others take is a host's to say
+            }
             if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
                 pons__tasks_give_up(r); // before anything of them is freed
                 return pons__cut(r, err);

@@ -339,8 +339,11 @@ void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn f
         b->failed = true;
         return;
     }
-    b->routers[b->n_routers++] = (pons__router_spec){
-        .from = copy(b, from), .fn = fn, .user = user, .targets = names_copy(targets, &b->failed)};
+    b->routers[b->n_routers++] = (pons__router_spec){.from = copy(b, from),
+                                                     .fn = fn,
+                                                     .user = user,
+                                                     .anywhere = targets == NULL,
+                                                     .targets = names_copy(targets, &b->failed)};
 }
 
 // ---- helpers ------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ typedef struct pons__router_spec {
     pons_router_fn fn;
     void *user;
     pons__names targets;
+    bool anywhere; // no targets were named
 } pons__router_spec;
 
 struct pons_graph_builder {

@@ -360,7 +360,7 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
         if (!from->fn) {
             fault(f, "a router of '%s' has no function", from->from);
         }
-        if (from->targets.n == 0) {
+        if (from->targets.n == 0 && !from->anywhere) {
             fault(f, "a router of '%s' names no targets", from->from);
         }
         if (!n) {
@@ -372,9 +372,11 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
         }
         n->routers = v;
         pons__router *r = &v[n->n_routers++];
-        *r = (pons__router){.fn = from->fn,
-                            .user = from->user,
-                            .targets = calloc(from->targets.n + 1, sizeof *r->targets)};
+        *r =
+            (pons__router){.fn = from->fn,
+                           .user = from->user,
+                           .undrawn = from->anywhere,
+                           .targets = calloc(from->targets.n + g->n_nodes + 1, sizeof *r->targets)};
         if (!r->targets) {
             return false;
         }
@@ -383,6 +385,14 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
             if (to != PONS__NONE) {
                 r->targets[r->n_targets++] = to;
             }
+        }
+        for (uint32_t k = 0; k < g->n_nodes && from->anywhere; k++) {
+            if (!g->nodes[k].called) {
+                r->targets[r->n_targets++] = k;
+            }
+        }
+        if (from->anywhere) {
+            r->targets[r->n_targets++] = PONS__END;
         }
     }
     return true;
@@ -582,6 +592,7 @@ static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
             return false;
         }
         n->deferred = from->opts.deferred;
+        n->goes_undrawn = from->opts.goes_undrawn;
         n->begin = from->begin;
         n->drop = from->drop;
         if (n->begin && !n->fn) {

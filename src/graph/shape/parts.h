@@ -39,6 +39,7 @@ typedef struct pons__router {
     void *user;
     uint32_t *targets; // node indices or PONS__END
     size_t n_targets;
+    bool undrawn;
 } pons__router;
 
 typedef struct pons__share { // a channel of a subgraph, and the parent's that it stands for
@@ -102,6 +103,7 @@ typedef struct pons__node { // sorted by name, so that an index is a rank in tas
     pons_drop_fn drop;   // instead of fn, of one that was begun in vain; NULL: nothing
     uint32_t *goes;      // what the node itself may go to
     size_t n_goes;
+    bool goes_undrawn;
     pons_blocking_fn blocking; // instead of fn
     pons_step_fn step;         // instead of fn: an entrypoint's, a task's
     bool called;               // a task: no edge leads here

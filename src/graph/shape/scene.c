@@ -93,7 +93,7 @@ static bool add_edge(scene *s, const char *from, const char *to, bool conditiona
 // The static ones before the others, which they hide.
 static bool edges_of(const pons_graph *g, const pons__node *n, scene *s)
 {
-    bool ok = true;
+    bool ok = true, drawn = n->n_edges + n->n_arms > 0 || (n->n_goes > 0 && !n->goes_undrawn);
     for (size_t i = 0; i < n->n_edges && ok; i++) {
         ok = add_edge(s, n->name, pons__graph_node_name(g, n->edges[i]), false);
     }
@@ -101,15 +101,19 @@ static bool edges_of(const pons_graph *g, const pons__node *n, scene *s)
         ok = add_edge(s, n->name, pons__graph_node_name(g, g->joins[n->arms[i].join].to), false);
     }
     for (size_t i = 0; i < n->n_routers && ok; i++) {
-        for (size_t k = 0; k < n->routers[i].n_targets && ok; k++) {
+        drawn = drawn || !n->routers[i].undrawn;
+        for (size_t k = 0; k < n->routers[i].n_targets && ok && !n->routers[i].undrawn; k++) {
             ok = add_edge(s, n->name, pons__graph_node_name(g, n->routers[i].targets[k]), true);
         }
     }
-    for (size_t i = 0; i < n->n_goes && ok; i++) {
+    for (size_t i = 0; i < n->n_goes && ok && !n->goes_undrawn; i++) {
         ok = add_edge(s, n->name, pons__graph_node_name(g, n->goes[i]), true);
     }
     if (ok && n->policy && n->policy->handler != PONS__NONE) {
         ok = add_edge(s, n->name, pons__graph_node_name(g, n->policy->handler), true);
+    }
+    if (ok && !drawn && n != &g->start && !n->called) {
+        ok = add_edge(s, n->name, PONS_END, false);
     }
     return ok;
 }

@@ -19,6 +19,7 @@
 #include "graph/core/seen.h"
 #include "graph/core/writes.h"
 #include "graph/engine.h"
+#include "graph/keep/commit.h"
 #include "graph/shape/contract.h"
 #include "graph/task/blocking.h"
 #include "graph/task/cache.h"
@@ -56,6 +57,30 @@ void pons__task_begin(pons_cx *cx)
     if (cx->ahead) {
         cx->node->begin(cx, cx->node->user);
     }
+}
+
+void pons_cx_ended(pons_cx *cx)
+{
+    if (cx->ahead) {
+        finish(cx);
+        pons__task_keep(cx);
+    }
+}
+
+// A commit that fails is told of by the step's own, which has all of it once more.
+void pons__task_keep(pons_cx *cx)
+{
+    pons_run *r = cx->run;
+    if (cx->state != PONS__TASK_DONE || cx->done_saved || cx->escape || !r->durable ||
+        r->opts.durability == PONS_DURABILITY_EXIT) {
+        return;
+    }
+    pons__rows rows = {0};
+    if (pons__rows_task(&rows, cx, NULL) == PONS_OK &&
+        pons__run_commit(r, &(pons__extra){.rows = &rows}, NULL) == PONS_OK) {
+        pons__rows_saved(cx);
+    }
+    pons__rows_fini(&rows);
 }
 
 // The other half of a pass that was begun.

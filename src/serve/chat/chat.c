@@ -204,6 +204,39 @@ static ear *listen_in(pons__request *r, const char *session, bool whole, bool de
     return e;
 }
 
+bool pons__chat_stops(const pons_serve *s, const char *text, int *ret, const char **ret_says,
+                      pons_error *err)
+{
+    const pons_serve_host *h = &s->o.host;
+    if (!h->stops || !h->stops(h->user, text)) {
+        return false;
+    }
+    *ret_says = "stopped; the latch holds until a reset";
+    *ret = h->stop(h->user, "a person said stop to the agent", err);
+    if (*ret == PONS_ENOTFOUND || *ret == PONS_ECLOSED) { // it may be about to start
+        *err = (pons_error)PONS_ERROR_INIT;
+        *ret_says = "no body answers; the stop is kept, and sent to it as soon as one does";
+        *ret = h->control(h->user, NULL, "stop", NULL, err);
+    }
+    return true;
+}
+
+// In place of a turn; the one that is under way ends after it is told.
+static void tell_stop(const pons__request *r, ear *e, const char *session, int rc, const char *says,
+                      const pons_error *why)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue token = pons_object("content", json_string(says), NULL);
+    pons_autovalue done =
+        pons_object("status", json_string("stopped"), "content", json_string(says), NULL);
+    if (rc >= 0) {
+        hear(&e->l, &(pons_event){.type = "token", .payload = token});
+        hear(&e->l, &(pons_event){.type = "done", .payload = done});
+    }
+    end(&e->l, rc, why);
+    (void)pons__desk_halt(r->s->desk, session, &none);
+}
+
 static void chat(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -220,10 +253,15 @@ static void chat(pons__request *r)
         return;
     }
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
+    const char *says = NULL;
+    int rc = PONS_OK;
+    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &err);
     ear *e = session ? listen_in(r, session, json_is_false(stream),
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;
-    if (e) {
+    if (e && stopped) {
+        tell_stop(r, e, session, rc, says, &err);
+    } else if (e) {
         pons__desk_say(r->s->desk, session, message, true, &e->l, &err);
     }
 }

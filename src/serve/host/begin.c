@@ -100,15 +100,7 @@ static pons_value *metadata(const pons__job *j)
 
 static bool asks(const starting *s, const char *id)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(s->head, "interrupts"), i, one)
-    {
-        if (strcmp(pons_get_str(one, "id", ""), id) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons_find(pons_get(s->head, "interrupts"), "id", id) != NULL;
 }
 
 // Whether an answer is {id of an open question: its answer, …}.

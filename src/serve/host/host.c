@@ -329,14 +329,10 @@ int pons__runhost_run(pons__runhost *h, const char *thread, const char *run, pon
 {
     if (!thread) {
         pons_autovalue all = pons__jobs_list(&h->queue, NULL);
-        size_t i;
-        json_t *one;
-        json_array_foreach(all, i, one)
-        {
-            if (strcmp(pons_get_str(one, "run_id", ""), run) == 0) {
-                *ret = pons_value_ref(one);
-                return PONS_OK;
-            }
+        const pons_value *one = pons_find(all, "run_id", run);
+        if (one) {
+            *ret = pons_value_ref(one);
+            return PONS_OK;
         }
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no run %s at work", run);
     }

@@ -3,7 +3,7 @@
 //     GET  /v1/state                    as `pons status --json`
 //     POST /v1/say        {text}        goals, and words of control, in any language that the rules know
 //     POST /v1/pause      POST /v1/continue      POST /v1/cancel {task?}
-//     POST /v1/approvals/ID  {action: approve|edit|reject, …}
+//     POST /v1/approvals/ID  {action: approve|answer|edit|reject, …}
 //     GET  /v1/companion                the companion's life, as it was last committed
 //     POST /v1/companion/message {text, from?, urgent?}    to the companion's phone
 //     POST /v1/reset                    lifts the stop's latch
@@ -80,13 +80,44 @@ static void do_cancel(pons__request *r)
     control(r, "cancel", pons_get_str(r->body, "task", NULL));
 }
 
+// What a person may say to a question, and no more: an answer has members that are the kernel's own.
+static const char *said_wrong(const pons_value *body)
+{
+    static const char *const members[] = {"action", "answer", "args", "op", "ops", "reason"};
+    const char *action = pons_get_str(body, "action", ""), *name;
+    const pons_value *words = pons_get(body, "answer"), *reason = pons_get(body, "reason");
+    json_t *unused;
+    const bool edit = strcmp(action, "edit") == 0, answer = strcmp(action, "answer") == 0;
+    if (!answer && !edit && strcmp(action, "approve") != 0 && strcmp(action, "reject") != 0) {
+        return "action: approve, answer, edit or reject";
+    }
+    json_object_foreach((json_t *)body, name, unused)
+    {
+        bool known = false;
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+            known = known || strcmp(name, members[i]) == 0;
+        }
+        if (!known) {
+            return "an answer has action, answer, args, op, ops and reason";
+        }
+    }
+    if (answer ? !json_is_string(words) || !*json_string_value(words) : words != NULL) {
+        return "answer: the words of action answer";
+    }
+    if (edit && !json_is_object(pons_get(body, "args")) && !json_is_array(pons_get(body, "ops"))) {
+        return "edit: args, an object, or ops, a list";
+    }
+    return reason && !json_is_string(reason) ? "reason: a text" : NULL;
+}
+
 static void answer(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *became = NULL;
     char by[128];
-    if (!json_is_object(r->body) || !*pons_get_str(r->body, "action", "")) {
-        pons__reply_error(r, 422, "action: approve, edit or reject");
+    const char *wrong = said_wrong(r->body);
+    if (wrong) {
+        pons__reply_error(r, 422, "%s", wrong);
         return;
     }
     snprintf(by, sizeof by, "%s at the page (%s)", pons__role_name(r->role),

@@ -33,15 +33,7 @@ static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
 
 static bool has_tool(const pons_value *tools, const char *name)
 {
-    size_t i;
-    const pons_value *t;
-    json_array_foreach((json_t *)tools, i, t)
-    {
-        if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons_find(tools, "name", name) != NULL;
 }
 
 static const pons_value *named(const pons_value *list, const char *key, const char *name)

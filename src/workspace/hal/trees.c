@@ -92,19 +92,6 @@ static void take_input(pons_bt_call *c, const char *name, bool text, pons_value 
     }
 }
 
-static const pons_value *tool_of(const pons_value *tools, const char *name)
-{
-    size_t i;
-    const pons_value *v;
-    json_array_foreach((json_t *)tools, i, v)
-    {
-        if (strcmp(pons_get_str(v, "name", ""), name) == 0) {
-            return v;
-        }
-    }
-    return NULL;
-}
-
 static pons_value *params_of(const trees *t, pons_bt_call *c)
 {
     pons_autovalue args = pons_bt_call_args(c);
@@ -121,7 +108,8 @@ static pons_value *params_of(const trees *t, pons_bt_call *c)
     pons_autovalue tools = NULL;
     pons_error none = PONS_ERROR_INIT;
     t->o.robot.ops->list(t->o.robot.self, &tools, &none);
-    const pons_value *own = pons_get(pons_get(tool_of(tools, c->name), "parameters"), "properties");
+    const pons_value *own =
+        pons_get(pons_get(pons_find(tools, "name", c->name), "parameters"), "properties");
     const char *name;
     const pons_value *schema;
     json_object_foreach((json_t *)(uintptr_t)own, name, schema)

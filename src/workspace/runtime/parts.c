@@ -80,13 +80,5 @@ void pons__rt_refuse(rt_refusal *r, const char *code, const char *fmt, ...)
 
 const pons_value *pons__rt_tool(const pons_value *tools, const char *name)
 {
-    size_t i;
-    const pons_value *t;
-    json_array_foreach((json_t *)tools, i, t)
-    {
-        if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
-            return t;
-        }
-    }
-    return NULL;
+    return pons_find(tools, "name", name);
 }

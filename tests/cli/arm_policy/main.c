@@ -118,6 +118,10 @@ static json_t *answer(const pons_arm *arm, const json_t *question)
     if (!sees(seen)) {
         return error("BLIND", "no JPEG of a camera");
     }
+    const char *format = json_string_value(json_object_get(seen, "format"));
+    if (!format || strcmp(format, "mujoco_standard") != 0) {
+        return error("NO_FORMAT", "the target's obs_format is not said");
+    }
     if (!thing) {
         return error("NOT_THERE", "nobody says where the thing is");
     }

@@ -3,6 +3,7 @@
 
 #include "pons/clock.h"
 #include "pons/drivers.h"
+#include "pons/module.h"
 #include "ros2.h"
 #include "unit.h"
 
@@ -57,6 +58,47 @@ void peer_workspace_remove(const char *workspace)
     rmdir(workspace);
 }
 
+const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const void *loaded = NULL;
+    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
+        char line[1024];
+        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+        return NULL;
+    }
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
+    unsetenv("AMENT_PREFIX_PATH");
+    peer_surroundings(ret_ns, ret_domain);
+    return loaded;
+}
+
+int peer_driver_open(const pons_robot_ops *ros2, const char *yaml, const pons_value *world,
+                     const pons_value *config, void **ret, pons_error *err)
+{
+    char workspace[64];
+    peer_workspace(yaml, workspace);
+    pons_autovalue full = config ? json_deep_copy(config) : json_object();
+    json_object_set_new(full, "workspace", json_string(workspace));
+    const int rc = ros2->open(world, full, ret, err);
+    peer_workspace_remove(workspace);
+    return rc;
+}
+
+ros2_types *peer_types(const char *release)
+{
+    ros2_types *t = ros2_types_create();
+    char path[512];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/config/ros2/%s.msgs", PONS_SOURCE_DIR, release);
+    if (ros2_texts_add_file(ros2_types_texts(t), path, &err) < 0 ||
+        ros2_texts_add_file(ros2_types_texts(t), PONS_SOURCE_DIR "/config/ros2/common.msgs", &err) <
+            0) {
+        fail_msg("%s", err.message);
+    }
+    return t;
+}
+
 static dds_entity_t made(peer *p, bool reads, const char *name, const dds_topic_descriptor_t *desc,
                          ros2_qos qos)
 {
@@ -76,7 +118,15 @@ void peer_open(peer *p, const pons_value *world, const pons_value *config, const
 {
     pons_error err = PONS_ERROR_INIT;
     *p = (peer){.ns = ns, .stamped = stamped, .scanned_ns = -1};
-    if (SIM.open(world, config, &p->sim, &err) < 0 || ros2_node_open(&p->node, domain, &err) < 0) {
+    if (SIM.open(world, config, &p->sim, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    p->relay = relay_open(ns, domain);
+    if (p->relay) {
+        assert_false(stamped);
+        return;
+    }
+    if (ros2_node_open(&p->node, domain, &err) < 0) {
         fail_msg("%s", err.message);
     }
     const dds_topic_descriptor_t *twist =
@@ -95,12 +145,29 @@ void peer_open(peer *p, const pons_value *world, const pons_value *config, const
 
 void peer_close(peer *p)
 {
-    ros2_node_close(&p->node);
+    if (p->relay) {
+        relay_close(p->relay);
+    } else {
+        ros2_node_close(&p->node);
+    }
     SIM.close(p->sim);
+}
+
+bool peer_matched(peer *p)
+{
+    peer_take(p);
+    return p->relay ? p->relay->matched
+                    : ros2_node_matched(p->cmd_vel) && ros2_node_matched(p->odom);
 }
 
 void peer_take(peer *p)
 {
+    if (p->relay) {
+        while (relay_take(p->relay, &p->cmd)) {
+            p->cmds++;
+        }
+        return;
+    }
     if (p->stamped) {
         ROS2_TAKE(p->cmd_vel, geometry_msgs_msg_dds__TwistStamped_, m)
         {
@@ -141,9 +208,38 @@ static void say_transform(peer *p, const char *parent, const char *child, pons_p
     assert_int_equal(dds_write(p->tf, &m), 0);
 }
 
+// All senses, or the battery alone, by the relay.
+static void relay_senses(peer *p, char kind)
+{
+    pons_robot_state s;
+    pons_scan scan;
+    SIM.read(p->sim, &s);
+    relay_word word = {.kind = kind,
+                       .time_ns = s.stamp_ns,
+                       .odom = {s.odom_from_base.x, s.odom_from_base.y, s.odom_from_base.yaw},
+                       .twist = {s.twist.v, s.twist.w},
+                       .places = {p->places.x, p->places.y, p->places.yaw},
+                       .battery_pct = s.battery_pct,
+                       .battery_state = (int32_t)s.battery};
+    memcpy(word.cov, s.cov, sizeof word.cov);
+    if (kind == 'S' && SIM.scan(p->sim, &scan) && scan.stamp_ns != p->scanned_ns) {
+        p->scanned_ns = word.scan_ns = scan.stamp_ns;
+        word.n_ranges = scan.n;
+        word.angle_min = scan.angle_min;
+        word.angle_increment = scan.angle_increment;
+        word.range_min = scan.range_min;
+        word.range_max = scan.range_max;
+    }
+    relay_say(p->relay, &word, scan.ranges);
+}
+
 void peer_say_battery(peer *p)
 {
     pons_robot_state s;
+    if (p->relay) {
+        relay_senses(p, 'B');
+        return;
+    }
     SIM.read(p->sim, &s);
     const sensor_msgs_msg_dds__BatteryState_ m = {.header = {stamp(p, s.stamp_ns), (char *)""},
                                                   .percentage = (float)(0.01 * s.battery_pct),
@@ -190,6 +286,10 @@ static void say_scan(peer *p)
 void peer_say(peer *p)
 {
     pons_robot_state s;
+    if (p->relay) {
+        relay_senses(p, 'S');
+        return;
+    }
     SIM.read(p->sim, &s);
     const rosgraph_msgs_msg_dds__Clock_ c = {stamp(p, s.stamp_ns)};
     assert_int_equal(dds_write(p->clock, &c), 0);

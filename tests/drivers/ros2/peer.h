@@ -1,15 +1,20 @@
 // peer.h - a ROS 2 robot, played in the test's process: the kinematic robot behind its topics.
 //
 // It follows cmd_vel and nothing else, and publishes what a robot with AMCL does. The test is its clock:
-// nothing moves and nothing is said but in peer_step and peer_say.
+// nothing moves and nothing is said but in peer_step and peer_say. Its DDS is this process's, or a relay's
+// (relay.h): that has the topics of a robot that drives, no TwistStamped, and says no stamps other than the
+// simulated robot's.
 #ifndef TESTS_DRIVERS_ROS2_PEER_H
 #define TESTS_DRIVERS_ROS2_PEER_H
 
 #include "drivers/ros2/node.h"
+#include "drivers/ros2/types.h"
 #include "pons/ext/robot.h"
+#include "relay.h"
 
 typedef struct peer {
     ros2_node node;
+    relay *relay;      // who speaks DDS; NULL: node
     void *sim;         // a kinematic robot
     const char *ns;    // "/t17"
     bool stamped;      // TwistStamped
@@ -29,12 +34,21 @@ void peer_surroundings(char ret_ns[32], uint32_t *ret_domain);
 void peer_workspace(const char *yaml, char *ret);
 void peer_workspace_remove(const char *workspace);
 
+// The driver of the module, in such surroundings; NULL, with a line on stderr, where it cannot be loaded.
+const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain);
+// Opens it with that config/ros2.yaml. config may be NULL.
+int peer_driver_open(const pons_robot_ops *ros2, const char *yaml, const pons_value *world,
+                     const pons_value *config, void **ret, pons_error *err);
+// Every interface that pons has for that release of ROS; fails the test when there are none.
+ros2_types *peer_types(const char *release);
+
 // Fails the test when it cannot be. `config` as ext/robot.h has it.
 void peer_open(peer *p, const pons_value *world, const pons_value *config, const char *ns,
                uint32_t domain, bool stamped);
 void peer_close(peer *p);
-void peer_take(peer *p); // what has come on cmd_vel
-void peer_say(peer *p);  // the senses as they are now
+bool peer_matched(peer *p); // with a driver
+void peer_take(peer *p);    // what has come on cmd_vel
+void peer_say(peer *p);     // the senses as they are now
 void peer_step(peer *p, int64_t dt_ns);
 void peer_say_battery(peer *p);
 

@@ -11,13 +11,13 @@
 static const ros2_qos SURE = {.reliable = true, .depth = 10},
                       KEPT = {.reliable = true, .transient = true, .depth = 1};
 
-static const ros2_shape *shape(server *s, const char *type, const char *suffix)
+const ros2_shape *server_shape(ros2_types *t, const char *type, const char *part)
 {
     char name[ROS2_TYPE_MAX + 32];
     const ros2_shape *x = NULL;
     pons_error err = PONS_ERROR_INIT;
-    snprintf(name, sizeof name, "%s_%s", type, suffix);
-    if (ros2_types_get(s->t, name, &x, &err) < 0) {
+    snprintf(name, sizeof name, "%s_%s", type, part);
+    if (ros2_types_get(t, name, &x, &err) < 0) {
         fail_msg("%s", err.message);
     }
     return x;
@@ -49,16 +49,16 @@ void server_open(server *s, ros2_node *n, ros2_types *t, const char *name, const
         if (i < 2) {
             char part[64];
             snprintf(part, sizeof part, "%s_Request", parts[i]);
-            s->asks[i] = shape(s, type, part);
+            s->asks[i] = server_shape(t, type, part);
             snprintf(part, sizeof part, "%s_Response", parts[i]);
-            s->answers[i] = shape(s, type, part);
+            s->answers[i] = server_shape(t, type, part);
             asks = ros2_types_topic(t, s->asks[i], &err);
             answers = ros2_types_topic(t, s->answers[i], &err);
         }
         s->w[i] = end(s, false, "rrReply", name, services[i], answers, SURE);
         s->r[i] = end(s, true, "rqRequest", name, services[i], asks, SURE);
     }
-    s->feedback = shape(s, type, "FeedbackMessage");
+    s->feedback = server_shape(t, type, "FeedbackMessage");
     s->feedback_w =
         end(s, false, "rt", name, "feedback", ros2_types_topic(t, s->feedback, &err), SURE);
     s->status_w =

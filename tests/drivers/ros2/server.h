@@ -12,6 +12,9 @@ typedef struct server {
     dds_entity_t r[3], w[3], feedback_w, status_w; // and cancel_goal
 } server;
 
+// The form of a part of an interface, "nav2_msgs/action/Spin", "Feedback"; fails the test when there is none.
+const ros2_shape *server_shape(ros2_types *t, const char *type, const char *part);
+
 // Fails the test when it cannot be.
 void server_open(server *s, ros2_node *n, ros2_types *t, const char *name, const char *type);
 void server_close(server *s); // its endpoints go; the node stays

@@ -1,7 +1,7 @@
 // test_bridge.c - the body as ROS 2 sees it: a body's process and the bridge run in threads of this test, and
 // the test is a peer in DDS. What the body senses comes under ROS's names and frames; a goal is done once,
 // whoever sends it how often; what is no goal is refused; a hand on cmd_vel moves the robot, silence
-// stops it, also while somebody floods the bridge; a latched robot stays where it is.
+// stops it, also while somebody floods the bridge; a latched robot stays where it is, until it is reset.
 // tests/ros2/shown.py asks the same of a binding that others wrote.
 #include "drivers/ros2/node.h"
 #include "peer.h"
@@ -9,6 +9,7 @@
 #include "pons/clock.h"
 #include "pons/drivers.h"
 #include "pons/ext/bridge.h"
+#include "pons/link_message.h"
 #include "pons/module.h"
 #include "ros2.h"
 #include "unit.h"
@@ -44,7 +45,8 @@ static struct {
     _Atomic int64_t bad_poses;
     int body_rc, bridge_rc;
     ros2_node node;
-    dds_entity_t odom, scan, map, tf, status, feedback, send_w, send_r, result_w, result_r, vel;
+    dds_entity_t odom, scan, map, tf, tf_static, status, feedback, send_w, send_r, result_w,
+        result_r, vel;
     int64_t seq;
 } t;
 
@@ -190,10 +192,15 @@ static int open_all(void **state)
     snprintf(t.run_dir, sizeof t.run_dir, "%s/run", t.workspace);
     mkdir(t.run_dir, 0700);
     assert_int_equal(pons_world_load(HOUSE, &t.world, &err), PONS_OK);
+    assert_int_equal(
+        json_object_set_new(json_object_get(t.world, "lidar"), "pose",
+                            json_pack("{s:f, s:f, s:f}", "x", 0.1, "y", -0.05, "yaw", 0.8)),
+        0);
     assert_int_equal(ros2_node_open(&t.node, domain, &err), PONS_OK);
     t.odom = reader("rt", "odom", &nav_msgs_msg_dds__Odometry__desc, SURE);
     t.scan = reader("rt", "scan", &sensor_msgs_msg_dds__LaserScan__desc, SURE);
     t.tf = reader("rt", "tf", &tf2_msgs_msg_dds__TFMessage__desc, SURE);
+    t.tf_static = reader("rt", "tf_static", &tf2_msgs_msg_dds__TFMessage__desc, KEPT);
     t.map = reader("rt", "map", &nav_msgs_msg_dds__OccupancyGrid__desc, KEPT);
     t.vel = writer("rt", "cmd_vel", &geometry_msgs_msg_dds__Twist__desc);
     t.send_w =
@@ -313,6 +320,23 @@ static void hear_scan(bool *ret)
     }
 }
 
+// Where the beams begin, by the world; never another place before that.
+static void hear_laser(bool *ret)
+{
+    ROS2_TAKE(t.tf_static, tf2_msgs_msg_dds__TFMessage_, m)
+    {
+        const geometry_msgs_msg_dds__TransformStamped_ *x = &m->transforms._buffer[0];
+        assert_int_equal(m->transforms._length, 1);
+        assert_string_equal(x->header.frame_id, "base_link");
+        assert_string_equal(x->child_frame_id, "laser");
+        assert_true(fabs(x->transform.translation.x - 0.1) < 1e-9);
+        assert_true(fabs(x->transform.translation.y + 0.05) < 1e-9);
+        assert_true(fabs(2.0 * atan2(x->transform.rotation.z, x->transform.rotation.w) - 0.8) <
+                    1e-9);
+        *ret = true;
+    }
+}
+
 static void hear_transforms(bool *ret_both)
 {
     ROS2_TAKE(t.tf, tf2_msgs_msg_dds__TFMessage_, m)
@@ -342,10 +366,12 @@ static void hear_map(bool *ret)
 
 static void test_the_senses_come_as_ros_has_them(void **state)
 {
-    bool scan = false, both = false, map = false;
+    bool scan = false, both = false, map = false, laser = false;
     (void)state;
     hear_odometry();
-    for (const int64_t since = now_s(); !scan || !both || !map; a_moment(since, "the senses")) {
+    for (const int64_t since = now_s(); !scan || !both || !map || !laser;
+         a_moment(since, "the senses")) {
+        hear_laser(&laser);
         hear_scan(&scan);
         hear_transforms(&both);
         hear_map(&map);
@@ -427,6 +453,24 @@ static void test_a_flood_starves_nobody(void **state)
     }
 }
 
+static void reset(void)
+{
+    char path[128];
+    pons_link *link = NULL;
+    bool done = false;
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/body.sock", t.run_dir);
+    assert_int_equal(pons_link_connect(path, &link, &err), PONS_OK);
+    assert_true(pons_message_send(link, &(pons_message){.type = PONS_MESSAGE_RESET}, &err) >= 0);
+    for (const int64_t since = now_s(); !done; a_moment(since, "the body's yes to a reset")) {
+        pons_autovalue msg = NULL;
+        if (pons_link_recv(link, &msg, &err) == 1) {
+            done = strcmp(pons_get_str(msg, "type", ""), "ok") == 0;
+        }
+    }
+    pons_link_close(link);
+}
+
 static void test_a_latched_robot_stays(void **state)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -443,6 +487,9 @@ static void test_a_latched_robot_stays(void **state)
     }
     assert_true(hypot(odom_at.x - before.x, odom_at.y - before.y) < 1e-3);
     assert_false(send_goal(4, 2.2, 2.7, "map", ""));
+    // A person's reset counts from its ok on, whatever the bridge has heard by then.
+    reset();
+    assert_true(send_goal(5, 2.2, 2.7, "map", ""));
 }
 
 int main(void)

@@ -6,7 +6,6 @@
 #include "peer.h"
 #include "pons/clock.h"
 #include "pons/drivers.h"
-#include "pons/module.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -25,7 +24,7 @@ static uint32_t domain;
 typedef struct both {
     peer robot;
     void *driver;
-    char ns[64], workspace[64];
+    char ns[64];
     pthread_mutex_t mtx;  // the robot's: a step, a battery that is set
     _Atomic uint64_t cmd; // that was written last, as pons__pack_twist has it
 } both;
@@ -57,18 +56,14 @@ static int both_open(const pons_value *world, const pons_value *config, void **r
              "namespace: %s\ndomain: %u\nuse_sim_time: true\nnavigation: pons\n"
              "topics: {tf: tf, tf_static: tf_static, clock: clock}\n",
              b->ns, domain);
-    peer_workspace(yaml, b->workspace);
-    pons_autovalue full = config ? json_deep_copy(config) : json_object();
-    json_object_set_new(full, "workspace", json_string(b->workspace));
-    const int rc = ros2->open(world, full, &b->driver, err);
-    peer_workspace_remove(b->workspace);
+    const int rc = peer_driver_open(ros2, yaml, world, config, &b->driver, err);
     if (rc < 0) {
         free(b);
         return rc;
     }
     peer_open(&b->robot, world, config, b->ns, domain, false);
     const int64_t since = host_now();
-    while (!ros2_node_matched(b->robot.cmd_vel) || !ros2_node_matched(b->robot.odom)) {
+    while (!peer_matched(&b->robot)) {
         pause_a_little(since, "the driver");
     }
     peer_say_battery(&b->robot);
@@ -228,16 +223,10 @@ static const pons_robot_ops both_ops = {.abi = PONS_ROBOT_ABI,
 
 int main(void)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+    ros2 = peer_driver(process, &domain);
+    if (!ros2) {
         return 1;
     }
-    ros2 = loaded;
-    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
-    peer_surroundings(process, &domain);
     const driver_traits traits = {.ops = &both_ops,
                                   .foreign = true,
                                   .battery_pct = 1e-4,

@@ -5,7 +5,6 @@
 #include "peer.h"
 #include "pons/clock.h"
 #include "pons/ext/skill.h"
-#include "pons/module.h"
 #include "server.h"
 
 #include <math.h>
@@ -29,25 +28,18 @@ typedef struct robot {
 static void open_robot(robot *r, const char *release, const char *more)
 {
     static int nth;
-    char yaml[4096], workspace[64], path[512];
+    char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.driver = NULL};
     snprintf(r->ns, sizeof r->ns, "%s/g%d", process, nth++);
     snprintf(yaml, sizeof yaml, "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {server_s: 1}\n%s",
              release, r->ns, domain, more);
-    peer_workspace(yaml, workspace);
     pons_autovalue world = house_world();
-    pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
-    if (ros2->open(world, config, &r->driver, &err) < 0) {
+    if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    peer_workspace_remove(workspace);
     assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
-    r->types = ros2_types_create();
-    snprintf(path, sizeof path, "%s/config/ros2/%s.msgs", PONS_SOURCE_DIR, release);
-    assert_true(ros2_types_add_file(r->types, path, &err) >= 0);
-    assert_true(ros2_types_add_file(r->types, PONS_SOURCE_DIR "/config/ros2/common.msgs", &err) >=
-                0);
+    r->types = peer_types(release);
 }
 
 static void close_robot(robot *r)
@@ -475,8 +467,8 @@ static void test_a_robots_own_skill(void **state)
     pons_autovalue schema = json_loads(wave->args_schema, 0, NULL);
     assert_non_null(at(schema, "properties.times"));
     assert_null(at(schema, "properties.speed")); // it is fixed
-    assert_true(ros2_types_define(
-                    r.types, "my_msgs/action/Wave",
+    assert_true(ros2_texts_define(
+                    ros2_types_texts(r.types), "my_msgs/action/Wave",
                     "int32 times\nfloat32 speed\nStyle style\n---\nbool success\nstring message\n"
                     "---\nint32 left\n=== my_msgs/msg/Style\nstring hand\n"
                     "geometry_msgs/PoseStamped towards\n",
@@ -509,43 +501,32 @@ static void test_a_skill_that_cannot_be_is_refused(void **state)
         const char *yaml, *expect;
     } bad[] = {
         {SKILL "    type: my_msgs/action/Nothing\n", "my_msgs/action/Nothing is not known"},
-        {SKILL "    type: my_msgs/msg/Wave\n", "pattern"},
+        {SKILL "    type: my_msgs/msg/Wave\n", "/skills/0/type: expected a match of"},
         {SKILL "    type: my_msgs/action/Wave\n    definition: int32 a\n", "too few parts"},
         {SKILL "    type: nav2_msgs/action/Spin\n    goal: {angle: 1}\n",
          "angle: there is no such member"},
         {SKILL, "type"},
         {"skills:\n  - {name: wave}\n", "interface_type"},
     };
+    pons_autovalue world = house_world();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char yaml[4096], workspace[64];
+        char yaml[4096], line[1024];
         void *driver = NULL;
         pons_error err = PONS_ERROR_INIT;
         snprintf(yaml, sizeof yaml, "domain: %u\n%s", domain, bad[i].yaml);
-        peer_workspace(yaml, workspace);
-        pons_autovalue world = house_world();
-        pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
-        const int rc = ros2->open(world, config, &driver, &err);
-        peer_workspace_remove(workspace);
-        if (rc >= 0 ||
-            (!strstr(err.message, bad[i].expect) && strcmp(bad[i].expect, "pattern") != 0)) {
-            fail_msg("%zu: %d %s", i, rc, err.message);
+        const int rc = peer_driver_open(ros2, yaml, world, NULL, &driver, &err);
+        if (rc >= 0 || !strstr(pons_error_line(&err, line, sizeof line), bad[i].expect)) {
+            fail_msg("%zu: %d %s", i, rc, pons_error_line(&err, line, sizeof line));
         }
     }
 }
 
 int main(void)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+    ros2 = peer_driver(process, &domain);
+    if (!ros2) {
         return 1;
     }
-    ros2 = loaded;
-    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
-    unsetenv("AMENT_PREFIX_PATH");
-    peer_surroundings(process, &domain);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_action_gets_its_goal),
         cmocka_unit_test(test_how_a_goal_ends),

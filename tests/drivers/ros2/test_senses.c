@@ -5,7 +5,6 @@
 #include "peer.h"
 #include "pons/clock.h"
 #include "pons/drivers.h"
-#include "pons/module.h"
 #include "ros2.h"
 
 #include <math.h>
@@ -31,20 +30,17 @@ static const char *const PLAIN = "use_sim_time: true\nnavigation: pons\n";
 static void open_driver(both *b, const char *more)
 {
     static int nth;
-    char yaml[1024], workspace[64];
+    char yaml[1024];
     pons_error err = PONS_ERROR_INIT;
     *b = (both){.driver = NULL};
     snprintf(b->ns, sizeof b->ns, "%s/s%d", process, nth++);
     snprintf(yaml, sizeof yaml,
              "namespace: %s\ndomain: %u\ntopics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
              b->ns, domain, more);
-    peer_workspace(yaml, workspace);
     pons_autovalue world = house_world();
-    pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
-    if (ros2->open(world, config, &b->driver, &err) < 0) {
+    if (peer_driver_open(ros2, yaml, world, NULL, &b->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    peer_workspace_remove(workspace);
 }
 
 static void open_both(both *b, const char *more, bool stamped)
@@ -265,6 +261,130 @@ static void test_poses_that_are_no_numbers(void **state)
     close_both(&b);
 }
 
+// The robot's newest time, so long ago, as ROS has it.
+static builtin_interfaces_msg_dds__Time_ stamp(both *b, int64_t ago_ns)
+{
+    pons_robot_state s;
+    pons_robot_kinematic.read(b->robot.sim, &s);
+    const int64_t ns = s.stamp_ns + b->robot.shift_ns - ago_ns;
+    return (builtin_interfaces_msg_dds__Time_){(int32_t)(ns / PONS_NS_PER_S),
+                                               (uint32_t)(ns % PONS_NS_PER_S)};
+}
+
+// Messages that are older than what was there are left out, and that is what is missing.
+static void test_stamps_that_go_back(void **state)
+{
+    (void)state;
+    both b;
+    float ranges[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    open_both(&b, PLAIN, false);
+    for (int scans = 0; scans < 2; scans++) {
+        pons_robot_state before, s;
+        pons_scan scan_before, scan;
+        lacks(&b, "");
+        ros2->read(b.driver, &before);
+        assert_true(ros2->scan(b.driver, &scan_before));
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        const char *const expected =
+            scans ? "/scan: its time goes back" : "/odom: its time goes back";
+        for (int i = 0; i < LONG && !strstr(why, expected); i++) {
+            nav_msgs_msg_dds__Odometry_ m = {
+                .header = {stamp(&b, scans ? 0 : PONS_NS_PER_S), (char *)"odom"},
+                .child_frame_id = (char *)"base_link"};
+            m.pose.pose.orientation.w = 1;
+            const sensor_msgs_msg_dds__LaserScan_ l = {
+                .header = {stamp(&b, PONS_NS_PER_S), (char *)"base_link"},
+                .angle_increment = 0.7F,
+                .range_max = 5.0F,
+                .ranges = {._maximum = 8, ._length = 8, ._buffer = ranges}};
+            assert_int_equal(dds_write(b.robot.odom, &m), 0);
+            assert_int_equal(scans ? dds_write(b.robot.scan, &l) : 0, 0);
+            dds_sleepfor(DDS_MSECS(5));
+            ros2->read(b.driver, &s);
+            assert_true(s.stamp_ns >= before.stamp_ns);
+            assert_true(ros2->scan(b.driver, &scan) && scan.stamp_ns >= scan_before.stamp_ns);
+            ros2->outside->lacks(b.driver, why);
+        }
+        if (!strstr(why, expected)) {
+            fail_msg("'%s' is missing, not '%s'", why, expected);
+        }
+    }
+    lacks(&b, ""); // what is newer again counts
+    close_both(&b);
+}
+
+// A scan that says nothing of any direction is none, however many come.
+static void test_scans_that_say_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n;
+        float range, range_min, range_max, angle_min, step;
+        const char *why;
+    } bad[] = {
+        {8, NAN, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
+        {8, -1.0F, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
+        {8, -INFINITY, -INFINITY, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
+        {8, 0.0F, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
+        {0, 1.0F, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its angles are no numbers"},
+        {8, 1.0F, NAN, 5.0F, 0.0F, 0.7F, "/scan: its angles are no numbers"},
+        {8, 1.0F, 0.1F, NAN, 0.0F, 0.7F, "/scan: its angles are no numbers"},
+        {8, 1.0F, 0.1F, 5.0F, NAN, 0.7F, "/scan: its angles are no numbers"},
+        {8, 1.0F, 0.1F, 5.0F, 0.0F, INFINITY, "/scan: its angles are no numbers"},
+        {8, 1.0F, 0.1F, 5.0F, 0.0F, 0.0F, "/scan: its angles are no numbers"},
+    };
+    both b;
+    open_both(&b, PLAIN, false);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        float ranges[8];
+        for (int k = 0; k < 8; k++) {
+            ranges[k] = bad[i].range;
+        }
+        pons_scan before, now;
+        lacks(&b, "");
+        assert_true(ros2->scan(b.driver, &before));
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        for (int k = 0; k < LONG && !strstr(why, bad[i].why); k++) {
+            const sensor_msgs_msg_dds__LaserScan_ l = {
+                .header = {stamp(&b, 0), (char *)"base_link"},
+                .angle_min = bad[i].angle_min,
+                .angle_increment = bad[i].step,
+                .range_min = bad[i].range_min,
+                .range_max = bad[i].range_max,
+                .ranges = {._maximum = 8, ._length = bad[i].n, ._buffer = ranges}};
+            nav_msgs_msg_dds__Odometry_ m = {.header = {stamp(&b, 0), (char *)"odom"},
+                                             .child_frame_id = (char *)"base_link"};
+            m.pose.pose.orientation.w = 1;
+            assert_int_equal(dds_write(b.robot.odom, &m), 0);
+            assert_int_equal(dds_write(b.robot.scan, &l), 0);
+            dds_sleepfor(DDS_MSECS(5));
+            (void)ros2->outside->lacks(b.driver, why);
+        }
+        assert_true(ros2->scan(b.driver, &now));
+        if (!strstr(why, bad[i].why) || now.stamp_ns != before.stamp_ns) {
+            fail_msg("%zu: '%s' is missing", i, why);
+        }
+    }
+    close_both(&b);
+}
+
+static void test_a_place_that_is_no_number(void **state)
+{
+    (void)state;
+    both b;
+    pons_robot_place place;
+    open_both(&b, PLAIN, false);
+    b.robot.places = (pons_pose2){1, 2, 0};
+    lacks(&b, "");
+    b.robot.places.x = NAN;
+    lacks(&b, "tf: odom in map is no number");
+    assert_true(ros2->outside->place(b.driver, &place));
+    assert_true(!place.known && isfinite(place.map_from_odom.x));
+    b.robot.places.x = 3;
+    lacks(&b, "");
+    close_both(&b);
+}
+
 // The driver alone, beside writers of the test's own.
 static void writes(both *b, ros2_node *n, const char *name, const dds_topic_descriptor_t *d,
                    ros2_qos qos)
@@ -313,16 +433,10 @@ static void test_frames_that_do_not_connect(void **state)
 
 int main(void)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+    ros2 = peer_driver(process, &domain);
+    if (!ros2) {
         return 1;
     }
-    ros2 = loaded;
-    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
-    peer_surroundings(process, &domain);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_that_goes_back_is_not_the_bodys),
         cmocka_unit_test(test_a_jitter_of_the_clock_is_nothing),
@@ -332,6 +446,9 @@ int main(void)
         cmocka_unit_test(test_a_silent_gate_is_a_stop),
         cmocka_unit_test(test_where_a_person_says_it_is),
         cmocka_unit_test(test_poses_that_are_no_numbers),
+        cmocka_unit_test(test_a_place_that_is_no_number),
+        cmocka_unit_test(test_stamps_that_go_back),
+        cmocka_unit_test(test_scans_that_say_nothing),
         cmocka_unit_test(test_wrong_types_and_qos_are_named),
         cmocka_unit_test(test_frames_that_do_not_connect),
     };

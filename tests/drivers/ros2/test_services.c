@@ -5,7 +5,6 @@
 #include "peer.h"
 #include "pons/clock.h"
 #include "pons/ext/skill.h"
-#include "pons/module.h"
 #include "server.h"
 
 #include <math.h>
@@ -34,7 +33,7 @@ typedef struct service {
 static void open_robot(robot *r, const char *release, const char *more, bool heard)
 {
     static int nth;
-    char yaml[4096], workspace[64], path[512];
+    char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.heard = heard};
     snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
@@ -42,19 +41,12 @@ static void open_robot(robot *r, const char *release, const char *more, bool hea
              "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {server_s: 1}\nuse_sim_time: true\n"
              "topics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
              release, r->ns, domain, more);
-    peer_workspace(yaml, workspace);
     pons_autovalue world = house_world();
-    pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
-    if (ros2->open(world, config, &r->driver, &err) < 0) {
+    if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    peer_workspace_remove(workspace);
     assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
-    r->types = ros2_types_create();
-    snprintf(path, sizeof path, "%s/config/ros2/%s.msgs", PONS_SOURCE_DIR, release);
-    assert_true(ros2_types_add_file(r->types, path, &err) >= 0);
-    assert_true(ros2_types_add_file(r->types, PONS_SOURCE_DIR "/config/ros2/common.msgs", &err) >=
-                0);
+    r->types = peer_types(release);
     if (heard) {
         peer_open(&r->senses, world, NULL, r->ns, domain, false);
         peer_say_battery(&r->senses);
@@ -82,18 +74,6 @@ static void wait_a_little(robot *r)
     dds_sleepfor(DDS_MSECS(5));
 }
 
-static const ros2_shape *shape(robot *r, const char *type, const char *suffix)
-{
-    char name[ROS2_TYPE_MAX + 32];
-    const ros2_shape *x = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    snprintf(name, sizeof name, "%s_%s", type, suffix);
-    if (ros2_types_get(r->types, name, &x, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    return x;
-}
-
 // As ROS names it, whatever the driver does: type "nav2_msgs::srv::dds_::ClearEntireCostmap_Request_".
 static void serve(robot *r, service *s, const char *name, const char *type)
 {
@@ -106,8 +86,8 @@ static void serve(robot *r, service *s, const char *name, const char *type)
              last);
     snprintf(answers, sizeof answers, "%.*s::srv::dds_::%s_Response_", (int)strcspn(package, "/"),
              package, last);
-    s->asks = shape(r, type, "Asked");
-    s->answers = shape(r, type, "Answered");
+    s->asks = server_shape(r->types, type, "Asked");
+    s->answers = server_shape(r->types, type, "Answered");
     s->w = ros2_node_writer(&r->node, "rrReply", topic, answers,
                             ros2_types_topic(r->types, s->answers, &err), sure, &err);
     s->r = ros2_node_reader(&r->node, "rqRequest", topic, asks,
@@ -451,7 +431,7 @@ static void test_a_robots_own_service(void **state)
                     "    definition: |\n      int32 times\n      bool loud\n      ---\n"
                     "      bool success\n      string message\n",
                false);
-    assert_true(ros2_types_define(r.types, "my_msgs/srv/Beep",
+    assert_true(ros2_texts_define(ros2_types_texts(r.types), "my_msgs/srv/Beep",
                                   "int32 times\nbool loud\n---\nbool success\nstring message\n",
                                   "test", &err) >= 0);
     serve(&r, &s, "horn/beep", "my_msgs/srv/Beep");
@@ -487,16 +467,13 @@ static void test_what_is_neither_is_refused(void **state)
         {"services: {clear_map: x}\n", "clear_map"},
         {"lifecycle_nodes: [bt-navigator]\n", "lifecycle_nodes"},
     };
+    pons_autovalue world = house_world();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char yaml[2048], workspace[64], line[1024];
+        char yaml[4096], line[1024];
         void *driver = NULL;
         pons_error err = PONS_ERROR_INIT;
         snprintf(yaml, sizeof yaml, "domain: %u\n%s", domain, bad[i].yaml);
-        peer_workspace(yaml, workspace);
-        pons_autovalue world = house_world();
-        pons_autovalue config = pons_object("workspace", json_string(workspace), NULL);
-        const int rc = ros2->open(world, config, &driver, &err);
-        peer_workspace_remove(workspace);
+        const int rc = peer_driver_open(ros2, yaml, world, NULL, &driver, &err);
         if (rc >= 0 || !strstr(pons_error_line(&err, line, sizeof line), bad[i].expect)) {
             fail_msg("%zu: %d %s", i, rc, pons_error_line(&err, line, sizeof line));
         }
@@ -505,17 +482,10 @@ static void test_what_is_neither_is_refused(void **state)
 
 int main(void)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+    ros2 = peer_driver(process, &domain);
+    if (!ros2) {
         return 1;
     }
-    ros2 = loaded;
-    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
-    unsetenv("AMENT_PREFIX_PATH");
-    peer_surroundings(process, &domain);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costmaps_are_cleared),
         cmocka_unit_test(test_a_costmap_that_is_not_there_or_does_not_answer),

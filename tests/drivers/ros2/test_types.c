@@ -16,19 +16,6 @@
 static char ns[32];
 static uint32_t domain;
 
-static ros2_types *shipped(const char *release)
-{
-    char path[256];
-    pons_error err = PONS_ERROR_INIT;
-    ros2_types *t = ros2_types_create();
-    snprintf(path, sizeof path, "%s/config/ros2/%s.msgs", PONS_SOURCE_DIR, release);
-    if (ros2_types_add_file(t, path, &err) < 0 ||
-        ros2_types_add_file(t, PONS_SOURCE_DIR "/config/ros2/common.msgs", &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    return t;
-}
-
 static const ros2_shape *shape(ros2_types *t, const char *name)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -71,7 +58,7 @@ static void test_they_are_laid_out_as_a_compiler_does(void **state)
         {"geometry_msgs/msg/TwistStamped", &geometry_msgs_msg_dds__TwistStamped__desc},
         {"geometry_msgs/msg/TransformStamped", &geometry_msgs_msg_dds__TransformStamped__desc},
     };
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         pons_error err = PONS_ERROR_INIT;
         const ros2_shape *s = shape(t, same[i].name);
@@ -129,7 +116,7 @@ static void *taken(wire *x, void **sample)
 static void test_what_it_writes_idlc_reads(void **state)
 {
     (void)state;
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     pons_error err = PONS_ERROR_INIT;
     const ros2_shape *s = shape(t, "nav2_msgs/action/NavigateToPose_SendGoal_Request");
     wire x = {.w = 0};
@@ -162,9 +149,9 @@ static void test_what_it_writes_idlc_reads(void **state)
 static void test_what_idlc_writes_it_reads(void **state)
 {
     (void)state;
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(ros2_types_define(t, "tf2_msgs/msg/TFMessage",
+    assert_int_equal(ros2_texts_define(ros2_types_texts(t), "tf2_msgs/msg/TFMessage",
                                        "geometry_msgs/TransformStamped[] transforms", "test", &err),
                      PONS_OK);
     const ros2_shape *s = shape(t, "tf2_msgs/msg/TFMessage");
@@ -195,7 +182,7 @@ static void test_what_idlc_writes_it_reads(void **state)
 static void test_every_kind_comes_back(void **state)
 {
     (void)state;
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     pons_error err = PONS_ERROR_INIT;
     static const char text[] =
         "# all of them\n"
@@ -208,7 +195,8 @@ static void test_every_kind_comes_back(void **state)
         "=== own_msgs/msg/Inner\nuint8 n\nstring[] words\nDeep[<=2] deep\n"
         "=== own_msgs/msg/Deep\nfloat64 x 3\nown_msgs/Nothing nothing\n"
         "=== own_msgs/msg/Nothing\n";
-    assert_int_equal(ros2_types_define(t, "own_msgs/msg/All", text, "all", &err), PONS_OK);
+    assert_int_equal(ros2_texts_define(ros2_types_texts(t), "own_msgs/msg/All", text, "all", &err),
+                     PONS_OK);
     const ros2_shape *s = shape(t, "own_msgs/msg/All");
     wire x = {.w = 0};
     void *sample = NULL, *mem = calloc(1, s->size);
@@ -264,7 +252,7 @@ static void test_all_that_comes_with_pons_has_a_form(void **state)
                                         "_GetResult_Request", "_GetResult_Response",
                                         "_FeedbackMessage"};
     for (size_t r = 0; r < 4; r++) {
-        ros2_types *t = shipped(releases[r]);
+        ros2_types *t = peer_types(releases[r]);
         pons_error err = PONS_ERROR_INIT;
         for (size_t a = 0; a < sizeof actions / sizeof actions[0]; a++) {
             for (size_t p = 0; p < 5 && (r > 0 || a < 7);
@@ -305,10 +293,11 @@ static void test_a_wrong_text_is_refused_where_it_is_wrong(void **state)
         {"int32 a$b", "is no name"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        ros2_types *t = shipped("jazzy");
+        ros2_types *t = peer_types("jazzy");
         pons_error err = PONS_ERROR_INIT;
         const ros2_shape *s = NULL;
-        assert_int_equal(ros2_types_define(t, "own/msg/X", bad[i].text, "own", &err), PONS_OK);
+        assert_int_equal(
+            ros2_texts_define(ros2_types_texts(t), "own/msg/X", bad[i].text, "own", &err), PONS_OK);
         const int rc = ros2_types_get(t, "own/msg/X", &s, &err);
         if (rc >= 0 || !strstr(err.message, bad[i].expect)) {
             if (rc >= 0 ||
@@ -318,14 +307,15 @@ static void test_a_wrong_text_is_refused_where_it_is_wrong(void **state)
         }
         ros2_types_destroy(t);
     }
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     pons_error err = PONS_ERROR_INIT;
     const ros2_shape *s;
-    assert_true(ros2_types_define(t, "own/action/X", "int32 a\n---\nint32 b", "own", &err) >= 0);
+    assert_true(ros2_texts_define(ros2_types_texts(t), "own/action/X", "int32 a\n---\nint32 b",
+                                  "own", &err) >= 0);
     assert_true(ros2_types_get(t, "own/action/X_Feedback", &s, &err) < 0);
     assert_non_null(strstr(err.message, "too few parts"));
     assert_true(ros2_types_get(t, "X", &s, &err) < 0);
-    assert_true(ros2_types_add(t, "=== X\nint32 a\n", "own", &err) < 0);
+    assert_true(ros2_texts_add(ros2_types_texts(t), "=== X\nint32 a\n", "own", &err) < 0);
     ros2_types_destroy(t);
 }
 
@@ -351,10 +341,10 @@ static void test_a_wrong_value_is_refused_by_its_name(void **state)
         {"{\"d\":1e10}", "an object is needed"},
         {"{\"b\":1}", "b: true or false"},
     };
-    ros2_types *t = shipped("jazzy");
+    ros2_types *t = peer_types("jazzy");
     pons_error err = PONS_ERROR_INIT;
-    ros2_types_define(
-        t, "own/msg/X",
+    ros2_texts_define(
+        ros2_types_texts(t), "own/msg/X",
         "uint8 n\nstring<=5 s\nfloat32 f\nint32[<=2] l\nint32[2] a\n"
         "geometry_msgs/PoseStamped p\nbuiltin_interfaces/Duration d\nbool b\nstring[] more",
         "own", &err);
@@ -396,10 +386,10 @@ static void test_damaged_texts(void **state)
             copy[pons_rand_u64(&r) % (sizeof text - 1)] =
                 bytes[pons_rand_u64(&r) % (sizeof bytes - 1)];
         }
-        ros2_types *t = shipped("jazzy");
+        ros2_types *t = peer_types("jazzy");
         pons_error err = PONS_ERROR_INIT;
         const ros2_shape *s = NULL;
-        if (ros2_types_add(t, copy, "own", &err) >= 0 &&
+        if (ros2_texts_add(ros2_types_texts(t), copy, "own", &err) >= 0 &&
             ros2_types_get(t, "own/msg/X", &s, &err) >= 0) {
             void *mem = calloc(1, s->size);
             assert_non_null(ros2_types_topic(t, s, &err));

@@ -117,6 +117,38 @@ static void drawings_name_every_edge(void **state)
     pons_graph_destroy(g);
 }
 
+static void assert_drawn(const pons_graph *g, const char *format, int xray, const char *want)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char *text = NULL;
+    assert_ok(
+        pons_graph_draw_as(g, &(pons_draw_options){.format = format, .xray = xray}, &text, &err));
+    assert_string_equal(text, want);
+    free(text);
+}
+
+// Where a node may go but has not said that it does is not drawn; one that no edge leaves ends there.
+static void what_is_not_meant_is_not_drawn(void **state)
+{
+    (void)state;
+    static const char *const anywhere[] = {"a", "b", PONS_END, NULL};
+    const pons_node_options free_to_go = {.goes = anywhere, .goes_undrawn = true};
+    pons_graph_builder *gb = pons_graph_builder_create("free");
+    pons_graph_channel(gb, "c", NULL);
+    pons_graph_node(gb, "a", node_log, NULL);
+    pons_graph_node(gb, "b", node_log, NULL);
+    pons_graph_node_options(gb, "a", &free_to_go);
+    pons_graph_node_options(gb, "b", &free_to_go);
+    pons_graph_edge(gb, PONS_START, "a");
+    pons_graph_edge(gb, "a", "b");
+    pons_graph_router(gb, "b", route, (void *)(uintptr_t) "a", NULL);
+    pons_graph *g = compile(gb, NULL);
+    assert_drawn(g, "mermaid", 0,
+                 "graph TD\n  __start__([start])\n  a[a]\n  b[b]\n  __end__([end])\n"
+                 "  __start__ --> a\n  a --> b\n  b --> __end__\n");
+    pons_graph_destroy(g);
+}
+
 static pons_graph *nest(const char *name, const pons_graph *sub, const char *node)
 {
     pons_graph_builder *gb = pons_graph_builder_create(name);
@@ -132,16 +164,6 @@ static pons_graph *nest(const char *name, const pons_graph *sub, const char *nod
     pons_graph_edge(gb, PONS_START, node);
     pons_graph_edge(gb, "end", PONS_END);
     return compile(gb, NULL);
-}
-
-static void assert_drawn(const pons_graph *g, const char *format, int xray, const char *want)
-{
-    pons_error err = PONS_ERROR_INIT;
-    char *text = NULL;
-    assert_ok(
-        pons_graph_draw_as(g, &(pons_draw_options){.format = format, .xray = xray}, &text, &err));
-    assert_string_equal(text, want);
-    free(text);
 }
 
 // Opened to any depth, each level in its own frame; names that a format would stumble over are
@@ -335,6 +357,7 @@ int main(void)
         cmocka_unit_test(paths_are_checked),
         cmocka_unit_test(however_many_faults_there_are),
         cmocka_unit_test(drawings_name_every_edge),
+        cmocka_unit_test(what_is_not_meant_is_not_drawn),
         cmocka_unit_test(drawings_open_subgraphs),
         cmocka_unit_test(a_drawing_has_an_end),
         cmocka_unit_test(a_router_may_only_go_where_it_said),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static char told[256];
+static pons_cx *begun_c;
 
 static void tell(const char *what, const pons_cx *cx)
 {
@@ -19,6 +20,9 @@ static void begins(pons_cx *cx, void *user)
 {
     (void)user;
     tell("+", cx);
+    if (strcmp(pons_cx_node(cx), "c") == 0) {
+        begun_c = cx;
+    }
 }
 
 static void drops(pons_cx *cx, void *user)
@@ -30,12 +34,31 @@ static void drops(pons_cx *cx, void *user)
 static int tries;
 static pons_run *to_cancel;
 static bed *late;       // its clock goes on by a second in the next node
+static bed *looks;      // at what the store has of the step, in b
+static bool ends_early; // c has, when a's function is called
 static fuse *fails_now; // the store does, with an effect that the next node sends
 
 static int sends(void *user, const pons_effect *e, pons_error *err)
 {
     (void)user, (void)e, (void)err;
     return PONS_OK;
+}
+
+// [c] for a task whose end is stored.
+static void tell_kept(bed *b)
+{
+    pons_autovalue found = NULL;
+    size_t i;
+    pons_value *task;
+    assert_ok(pons_state_snapshot(b->store, pons_thread_id(b->t), "", NULL, &found, &b->err));
+    json_array_foreach(json_object_get(found, "tasks"), i, task)
+    {
+        if (json_is_object(json_object_get(task, "result"))) {
+            const size_t n = strlen(told);
+            snprintf(told + n, sizeof told - n, "[%s] ",
+                     json_string_value(json_object_get(task, "name")));
+        }
+    }
 }
 
 static int works(pons_cx *cx, void *user, pons_error *err)
@@ -45,6 +68,14 @@ static int works(pons_cx *cx, void *user, pons_error *err)
     if (tries > 0 && strcmp(pons_cx_node(cx), "b") == 0) {
         tries--;
         return pons_error_set(err, PONS_EIO, "test", "once more");
+    }
+    if (ends_early && strcmp(pons_cx_node(cx), "a") == 0) {
+        ends_early = false;
+        pons_cx_ended(begun_c);
+        pons_cx_ended(begun_c); // once is enough
+    }
+    if (looks && strcmp(pons_cx_node(cx), "b") == 0) {
+        tell_kept(looks);
     }
     if (to_cancel) {
         pons_run_cancel(to_cancel, PONS_CANCEL_INTERRUPT);
@@ -101,6 +132,24 @@ static void each_is_begun_before_the_first_runs(void **state)
     pons_run *r = run_to(&b, g, "", "{'log':[]}", PONS_RUN_DONE);
     // b's second attempt is alone with what is left, and so is `last`
     assert_string_equal(told, "+a +b +c a b b c last ");
+    assert_json(pons_run_get(r, "log"), "['a','b','c','last']");
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    bed_close(&b);
+}
+
+static void what_has_ended_is_stored_while_others_work(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    pons_graph *g = wide(false);
+    told[0] = '\0';
+    ends_early = true;
+    looks = &b;
+    pons_run *r = run_to(&b, g, "", "{'log':[]}", PONS_RUN_DONE);
+    looks = NULL;
+    assert_string_equal(told, "+a +b +c a c b [a] [c] last ");
     assert_json(pons_run_get(r, "log"), "['a','b','c','last']");
     pons_run_destroy(r);
     pons_graph_destroy(g);
@@ -293,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_begun_before_the_first_runs),
+        cmocka_unit_test(what_has_ended_is_stored_while_others_work),
         cmocka_unit_test(what_the_cache_gives_is_not_begun),
         cmocka_unit_test(a_canceled_step_begins_anew),
         cmocka_unit_test(a_step_over_its_time_drops_the_rest),

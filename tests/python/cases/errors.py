@@ -1,4 +1,5 @@
 # What is raised, and what is kept when it is: validation, recursion, conflicts, retries, caches.
+import asyncio
 import operator
 from typing import Annotated, TypedDict
 
@@ -35,6 +36,17 @@ tried(lambda: graph(a=print).add_node("a", print), ValueError)
 tried(lambda: graph(a=print).add_edge(END, "a"), ValueError)
 loop = graph(a=lambda s: {"n": s["n"] + 1}).add_edge(START, "a").add_edge("a", "a").compile()
 tried(lambda: loop.invoke({"n": 0}, {"recursion_limit": 5}), GraphRecursionError)
+tried(lambda: loop.invoke({"n": 0}, {"recursion_limit": 0}), ValueError)
+
+
+def cancels(state):
+    raise asyncio.CancelledError
+
+
+alone = graph(a=cancels).add_edge(START, "a").compile(checkpointer=InMemorySaver())
+tried(lambda: alone.invoke({"n": 0}, {"configurable": {"thread_id": "0"}}), Exception)
+tried(lambda: asyncio.run(alone.ainvoke({"n": 0}, {"configurable": {"thread_id": "1"}})), Exception)
+print(alone.get_state({"configurable": {"thread_id": "1"}}).next)
 two = graph(a=lambda s: {"n": 1}, b=lambda s: {"n": 2}).add_edge(START, "a").add_edge(START, "b").compile()
 tried(lambda: two.invoke({"n": 0}), InvalidUpdateError)
 tried(lambda: graph(a=lambda s: 5).add_edge(START, "a").compile().invoke({"n": 0}), InvalidUpdateError)

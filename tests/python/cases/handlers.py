@@ -95,8 +95,8 @@ for wrong in (0, -1):
     try:
         graph(lively, timeout=wrong)
     except ValueError as e:
-        print(e)
+        print("refused", "run_timeout" in str(e), "0" in str(e))
 try:
     graph(plain, timeout=1).compile()
 except ValueError as e:
-    print(str(e)[:45])
+    print("refused", "async" in str(e), "plain" in str(e))

@@ -143,12 +143,56 @@ static void what_is_taken_back_is_cancelled(void **state)
     }
 }
 
+// What another program says of the map and of frames, a run leaves as it is while it writes where the robot is; and the
+// map's bounds are where it may go.
+static void a_map_and_its_frames_stay(void **state)
+{
+    (void)state;
+    lab l;
+    char path[128];
+    start(&l);
+    snprintf(path, sizeof path, "%s/ENVIRONMENT.md", l.dir);
+    FILE *f = fopen(path, "we");
+    assert_true(f && fputs("```json\n{\"map\": {\"name\": \"mine\", \"bounds\": [0, 0, 4, 4], "
+                           "\"cells\": [0, 100]},\n \"tf\": [{\"frame\": \"base\", \"x\": 1}]}\n"
+                           "```\n",
+                           f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    open_live(&l, true);
+    pons_autovalue robot = json_loads("{\"pose\": {\"x\": 1, \"y\": 2, \"yaw\": 0}}", 0, NULL);
+    pons_ws_live_event(l.live, "telemetry", robot);
+    for (int i = 0; i < 30; i++) {
+        l.time.now_ns += 100 * PONS_NS_PER_MS;
+        pons_ws_live_poll(l.live);
+        pons_ws_place_poll(l.other, l.time.now_ns / PONS_NS_PER_MS);
+    }
+    const pons_ws_doc *d = pons_ws_place_doc(l.other, PONS_WS_ENVIRONMENT);
+    const pons_ws_record *r = pons_ws_find(d, "robot_state", "r1");
+    const pons_ws_record *scene = pons_ws_find(d, "scene", "scene");
+    assert_true(r && scene);
+    assert_true(json_number_value(json_array_get(pons_get(r->value, "pose"), 1)) == 2.0);
+    pons_autovalue map =
+        json_loads("{\"name\": \"mine\", \"bounds\": [0, 0, 4, 4], \"cells\": [0, 100]}", 0, NULL);
+    pons_autovalue tf = json_loads("[{\"frame\": \"base\", \"x\": 1}]", 0, NULL);
+    assert_true(json_equal(pons_get(scene->value, "map"), map));
+    assert_true(json_equal(pons_get(scene->value, "tf"), tf));
+    for (int far = 0; far < 2; far++) {
+        pons_autovalue rules = json_array();
+        pons_autovalue args =
+            json_pack("{s{sf sf sf}}", "pose", "x", far ? 9.0 : 3.0, "y", 2.0, "yaw", 0.0);
+        pons_ws_live_judge(l.live, "navigate_to_pose", args, false, rules);
+        assert_int_equal(json_array_size(rules) > 0, far);
+    }
+    end(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_others_took_in_is_said),
         cmocka_unit_test(what_was_there_waits),
         cmocka_unit_test(what_is_taken_back_is_cancelled),
+        cmocka_unit_test(a_map_and_its_frames_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+"""The same for programs that await: what is asked of it runs on another thread."""
+
+import contextlib
+
+from . import SqliteSaver
+
+
+class AsyncSqliteSaver(SqliteSaver):
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def from_conn_string(cls, path):
+        with cls(path) as made:
+            yield made
+
+    async def setup(self):
+        """Nothing is left to do."""
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        self.close()

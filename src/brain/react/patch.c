@@ -1,0 +1,184 @@
+// patch.c - a decision's patch of the goals.
+//
+// It may add sub-goals and put goals in another order; it can neither take away a goal that a person
+// gave nor say that one is met. What runs, and the last result, serve a goal by its place: they follow
+// it to its new one.
+//
+// A decision counts as a whole: R4 judges it by the goals as they would be, and puts them back where it
+// refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
+#include "brain/react/patch.h"
+
+#include "pons/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pons__list patched(const pons__list *goals, const pons_value *patch);
+static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to);
+static int64_t *place_of(pons__skills *skills, size_t i);
+
+pons__patched pons__goals_patch(pons__turn *t)
+{
+    pons__task *task = t->react->task;
+    const pons__decision *d = t->react->decision;
+    pons__patch *patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
+    pons__patched was = {.any = task && json_is_array(patch->goals)};
+    if (was.any) {
+        was.goals = task->goals;
+        was.places = pons_need_zeroed(t->skills->running.n + 1, sizeof *was.places);
+        task->goals = patched(&was.goals, patch->goals);
+        for (size_t i = 0; i <= t->skills->running.n; i++) {
+            int64_t *place = place_of(t->skills, i);
+            was.places[i] = place ? *place : -1;
+            if (place) {
+                *place = new_place(*place, &was.goals, &task->goals);
+            }
+        }
+    }
+    pons__record_free(&pons__patch_record, patch);
+    return was;
+}
+
+void pons__goals_put_back(pons__turn *t, pons__patched *was)
+{
+    if (!was->any) {
+        return;
+    }
+    pons__list after = t->react->task->goals;
+    t->react->task->goals = was->goals;
+    was->goals = after;
+    for (size_t i = 0; i <= t->skills->running.n; i++) {
+        int64_t *place = place_of(t->skills, i);
+        if (place) {
+            *place = was->places[i];
+        }
+    }
+}
+
+int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, int64_t place)
+{
+    return was->any ? new_place(place, &was->goals, &t->react->task->goals) : place;
+}
+
+void pons__unsent_keep(pons__react *r, const pons__patched *was)
+{
+    pons_value *before = json_object();
+    if (was->any) {
+        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
+    }
+    if (r->proposed_ops->plan) {
+        json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
+    }
+    pons__json(&r->unsent, before);
+}
+
+void pons__unsent_put_back(pons__turn *t)
+{
+    pons__react *r = t->react;
+    const pons_value *goals = pons_get(r->unsent, "goals"), *plan = pons_get(r->unsent, "plan");
+    if (r->task && goals) {
+        pons__list after = r->task->goals;
+        r->task->goals = (pons__list){0};
+        pons__list_read(&pons__goal_record, goals, &r->task->goals);
+        for (size_t i = 0; i <= t->skills->running.n; i++) {
+            int64_t *place = place_of(t->skills, i);
+            if (place) {
+                *place = new_place(*place, &after, &r->task->goals);
+            }
+        }
+        pons__list_clear(&pons__goal_record, &after);
+    }
+    if (plan) {
+        pons__record_free(&pons__task_plan_record, r->plan);
+        r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;
+    }
+}
+
+void pons__patched_free(pons__patched *was)
+{
+    pons__list_clear(&pons__goal_record, &was->goals);
+    free(was->places);
+    *was = (pons__patched){0};
+}
+
+// Of what runs, then of the last result; NULL: there is none.
+static int64_t *place_of(pons__skills *skills, size_t i)
+{
+    if (i < skills->running.n) {
+        return &((pons__running *)skills->running.at[i])->goal_index;
+    }
+    return skills->last_result ? &skills->last_result->goal_index : NULL;
+}
+
+// The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.
+static bool same_goal(const pons__goal *a, const pons__goal *b)
+{
+    const bool say = strcmp(a->intent, "say") == 0; // of the intents, not of the skills
+    return strcmp(a->intent, b->intent) == 0 && strcmp(a->zone, b->zone) == 0 &&
+           strcmp(a->object, b->object) == 0 && strcmp(a->place, b->place) == 0 &&
+           strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&
+           !(a->seconds > b->seconds) &&
+           (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones) &&
+           (a->args ? b->args && json_equal(a->args, b->args) : !b->args) &&
+           (a->pose ? b->pose && json_equal(a->pose, b->pose) : !b->pose) &&
+           (!say || strcmp(a->text, b->text) == 0);
+}
+
+static pons__goal *copy_of(const pons__goal *goal)
+{
+    return pons__record_copy(&pons__goal_record, goal);
+}
+
+// The goals met so far, then the patch's, then what it left out of a person's. Sub-goals of an
+// earlier patch that are not in this one are gone, so that patches without end leave no more than
+// one does.
+static pons__list patched(const pons__list *goals, const pons_value *patch)
+{
+    pons__list list = {0};
+    bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken); // said twice is wished twice
+    for (size_t i = 0; i < goals->n; i++) {
+        const pons__goal *goal = goals->at[i];
+        if (goal->done && !goal->added) {
+            pons__list_add(&list, copy_of(goal));
+        }
+    }
+    size_t i;
+    json_t *asked;
+    json_array_foreach(patch, i, asked)
+    {
+        pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
+        fresh->done = false;
+        fresh->added = true; // by a model: its end is no progress
+        pons__json(&fresh->visited, NULL);
+        for (size_t k = 0; k < goals->n; k++) { // one of the task's own keeps what it has reached
+            const pons__goal *own = goals->at[k];
+            if (!own->done && !taken[k] && same_goal(own, fresh)) {
+                pons__record_free(&pons__goal_record, fresh);
+                fresh = copy_of(own);
+                taken[k] = true;
+                break;
+            }
+        }
+        pons__list_add(&list, fresh);
+    }
+    for (size_t k = 0; k < goals->n; k++) {
+        const pons__goal *goal = goals->at[k];
+        if (!goal->done && !goal->added && !taken[k]) {
+            pons__list_add(&list, copy_of(goal));
+        }
+    }
+    free(taken);
+    return list;
+}
+
+static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to)
+{
+    const pons__goal *goal = old >= 0 && (size_t)old < from->n ? from->at[old] : NULL;
+    for (size_t i = 0; goal && i < to->n; i++) {
+        const pons__goal *there = to->at[i];
+        if (goal->done == there->done && same_goal(goal, there)) {
+            return (int64_t)i;
+        }
+    }
+    return -1;
+}

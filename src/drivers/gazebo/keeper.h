@@ -1,0 +1,19 @@
+// keeper.h - what the driver and the keeper of its robot say to each other, a byte at a time.
+#ifndef PONS_DRIVERS_GAZEBO_KEEPER_H
+#define PONS_DRIVERS_GAZEBO_KEEPER_H
+
+#define GAZEBO_KEEPER_NAME "gazebo-keeper" // beside the module
+
+// from the driver: a velocity was published; then it goes in peace
+#define GAZEBO_KEEPER_MOVES  'm'
+#define GAZEBO_KEEPER_STANDS 's'
+#define GAZEBO_KEEPER_BYE    'q'
+// from the keeper: is there somebody who hears what it would publish?
+#define GAZEBO_KEEPER_HEARD   'r'
+#define GAZEBO_KEEPER_UNHEARD 'n'
+
+#define GAZEBO_KEEPER_QUIET_MS 300  // of a driver whose robot moves; then it stands
+#define GAZEBO_KEEPER_ZEROS_MS 200  // for so long zero is said, once the driver has died
+#define GAZEBO_KEEPER_END_MS   2000 // it takes no longer to end
+
+#endif

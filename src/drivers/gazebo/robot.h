@@ -1,0 +1,59 @@
+// robot.h - the one object of the driver for Gazebo, of which both files have a part: gazebo.c the driver's calls and what
+// goes out, hear.c what comes in.
+#ifndef PONS_DRIVERS_GAZEBO_ROBOT_H
+#define PONS_DRIVERS_GAZEBO_ROBOT_H
+
+#include "drivers/gate.h"
+#include "drivers/gazebo/config.h"
+#include "drivers/gazebo/keep.h"
+#include "drivers/gazebo/wire.h"
+#include "drivers/sim/sim.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+typedef enum sense { ODOM, SCAN, BATTERY, CLOCK, SENSES } sense;
+
+typedef struct heard { // host times; 0: never
+    _Atomic int64_t ns;
+    _Atomic bool bad; // the newest was no number
+} heard;
+
+typedef struct order { // of one obstacle: what the courier still has to make true
+    bool due;
+    int made;       // how often it was asked for: part of the name that Gazebo knows it by
+    char there[64]; // the name of the one that stands there; "": none
+} order;
+
+typedef struct robot {
+    pons__sim sim;     // first: ops of the simulated robots take it
+    gazebo_config c;   /* const */
+    gazebo_wire *wire; /* const after open */
+    gazebo_keep keep;  // its end of it; none where pons makes time go
+    pthread_t writer, courier;
+    bool writes, carries;
+    _Atomic bool quit;
+    pons__gate gate;
+    sem_t asked; // the courier has something to do
+    heard heard[SENSES];
+    _Atomic bool paused, listened, stalled;
+    _Atomic int64_t back_ns;               // host time at which the clock went back
+    _Atomic int64_t front_ns, behind_ns;   // host times of the newest contacts
+    _Atomic int power;                     // of the battery, as Gazebo says it
+    pthread_mutex_t mtx;                   // of all below; taken after sim.step_lock
+    pthread_cond_t moved;                  // clock or odometry has moved
+    int64_t offset_ns;                     // robot time + this is Gazebo's
+    int64_t clock_ns, odom_ns, period_ns;  // Gazebo's: the newest of each; between two odometries
+    int64_t step_ns;                       // an iteration; 0: not said
+    order orders[PONS__SIM_OBSTACLES_MAX]; // [sim.step_lock]
+    bool charge_asked;                     // courier's: what was told last
+    pons_pose2 truth;                      // [sim.step_lock]
+    bool has_odom;                         // [sim.step_lock]
+    pons_scan scan; // [sim.step_lock] one that is newer than the odometry; n 0: none
+} robot;
+
+// What is called with what the transport brings.
+gazebo_ears gazebo_robot_ears(robot *r);
+
+#endif

@@ -1,0 +1,68 @@
+// action_goal.c - what is known of a goal at an action (action.c), and what is to be written for it.
+#include "drivers/ros2/action_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ros2_goal_forget(ros2_action *a, ros2_goal *g)
+{
+    if (g->mem) {
+        ros2_value_fini(a->asks[ACTION_SEND], g->mem);
+        free(g->mem);
+    }
+    pons_value_unref(g->told.feedback);
+    pons_value_unref(g->told.result);
+    *g = (ros2_goal){.phase = GOAL_FREE};
+}
+
+ros2_goal *ros2_goal_find(ros2_action *a, const char *id)
+{
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        ros2_goal *g = &a->goals[i];
+        if (g->phase != GOAL_FREE && !g->unwanted && strcmp(g->id, id) == 0) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+ros2_goal *ros2_goal_place(ros2_action *a)
+{
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        if (a->goals[i].phase == GOAL_FREE) {
+            return &a->goals[i];
+        }
+    }
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) { // whose answer may never come
+        if (a->goals[i].unwanted) {
+            ros2_goal_forget(a, &a->goals[i]);
+            return &a->goals[i];
+        }
+    }
+    return NULL;
+}
+
+void ros2_goal_over(ros2_goal *g, ros2_end end, const char *text)
+{
+    g->phase = GOAL_OVER;
+    g->told.end = end;
+    snprintf(g->told.text, sizeof g->told.text, "%.*s", (int)sizeof g->told.text - 1, text);
+}
+
+void ros2_goal_owe(ros2_action *a, int service, ros2_goal *g)
+{
+    if (a->n_due == ACTION_DUE) {
+        return;
+    }
+    ros2_due *d = &a->due[a->n_due++];
+    *d = (ros2_due){
+        .service = service, .seq = ++a->seq, .mem = service == ACTION_SEND ? g->mem : NULL};
+    memcpy(d->uuid, g->uuid, sizeof d->uuid);
+    if (service == ACTION_SEND) {
+        g->mem = NULL;
+    }
+    if (service != ACTION_CANCEL) {
+        g->seq[service] = d->seq;
+    }
+}

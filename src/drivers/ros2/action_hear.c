@@ -1,0 +1,125 @@
+// action_hear.c - what comes from the server of an action (action.c): answers, lists of goals, feedback, results.
+#include "drivers/ros2/action_parts.h"
+#include "ros2.h"
+
+#include <string.h>
+
+enum { SUCCEEDED = 4, CANCELED = 5, ABORTED = 6 }; // action_msgs/msg/GoalStatus
+
+typedef struct answer_head {
+    uint64_t guid;
+    int64_t seq;
+} answer_head;
+
+// The goal that an answer is for; NULL: another client's, or nobody's any more.
+static ros2_goal *asked(ros2_action *a, int service, const void *answer)
+{
+    answer_head head;
+    memcpy(&head, answer, sizeof head);
+    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(a->w[service]); i++) {
+        ros2_goal *g = &a->goals[i];
+        if (g->phase != GOAL_FREE && g->seq[service] == head.seq) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+static void take_answers(ros2_action *a, int64_t host_ns)
+{
+    ROS2_TAKE(a->r[ACTION_SEND], void, answer)
+    {
+        ros2_goal *g = asked(a, ACTION_SEND, answer);
+        const bool *accepted =
+            ros2_value_at(a->answers[ACTION_SEND], answer, "accepted", ROS2_BOOL);
+        if (!g || g->phase != GOAL_SENT) {
+            continue;
+        }
+        if (g->unwanted) {
+            if (*accepted) {
+                ros2_goal_owe(a, ACTION_CANCEL, g);
+            }
+            ros2_goal_forget(a, g);
+        } else if (*accepted) {
+            g->phase = GOAL_RUNS;
+            g->since_ns = host_ns;
+            ros2_goal_owe(a, ACTION_RESULT, g);
+        } else {
+            ros2_goal_over(g, ROS2_END_REFUSED, "did not take the goal");
+        }
+    }
+}
+
+// Nobody waits for these, but what is not taken wakes the waitset again and again.
+static void drop_cancels(ros2_action *a)
+{
+    ROS2_TAKE(a->r[ACTION_CANCEL], void, answer)
+    {
+        (void)answer;
+    }
+}
+
+static void take_results(ros2_action *a)
+{
+    const ros2_shape *s = a->answers[ACTION_RESULT];
+    ROS2_TAKE(a->r[ACTION_RESULT], void, answer)
+    {
+        ros2_goal *g = asked(a, ACTION_RESULT, answer);
+        const int8_t *status = ros2_value_at(s, answer, "status", ROS2_INT8);
+        if (!g || g->phase != GOAL_RUNS) {
+            continue;
+        }
+        if (*status == SUCCEEDED || *status == ABORTED || *status == CANCELED) {
+            pons_autovalue whole = ros2_value_to(s, answer);
+            g->told.result = pons_value_ref(pons_get(whole, "result"));
+            ros2_goal_over(g,
+                           *status == SUCCEEDED ? ROS2_END_SUCCEEDED
+                           : *status == ABORTED ? ROS2_END_ABORTED
+                                                : ROS2_END_CANCELED,
+                           "");
+        } else {
+            ros2_goal_over(g, ROS2_END_UNKNOWN, "has forgotten the goal");
+        }
+    }
+}
+
+static void take_feedback(ros2_action *a)
+{
+    ROS2_TAKE(a->feedback_r, void, f)
+    {
+        for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+            ros2_goal *g = &a->goals[i];
+            if ((g->phase == GOAL_RUNS || g->phase == GOAL_SENT) &&
+                memcmp(g->uuid, f, sizeof g->uuid) == 0) {
+                pons_autovalue whole = ros2_value_to(a->feedback, f);
+                pons_value_unref(g->told.feedback);
+                g->told.feedback = pons_value_ref(pons_get(whole, "feedback"));
+            }
+        }
+    }
+}
+
+// Which of the goals the server's newest list has.
+static void take_status(ros2_action *a)
+{
+    ROS2_TAKE(a->status_r, action_msgs_msg_dds__GoalStatusArray_, s)
+    {
+        for (int k = 0; k < ROS2_GOALS_MAX; k++) {
+            ros2_goal *g = &a->goals[k];
+            g->listed = false;
+            for (uint32_t i = 0; i < s->status_list._length && !g->listed; i++) {
+                g->listed = memcmp(s->status_list._buffer[i].goal_info.goal_id.uuid, g->uuid,
+                                   sizeof g->uuid) == 0;
+            }
+        }
+    }
+}
+
+void ros2_action_hear(ros2_action *a, int64_t host_ns)
+{
+    take_answers(a, host_ns);
+    take_status(a);
+    take_feedback(a);
+    take_results(a);
+    drop_cancels(a);
+}

@@ -1,0 +1,61 @@
+// action_parts.h - an action's client, and its goals, as the files of action.c share them.
+#ifndef PONS_DRIVERS_ROS2_ACTION_PARTS_H
+#define PONS_DRIVERS_ROS2_ACTION_PARTS_H
+
+#include "drivers/ros2/action.h"
+
+#include <pthread.h>
+
+enum { ACTION_SEND, ACTION_RESULT, ACTION_CANCEL, ACTION_SERVICES };
+enum { ACTION_DUE = 4 * ROS2_GOALS_MAX };
+
+typedef enum ros2_phase { GOAL_FREE, GOAL_BEGUN, GOAL_SENT, GOAL_RUNS, GOAL_OVER } ros2_phase;
+
+typedef struct ros2_goal {
+    ros2_phase phase;
+    bool unwanted; // GOAL_SENT, and given up before its answer
+    bool listed;   // in the server's newest list
+    char id[256];
+    uint8_t uuid[16];
+    void *mem;        // GOAL_BEGUN: the request
+    int64_t since_ns; // host time of the phase; 0: not looked at yet
+    int64_t lost_ns;  // since when the server is gone; 0: it is there
+    int64_t seq[2];   // of ACTION_SEND, ACTION_RESULT
+    ros2_progress told;
+} ros2_goal;
+
+typedef struct ros2_due { // what is to be written
+    int service;
+    uint8_t uuid[16];
+    int64_t seq;
+    void *mem; // ACTION_SEND
+} ros2_due;
+
+struct ros2_action {
+    ros2_node *n;
+    char name[ROS2_NAME_MAX];
+    int64_t patience_ns;
+    const ros2_shape *asks[ACTION_SERVICES], *answers[ACTION_SERVICES], *feedback,
+        *goal; // ACTION_CANCEL: idlc's, no shape
+    dds_entity_t w[ACTION_SERVICES], r[ACTION_SERVICES], feedback_r, status_r;
+
+    pthread_mutex_t mtx; // what follows
+    ros2_goal goals[ROS2_GOALS_MAX];
+    ros2_due due[ACTION_DUE];
+    int n_due;
+    int64_t seq; // of the last request
+};
+
+// All with the lock.
+// NULL: there is none, or nobody wants it.
+ros2_goal *ros2_goal_find(ros2_action *a, const char *id);
+ros2_goal *ros2_goal_place(ros2_action *a); // NULL: there are too many
+void ros2_goal_forget(ros2_action *a, ros2_goal *g);
+void ros2_goal_over(ros2_goal *g, ros2_end end, const char *text);
+// It is written in this round. A cancel that finds no place is one of many for goals that nobody wants: the first ones
+// count.
+void ros2_goal_owe(ros2_action *a, int service, ros2_goal *g);
+// Takes what has come; the reader thread.
+void ros2_action_hear(ros2_action *a, int64_t host_ns);
+
+#endif
