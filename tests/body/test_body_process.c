@@ -295,7 +295,8 @@ static void a_body_whose_socket_is_gone_halts_and_ends(void **state)
     pons_link_close(h.link); // the brain is killed
     h.link = NULL;
     join(&h);
-    assert_int_equal(ledger_lines(&h, "\"state\":\"held\""), 1);
+    // Held before too, where this test itself was held up.
+    assert_true(ledger_lines(&h, "\"state\":\"held\"") >= 1);
     assert_int_equal(ledger_lines(&h, "\"state\":\"canceled\""), 1);
     close_host(&h);
 }

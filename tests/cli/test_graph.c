@@ -229,9 +229,9 @@ static void killed_and_gone_on_from(void **state)
     (void)state;
     bench b;
     proc p = {0}, second = {0}, follower = {0};
-    enum { WANTED = 400 };
+    enum { WANTED = 2000 };
     bench_open(&b);
-    bench_start(&b, &p, NULL, RUN(400) " --durability sync --limit 1000");
+    bench_start(&b, &p, NULL, RUN(2000) " --durability sync --limit 5000");
     bench_await(&p, "stream.updates", NULL, NULL);
     bench_signal(&p, SIGSTOP); // now: it does not take long
     bench_start(&b, &follower, NULL, "threads events t --json --follow");
@@ -264,7 +264,7 @@ static void killed_and_gone_on_from(void **state)
     assert_true(json_array_size(follower.events) >= json_array_size(p.events));
     bench_free(&follower);
     bench_free(&p);
-    bench_start(&b, &p, NULL, "graph resume t --json --quiet --limit 1000");
+    bench_start(&b, &p, NULL, "graph resume t --json --quiet --limit 5000");
     bench_must_exit(&p, 4);
     const pons_value *letters =
         pons_get(pons_get(of_type(&p, "graph.end", 0), "values"), "letters");
