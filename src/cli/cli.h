@@ -274,7 +274,8 @@ int cli_recording_close(cli_recording *r, pons_error *err);
 // session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
     const char *thread;
-    const pons_policy *policy;                 // opened by the caller; NULL: the session opens it
+    pons_store *store;         // already open: the session takes it over; NULL: it opens its own
+    const pons_policy *policy; // opened by the caller; NULL: the session opens it
     const char *world, *driver, *skills, *llm; // skills: NAME,… of modules, or NULL
     double speed;
     uint64_t seed;

@@ -343,14 +343,15 @@ typedef struct left { // what there is to resume
     char thread[PONS_NAME_MAX];
     bool agent; // an agent's thread: the rest is not read
     pons_value *started, *done;
-    bool mail; // words that came after the end are work
+    bool mail;        // words that came after the end are work
+    pons_store store; // open until the session has it: opened twice, a file is written back twice
 } left;
 
 static int find_left(cli *c, left *l, pons_error *err)
 {
-    pons_store store = {0};
     int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    rc = rc < 0 ? rc : cli_store(c, &l->store, err);
+    const pons_store store = l->store;
     if (rc >= 0 && c->argc) {
         snprintf(l->thread, sizeof l->thread, "%s", c->argv[0]);
     } else if (rc >= 0) {
@@ -367,7 +368,6 @@ static int find_left(cli *c, left *l, pons_error *err)
                     : store.ops->inbox_read(store.self, l->thread, "kernel", 0, saw_mail, &l->mail,
                                             err);
     }
-    pons_store_close(&store);
     return rc;
 }
 
@@ -396,6 +396,7 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
         return rc;
     }
     if (l->agent) {
+        pons_store_close(&l->store); // an agent opens its own
         return cli_agent_resume(c, l->thread, o->llm, err);
     }
     if (l->done && !l->mail && strcmp(pons_get_str(l->done, "status", "waiting"), "waiting") != 0) {
@@ -403,6 +404,7 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     }
     const pons_value *about = pons_get(l->started, "options");
     o->thread = l->thread;
+    o->store = &l->store;
     o->world = pons_get_str(about, "world", "house");
     o->driver = pons_get_str(about, "driver", "mujoco");
     o->skills = pons_get_str(about, "skills", NULL);
@@ -441,6 +443,7 @@ int cmd_resume(cli *c, pons_error *err)
     o.errand = errand != NULL;
     left l = {0};
     rc = go_on(c, &l, &o, err);
+    pons_store_close(&l.store);
     pons_value_unref(l.started);
     pons_value_unref(l.done);
     return rc;

@@ -132,7 +132,12 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (rc >= 0 && !o->opened) {
         rc = cli_llm(o->llm, &s.clock, &llm, err);
     }
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && o->store) {
+        store = *o->store;
+        *o->store = (pons_store){0};
+    } else if (rc >= 0) {
+        rc = cli_store(c, &store, err);
+    }
     if (rc >= 0 && o->record) {
         rc = cli_recording_open(c, &(cli_recording_options){.path = o->record}, &s.recording, err);
     }
@@ -214,7 +219,8 @@ static pons_value *about_run(cli *c, const cli_session_options *o)
     }
     const char *name = pons_get_str(body, "world", o->world);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
-    const bool found = body && cli_world(name, &world, &none) == PONS_OK; // else it was a path
+    const bool found = body && strcmp(name, o->world) != 0 &&
+                       cli_world(name, &world, &none) == PONS_OK; // else it was a path
     return pons_object("world", json_string(found ? name : o->world), "driver",
                        json_string(pons_get_str(body, "driver", o->driver)), "skills",
                        skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
