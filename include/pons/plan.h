@@ -282,6 +282,10 @@ int pons_plan_read(const char *text, size_t len, const pons_plan_read_options *o
 int pons_reply_object(const char *text, size_t len, const char *member, pons_value **ret,
                       pons_error *err);
 
+// Where an answer begins behind what the model has thought aloud: <think>…</think> and the like, in any case.
+// NULL: a thought has no end, and so there is no answer behind it. Any thread.
+const char *pons_reply_behind_thoughts(const char *text, size_t len);
+
 // ---- execution results --------------------------------------------------------------------------
 
 // A checked copy of `fields`: "success: must be true when status is success".

@@ -5,35 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const thinking[] = {"think", "thinking", "reasoning", "thought", NULL};
-
-// Behind the last </think>; a <think> without its end leaves nothing.
+// Behind the thoughts; one without its end leaves nothing.
 int pons__lenient_pass_thinking(pons__lenient *r)
 {
     const char *start = pons__lenient_pass_blanks(r->at, r->end);
-    for (const char *const *name = thinking; *name; name++) {
-        char open[32], close[32];
-        snprintf(open, sizeof open, "<%s>", *name);
-        snprintf(close, sizeof close, "</%s>", *name);
-        const char *last_close = NULL, *s = r->at;
-        while ((s = memmem(s, (size_t)(r->end - s), close, strlen(close))) != NULL) {
-            last_close = s;
-            s += strlen(close);
-        }
-        // Inside a plan's own text the words mean nothing.
-        if (start < r->end && (*start == '{' || *start == '[')) {
-            return PONS_OK;
-        }
-        if (last_close) {
-            pons__lenient_tell(r, PONS_REPAIR_THINKING, start,
-                               "thinking before the plan, left out");
-            r->at = last_close + strlen(close);
-            return PONS_OK;
-        }
-        if (pons__lenient_starts(start, r->end, open)) {
-            return pons__lenient_refuse(r, start,
-                                        "the thinking has no end, so there is no plan behind it");
-        }
+    const char *behind = pons_reply_behind_thoughts(r->at, (size_t)(r->end - r->at));
+    if (!behind) {
+        return pons__lenient_refuse(r, start,
+                                    "the thinking has no end, so there is no plan behind it");
+    }
+    if (behind > r->at) {
+        pons__lenient_tell(r, PONS_REPAIR_THINKING, start, "thinking before the plan, left out");
+        r->at = behind;
     }
     return PONS_OK;
 }

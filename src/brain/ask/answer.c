@@ -6,12 +6,13 @@
 // once with the exact reason, and then the rules decide. Of what a model says no more is stored
 // than a decision may have.
 //
-// What models put around their JSON is taken off: a thought in <think>…</think>, a fence of ```, a
-// sentence before and after. What is left is one JSON object, if need be repaired as a plan's is
+// What models put around their JSON is taken off: a thought in <think>…</think> and the like, a fence of
+// ```, a sentence before and after. What is left is one JSON object, if need be repaired as a plan's is
 // (pons_reply_object), or it is refused.
 #include "brain/ask/answer.h"
 
 #include "brain/goals/means.h"
+#include "pons/plan.h"
 
 #include <string.h>
 
@@ -45,35 +46,34 @@ static size_t object_end(const char *text, size_t from)
     return 0;
 }
 
-// The one JSON object of an answer: behind its thoughts, the first that parses. *ret stays NULL when
-// there is none, and err has what is wrong with the first.
+// The one decision of an answer: behind its thoughts, the one object with a type; what is there twice, and
+// differs, can be meant in two ways. *ret stays NULL when there is none, and err has what is wrong with the first.
 static int find_object(const char *content, pons_value **ret, pons_error *err)
 {
-    static const char thought[] = "<think>", thought_end[] = "</think>";
-    const char *text = content;
-    for (const char *at; (at = strstr(text, thought_end));) {
-        text = at + sizeof thought_end - 1;
-    }
-    const char *begins = text + strspn(text, " \t\r\n");
-    if (strncmp(begins, thought, sizeof thought - 1) ==
-        0) { // what was only considered is no answer
+    const char *text = pons_reply_behind_thoughts(content, strlen(content));
+    if (!text) { // what was only considered is no answer
         return pons_error_set(err, PONS_EINVAL, "brain",
                               "not one JSON object: a thought without end");
     }
     bool told = false;
+    pons_autovalue found = NULL;
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         const size_t end = object_end(at, 0);
         pons_error why = PONS_ERROR_INIT;
-        const int rc = pons_value_parse(at, end ? end : strlen(at), ret, &why);
-        if (rc >= 0 && pons_get(*ret, "type")) {
-            return PONS_OK;
+        pons_autovalue one = NULL;
+        const int rc = pons_value_parse(at, end ? end : strlen(at), &one, &why);
+        const bool decides = rc >= 0 && pons_get(one, "type");
+        if (decides && found && !json_equal((json_t *)found, (json_t *)one)) {
+            return pons_error_set(err, PONS_EINVAL, "brain",
+                                  "not one JSON object: two decisions that differ");
         }
-        if (rc >= 0) { // an object in the prose
-            pons_value_unref(*ret);
-            *ret = NULL;
+        if (decides && !found) {
+            found = pons_value_ref(one);
+        }
+        if (rc >= 0 && !decides) { // an object in the prose
             pons_error_set(&why, PONS_EINVAL, "brain", "an object without type");
         }
-        if (!told) {
+        if (!decides && !told) {
             *err = why;
             told = true;
         }
@@ -81,6 +81,10 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
             break; // it was cut: what is inside of it is no answer
         }
         at += end - 1;
+    }
+    if (found) {
+        *ret = pons_value_ref(found);
+        return PONS_OK;
     }
     return told ? pons_error_context(err, "not one JSON object")
                 : pons_error_set(err, PONS_EINVAL, "brain", "not one JSON object: there is none");
