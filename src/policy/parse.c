@@ -99,8 +99,11 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
         session_fini(&s);
         return rc;
     }
-    pons_value *called = NULL; // the whole text is a call, and no sentence
-    rc = pons__call_parse(text, world, &called, err);
+    pons_value *called = NULL;                      // the whole text is a call, and no sentence
+    const bool bare = text && !strpbrk(text, "{="); // "do it" is a yes
+    rc = bare && pons__policy_control(rules->base, text) != CONTROL_NONE
+             ? PONS_ENOTFOUND
+             : pons__call_parse(text, world, &called, err);
     if (rc == PONS_OK) {
         rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
     }
@@ -847,19 +850,34 @@ static size_t signed_at(const session *s, size_t pos, size_t end, double *ret)
     return after;
 }
 
-// "1.5 2.0", "(1.5, 2.0)", "x=1.5 y=2", "1.5，2.0 90度": the yaw is in degrees.
+// What may stand before one of them: "x=", "，", and before the third "yaw"; 0: nothing of that.
+static size_t behind_mark(const char *t, size_t q, size_t end, bool third)
+{
+    static const char *const turned[] = {"yaw", "heading", "facing", "朝向", "方向"};
+    static const char comma[] = "，";
+    for (size_t k = 0; third && k < sizeof turned / sizeof turned[0]; k++) {
+        const size_t word = pons__literal_at(t, q, end, turned[k]);
+        if (word) {
+            return word;
+        }
+    }
+    return strchr(" ,()[]xyXY=:", t[q])                ? q + 1
+           : strncmp(t + q, comma, strlen(comma)) == 0 ? q + strlen(comma)
+                                                       : 0;
+}
+
+// "1.5 2.0", "(1.5, 2.0)", "x=1.5 y=2 yaw=90", "1.5，2.0 90度": the yaw is in degrees.
 static bool match_coords(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                          unsigned m, capture *c)
 {
-    static const char before[] = " ,()[]xyXY=:";
     static const char *const degrees[] = {"degrees", "degree", "deg", "度", "°"};
     const char *t = s->f.s;
     capture saved = *c;
     size_t at[3] = {0}, n = 0, from = pos;
     while (n < 3) {
-        size_t q = from;
-        while (q < end && (strchr(before, t[q]) || strncmp(t + q, "，", strlen("，")) == 0)) {
-            q += strchr(before, t[q]) ? 1 : strlen("，");
+        size_t q = from, word;
+        while (q < end && (word = behind_mark(t, q, end, n == 2))) {
+            q = word;
         }
         size_t after = signed_at(s, q, end, &c->coords[n]);
         if (!after) {

@@ -4,7 +4,7 @@
 // A body brings its registry in its hello, and it stays the same while the body lives. Its phrases are
 // compiled when the first words are held against it, and again when it has changed; the document is
 // not compiled again for them, nor is a phrase that is no pattern a reason to lose the others: a skill
-// can always be called by its name.
+// can always be called by its name. One that needs no arguments is called by its name alone ("undock").
 //
 //     a body's hello: skills[].phrases[].say --> patterns.c: a set of its own --> parse.c tries the
 //     document's set first, and then this one
@@ -24,6 +24,7 @@ typedef struct reading {
 
 static int add_skill(reading *in, const pons_value *skill);
 static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase);
+static int add_name(reading *in, const pons_value *skill);
 
 int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patterns **ret,
                       pons_error *err)
@@ -66,7 +67,22 @@ static int add_skill(reading *in, const pons_value *skill)
     {
         rc = rc == PONS_OK ? add_phrase(in, skill, phrase) : rc;
     }
-    return rc;
+    return rc == PONS_OK ? add_name(in, skill) : rc;
+}
+
+// Its name alone, where it can be called so.
+static int add_name(reading *in, const pons_value *skill)
+{
+    const pons_value *schema = pons_get(skill, "args_schema");
+    if (json_array_size(pons_get(schema, "required")) > 0 || pons_get(schema, "oneOf") ||
+        pons_get_int(schema, "minProperties", 0) > 0) {
+        return PONS_OK;
+    }
+    const pons_value *name = pons_get(skill, "name");
+    pons_autovalue phrase = pons_object("say", json_pack("[O]", name ? name : json_null()), "args",
+                                        json_object(), NULL);
+    return phrase ? add_phrase(in, skill, phrase)
+                  : pons_error_set(in->err, PONS_ENOMEM, "rules", "no memory for a skill's name");
 }
 
 static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase)

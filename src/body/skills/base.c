@@ -57,18 +57,28 @@ const pons__skill pons__skill_spin = {
     .timeout_code = PONS_SPIN_TIMEOUT,
     .success = "the base has turned by the angle",
     .error_map = "{\"703\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
-    .phrases = "[{\"say\":[\"(turn|spin|rotate) (around|round)\",\"(掉头|转身|向后转|转过身来)\"],"
-               "\"args\":{\"angle_rad\":3.14159}},"
-               "{\"say\":[\"(turn|spin|rotate) [to the] left [by] {number} [degrees|degree|deg]\","
-               "\"[向|往]左(转|转动|旋转|拐){number}[度]\"],\"args\":{\"angle_rad\":{\"number\":0."
-               "0174533}}},"
-               "{\"say\":[\"(turn|spin|rotate) [to the] right [by] {number} [degrees|degree|deg]\","
-               "\"[向|往]右(转|转动|旋转|拐){number}[度]\"],\"args\":{\"angle_rad\":{\"number\":-0."
-               "0174533}}},"
-               "{\"say\":[\"(turn|spin|rotate) [to the] "
-               "left\",\"[向|往]左(转|拐)\"],\"args\":{\"angle_rad\":1.5708}},"
-               "{\"say\":[\"(turn|spin|rotate) [to the] "
-               "right\",\"[向|往]右(转|拐)\"],\"args\":{\"angle_rad\":-1.5708}}]",
+    .phrases =
+        "[{\"say\":[\"(turn|spin|rotate) (around|round)\",\"(turn|spin|rotate) half [a] "
+        "(turn|circle)\","
+        "\"(掉头|调头|转身|向后转|转过身来|转过身去)\",\"[原地](转|旋转)半圈\"],"
+        "\"args\":{\"angle_rad\":3.14159}},"
+        "{\"say\":[\"(turn|spin|rotate) [in] [a] full (turn|circle)\",\"(turn|spin|rotate) in a "
+        "circle\","
+        "\"(turn|spin|rotate) (once around|around once|360 degrees)\","
+        "\"[原地](转|旋转)(一圈|一周|360度)\"],\"args\":{\"angle_rad\":6.28319}},"
+        "{\"say\":[\"(turn|spin|rotate) [to the] left [by] {number} [degrees|degree|deg]\","
+        "\"(turn|spin|rotate) [by] {number} [degrees|degree|deg] [to the] "
+        "(left|counterclockwise|anticlockwise)\","
+        "\"[向|往]左(转|转动|旋转|拐){number}[度]\",\"逆时针(转|旋转){number}[度]\"],"
+        "\"args\":{\"angle_rad\":{\"number\":0.0174533}}},"
+        "{\"say\":[\"(turn|spin|rotate) [to the] right [by] {number} [degrees|degree|deg]\","
+        "\"(turn|spin|rotate) [by] {number} [degrees|degree|deg] [to the] (right|clockwise)\","
+        "\"[向|往]右(转|转动|旋转|拐){number}[度]\",\"顺时针(转|旋转){number}[度]\"],"
+        "\"args\":{\"angle_rad\":{\"number\":-0.0174533}}},"
+        "{\"say\":[\"(turn|spin|rotate) [to the] left\",\"[向|往]左(转|拐)[弯]\"],"
+        "\"args\":{\"angle_rad\":1.5708}},"
+        "{\"say\":[\"(turn|spin|rotate) [to the] right\",\"[向|往]右(转|拐)[弯]\"],"
+        "\"args\":{\"angle_rad\":-1.5708}}]",
     .start = spin_start,
     .step = spin_step,
     .resume = resume,
@@ -87,11 +97,18 @@ const pons__skill pons__skill_back_up = {
     .success = "the base has moved back by the distance",
     .error_map = "{\"714\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
     .phrases =
-        "[{\"say\":[\"(go|drive|move) (back|backward|backwards) [by] {number} "
+        "[{\"say\":[\"(go|drive|move|step) (back|backward|backwards) [by] {number} "
         "[m|meter|meters|metre|metres]\","
         "\"(back up|reverse) [by] {number} [m|meter|meters|metre|metres]\","
-        "\"[向|往](后退|后走|后移动|后开|倒退){number}[米]\",\"(后退|倒车|倒退){number}[米]\"],"
-        "\"args\":{\"distance_m\":{\"number\":1}}}]",
+        "\"[向|往](后退|后走|后移动|后开|倒退){number}[米]\",\"(后退|倒车|倒退|退后){number}[米]\"]"
+        ","
+        "\"args\":{\"distance_m\":{\"number\":1}}},"
+        "{\"say\":[\"(go|drive|move|step) (back|backward|backwards) [by] {number} "
+        "(cm|centimeter|centimeters|centimetre|centimetres)\","
+        "\"(back up|reverse) [by] {number} (cm|centimeter|centimeters|centimetre|centimetres)\","
+        "\"[向|往](后退|后走|后移动|后开|倒退){number}(厘米|公分)\",\"(后退|倒车|倒退|退后){number}"
+        "(厘米|公分)\"],"
+        "\"args\":{\"distance_m\":{\"number\":0.01}}}]",
     .start = back_up_start,
     .step = back_up_step,
     .resume = resume,
@@ -109,13 +126,19 @@ const pons__skill pons__skill_drive = {
     .timeout_code = PONS_DRIVE_TIMEOUT,
     .success = "the base has moved ahead by the distance",
     .error_map = "{\"723\":\"replan\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
-    .phrases =
-        "[{\"say\":[\"(go|drive|move) (forward|forwards|ahead|straight|straight ahead) [by] "
-        "{number} "
-        "[m|meter|meters|metre|metres]\","
-        "\"(go|drive|move) {number} (m|meter|meters|metre|metres) (forward|forwards|ahead)\","
-        "\"[向|往](前走|前进|前开|前移动){number}[米]\",\"(前进|直走){number}[米]\"],"
-        "\"args\":{\"distance_m\":{\"number\":1}}}]",
+    .phrases = "[{\"say\":[\"(go|drive|move) (forward|forwards|ahead|straight|straight ahead) "
+               "[by|for] {number} "
+               "[m|meter|meters|metre|metres]\","
+               "\"(go|drive|move) {number} (m|meter|meters|metre|metres) "
+               "(forward|forwards|ahead|straight ahead)\","
+               "\"[向|往](前走|前进|前开|前移动){number}[米]\",\"(前进|直走|直行){number}[米]\"],"
+               "\"args\":{\"distance_m\":{\"number\":1}}},"
+               "{\"say\":[\"(go|drive|move) (forward|forwards|ahead|straight|straight ahead) "
+               "[by|for] {number} "
+               "(cm|centimeter|centimeters|centimetre|centimetres)\","
+               "\"[向|往](前走|前进|前开|前移动){number}(厘米|公分)\",\"(前进|直走|直行){number}("
+               "厘米|公分)\"],"
+               "\"args\":{\"distance_m\":{\"number\":0.01}}}]",
     .start = drive_start,
     .step = drive_step,
     .resume = resume,

@@ -89,6 +89,10 @@ const pons__skill pons__skill_undock = {
     .timeout_s = 30.0,
     .success = "the robot has backed 0.45 m off the charger",
     .error_map = "{\"905\":\"retry\",\"9902\":\"ask_human\",\"default\":\"retry\"}",
+    .phrases =
+        "[{\"say\":[\"(leave|get off|drive off|back off) [the|your] (charger|dock|docking "
+        "station|charging station)\",\"(离开|退出|驶离)充电(桩|站|座)\",\"(离桩|出桩|下桩)\"],"
+        "\"args\":{}}]",
     .start = undock_start,
     .step = undock_step,
 };
