@@ -277,6 +277,7 @@ typedef struct cli_session_options {
     pons_store *store;         // already open: the session takes it over; NULL: it opens its own
     const pons_policy *policy; // opened by the caller; NULL: the session opens it
     const char *world, *driver, *skills, *llm; // skills: NAME,… of modules, or NULL
+    bool llm_kept;                             // of the run that is resumed: it may be gone
     double speed;
     uint64_t seed;
     const char *const *goals; // NULL for resume
@@ -384,6 +385,9 @@ int cmd_fleet_unblock(cli *c, pons_error *err);
 int cmd_fleet_simulate(cli *c, pons_error *err);
 int cmd_fleet_map(cli *c, pons_error *err);
 int cmd_run(cli *c, pons_error *err);
+int cli_run_options(cli *c,
+                    const char **ret_thread, // the options of `run` are read: what is left is words
+                    pons_error *err);
 int cmd_resume(cli *c, pons_error *err);
 int cmd_threads(cli *c, pons_error *err);
 int cmd_status(cli *c, pons_error *err);

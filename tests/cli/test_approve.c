@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define TELLERS 6
 
@@ -129,7 +130,33 @@ static void an_option_that_is_a_number(void **state)
     bench_must_fail(&b, "approve t answer 1", 2, ": the words \"7\"");
     bench_start(&b, &p, NULL, "resume t --json");
     bench_await(&p, "approval.resolved", "answer", "7");
+    bench_await(&p, "decision", "source", "llm"); // the model that the run was given is asked on
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "approve t answer left"), 0);
+    bench_start(&b, &p, NULL, "resume t --json --llm rules");
     bench_await(&p, "run.done", "status", "aborted"); // without its model
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// A model that is there no more ends no run: that is said, and the rules go on.
+static void a_model_that_is_gone_ends_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char path[256];
+    asked_which(&b, "[left]");
+    snprintf(path, sizeof path, "%s/doors.yaml", b.dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(bench_run(&b, "approve t answer left"), 0);
+    bench_start(&b, &p, NULL, "resume t --json");
+    bench_err_await(&p, "doors.yaml");
+    bench_await(&p, "decision", "source", "rule_engine");
+    bench_await(&p, "run.done", "status", "aborted");
     bench_must_exit(&p, 1);
     bench_free(&p);
     bench_close(&b);
@@ -342,6 +369,7 @@ int main(void)
         cmocka_unit_test(words_are_told_as_words),
         cmocka_unit_test_teardown(an_option_is_named, bench_teardown),
         cmocka_unit_test_teardown(an_option_that_is_a_number, bench_teardown),
+        cmocka_unit_test_teardown(a_model_that_is_gone_ends_nothing, bench_teardown),
         cmocka_unit_test_teardown(the_first_answer_binds, bench_teardown),
         cmocka_unit_test_teardown(always_is_no_answer, bench_teardown),
         cmocka_unit_test_teardown(many_answer_at_once, bench_teardown),

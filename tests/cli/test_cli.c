@@ -348,6 +348,28 @@ static void a_model_decides(void **state)
     bench_close(&b);
 }
 
+// One skill by its name, wherever its options stand: what is no option is the skill and its arguments, and no goal.
+static void a_skill_is_called_wherever_the_options_stand(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"do " FAST " --json wait s=0.5",
+                                        "do wait " FAST " s=0.5 --json",
+                                        "do --json " FAST " -- wait s=0.5"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        proc p;
+        bench_open(&b);
+        bench_start(&b, &p, NULL, words[i]);
+        const pons_value *task = pons_get(bench_await(&p, "task.queued", NULL, NULL), "task");
+        const pons_value *goal = json_array_get(pons_get(task, "goals"), 0);
+        assert_string_equal(pons_get_str(goal, "skill", ""), "wait");
+        assert_true(pons_get_num(pons_get(goal, "args"), "s", 0.0) > 0.4);
+        bench_must_exit(&p, 0);
+        bench_free(&p);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +383,7 @@ int main(void)
         cmocka_unit_test_teardown(status_has_its_members, bench_teardown),
         cmocka_unit_test_teardown(a_person_approves, bench_teardown),
         cmocka_unit_test_teardown(a_model_decides, bench_teardown),
+        cmocka_unit_test_teardown(a_skill_is_called_wherever_the_options_stand, bench_teardown),
     };
     pons_value_init();
     return bench_together("cli", tests, sizeof tests / sizeof tests[0]);

@@ -61,37 +61,60 @@ static bool brain_lives(cli *c, const char *thread)
     return lives;
 }
 
+// What was typed but for the words that are left of it, and then the goal: (*ret_n), the caller frees.
+static const char **with_goal(char *const *typed, int n, char *const *left, int n_left, char *goal,
+                              int *ret_n)
+{
+    const char **all = calloc((size_t)n + 2, sizeof *all);
+    *ret_n = 0;
+    for (int i = 0, word = 0; all && i < n; i++) {
+        if (word < n_left && typed[i] == left[word]) {
+            word++;
+        } else if (strcmp(typed[i], "--") != 0) {
+            all[(*ret_n)++] = typed[i];
+        }
+    }
+    if (all) {
+        all[(*ret_n)++] = "--";
+        all[(*ret_n)++] = goal;
+    }
+    return all;
+}
+
+// Options may stand before, between and behind the words, as everywhere.
 int cmd_do(cli *c, pons_error *err)
 {
-    int words = 0;
-    while (words < c->argc && strncmp(c->argv[words], "--", 2) != 0) {
-        words++;
-    }
-    if (words == 0 || strcmp(c->argv[0], "-h") == 0) {
-        if (c->argc > 0) {
-            return cmd_run(c, err); // --help: its options are those of run
-        }
-        return cli_bad(err, "do takes a skill and its arguments: pons do spin angle_rad=1.57");
-    }
-    pons_autovalue args = NULL;
-    const int rc = read_args(words - 1, c->argv + 1, &args, err);
-    if (rc < 0) {
-        return rc;
-    }
-    char *json = NULL;
-    if (pons_value_line(args, &json) < 0) {
-        return cli_bad(err, "do: the arguments are too deep");
-    }
-    pons_autobuf text = PONS_BUF_INIT;
-    pons_buf_printf(&text, "do %s %s", c->argv[0], json);
-    free(json);
     const char *thread = NULL;
-    for (int i = words; i + 1 < c->argc; i++) {
-        thread = strcmp(c->argv[i], "--thread") == 0 ? c->argv[i + 1] : thread;
+    const int typed_n = c->argc;
+    char **typed = calloc((size_t)typed_n + 1, sizeof *typed);
+    if (!typed) {
+        return pons_error_set(err, PONS_ENOMEM, "pons", "out of memory");
     }
-    char *goal = text.data;
-    c->argv[words - 1] = goal; // one word in place of all of them
-    c->argv += words - 1;
-    c->argc -= words - 1;
-    return brain_lives(c, thread) ? cmd_say(c, err) : cmd_run(c, err);
+    memcpy(typed, c->argv, (size_t)typed_n * sizeof *typed);
+    int rc = cli_run_options(c, &thread, err);
+    pons_autovalue args = NULL;
+    char *json = NULL;
+    if (rc == PONS_OK && c->argc == 0) {
+        rc = cli_bad(err, "do takes a skill and its arguments: pons do spin angle_rad=1.57");
+    }
+    rc = rc == PONS_OK ? read_args(c->argc - 1, c->argv + 1, &args, err) : rc;
+    if (rc == PONS_OK && pons_value_line(args, &json) < 0) {
+        rc = cli_bad(err, "do: the arguments are too deep");
+    }
+    if (rc == PONS_OK) {
+        int n = 0;
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text, "do %s %s", c->argv[0], json);
+        const char **all = with_goal(typed, typed_n, c->argv, c->argc, text.data, &n);
+        c->argv = (char **)all;
+        c->argc = n;
+        rc = !all                     ? pons_error_set(err, PONS_ENOMEM, "pons", "out of memory")
+             : brain_lives(c, thread) ? cmd_say(c, err)
+                                      : cmd_run(c, err);
+        free((void *)all);
+        c->argc = 0;
+    }
+    free(json);
+    free(typed);
+    return rc;
 }

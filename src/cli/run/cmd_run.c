@@ -85,6 +85,14 @@ int cmd_run(cli *c, pons_error *err)
     return rc;
 }
 
+int cli_run_options(cli *c, const char **ret_thread, pons_error *err)
+{
+    run_words w = {0};
+    const int rc = read_words(c, &w, err);
+    *ret_thread = w.thread;
+    return rc;
+}
+
 static int read_words(cli *c, run_words *w, pons_error *err)
 {
     const cli_option options[] = {
@@ -408,6 +416,8 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     o->world = pons_get_str(about, "world", "house");
     o->driver = pons_get_str(about, "driver", "mujoco");
     o->skills = pons_get_str(about, "skills", NULL);
+    o->llm_kept = !o->llm && pons_get(about, "llm");
+    o->llm = o->llm ? o->llm : pons_get_str(about, "llm", NULL);
     o->resumed = true;
     o->speed = pons_get_num(about, "speed", 1.0);
     o->seed = (uint64_t)pons_get_int(about, "seed", 0);
@@ -420,7 +430,9 @@ int cmd_resume(cli *c, pons_error *err)
     const char *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL, *errand = NULL;
     cli_session_options o = {0};
     const cli_option options[] = {
-        {"--llm", "SPEC", "URL, rules, script:FILE, record:FILE:URL or replay:FILE", &o.llm},
+        {"--llm", "SPEC",
+         "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: what the run was given",
+         &o.llm},
         {"--stream", "MODE,…", "as for run", &stream},
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},

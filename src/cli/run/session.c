@@ -131,6 +131,11 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     }
     if (rc >= 0 && !o->opened) {
         rc = cli_llm(o->llm, &s.clock, &llm, err);
+        if (rc < 0 && o->llm_kept) { // the run's own model is gone: the rules go on, and say so
+            cli_tell(err);
+            *err = (pons_error)PONS_ERROR_INIT;
+            rc = PONS_OK;
+        }
     }
     if (rc >= 0 && o->store) {
         store = *o->store;
@@ -202,6 +207,14 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     return rc;
 }
 
+// What a resume opens again: not what would begin a recording anew, nor an address with a password in it.
+static const char *model_kept(const char *spec)
+{
+    const bool kept =
+        spec && strncmp(spec, "replay:", strlen("replay:")) != 0 && !strchr(spec, '@');
+    return kept ? spec : NULL;
+}
+
 // The body that is there says which world, driver and skills a resume goes on with: a run may have
 // joined one that somebody else started with others.
 static pons_value *about_run(cli *c, const cli_session_options *o)
@@ -224,7 +237,8 @@ static pons_value *about_run(cli *c, const cli_session_options *o)
     return pons_object("world", json_string(found ? name : o->world), "driver",
                        json_string(pons_get_str(body, "driver", o->driver)), "skills",
                        skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
-                       json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2), NULL);
+                       json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2), "llm",
+                       model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
 }
 
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
