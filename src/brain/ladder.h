@@ -10,7 +10,8 @@ void pons__ladder_progress(pons_brain *b, pons__react *r); // something else was
 // R2: what must be done before anybody is asked; NULL: nothing.
 pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills);
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source);
-void pons__ladder_refused(pons__react *r);          // R4: what was decided is not let through
+void pons__ladder_refused(pons__react *r,
+                          const char *why);         // R4: what was decided is not let through
 bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
 void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer); // R5
 // R6, R7: a goal has ended.

@@ -306,10 +306,27 @@ int pons__word_find(const char *const *words, const char *word, int fallback)
     return fallback;
 }
 
+// Without a character at its end of which a precision or a buffer has left a part: nothing that reads JSON would
+// take it.
+static size_t whole_length(const char *text)
+{
+    const size_t n = strlen(text);
+    size_t at = n;
+    while (at > 0 && n - at < 3 && ((unsigned char)text[at - 1] & 0xC0u) == 0x80u) {
+        at--;
+    }
+    const bool leads = at > 0 && ((unsigned char)text[at - 1] & 0xC0u) == 0xC0u;
+    return leads && pons_utf8_sequence(text + at - 1, n - at + 1) == 0 ? at - 1 : n;
+}
+
 void pons__set_text(const char **at, const char *text)
 {
     const char *old = *at;
-    *at = text && *text ? pons_need_text(text) : nothing;
+    char *copy = text && *text ? pons_need_text(text) : NULL;
+    if (copy) {
+        copy[whole_length(copy)] = '\0';
+    }
+    *at = copy ? copy : nothing;
     if (old != nothing) {
         free((char *)old);
     }

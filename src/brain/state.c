@@ -34,6 +34,7 @@ static const pons__field goal_fields[] = {
     {"skill",   TEXT,   KEY,   offsetof(pons__goal, skill), .means = "the skill that meets it, where it was named"},
     {"args",    JSON,   KEY,   offsetof(pons__goal, args), .means = "its arguments"},
     {"done",    BOOL,   KEY,   offsetof(pons__goal, done), .means = "it is met"},
+    {"reached", BOOL,   KEY,   offsetof(pons__goal, reached), .means = "of a pose: a motion to it has ended well"},
     {"added",   BOOL,   KEY,   offsetof(pons__goal, added), .means = "a model's own, by a plan_patch: its end is no progress"},
 };
 TABLE(goal, "one part of a wish");

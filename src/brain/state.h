@@ -92,7 +92,8 @@ typedef struct pons__goal {
     double seconds;
     const pons_value *pose, *zones, *visited, *args;
     bool done;
-    bool added; // a model's own, by a plan_patch
+    bool reached; // of a pose: a motion to it has ended well
+    bool added;   // a model's own, by a plan_patch
 } pons__goal;
 extern const pons__record pons__goal_record;
 

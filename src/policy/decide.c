@@ -231,17 +231,18 @@ static pons_value *cancel(const pons_value *running)
 // ---- what a goal needs --------------------------------------------------------------------------
 
 // Whether a call did what this one is to do: a wait that was a recovery step of another length is not
-// the wish. Words may differ by what the robot has seen since.
-static bool same_amounts(const pons_value *a, const pons_value *b)
+// the wish, and neither is a turn by another angle. Words may differ by what the robot has seen since.
+static bool same_amounts(const pons_value *means, const pons_value *args)
 {
-    const char *key;
+    const char *key, *amount = pons_get_str(means, "amount", "");
     json_t *wanted;
     bool same = true;
-    json_object_foreach((json_t *)a, key, wanted)
+    json_object_foreach((json_t *)pons_get(means, "args"), key, wanted)
     {
-        const pons_value *had = pons_get(b, key);
+        const pons_value *had = pons_get(args, key);
         if (json_is_number(wanted) && json_is_number(had)) {
-            same = same && json_number_value(had) >= json_number_value(wanted);
+            same = same && (strcmp(key, amount) == 0 ? pons_value_enough(had, wanted)
+                                                     : pons_value_near(had, wanted));
         }
     }
     return same;
@@ -304,7 +305,7 @@ static void goal_step(const view *v, step *ret)
         if (!pick || ended) {
             pick = m;
             ended = last_is(v, "done", pons_get_str(m, "skill", "?")) &&
-                    same_amounts(pons_get(m, "args"), pons_get(v->last, "args"));
+                    same_amounts(m, pons_get(v->last, "args"));
         } else if (last_is(v, "done", pons_get_str(m, "skill", "?"))) {
             pick = m;
             ended = true;

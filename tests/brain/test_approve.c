@@ -389,6 +389,35 @@ static void an_edited_pose_replaces_the_goal(void **state)
     bench_close(&b);
 }
 
+// A person says how long it is to wait, or what it is to say: that is the goal from then on, and is done once.
+static void an_edited_call_is_the_goal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *goal, *skill, *edit;
+    } rows[] = {{"wait 30 seconds", "wait", "'action':'edit','args':{'s':5}"},
+                {"say hello", "speak", "'action':'edit','args':{'text':'good morning'}"},
+                {"say hello", "speak", "'action':'edit','ops':[{'skill':'wait','args':{'s':1}}]"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                            json_pack("[s]", rows[i].skill));
+        bench_brain(&b);
+        bench_goal_text(&b, rows[i].goal);
+        const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        char id[64];
+        snprintf(id, sizeof id, "%s", pons_get_str(q, "id", ""));
+        bench_run(&b, 0.1);
+        answer(&b, id, "anna", rows[i].edit);
+        bench_await(&b, "goal.replaced", NULL, NULL, SOON);
+        bench_await(&b, "task.done", "status", "succeeded", LONG);
+        assert_int_equal(bench_starts(&b, "wait") + bench_starts(&b, "speak"), 1);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+        bench_close(&b);
+    }
+}
+
 // What is not the goal itself but a step towards it does not replace it.
 static void an_edited_step_leaves_the_goal(void **state)
 {
@@ -606,6 +635,7 @@ int main(void)
         cmocka_unit_test(a_bad_edit_is_no_answer),
         cmocka_unit_test(an_edited_goal_replaces_the_goal),
         cmocka_unit_test(an_edited_pose_replaces_the_goal),
+        cmocka_unit_test(an_edited_call_is_the_goal),
         cmocka_unit_test(an_edited_step_leaves_the_goal),
         cmocka_unit_test(a_refusal_takes_its_goals_back),
         cmocka_unit_test(a_motion_is_for_the_goal_at_hand),

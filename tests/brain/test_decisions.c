@@ -474,6 +474,10 @@ static void what_models_put_around_their_json_is_taken_off(void **state)
         "<think>the map {x} says {\\\"type\\\":\\\"FINISH\\\",\\\"reason\\\":\\\"no\\\"}</think>"
         "{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
         "{\\\"a\\\":1} and {\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
+        "<Thinking>or {\\\"type\\\":\\\"FINISH\\\",\\\"reason\\\":\\\"no\\\"}</Thinking>"
+        "{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
+        "{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"} twice: "
+        "{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"found\\\"}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         bench b;
@@ -486,6 +490,122 @@ static void what_models_put_around_their_json_is_taken_off(void **state)
         assert_int_equal(b.llm_starts, 1);
         bench_close(&b);
     }
+}
+
+// Which of the two is meant nobody knows: neither is done, and it goes back.
+static void two_decisions_are_none(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'content':'{\\\"type\\\":\\\"ABORT\\\",\\\"reason\\\":\\\"no\\\"} "
+              "{\\\"type\\\":\\\"CONTINUE\\\",\\\"reason\\\":\\\"so\\\"}'},"
+              "{'decision':{'type':'ABORT','reason':'found'}}," IDLE "]");
+    bench_goal_text(&b, "去厨房");
+    const pons_value *done = bench_await(&b, "task.done", "status", "aborted", SOON);
+    assert_string_equal(pons_get_str(done, "reason", ""), "found");
+    assert_int_equal(b.llm_starts, 2);
+    bench_close(&b);
+}
+
+// ---- what meets a goal --------------------------------------------------------------------------
+
+// Its own skill, called for it, but not as the goal says: that is no success, whatever the model says.
+static void a_goal_is_met_by_the_call_that_it_means(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *goal, *skill, *wrong, *right;
+    } rows[] = {
+        {"wait 30 seconds", "wait", "{'s':1}", "{'s':31}"},
+        {"等三十秒", "wait", "{'s':29}", "{'s':30}"},
+        {"say see you at 8", "speak", "{'text':'see you at 9'}", "{'text':'Well, see you at 8!'}"},
+        {"where are you", "speak", "{'text':'on the moon'}",
+         "{'text':'I am in living_room, at (2.51, 2.49).'}"},
+        {"do move {\"by\": -1.5708}", "move", "{'by':-0.1}", "{'by':-1.571,'at':3}"},
+        {"do move {\"by\": 0.5}", "move", "{'by':-0.5}", "{'by':0.5}"},
+        {"do move {\"by\": 1, \"to\": \"kitchen\"}", "move", "{'by':1}", "{'by':1,'to':'kitchen'}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        char script[640];
+        snprintf(
+            script, sizeof script,
+            "[{'decision':{'type':'CONTINUE','reason':'a','ops':[{'op':'dispatch','skill':'%s',"
+            "'args':%s,'goal_index':0}]}},{'decision':{'type':'FINISH','reason':'wrong'}},"
+            "{'decision':{'type':'CONTINUE','reason':'b','ops':[{'op':'dispatch','skill':'%s',"
+            "'args':%s,'goal_index':0}]}},{'decision':{'type':'FINISH','reason':'right'}}," IDLE
+            "]",
+            rows[i].skill, rows[i].wrong, rows[i].skill, rows[i].right);
+        bench_open(&b, script);
+        b.skills_more = "[{'name':'move','interface_type':'internal','resources_required':[],"
+                        "'args_schema':{'type':'object'},'timeout_s':5.0,"
+                        "'error_map':{'default':'retry'}}]";
+        bench_brain(&b);
+        bench_run(&b, 0.5);
+        bench_goal_text(&b, rows[i].goal);
+        assert_refused(&b, "is not met");
+        const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", SOON);
+        assert_string_equal(pons_get_str(done, "reason", ""), "right");
+        bench_close(&b);
+    }
+}
+
+// A pose is a very place: to be near it is not enough, nor to look elsewhere, until a motion to it has ended.
+static void a_place_by_its_pose_is_gone_to(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *goal;
+        int starts;
+    } rows[] = {{"go to 2.85 2.5", 1},
+                {"go to 2.5 2.5 90 degrees", 1},
+                {"go to 2.52 2.5", 0},
+                {"去坐标2.5，2.5，0度", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        begin(&b, NULL);
+        b.base_ms = 500;
+        bench_goal_text(&b, rows[i].goal);
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), rows[i].starts);
+        bench_close(&b);
+    }
+}
+
+// ---- what can never be --------------------------------------------------------------------------
+
+// What the map, the body or a schema forbids is forbidden however often it is tried: the rules end it, and say why.
+static void what_can_never_be_is_tried_once(void **state)
+{
+    (void)state;
+    static const char *const goals[][2] = {
+        {"go to -40 100", "outside the map"},
+        {"do navigate_to_pose {\"zone\": \"kit\u0441hen\"}", "unknown zone"},
+    };
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+        bench b;
+        begin(&b, NULL);
+        bench_goal_text(&b, goals[i][0]);
+        const pons_value *done = bench_await(&b, "task.done", "status", "aborted", SOON);
+        assert_true(says(done, "reason", goals[i][1]));
+        assert_int_equal(bench_count(&b, "guard.refused", NULL, NULL), 1);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 0);
+        bench_close(&b);
+    }
+}
+
+// Whoever is asked after decisions that lead nowhere is told what was in the way.
+static void a_question_says_what_was_in_the_way(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch',"
+              "'skill':'navigate_to_pose','args':{'pose':{'x':-40,'y':100}}}]}}]");
+    bench_goal_text(&b, "make me glad");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_true(says(asked, "question", "20 decisions without progress"));
+    assert_true(says(asked, "question", "outside the map"));
+    bench_close(&b);
 }
 
 static void a_cancel_of_nothing_is_answered(void **state)
@@ -790,6 +910,11 @@ int main(void)
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),
         cmocka_unit_test(what_models_put_around_their_json_is_taken_off),
+        cmocka_unit_test(two_decisions_are_none),
+        cmocka_unit_test(a_goal_is_met_by_the_call_that_it_means),
+        cmocka_unit_test(a_place_by_its_pose_is_gone_to),
+        cmocka_unit_test(what_can_never_be_is_tried_once),
+        cmocka_unit_test(a_question_says_what_was_in_the_way),
         cmocka_unit_test(a_cancel_of_nothing_is_answered),
         cmocka_unit_test(a_model_is_asked_on_events_not_by_the_clock),
         cmocka_unit_test(a_task_has_a_budget_of_calls),

@@ -106,6 +106,33 @@ static void what_is_lacking_is_not_what_is_empty(void **state)
     pons__record_free(&pons__reply_record, reply);
 }
 
+// What a buffer has cut in the middle of a character is text all the same: stored, and read again.
+static void a_cut_text_ends_with_a_whole_character(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int bytes;
+        const char *kept;
+    } rows[] = {{"厨房", 6, "厨房"},
+                {"厨房", 5, "厨"},
+                {"厨房", 4, "厨"},
+                {"厨房", 2, ""},
+                {"a😀b", 5, "a😀"},
+                {"a😀b", 4, "a"},
+                {"a😀b", 2, "a"},
+                {"café", 5, "café"},
+                {"café", 4, "caf"},
+                {"plain", 3, "pla"},
+                {"厨房 kitchen", 8, "厨房 k"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *text = NULL;
+        pons__set_textf(&text, "%.*s", rows[i].bytes, rows[i].text);
+        assert_string_equal(text, rows[i].kept);
+        pons__set_text(&text, NULL);
+    }
+}
+
 static void the_document_has_the_tables(void **state)
 {
     (void)state;
@@ -177,6 +204,7 @@ int main(void)
         cmocka_unit_test(an_earlier_task_is_understood),
         cmocka_unit_test(what_is_of_another_kind_is_named),
         cmocka_unit_test(what_is_lacking_is_not_what_is_empty),
+        cmocka_unit_test(a_cut_text_ends_with_a_whole_character),
         cmocka_unit_test(the_document_has_the_tables),
         cmocka_unit_test(the_tables_have_what_the_schemas_publish),
     };

@@ -105,6 +105,13 @@ static const struct {
                                                                                           "\"apple"
                                                                                           "\"}"),
      "CONTINUE place {\"object\":\"apple\",\"place\":\"b\"}", "pick is done"},
+    // another angle is another turn, in whatever direction
+    {GOAL("{\"intent\":\"do\",\"skill\":\"speak\",\"args\":{\"angle\":-1.57},\"done\":false}") "," STEP(
+         "speak", "{\"angle\":-0.1}"),
+     "RETRY speak {\"angle\":-1.57}", ""},
+    {GOAL("{\"intent\":\"do\",\"skill\":\"speak\",\"args\":{\"angle\":-1.57},\"done\":false}") "," STEP(
+         "speak", "{\"angle\":-1.571}"),
+     "FINISH", ""},
     {GOAL("{\"intent\":\"fly\",\"done\":false}"), "ABORT", "no skill on this robot meets \"fly\""},
     {"\"skills\":[\"speak\"]", "ABORT", "no skill navigate_to_pose on this robot"},
     // the latch
@@ -206,7 +213,13 @@ static void add_means(pons_value *list, const pons_value *goal, int i)
     } else if (strcmp(intent, "wait") == 0) {
         const double s = pons_get_num(goal, "seconds", 1.0);
         snprintf(says, sizeof says, "wait %g s", s);
-        json_array_append_new(list, means_of(goal, "wait", json_pack("{s:f}", "s", s), i, 1, says));
+        pons_value *m = means_of(goal, "wait", json_pack("{s:f}", "s", s), i, 1, says);
+        json_object_set_new(m, "amount", json_string("s"));
+        json_array_append_new(list, m);
+    } else if (strcmp(intent, "do") == 0) {
+        const char *skill = pons_get_str(goal, "skill", "");
+        json_array_append_new(
+            list, means_of(goal, skill, json_copy((json_t *)pons_get(goal, "args")), i, 1, skill));
     } else if (strcmp(intent, "say") == 0) {
         json_array_append_new(list,
                               means_of(goal, "speak",

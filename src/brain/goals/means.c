@@ -14,8 +14,10 @@
 //
 // A way whose arguments need a member that the goal lacks is none. A test is one of
 //
-//     ended     the skill ended well (the last step's; of `each`, once for each of the goal's list)
-//     at        the robot is in the goal's zone, or within 0.5 m of its pose, and sure of that
+//     ended     the skill ended well (the last step's; of `each`, once for each of the goal's list), called as
+//               the goal says (meant.c)
+//     at        the robot is in the goal's zone, or stands at its pose: where a motion to it has ended within
+//               0.5 m of it, else within 0.1 m and turned as it says; and is sure of that
 //     charged   the battery is full, or charges and has what config/kernel.yaml calls charged
 //     {facts}   members of the robot's telemetry: equal, for a number at least as much, of a list one item
 //               with the members that are named: {"scene": {"id": "apple", "at": "basket"}}
@@ -24,6 +26,7 @@
 #include "brain/goals/means.h"
 
 #include "brain/goals/fill.h"
+#include "brain/goals/meant.h"
 #include "pons/facts.h"
 
 #include <math.h>
@@ -31,7 +34,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_PLACE_M 0.5 // so near a place that was named by its pose is there
+#define AT_PLACE_M                                                                                 \
+    0.5 // so near a pose is there, when a motion to it has ended: what is free beside it will do
+#define ON_PLACE_M 0.1 // so near it is there without one
+#define ON_YAW_RAD 0.2 // and so much turned
 #define OPEN_TOLD  4   // goals of which the observation has the means
 
 // ---- the ways -----------------------------------------------------------------------------------
@@ -290,7 +296,10 @@ static bool at_place(const pons_brain *b, const pons__goal *goal)
     const pons_value *pose = pons__place_sure(b) && b->seen ? b->seen->pose : NULL;
     const pons__pose at = pons__pose_of(pose), to = pons__pose_of(goal->pose);
     if (goal->pose) { // a person named the very place
-        return pose && hypot(at.x - to.x, at.y - to.y) < AT_PLACE_M;
+        const double away_m = pose ? hypot(at.x - to.x, at.y - to.y) : INFINITY;
+        const bool turned = !pons_get(goal->pose, "yaw") ||
+                            fabs(remainder(at.yaw - to.yaw, 2.0 * M_PI)) < ON_YAW_RAD;
+        return goal->reached ? away_m < AT_PLACE_M : away_m < ON_PLACE_M && turned;
     }
     const pons__zone *zone = pons__zone_find(b, goal->zone);
     return zone && pose && pons__zone_contains(zone, &at);
@@ -484,17 +493,30 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
     for (size_t i = 0; i < means.n; i++) {
         const pons__means *m = means.at[i];
         const bool ends = !m->test || is_word(m->test, "ended");
-        if (strcmp(m->skill, skill) != 0 || m->step != last || !ends) {
+        const bool arrives = goal->pose && is_word(m->test, "at");
+        if (strcmp(m->skill, skill) != 0 || m->step != last || (!ends && !arrives)) {
             continue;
         }
         if (m->each) {
             note_one(b, goal, args);
-        } else {
-            goal->done = true;
+        } else if (pons__meant(b, goal, m, args)) {
+            goal->done = goal->done || ends;
+            goal->reached = goal->reached || arrives;
         }
         break;
     }
     pons__means_clear(&means);
+}
+
+bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char *skill,
+                        const pons_value *args)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
+    const bool ends = last && !last->each && (!last->test || is_word(last->test, "ended"));
+    const bool by = ends && strcmp(last->skill, skill) == 0 && pons__meant(b, goal, last, args);
+    pons__means_clear(&means);
+    return by;
 }
 
 // ---- what a skill is ----------------------------------------------------------------------------

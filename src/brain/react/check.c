@@ -124,15 +124,28 @@ static void judge(pons__turn *t, judgement *j)
 
 // ---- what is refused ----------------------------------------------------------------------------
 
-// Arguments that fit no schema fit none later, and what a judge says lasts does so.
+static bool lasts(const pons__broken *broken)
+{
+    // Of the body, its map and the policy, which stay as they are while it is tried again.
+    static const char *const rules[] = {"known_skill", "args_schema", "supported_action",
+                                        "zone",        "object",      "map_bounds",
+                                        "keep_out",    "speed_limit", "joint_limit"};
+    bool of_body = false;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        of_body = of_body || strcmp(broken->rule, rules[i]) == 0;
+    }
+    return broken->lasts || of_body;
+}
+
+// Arguments that fit no schema, or lead off the map, do so however often they are tried, and what a judge says
+// lasts does so.
 static bool lasting(const pons_value *rules)
 {
     pons__list list = {0};
     bool any = false;
     pons__list_read(&pons__broken_record, rules, &list);
     for (size_t i = 0; i < list.n; i++) {
-        const pons__broken *broken = list.at[i];
-        any = any || broken->lasts || strcmp(broken->rule, "args_schema") == 0;
+        any = any || lasts(list.at[i]);
     }
     pons__list_clear(&pons__broken_record, &list);
     return any;
@@ -170,7 +183,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
             &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
     }
     r->refused = true;
-    pons__ladder_refused(r);
+    pons__ladder_refused(r, json_string_value(says));
     pons__json(&r->edit_before, NULL);
     pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
                                 last, rules);

@@ -2,7 +2,8 @@
 //
 // An edit is an approval of what it says, if R4 lets it pass. If not it is no answer: the inner loop
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
-// a goal of the task is about, that is the goal from then on.
+// a goal of the task is about, that is the goal from then on; and where it changes the call whose end
+// meets a goal (a wait of another length, other words), the goal is that call.
 #include "brain/event.h"
 #include "brain/goals/about.h"
 #include "brain/goals/means.h"
@@ -15,6 +16,7 @@
 #define SAME_PLACE_M 0.05
 
 static bool about(pons_brain *b, const pons__goal *goal, const char *skill, const pons_value *args);
+static void replace_call(pons__goal *goal, const pons__op *op);
 static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
                          const pons_value *args);
 
@@ -83,12 +85,20 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         const int64_t at = op->goal_index;
         pons__goal *goal =
             at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
-        if (!goal || json_equal(was->args, op->args) || !pons__means_leads(b, goal, op->skill) ||
-            !about(b, goal, was->skill, was->args)) {
+        if (!goal || (json_equal(was->args, op->args) && strcmp(was->skill, op->skill) == 0)) {
+            continue;
+        }
+        const bool place =
+            pons__means_leads(b, goal, op->skill) && about(b, goal, was->skill, was->args);
+        if (!place && !pons__means_by_end(b, goal, was->skill, was->args)) {
             continue;
         }
         pons__goal *from = pons__record_copy(&pons__goal_record, goal);
-        replace_goal(b, goal, op->skill, was->args, op->args);
+        if (place) {
+            replace_goal(b, goal, op->skill, was->args, op->args);
+        } else {
+            replace_call(goal, op);
+        }
         pons__event_emit(b, cx, &pons__goal_replaced_record,
                          &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
         pons__record_free(&pons__goal_record, from);
@@ -126,6 +136,15 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
     return zone ? zone == target : target && pose && pons__zone_contains(target, &at);
 }
 
+static void replace_call(pons__goal *goal, const pons__op *op)
+{
+    goal->done = false;
+    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
+    pons__set_text(&goal->intent, "do");
+    pons__set_text(&goal->skill, op->skill);
+    pons__json(&goal->args, pons_value_ref(op->args));
+}
+
 static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
                          const pons_value *args)
 {
@@ -134,7 +153,7 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
     const pons__pose at = pons__pose_of(pose);
     const pons__zone *there = to ? pons__zone_find(b, to) : pons__zone_at(&b->port.zones, &at);
     const char *zone = there ? there->id : to;
-    goal->done = false;
+    goal->done = goal->reached = false;
     pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
     if (goal->zones) {
         pons_value *zones = json_array();

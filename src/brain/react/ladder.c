@@ -58,6 +58,7 @@
 #define PROGRESS_PCT 1.0  // a charge gained that counts
 #define STOPPED      9902 // a protective stop ended the goal: no failure of the way
 #define SAME_PLACE_M 0.5  // two motions that end so near to each other have led to one place
+#define REFUSED_MAX  200  // bytes of what R4 said that a person is told
 #define BEEN_MAX     32   // places that are remembered; who goes to more has been everywhere
 
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
@@ -154,7 +155,8 @@ void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d
     }
     if (l->decisions >= l->decisions_max && !*l->want) {
         pons__ladder_ask(l);
-        pons__set_textf(&l->why, "%lld decisions without progress", (long long)l->decisions);
+        pons__set_textf(&l->why, "%lld decisions without progress%s%s", (long long)l->decisions,
+                        *l->why ? ", the last obstacle: " : "", l->why);
     }
 }
 
@@ -224,9 +226,12 @@ const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *
     return running->args;
 }
 
-void pons__ladder_refused(pons__react *r)
+void pons__ladder_refused(pons__react *r, const char *why)
 {
     pons__ladder *l = pons__ladder_of(r);
+    if (l && !*l->want) {
+        pons__set_textf(&l->why, "%.*s", REFUSED_MAX, why);
+    }
     if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_LADDER && !*l->want) {
         other_is_next(l);
     }

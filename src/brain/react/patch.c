@@ -147,7 +147,7 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
     json_array_foreach(patch, i, asked)
     {
         pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
-        fresh->done = false;
+        fresh->done = fresh->reached = false;
         fresh->added = true; // by a model: its end is no progress
         pons__json(&fresh->visited, NULL);
         for (size_t k = 0; k < goals->n; k++) { // one of the task's own keeps what it has reached

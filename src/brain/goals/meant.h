@@ -1,0 +1,11 @@
+// meant.h - whether a call that has ended is the one that a goal means (meant.c).
+#ifndef PONS_BRAIN_GOALS_MEANT_H
+#define PONS_BRAIN_GOALS_MEANT_H
+
+#include "brain/self.h"
+
+// `way`: how the goal is met; `args`: what its skill was called with.
+bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means *way,
+                 const pons_value *args);
+
+#endif
