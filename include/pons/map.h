@@ -9,6 +9,7 @@
 #include "pons/error.h"
 #include "pons/geometry.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -42,6 +43,8 @@ const pons_map_info *pons_map_about(const pons_map *m);
 const int8_t *pons_map_cells(const pons_map *m); // (h, w)
 // The cell at a point in map; -1 outside.
 int pons_map_at(const pons_map *m, double x, double y);
+// Is the cell there free by the map's thresholds? In raw mode that is more than 0.
+bool pons_map_is_free(const pons_map *m, double x, double y);
 
 typedef enum pons_map_kind {
     PONS_MAP_OCCUPIED, // at or above the occupied threshold: 100, but in raw mode

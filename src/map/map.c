@@ -8,12 +8,13 @@
 //     negate: 0
 //     mode: trinary                 or scale, or raw; without it trinary
 //
-// With p = (255 − grey) / 255, or grey / 255 when negated, a cell is, as map_server has it:
+// With p = 1 − grey / 255, or grey / 255 when negated, a cell is, as map_server has it:
 //
 //     trinary   100 where p ≥ occupied_thresh, 0 where p ≤ free_thresh, else −1
 //     scale     the same, and between them 1 … 99 by how far p is from one to the other
 //     raw       the grey itself where it is at most 100, else −1
 //
+// All of it in floats, as map_server computes it: a grey that lies on a threshold falls to the same side of it.
 // A pixel that is not wholly opaque is −1, but in raw mode. The YAML may hold more keys, which other
 // programs read. The picture may not lie outside the YAML's folder, through a link either: a map is
 // a thing that is copied from others.
@@ -26,6 +27,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #define MODULE "map"
@@ -55,6 +57,7 @@ static int read_image(loader *l);
 static int take_size(void *user, uint64_t w, uint64_t h, pons_error *err);
 static void take_row(void *user, int y, const uint8_t *grey, const uint8_t *alpha);
 static void measure(pons_map *m);
+static void limits_of(const pons_map_info *i, int *ret_free, int *ret_occupied);
 static int fault(loader *l, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -126,6 +129,14 @@ int pons_map_at(const pons_map *m, double x, double y)
     return m->cells[(size_t)cy * (size_t)m->info.w + (size_t)cx];
 }
 
+bool pons_map_is_free(const pons_map *m, double x, double y)
+{
+    int open = 0, occupied = 100;
+    limits_of(&m->info, &open, &occupied);
+    const int v = pons_map_at(m, x, y);
+    return v >= 0 && v <= open;
+}
+
 // From where on a value is a wall, and up to where the floor is free: but in raw mode the thresholds
 // have spoken already.
 static void limits_of(const pons_map_info *i, int *ret_free, int *ret_occupied)
@@ -193,16 +204,23 @@ static int read_number(loader *l, const char *key, const char *pointer, double *
     return PONS_OK;
 }
 
-// 0, 1, false or true.
+// 0, 1, or a word of YAML 1.1, which is what map_server reads.
 static int read_flag(loader *l)
 {
+    static const char *const words[] = {"no", "off", "n", "false", "yes", "on", "y", "true"};
     const pons_value *v = pons_get(pons_yaml_value(l->yaml), "negate");
-    const bool number =
-        json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= 1;
-    if (v && !json_is_boolean(v) && !number) {
+    const char *word = json_string_value(v);
+    int is = !v ? 0 : json_is_boolean(v) ? json_is_true(v) : -1;
+    if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= 1) {
+        is = json_integer_value(v) == 1;
+    }
+    for (int i = 0; word && i < 8; i++) {
+        is = strcasecmp(word, words[i]) == 0 ? i >= 4 : is;
+    }
+    if (is < 0) {
         return fault(l, "/negate", "negate should be 0 or 1");
     }
-    l->map->info.negate = json_is_true(v) || json_integer_value(v) != 0;
+    l->map->info.negate = is == 1;
     return PONS_OK;
 }
 
@@ -234,7 +252,7 @@ static int read_mode(loader *l)
     const pons_value *v = pons_get(pons_yaml_value(l->yaml), "mode");
     const char *word = v ? json_string_value(v) : "trinary";
     for (int mode = PONS_MAP_TRINARY; word && mode <= PONS_MAP_RAW; mode++) {
-        if (strcmp(word, pons_map_mode_word((pons_map_mode)mode)) == 0) {
+        if (strcasecmp(word, pons_map_mode_word((pons_map_mode)mode)) == 0) {
             l->map->info.mode = (pons_map_mode)mode;
             return PONS_OK;
         }
@@ -335,18 +353,19 @@ static int8_t cell_of(const pons_map_info *i, uint8_t grey, uint8_t alpha)
     if (i->mode == PONS_MAP_RAW) {
         return grey <= 100 ? (int8_t)grey : -1;
     }
-    const double p = (i->negate ? grey : 255 - grey) / 255.0;
+    const float bright = (float)grey / 255.0F, p = i->negate ? bright : 1.0F - bright;
+    const float open = (float)i->free_thresh, occupied = (float)i->occupied_thresh;
     if (alpha < 255) {
         return -1;
     }
-    if (p >= i->occupied_thresh) {
-        return 100;
-    }
-    if (p <= i->free_thresh) {
+    if (p <= open) {
         return 0;
     }
-    const double share = (p - i->free_thresh) / (i->occupied_thresh - i->free_thresh);
-    return i->mode == PONS_MAP_SCALE ? (int8_t)lround(100.0 * share) : -1;
+    if (p >= occupied) {
+        return 100;
+    }
+    const float span = (float)(i->occupied_thresh - i->free_thresh);
+    return i->mode == PONS_MAP_SCALE ? (int8_t)lroundf((p - open) / span * 100.0F) : -1;
 }
 
 static void take_row(void *user, int y, const uint8_t *grey, const uint8_t *alpha)

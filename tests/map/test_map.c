@@ -2,6 +2,7 @@
 // rectangles, and that what is broken is told in one line with its file and place.
 #include "map/map_help.h"
 #include "pons/map.h"
+#include "pons/rand.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -105,6 +106,72 @@ static void test_scale_and_raw(void **state)
     assert_int_equal(i->occupied, 2); // by the thresholds: 65 and more
     assert_int_equal(i->free, 1);
     pons_map_destroy(m);
+}
+
+// map_server's own computing, by its newest source (nav2_map_server/src/map_io.cpp): in floats, the occupied
+// first, the free after it, what lies between rounded away from zero, what is not opaque last.
+static int as_map_server(const pons_map_info *i, int grey, int alpha)
+{
+    if (i->mode == PONS_MAP_RAW) {
+        const int8_t v = (int8_t)(grey < 128 ? grey : grey - 256);
+        return v < 0 || v > 100 ? -1 : v;
+    }
+    const float open = (float)i->free_thresh, occupied = (float)i->occupied_thresh;
+    volatile float normalized = (float)grey / 255.0F;
+    if (!i->negate) {
+        normalized = 1.0F - normalized;
+    }
+    int v = -1;
+    v = normalized >= occupied ? 100 : v;
+    v = normalized <= open ? 0 : v;
+    if (i->mode == PONS_MAP_SCALE && normalized > open && normalized < occupied) {
+        volatile float share = normalized - open;
+        share = share / (float)(i->occupied_thresh - i->free_thresh);
+        share = share * 100.0F;
+        v = (int)roundf(share);
+    }
+    return alpha < 255 ? -1 : v;
+}
+
+// All greys, under thresholds drawn at random, and under those that lie on a grey.
+static void test_greys_mean_what_map_server_says(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"trinary", "Scale", "RAW"};
+    static const char *const flags[] = {"0", "1", "no", "Yes", "false", "ON"};
+    pons_rand r;
+    pons_rand_seed(&r, 255);
+    unsigned char row[2 * 256];
+    for (int round = 0; round < 400; round++) {
+        char text[300];
+        const int low = (int)(pons_rand_unit(&r) * 254.0),
+                  high = low + 1 + (int)(pons_rand_unit(&r) * (254.0 - low));
+        const double open = round % 2 ? low / 255.0 : low * 0.003922;
+        const double occupied = round % 2 ? high / 255.0 : high * 0.003922;
+        for (int x = 0; x < 256; x++) {
+            row[2 * x] = (unsigned char)x;
+            row[2 * x + 1] = pons_rand_unit(&r) < 0.8 ? 255 : (unsigned char)(x * 7);
+        }
+        write_png("a.png", 256, 1, 2, 8, 0, row);
+        snprintf(text, sizeof text,
+                 "image: a.png\nresolution: 0.5\norigin: [0, 0, 0]\noccupied_thresh: %.17g\n"
+                 "free_thresh: %.17g\nnegate: %s\nmode: %s\n",
+                 occupied, open, flags[round % 6], modes[round % 3]);
+        write_text("a.yaml", text);
+        pons_map *m = load("a.yaml");
+        for (int x = 0; x < 256; x++) {
+            const int want = as_map_server(pons_map_about(m), x, row[2 * x + 1]);
+            if (pons_map_cells(m)[x] != want) {
+                fail_msg("grey %d, alpha %d: %d, and map_server's %d, with\n%s", x, row[2 * x + 1],
+                         pons_map_cells(m)[x], want, text);
+            }
+            assert_int_equal(pons_map_is_free(m, 0.5 * x + 0.25, 0.25),
+                             want >= 0 && want <= (pons_map_about(m)->mode == PONS_MAP_RAW
+                                                       ? (int)floor(open * 100.0 + 1e-9)
+                                                       : 0));
+        }
+        pons_map_destroy(m);
+    }
 }
 
 // The same picture in every form that people have it in.
@@ -368,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_trinary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scale_and_raw, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_greys_mean_what_map_server_says, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_forms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_origin, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rectangles, set_up, tear_down),
