@@ -46,16 +46,23 @@ static void draw_room(bool (*at)(int x, int y))
     fclose(f);
 }
 
+static void describe_room(const char *origin, const char *more)
+{
+    FILE *f = fopen(in_bench("room.yaml"), "we");
+    assert_non_null(f);
+    fprintf(f,
+            "image: room.pgm\nresolution: 0.1\norigin: %s\nnegate: 0\n"
+            "occupied_thresh: 0.65\nfree_thresh: 0.25\n%s",
+            origin, more);
+    fclose(f);
+}
+
 static int set_up(void **state)
 {
     (void)state;
     bench_open(&b);
     draw_room(NULL);
-    FILE *f = fopen(in_bench("room.yaml"), "we");
-    assert_non_null(f);
-    fprintf(f, "image: room.pgm\nresolution: 0.1\norigin: [-2, -2, 0]\nnegate: 0\n"
-               "occupied_thresh: 0.65\nfree_thresh: 0.25\n");
-    fclose(f);
+    describe_room("[-2, -2, 0]", "");
     return 0;
 }
 
@@ -136,6 +143,44 @@ static void a_map_becomes_a_world(void **state)
     must("run --world room " FAST " --json '去全图'", NULL);
 }
 
+// Its frame is the building's: the picture lies in it as it may, and far from where the frame begins.
+static void a_turned_map_becomes_a_world(void **state)
+{
+    (void)state;
+    static const char *const origins[] = {"[1.5, -2, 0.6]", "[-3, 7.3, -2.2]",
+                                          "[500123.456, -40231.7, 1.5707963267948966]"};
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
+        char words[300], world[20];
+        snprintf(world, sizeof world, "turned%zu", i);
+        describe_room(origins[i], "");
+        snprintf(words, sizeof words, "map import %s %s --json", in_bench("room.yaml"), world);
+        must(words, "imported");
+        snprintf(words, sizeof words, "map check %s --json", world);
+        must(words, "world");
+    }
+    must("run --world turned0 " FAST " --json '去全图'", NULL);
+}
+
+// A mapper that tells how sure it is of each cell: what is free to it is seldom 0.
+static void a_raw_map_becomes_a_world(void **state)
+{
+    (void)state;
+    FILE *f = fopen(in_bench("room.pgm"), "we");
+    assert_non_null(f);
+    fprintf(f, "P2 80 60 255\n");
+    for (int y = 0; y < 60; y++) {
+        for (int x = 0; x < 80; x++) {
+            const bool wall = x == 0 || y == 0 || x == 79 || y == 59;
+            fprintf(f, "%d ", wall ? 97 : 2 + (x + y) % 20);
+        }
+    }
+    fclose(f);
+    describe_room("[-2, -2, 0]", "mode: raw\n");
+    import();
+    must("map check room --json", "world");
+    must("map show room --path start:4,2 --json", "path");
+}
+
 static void zones_come_and_go(void **state)
 {
     (void)state;
@@ -158,6 +203,7 @@ static void zones_come_and_go(void **state)
     char *full = read_text(path);
     static const char *const wrong[][2] = {
         {"map zones room add far --polygon '100,100 101,100 100,101'", "outside the bounds"},
+        {"map zones room add far --polygon '100,100 101,100 100,101' --keep-out", "nowhere in"},
         {"map zones room add kitchen --polygon '1,1 3,1 3,3'", "already"},
         {"map zones room add other --polygon '1,1 3,1 3,3' --en kitchen", "kitchen"},
         {"map zones room add wet --polygon '1,1 3,1 3,3' --keep-out", "already taken"},
@@ -335,6 +381,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_starts_where_it_can_stand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_starts_in_a_narrow_place_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_turned_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_raw_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),

@@ -84,7 +84,7 @@ static bool has_room(const pons_map *m, double x, double y, double radius_m)
     const double step = pons_map_about(m)->resolution_m;
     for (double dy = -radius_m; dy <= radius_m; dy += step) {
         for (double dx = -radius_m; dx <= radius_m; dx += step) {
-            if (dx * dx + dy * dy <= radius_m * radius_m && pons_map_at(m, x + dx, y + dy) != 0) {
+            if (dx * dx + dy * dy <= radius_m * radius_m && !pons_map_is_free(m, x + dx, y + dy)) {
                 return false;
             }
         }
@@ -104,7 +104,7 @@ static bool start_near_origin(job *j, double radius)
             const int side[4][2] = {{i, -r}, {i, r}, {-r, i}, {r, i}};
             for (int k = 0; k < 4; k++) {
                 const double x = cx + SEARCH_M * side[k][0], y = cy + SEARCH_M * side[k][1];
-                if (hypot(x, y) < best && pons_map_at(j->m, x, y) == 0 &&
+                if (hypot(x, y) < best && pons_map_is_free(j->m, x, y) &&
                     has_room(j->m, x, y, radius)) {
                     best = hypot(x, y);
                     j->start = (pons_pose2){x, y, 0.0};
@@ -186,15 +186,27 @@ static int write_file(const char *path, const char *text, pons_error *err)
     return rc;
 }
 
+// As few digits as a person wrote, if they are the number; the map's bounds are worked out of it again.
+static const char *exact(double v, char ret[32])
+{
+    snprintf(ret, 32, "%.10g", v);
+    if (strtod(ret, NULL) != v) {
+        snprintf(ret, 32, "%.17g", v);
+    }
+    return ret;
+}
+#define EXACT(v) exact(v, (char[32]){""})
+
 static int write_map(const job *j, pons_error *err)
 {
     char text[512];
     const pons_map_info *i = pons_map_about(j->m);
     snprintf(text, sizeof text,
-             "image: %s.%s\nmode: %s\nresolution: %.10g\norigin: [%.10g, %.10g, %.10g]\n"
-             "negate: %d\noccupied_thresh: %.10g\nfree_thresh: %.10g\n",
-             j->name, j->ending, pons_map_mode_word(i->mode), i->resolution_m, i->origin.x,
-             i->origin.y, i->origin.yaw, i->negate, i->occupied_thresh, i->free_thresh);
+             "image: %s.%s\nmode: %s\nresolution: %s\norigin: [%s, %s, %s]\n"
+             "negate: %d\noccupied_thresh: %s\nfree_thresh: %s\n",
+             j->name, j->ending, pons_map_mode_word(i->mode), EXACT(i->resolution_m),
+             EXACT(i->origin.x), EXACT(i->origin.y), EXACT(i->origin.yaw), i->negate,
+             EXACT(i->occupied_thresh), EXACT(i->free_thresh));
     return write_file(j->map, text, err);
 }
 
@@ -240,10 +252,11 @@ static int write_world(const job *j, pons_error *err)
                     "charger: {pose: {x: %.10g, y: %.10g, yaw: %.10g}, contact_m: 0.12}\n"
                     "zones:\n"
                     "  - {id: everywhere, names: {zh: [全图, 起点], en: [the whole map, start]}, "
-                    "polygon: [[%.10g, %.10g], [%.10g, %.10g], [%.10g, %.10g], [%.10g, %.10g]], "
+                    "polygon: [[%s, %s], [%s, %s], [%s, %s], [%s, %s]], "
                     "target: {x: %.10g, y: %.10g, yaw: %.10g}}\n",
-                    j->start.x, j->start.y, j->start.yaw, b[0], b[1], b[2], b[1], b[2], b[3], b[0],
-                    b[3], j->start.x, j->start.y, j->start.yaw);
+                    j->start.x, j->start.y, j->start.yaw, EXACT(b[0]), EXACT(b[1]), EXACT(b[2]),
+                    EXACT(b[1]), EXACT(b[2]), EXACT(b[3]), EXACT(b[0]), EXACT(b[3]), j->start.x,
+                    j->start.y, j->start.yaw);
     if (!out.data) {
         return pons_error_set(err, PONS_ENOMEM, "map", "no memory for a world");
     }
