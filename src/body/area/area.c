@@ -85,6 +85,11 @@ bool pons__area_has_keep_out(const pons__area *a)
     return a && a->forbidden;
 }
 
+double pons__area_cell_m(const pons__area *a)
+{
+    return a->f.res;
+}
+
 bool pons__area_cell(const pons__area *a, int cx, int cy)
 {
     if (!a || !a->forbidden) {

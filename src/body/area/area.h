@@ -23,5 +23,6 @@ bool pons__area_keep_out(const pons__area *a, double x, double y);
 bool pons__area_cell(const pons__area *a, int cx, int cy); // the same by cell, which must be inside
 double pons__area_speed(const pons__area *a, double x, double y); // [m/s]; INFINITY: no limit
 bool pons__area_has_keep_out(const pons__area *a);
+double pons__area_cell_m(const pons__area *a); // a cell's edge
 
 #endif

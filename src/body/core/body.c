@@ -592,7 +592,7 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    b->guard.safety.p.area = pons__costmap_area(b->grid); // before there is a safety thread
+    pons__safety_set_area(&b->guard.safety, pons__costmap_area(b->grid)); // before its thread
     pons__nav_params params = PONS_NAV_PARAMS_INIT;
     params.radius_m = b->caps.radius_m;
     params.footprint = b->caps.footprint;

@@ -355,6 +355,21 @@ static bool locate(const pons__costmap *g, double x, double y, place *ret)
     return true;
 }
 
+// Why nothing begins or ends there.
+static void taken(const pons__planner *p, const char *what, pons_pose2 at, double reach, char *msg,
+                  size_t cap)
+{
+    if (pons__area_keep_out(p->grid->area, at.x, at.y)) {
+        snprintf(msg, cap, "%s (%.2f, %.2f) lies in a keep-out area", what, at.x, at.y);
+    } else {
+        snprintf(msg, cap,
+                 "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
+                 "within %.2f m",
+                 what, at.x, at.y, (double)pons__costmap_dist(p->grid, at.x, at.y), p->forbidden,
+                 reach);
+    }
+}
+
 static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap)
 {
     if (!locate(p->grid, start.x, start.y, ret)) {
@@ -365,10 +380,7 @@ static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg
     }
     const double d = (double)pons__costmap_dist(p->grid, start.x, start.y);
     if (d <= 0.0 || !nearest_free(p, start.x, start.y, START_MOVE_M, true, ret)) {
-        snprintf(msg, cap,
-                 "start (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
-                 "within %.2f m",
-                 start.x, start.y, d, p->forbidden, START_MOVE_M);
+        taken(p, "start", start, START_MOVE_M, msg, cap);
         return PONS_PLAN_START_OCCUPIED;
     }
     return PONS_NAV_OK;
@@ -385,11 +397,7 @@ static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, 
     // In sight first: not the far side of the wall that it is too near to.
     if (!nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, true, ret) &&
         !nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, false, ret)) {
-        snprintf(msg, cap,
-                 "goal (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
-                 "within %.2f m",
-                 goal.x, goal.y, (double)pons__costmap_dist(p->grid, goal.x, goal.y), p->forbidden,
-                 GOAL_MOVE_M);
+        taken(p, "goal", goal, GOAL_MOVE_M, msg, cap);
         return PONS_PLAN_GOAL_OCCUPIED;
     }
     return PONS_NAV_OK;

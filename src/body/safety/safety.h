@@ -35,7 +35,7 @@ typedef enum pons__zone {
 const char *pons__zone_word(pons__zone z);
 
 typedef struct pons__safety_params {
-    const pons__area *area;   // outlives the gate; NULL: the ground is the same everywhere
+    const pons__area *area;   // outlives the gate; NULL: the ground is the same everywhere. By set_area
     double radius_m;          // of the circle that holds the footprint
     pons_footprint footprint; // without corners: that circle
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
@@ -130,6 +130,7 @@ typedef struct pons__latch_saved {
 } pons__latch_saved;
 
 #define PONS__SAFETY_HISTORY 64 // odometry samples kept, to know where a scan was taken
+#define PONS__RIM_MAX 512
 
 typedef struct pons__safety { // the caller's storage; one thread
     bool lacks;               // the driver says that the robot should stand, at this step
@@ -154,6 +155,11 @@ typedef struct pons__safety { // the caller's storage; one thread
     double py[PONS_SCAN_MAX]; // in odom [m]
     double bx[PONS_SCAN_MAX]; // in base, now [m]
     double by[PONS_SCAN_MAX]; // in base, now [m]
+    struct {
+        int n;
+        double x[PONS__RIM_MAX], y[PONS__RIM_MAX]; // (n) the footprint's middle and outline, in base [m]
+        double step_m; // that a place of it moves by, from one look to the next
+    } rim;
 } pons__safety;
 
 void pons__safety_init(pons__safety *s, const pons__safety_params *p);
@@ -175,8 +181,9 @@ pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
 pons_twist2 pons__safety_pace(pons__safety *s, pons_twist2 want);
 double pons__pace_share(int taken_pct); // never above 1, nor below PONS__PACE_LEAST_PCT
 
-// ground.c: what is left of a wish where keep-out and slow zones lie; a part of a step. `at`: the pose
-// in map.
+// ground.c: which areas there are, before the first step; what is left of a wish where keep-out and slow zones lie, a
+// part of a step. `at`: the pose in map.
+void pons__safety_set_area(pons__safety *s, const pons__area *area);
 pons_twist2 pons__safety_ground(pons__safety *s, pons_twist2 want, pons_pose2 at);
 
 // Distance that a disc of radius r may go along an arc before it touches a point: dir +1 forwards,
