@@ -263,6 +263,14 @@ static void bad_worlds(void **state)
          "map: {file: m.yaml}\nkeep_out:\n  - {id: a, polygon: [[1, 1], [2, 1], [2, 2]]}\n  - {id: "
          "a, polygon: [[1, 1], [2, 1], [2, 2]]}\n",
          "the id a is already taken", "w.yaml:11"},
+        {"{x: 1, y: 1, yaw: 0}",
+         "map: {file: m.yaml}\nkeep_out:\n  - {id: a, polygon: [[17, 1], [19, 1], [19, 2]]}\n  - "
+         "{id: b, polygon: [[18.5, 1], [19, 1], [19, 2]]}\n",
+         "b lies nowhere in the world: it reaches from (18.5, 1) to (19, 2)", "w.yaml:11"},
+        {"{x: 1, y: 1, yaw: 0}",
+         "map: {file: m.yaml}\nspeed_zones: [{id: a, percent: 9, polygon: [[1, -9], [2, -9], [2, "
+         "-2]]}]\n",
+         "a lies nowhere in the world", "w.yaml:9"},
     };
     room();
     save("m", "");

@@ -46,6 +46,7 @@ static int check_ids(checker *c, const char *list_pointer, const pons_value *lis
 static int check_zone(checker *c, size_t index, const pons_value *zone);
 static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
                          const pons_value *pose, const char *what);
+static int check_areas(checker *c, const char *list);
 static int check_zone_names(checker *c, const pons_value *zones);
 static int check_objects(checker *c);
 static int check_standing(checker *c, const char *pointer, const pons_value *pose,
@@ -201,10 +202,10 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
         rc = check_ids(&c, "/zones", zones);
     }
     if (rc == PONS_OK) {
-        rc = check_ids(&c, "/keep_out", pons_get(world, "keep_out"));
+        rc = check_areas(&c, "keep_out");
     }
     if (rc == PONS_OK) {
-        rc = check_ids(&c, "/speed_zones", pons_get(world, "speed_zones"));
+        rc = check_areas(&c, "speed_zones");
     }
     if (rc == PONS_OK) {
         rc = check_zone_names(&c, zones);
@@ -283,6 +284,36 @@ static int check_ids(checker *c, const char *list_pointer, const pons_value *lis
         }
     }
     return PONS_OK;
+}
+
+// Areas may reach beyond the world, but one that is mistyped would keep nobody out of anything.
+static int check_areas(checker *c, const char *list)
+{
+    const pons_value *areas = pons_get(c->world, list);
+    char pointer[POINTER_BYTES];
+    snprintf(pointer, sizeof pointer, "/%s", list);
+    const int rc = check_ids(c, pointer, areas);
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(areas); i++) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        const pons_value *area = json_array_get(areas, i);
+        size_t n;
+        json_t *corner;
+        json_array_foreach(pons_get(area, "polygon"), n, corner)
+        {
+            for (size_t k = 0; k < 2; k++) {
+                low[k] = fmin(low[k], json_number_value(json_array_get(corner, k)));
+                high[k] = fmax(high[k], json_number_value(json_array_get(corner, k)));
+            }
+        }
+        if (low[0] >= c->bounds[2] || low[1] >= c->bounds[3] || high[0] <= c->bounds[0] ||
+            high[1] <= c->bounds[1]) {
+            snprintf(pointer, sizeof pointer, "/%s/%zu/polygon", list, i);
+            return fault(c, pointer,
+                         "%s lies nowhere in the world: it reaches from (%g, %g) to (%g, %g)",
+                         pons_get_str(area, "id", ""), low[0], low[1], high[0], high[1]);
+        }
+    }
+    return rc;
 }
 
 // A person's word for a zone names one zone only, in whatever case it is written.
