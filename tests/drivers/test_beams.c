@@ -94,7 +94,7 @@ static void what_says_nothing_is_no_number(void **state)
     (void)state;
     const pons__beams b = {
         .n = 6, .angle_min = 0.0, .step = 1.0, .range_min = 0.2, .range_max = 5.0, .from = FROM};
-    static const double ranges[] = {NAN, -1.0, 0.1, -INFINITY, 6.0, INFINITY};
+    static const double ranges[] = {NAN, -1.0, 0.1, -0.1, 6.0, INFINITY};
     pons_scan s;
     assert_true(pons__beams_begin(&b, &s));
     for (size_t i = 0; i < 6; i++) {
@@ -144,9 +144,27 @@ static void what_is_no_lidar_is_refused(void **state)
     }
 }
 
+// REP 117: minus infinity is something that is too near to be measured, which is not the same as nothing.
+static void what_is_too_near_is_there(void **state)
+{
+    (void)state;
+    pons__beams b = {
+        .n = 8, .angle_min = -3.0, .step = 0.7, .range_min = 0.1, .range_max = 5.0, .from = FROM};
+    pons_scan s;
+    assert_true(pons__beams_begin(&b, &s));
+    assert_true(pons__beams_add(&b, 3, -INFINITY, &s));
+    assert_true(s.ranges[3] == 0.1F);
+    assert_true(pons__beams_add(&b, 4, INFINITY, &s));
+    assert_true(s.ranges[4] == INFINITY);
+    b.range_min = 0.0; // nothing is nearer than that
+    assert_false(pons__beams_add(&b, 5, -INFINITY, &s));
+    assert_true(isnan(s.ranges[5]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_too_near_is_there),
         cmocka_unit_test(a_return_is_where_it_was_measured),
         cmocka_unit_test(what_says_nothing_is_no_number),
         cmocka_unit_test(what_is_no_lidar_is_refused),

@@ -37,6 +37,9 @@ bool pons__beams_begin(const pons__beams *b, pons_scan *ret)
 
 bool pons__beams_add(const pons__beams *b, size_t i, double range, pons_scan *scan)
 {
+    if (range == -INFINITY && isfinite(b->range_min) && b->range_min > 0.0) {
+        range = b->range_min; // something is there, too near to be measured
+    }
     if (!(range >= 0.0 && range >= b->range_min)) {
         return false;
     }

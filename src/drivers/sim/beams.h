@@ -3,8 +3,9 @@
 //
 // As many beams as fit stay what they are. Of more, neighbours share a direction, and the nearest return counts: what is
 // seen is then where it was measured but for half such a direction, (span / PONS_SCAN_MAX) / 2: a lidar that looks
-// around has it 9 cm to the side at 10 m, at most. A beam that says nothing, as it was too near to be measured
-// or is no number, is not a number here: nothing is known of its direction, which is not the same as free.
+// around has it 9 cm to the side at 10 m, at most. A beam of minus infinity has met something that is too near to be
+// measured (REP 117), and counts as range_min. One that says nothing, as it is below that or no number, is not a number
+// here: nothing is known of its direction, which is not the same as free.
 #ifndef PONS_DRIVERS_BEAMS_H
 #define PONS_DRIVERS_BEAMS_H
 
