@@ -185,6 +185,13 @@ static void prediction_follows_odometry(void **state)
     pons__localizer_reset(l, (pons_pose2){4.0, 4.0, 0.0}, (pons_pose2){0.0, 0.0, 0.5});
     p = pons__localizer_pose(l);
     assert_true(fabs(p.x - 4.0) < 1e-9 && fabs(p.y - 4.0) < 1e-9 && fabs(p.yaw) < 1e-9);
+    // The robot's own software knows where it is, and not how well: that is not the same as exactly.
+    pons_robot_place place = {.known = true, .map_from_odom = {1.0, 0.0, 0.0}, .std_m = NAN};
+    pons__localizer_given(l, &place);
+    assert_true(isnan(pons__localizer_std_m(l)));
+    place.std_m = 0.5;
+    pons__localizer_given(l, &place);
+    assert_true(fabs(pons__localizer_std_m(l) - 0.5) < 1e-9);
     pons__localizer_destroy(l);
     pons__localizer_destroy(NULL);
     pons__costmap_destroy(g);

@@ -325,7 +325,7 @@ bool pons__localizer_think(pons__localizer *l, int64_t lookups)
 
 double pons__localizer_std_m(const pons__localizer *l)
 {
-    return sqrt(fmax(l->cov.xx, 0.0) + fmax(l->cov.yy, 0.0));
+    return isnan(l->cov.xx) ? NAN : sqrt(fmax(l->cov.xx, 0.0) + fmax(l->cov.yy, 0.0));
 }
 
 // ---- doubt --------------------------------------------------------------------------------------

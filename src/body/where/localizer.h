@@ -29,7 +29,8 @@ void pons__localizer_predict(pons__localizer *l, pons_pose2 odom_from_base); // 
 // odom_at_scan: odometry at the scan's stamp. Corrects the map → odom transform.
 void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pose2 odom_at_scan);
 pons_pose2 pons__localizer_pose(const pons__localizer *l); // base in map
-double pons__localizer_std_m(const pons__localizer *l);    // position, 1 sigma, about
+double pons__localizer_std_m(
+    const pons__localizer *l); // position, 1 sigma, about; NAN: who gives it does not say
 const pons__pose_watch *pons__localizer_watch(const pons__localizer *l);
 // The pose is this one, about as well as at the start.
 void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base);
