@@ -3,6 +3,7 @@
 #include "cli_bench.h"
 #include "unit.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,28 @@ static void a_resume_shows_its_body_too(void **state)
     }
 }
 
+// Two that serve the same actions would contradict each other.
+static void a_body_is_shown_once(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0};
+    if (no_module()) {
+        return;
+    }
+    bench_open(&b);
+    bench_start_body(&b, &body, "--driver kinematic --ros2");
+    bench_must_fail(&b, "body ros2", 3, "another process shows this body to ROS 2 already");
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    bench_start_body(&b, &body, "--driver kinematic --ros2"); // it has let go
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    bench_close(&b);
+}
+
 int main(void)
 {
     char domain[8];
@@ -75,6 +98,7 @@ int main(void)
     setenv("ROS_DOMAIN_ID", domain, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_resume_shows_its_body_too, bench_teardown),
+        cmocka_unit_test_teardown(a_body_is_shown_once, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli/ros2", tests, NULL, NULL);
 }

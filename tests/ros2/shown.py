@@ -378,6 +378,8 @@ def bad_goals():
             answer = nav.send(nav.a.Goal(goal, ""))[1]
             assert not answer.accepted
             wait(why, lambda: any(why in s for s in r.said()))
+        assert not nav.send(nav.a.Goal(r.pose(3.2, 2.9), "x" * 300000))[1].accepted, "a line that the link does not take"
+        wait("too long", lambda: any("it is too long to be told to the body" in s for s in r.said()))
         spin, ahead = Action(r, "spin", "Spin"), Action(r, "drive_on_heading", "DriveOnHeading")
         assert not spin.send(spin.a.Goal(nan, f.Duration(5, 0)))[1].accepted
         for goal in ((f.Point(nan, 0., 0.), .2), (f.Point(.5, .5, 0.), .2), (f.Point(.5, 0., 0.), -.2), (f.Point(.5, 0., 0.), nan),

@@ -11,11 +11,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS   20000
+#define LOCK_TRIES 30 // of 100 ms each: the one of a body that has just died ends a moment after it
 
 static volatile sig_atomic_t quit;
 
@@ -44,6 +46,28 @@ static void tell(void *user, const char *line)
     cli_err("pons: ros2: %s\n", line);
 }
 
+// Two would both serve the robot's actions, and a client would hear of the one what the other does not do. Kept until
+// this process ends.
+static int be_the_only_one(const cli *c, pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/ros2.lock", c->run_dir);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return pons_error_set(err, PONS_EIO, "body", "cannot open %.200s: %s", path,
+                              strerror(errno));
+    }
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0 && !quit; i++) {
+        if (i == LOCK_TRIES) {
+            close(fd);
+            return cli_lacks(err, "another process shows this body to ROS 2 already [%.200s]",
+                             path);
+        }
+        usleep(100000);
+    }
+    return PONS_OK;
+}
+
 int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err)
 {
     const void *found = NULL;
@@ -55,6 +79,7 @@ int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err)
                             "the module bridge-ros2 is of another version (%u, not %u)", ops->abi,
                             PONS_BRIDGE_ABI);
     }
+    rc = rc < 0 ? rc : be_the_only_one(c, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
         return rc;

@@ -10,7 +10,7 @@
 // objects of a newer one when both have some. Everybody matches by names alone then.
 //
 // Topics with another type, and peers whose QoS does not fit, simply never match; so that somebody is told,
-// the builtin topics are looked through for who else has the same topic.
+// the builtin topics are looked through for who else has the same topic. A robot with Nav2 has some thousand endpoints.
 #include "drivers/ros2/node.h"
 
 #include "drivers/ros2/hashes.h"
@@ -22,7 +22,9 @@
 
 #define MODULE "ros2"
 
-enum { NAME = ROS2_NAME_MAX + 64, PEERS = 64 };
+enum { NAME = ROS2_NAME_MAX + 64, PEERS = 256, PEERS_MAX = 1 << 16 };
+
+#define WHY_NS DDS_MSECS(250) // for which what was said holds
 
 static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
                          ros2_qos qos);
@@ -218,27 +220,117 @@ static void ros_type(const char *type, char *ret, size_t cap)
     ret[n] = '\0';
 }
 
+void ros2_node_each(const ros2_node *n, bool publications, ros2_look *look, void *user)
+{
+    const dds_entity_t reader = n->others[publications ? 0 : 1];
+    for (int room = PEERS; room <= PEERS_MAX; room *= 4) {
+        void **samples = calloc((size_t)room, sizeof *samples);
+        dds_sample_info_t *info = calloc((size_t)room, sizeof *info);
+        const dds_return_t got =
+            samples && info ? dds_read(reader, samples, info, (size_t)room, (uint32_t)room) : 0;
+        const bool all = got < room || room == PEERS_MAX;
+        bool goes_on = all;
+        for (int i = 0; i < got && goes_on; i++) {
+            goes_on = !info[i].valid_data || info[i].instance_state != DDS_IST_ALIVE ||
+                      look(samples[i], user);
+        }
+        if (got > 0) {
+            dds_return_loan(reader, samples, got);
+        }
+        free(samples);
+        free(info);
+        if (all) {
+            return;
+        }
+    }
+}
+
+typedef struct rivals {
+    char name[NAME];
+    dds_guid_t mine; // the participant
+    int n;
+} rivals;
+
+static bool count_rival(const dds_builtintopic_endpoint_t *e, void *user)
+{
+    rivals *r = user;
+    r->n += strcmp(e->topic_name, r->name) == 0 &&
+            memcmp(e->participant_key.v, r->mine.v, sizeof r->mine.v) != 0;
+    return true;
+}
+
+int ros2_node_rivals(const ros2_node *n, dds_entity_t writer)
+{
+    rivals r = {.n = 0};
+    if (dds_get_name(dds_get_topic(writer), r.name, sizeof r.name) < 0 ||
+        dds_get_guid(n->participant, &r.mine) < 0) {
+        return 0;
+    }
+    ros2_node_each(n, true, count_rival, &r);
+    return r.n;
+}
+
 // What of a QoS does not fit; "": nothing.
 static void misfit(const dds_qos_t *offered, const dds_qos_t *wanted, char *ret, size_t cap)
 {
     dds_reliability_kind_t ro, rw;
     dds_durability_kind_t d_o, dw;
-    dds_duration_t d;
+    dds_liveliness_kind_t lo = DDS_LIVELINESS_AUTOMATIC, lw = DDS_LIVELINESS_AUTOMATIC;
+    dds_duration_t d, to = DDS_INFINITY, tw = DDS_INFINITY, lease_o = DDS_INFINITY,
+                      lease_w = DDS_INFINITY;
     *ret = '\0';
+    (void)dds_qget_deadline(offered, &to);
+    (void)dds_qget_deadline(wanted, &tw);
+    (void)dds_qget_liveliness(offered, &lo, &lease_o);
+    (void)dds_qget_liveliness(wanted, &lw, &lease_w);
     if (dds_qget_reliability(offered, &ro, &d) && dds_qget_reliability(wanted, &rw, &d) &&
         ro < rw) {
         snprintf(ret, cap, "reliability is offered as best_effort, reliable is wanted");
     } else if (dds_qget_durability(offered, &d_o) && dds_qget_durability(wanted, &dw) && d_o < dw) {
         snprintf(ret, cap, "durability is offered as volatile, transient_local is wanted");
+    } else if (to > tw) {
+        snprintf(ret, cap, "a deadline of %.3g s is wanted, and not offered", (double)tw * 1e-9);
+    } else if (lo < lw || lease_o > lease_w) {
+        snprintf(ret, cap, "liveliness is wanted otherwise than it is offered");
     }
 }
 
-bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
+typedef struct stranger { // who has the same topic otherwise
+    const char *name, *type, *shown;
+    bool writes;
+    const dds_qos_t *qos;
+    char *ret;
+    size_t cap;
+    bool found;
+} stranger;
+
+static bool look_at(const dds_builtintopic_endpoint_t *e, void *user)
+{
+    stranger *s = user;
+    char mine[96], theirs[96], wrong[96];
+    if (strcmp(e->topic_name, s->name) != 0) {
+        return true;
+    }
+    if (strcmp(e->type_name, s->type) != 0) {
+        ros_type(s->type, mine, sizeof mine);
+        ros_type(e->type_name, theirs, sizeof theirs);
+        snprintf(s->ret, s->cap, "%.60s is %.40s there, %.40s is needed", s->shown, theirs, mine);
+        s->found = true;
+        return false;
+    }
+    misfit(s->writes ? s->qos : e->qos, s->writes ? e->qos : s->qos, wrong, sizeof wrong);
+    if (*wrong) {
+        snprintf(s->ret, s->cap, "%.60s: %.90s", s->shown, wrong);
+        s->found = true;
+    }
+    return !s->found;
+}
+
+static bool why(const ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
 {
     dds_instance_handle_t peers[1];
-    bool other = false;
     const bool writes = dds_get_matched_subscriptions(endpoint, peers, 1) >= 0;
-    char name[NAME] = "", type[NAME] = "", mine[96], theirs[96], wrong[96];
+    char name[NAME] = "", type[NAME] = "";
     const dds_entity_t t = dds_get_topic(endpoint);
     dds_get_name(t, name, sizeof name);
     dds_get_type_name(t, type, sizeof type);
@@ -246,32 +338,27 @@ bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
     snprintf(ret, cap, "%.80s: nobody %s it", shown, writes ? "subscribes to" : "publishes");
     dds_qos_t *q = dds_create_qos();
     dds_get_qos(endpoint, q);
-    void *samples[PEERS] = {NULL};
-    dds_sample_info_t info[PEERS];
-    const dds_return_t got = dds_read(n->others[writes ? 1 : 0], samples, info, PEERS, PEERS);
-    for (int i = 0; i < got; i++) {
-        const dds_builtintopic_endpoint_t *e = samples[i];
-        if (!info[i].valid_data || info[i].instance_state != DDS_IST_ALIVE ||
-            strcmp(e->topic_name, name) != 0) {
-            continue;
-        }
-        ros_type(type, mine, sizeof mine);
-        ros_type(e->type_name, theirs, sizeof theirs);
-        if (strcmp(e->type_name, type) != 0) {
-            snprintf(ret, cap, "%.60s is %.40s there, %.40s is needed", shown, theirs, mine);
-            other = true;
-            break;
-        }
-        misfit(writes ? q : e->qos, writes ? e->qos : q, wrong, sizeof wrong);
-        if (*wrong) {
-            snprintf(ret, cap, "%.60s: %.90s", shown, wrong);
-            other = true;
-            break;
-        }
-    }
-    if (got > 0) {
-        dds_return_loan(n->others[writes ? 1 : 0], samples, got);
-    }
+    stranger s = {name, type, shown, writes, q, ret, cap, false};
+    ros2_node_each(n, !writes, look_at, &s);
     dds_delete_qos(q);
-    return other;
+    return s.found;
+}
+
+bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap)
+{
+    const dds_time_t now = dds_time();
+    const size_t all = sizeof n->why / sizeof n->why[0];
+    size_t at = 0;
+    for (size_t i = 0; i < all; i++) { // its own place, else the oldest
+        if (n->why[i].of == endpoint && now - n->why[i].at < WHY_NS) {
+            snprintf(ret, cap, "%s", n->why[i].line);
+            return n->why[i].other;
+        }
+        at = n->why[i].at < n->why[at].at ? i : at;
+    }
+    n->why[at].other = why(n, endpoint, n->why[at].line, sizeof n->why[at].line);
+    n->why[at].of = endpoint;
+    n->why[at].at = dds_time();
+    snprintf(ret, cap, "%s", n->why[at].line);
+    return n->why[at].other;
 }

@@ -19,6 +19,13 @@ typedef struct ros2_node {
         uint8_t guid[16];
         bool writes;
     } endpoints[ROS2_ENDPOINTS_MAX];
+    struct
+    { // what ros2_node_why said lately; who asks all the time has a domain of a thousand endpoints looked through
+        dds_entity_t of;
+        dds_time_t at;
+        bool other;
+        char line[192];
+    } why[8];
 } ros2_node;
 
 int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err);
@@ -30,10 +37,15 @@ dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name
 dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
                               const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err);
 bool ros2_node_matched(dds_entity_t endpoint); // with at least one peer
+// How many others, outside this participant, publish the topic of that writer.
+int ros2_node_rivals(const ros2_node *n, dds_entity_t writer);
+// Calls `look` with every publication (or subscription) that is known of, also the own ones, until it says false.
+typedef bool ros2_look(const dds_builtintopic_endpoint_t *e, void *user);
+void ros2_node_each(const ros2_node *n, bool publications, ros2_look *look, void *user);
 // How a client of services names itself in its requests, by the writer of them.
 uint64_t ros2_node_guid(dds_entity_t writer);
 // Why it is not: "/scan: nobody publishes it", "/scan is published as sensor_msgs/msg/PointCloud2, …",
-// "/scan: reliability: …". True: somebody is there, and does not fit.
+// "/scan: reliability: …". True: somebody is there, and does not fit. What it said holds for a quarter of a second.
 bool ros2_node_why(ros2_node *n, dds_entity_t endpoint, char *ret, size_t cap);
 
 // Each sample that has come, as `const type *var`, borrowed for the body of the loop; of a flood so many as make

@@ -30,8 +30,6 @@
 #define MOST      100.0 // m/s, rad/s: beyond it, it is no velocity
 #define FRAME     60
 
-enum { PEERS = 64 };
-
 static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t);
 static void take_stamped(bridge *b, dds_entity_t reader);
 static void take_plain(bridge *b, dds_entity_t reader);
@@ -158,28 +156,29 @@ static void look_for_misfits(bridge *b)
     }
 }
 
+typedef struct wanted {
+    char name[ROS2_NAME_MAX + 4];
+    const char *type;
+    bool there;
+} wanted;
+
+static bool is_wanted(const dds_builtintopic_endpoint_t *e, void *user)
+{
+    wanted *w = user;
+    w->there = strcmp(e->topic_name, w->name) == 0 && strcmp(e->type_name, w->type) == 0;
+    return !w->there;
+}
+
 // Somebody publishes cmd_vel of the type that is not read yet.
 static void look_for_other_type(bridge *b)
 {
     const dds_topic_descriptor_t *desc = b->c.stamped ? &geometry_msgs_msg_dds__Twist__desc
                                                       : &geometry_msgs_msg_dds__TwistStamped__desc;
-    char name[ROS2_NAME_MAX + 4];
-    bool there = false;
-    void *samples[PEERS] = {NULL};
-    dds_sample_info_t info[PEERS];
-    snprintf(name, sizeof name, "rt%s", b->c.t_cmd_vel.name);
-    const dds_return_t got = dds_read(b->node.others[0], samples, info, PEERS, PEERS);
-    for (int i = 0; i < got; i++) {
-        const dds_builtintopic_endpoint_t *e = samples[i];
-        there = there ||
-                (info[i].valid_data && info[i].instance_state == DDS_IST_ALIVE &&
-                 strcmp(e->topic_name, name) == 0 && strcmp(e->type_name, desc->m_typename) == 0);
-    }
-    if (got > 0) {
-        dds_return_loan(b->node.others[0], samples, got);
-    }
+    wanted w = {.type = desc->m_typename};
+    snprintf(w.name, sizeof w.name, "rt%s", b->c.t_cmd_vel.name);
+    ros2_node_each(&b->node, true, is_wanted, &w);
     pons_error err = PONS_ERROR_INIT;
-    if (!there) {
+    if (!w.there) {
         return;
     }
     b->other.hashed = b->node.hashed;

@@ -264,12 +264,14 @@ void bridge_goals_step(bridge *b)
     gs->has_yaw = b->seen;
     for (int i = 0; i < GOALS_MAX; i++) {
         bridge_goal *g = &gs->all[i];
-        if (g->phase == GOAL_WAITS && bridge_in_control(b) && !bridge_drive_wants(b)) {
-            if (bridge_goal_send(b, g->id, g->skill, g->args, bridge_actions[g->action].preempts)) {
-                g->phase = GOAL_SENT;
-            }
+        if (g->phase == GOAL_WAITS && bridge_in_control(b) && !bridge_drive_wants(b) &&
+            bridge_goal_send(b, g->id, g->skill, g->args, bridge_actions[g->action].preempts)) {
+            g->phase = GOAL_SENT;
         } else if (g->phase == GOAL_WAITS && b->host_ns - g->since_host_ns > WAIT_NS) {
-            refuse(b, g, bridge_drive_wants(b) ? "cmd_vel drives the robot" : "nobody answers");
+            refuse(b, g,
+                   bridge_drive_wants(b)  ? "cmd_vel drives the robot"
+                   : bridge_in_control(b) ? "it is too long to be told to the body"
+                                          : "nobody answers");
         } else if (g->phase == GOAL_OVER && b->host_ns - g->since_host_ns > KEEP_NS) {
             gs->at[g->action].changed = true;
             bridge_goal_forget(g);
