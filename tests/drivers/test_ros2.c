@@ -190,6 +190,20 @@ static void test_the_environment_comes_first(void **state)
     setenv("ROS_DOMAIN_ID", "4x", 1);
     assert_int_equal(load("domain: 3\n", &c, &err), PONS_EINVAL);
     unsetenv("ROS_DOMAIN_ID");
+    static const struct {
+        const char *said, *spoken;
+    } distros[] = {{"foxy", "humble"},
+                   {"galactic", "humble"},
+                   {"iron", "jazzy"},
+                   {"kilted", "kilted"},
+                   {"rolling", "lyrical"}};
+    unsetenv("ROS_DOMAIN_ID");
+    for (size_t i = 0; i < sizeof distros / sizeof *distros; i++) {
+        setenv("ROS_DISTRO", distros[i].said, 1);
+        assert_int_equal(load("domain: 3\n", &c, &err), PONS_OK);
+        assert_string_equal(c.distro, distros[i].spoken);
+        ros2_config_fini(&c);
+    }
     unsetenv("ROS_DISTRO");
 }
 

@@ -11,8 +11,17 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     type scan               as another type     forget      the server begins anew and knows nothing
     inactive                its lifecycle manager and bt_navigator say so       active      and no longer
     back                    /clock and stamps   quit
+    never                   goals are taken and never end; canceled ones neither
+    twice                   each result comes again as another one, and one before it that is nobody's; the status list goes back
+    nan feedback            numbers of feedback that are none
+    wild                    what it wants of the wheels is no robot's
+    alone                   Nav2 without a robot: no senses, no wheels
+    rival                   Nav2 has not been remapped: it publishes cmd_vel
+    second                  somebody else publishes odometry, of a robot elsewhere
+    loop                    transforms that go round in a circle, and two parents of a frame
+    huge                    messages of a megabyte
 It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
-`clear local|global`, `manage COMMAND`.
+`clear local|global`, `manage COMMAND`, `fast V W` for a velocity that the world's robot may not have.
 """
 import math, os, select, sys, time, types
 from dataclasses import dataclass
@@ -186,14 +195,22 @@ def senses(n):
         ranges = [bad if "scan" in nans else ray(x, y, odom[2] - math.pi + i * inc) for i in range(beams)]
         w_scan.write(Scan(Header(stamp(), "laser"), bad if "scan" in nans else -math.pi, math.pi, inc, 0., .1, .05, 8., ranges, []))
     if n % 20 == 0:
-        w_battery.write(Battery(Header(stamp(), ""), 12., 20., 0., 0., 0., 0., .83, 2, 0, 0, True, [], [], "", ""))
+        w_battery.write(Battery(Header(stamp(), ""), 12., 20., 0., 0., 0., 0., .83, 2, 0, 0, True, [], [], "x" * 10**6 if how["huge"] else "", ""))
+        if how["huge"]:
+            w_tf.write(TF([transform("map", f"{i}" * 300, i, 0., 0.) for i in range(1000, 1800)]))
+    if how["loop"]:
+        w_tf.write(TF([transform("base_link", "map", 1., 1., 1.), transform("base_link", "odom", 1., 1., 1.), transform("a", "a", 0., 0., 0.)]))
+    if second:
+        second.write(Odometry(Header(stamp(), "odom"), "base_link", PoseCov(Pose(Point(40., 40., 0.), quat(1.)), [.0] * 36),
+                              TwistCov(Twist(Vector3(0., 0., 0.), Vector3(0., 0., 0.)), [.0] * 36)))
 
 
 # ---- Nav2 ----------------------------------------------------------------------------------------
 
 goals, order = {}, []  # hex UUID: [x, y, yaw, status, since]
 waiting = []  # (guid, seq, uuid)
-how = {"abort": None, "reject": False, "inactive": False}
+how = {"abort": None, "reject": False, "inactive": False, "never": False, "twice": False, "wild": False, "loop": False, "huge": False}
+second = rival = None
 A = "/navigate_to_pose/_action/"
 
 
@@ -216,6 +233,14 @@ def hexed(u):
 
 
 def answer(guid, seq, status, code=0):
+    if how["twice"] and seq < 10**6:
+        answer(guid, seq + 10**6, 6 if status == 4 else 4)
+    one_answer(guid, seq, status, code)
+    if how["twice"] and seq < 10**6:
+        one_answer(guid, seq, 6 if status == 4 else 4, 0)
+
+
+def one_answer(guid, seq, status, code):
     if humble:
         w_result.write(ResultResponse(guid, seq, status, 0))
     else:
@@ -227,6 +252,10 @@ def tell_status():
 
 
 def end(u, status, code=0):
+    if how["twice"]:  # a list that ran ahead, and goes back
+        for early in (4, 1, 6, 2):
+            goals[u][3] = early
+            tell_status()
     goals[u][3] = status
     say("end", u, status)
     for g, s, w in [x for x in waiting if x[2] == u]:
@@ -263,10 +292,16 @@ def nav2(now):
         say("cancel", u)
         known = u in goals and goals[u][3] == 2
         w_cancel.write(CancelResponse(r.guid, r.seq, 0 if known else 2, [r.goal_info] if known else []))
-        if known:
+        if known and not how["never"]:
             end(u, 5)
     for u in [o for o in order if goals[o][3] == 2]:
         x, y, yaw, _, since = goals[u]
+        if how["never"]:
+            continue
+        if how["wild"]:
+            wild = [(1e300, 0.), (math.inf, math.inf), (math.nan, 1.), (-1e39, -1e39), (50., 50.), (-50., -50.), (3., .1)][int(now * 20) % 7]
+            w_in.write(Twist(Vector3(wild[0], 7., 7.), Vector3(7., 7., wild[1])))
+            continue
         if how["abort"] is not None and now - since > .5:
             end(u, 6, how["abort"])
             continue
@@ -278,7 +313,14 @@ def nav2(now):
             continue
         v = min(.4, far) if far > .05 and abs(turn) < .5 else 0.
         w_in.write(Twist(Vector3(v, 0., 0.), Vector3(0., 0., max(-1., min(1., 2 * turn)))))
+        if rival:
+            rival.write(Twist(Vector3(v, 0., 0.), Vector3(0., 0., 0.)))
         t = now - since
+        if "feedback" in nans:
+            w_feedback.write(FeedbackMessage(UUID(list(bytes.fromhex(u))), Feedback(
+                PoseStamped(Header(stamp(), "map"), Pose(Point(math.nan, math.inf, 0.), Quaternion(0., 0., 0., 0.))),
+                Duration(-5, 4294967295), Duration(-2147483648, 0), -7, [math.nan, -math.inf, -3., 3e38][int(now * 20) % 4])))
+            continue
         w_feedback.write(FeedbackMessage(UUID(list(bytes.fromhex(u))), Feedback(
             PoseStamped(Header(stamp(), "map"), Pose(Point(*[MAP_FROM_ODOM[i] + odom[i] for i in (0, 1)], 0.), quat(odom[2]))),
             Duration(int(t), 0), Duration(int(far / .4), 0), 1, far)))
@@ -329,7 +371,7 @@ def wave():
 
 
 def obey(words):
-    global shift, w_tf_static, w_scan
+    global shift, w_tf_static, w_scan, second, rival
     w = words.pop(0)
     if w == "abort":
         how["abort"] = int(words.pop(0))
@@ -346,6 +388,14 @@ def obey(words):
         (muted if w in ("mute", "loud") else nans).__getattribute__("add" if w in ("mute", "nan") else "discard")(x)
         if x == "server":
             serve_close() if w == "mute" else serve_open()
+    elif w in ("never", "twice", "wild", "loop", "huge"):
+        how[w] = True
+    elif w == "rival":
+        rival = writer("rt/cmd_vel", Twist, qos())
+    elif w == "second":
+        second = writer("rt/odom", Odometry, qos())
+    elif w == "gone":
+        second = rival = None
     elif w == "back":
         shift -= 30.
     elif w == "quit":
@@ -354,41 +404,47 @@ def obey(words):
 
 words = sys.argv[1:]
 kinds = {words[i]: words[i + 1] for i in range(len(words) - 1) if words[i] in ("qos", "type")}
-words = [w for i, w in enumerate(words) if w not in ("humble", "qos", "type") and (i == 0 or words[i - 1] not in ("qos", "type"))]
-w_odom = writer("rt/odom", Odometry, qos(depth=10))
-w_scan = writer("rt/scan", Battery if kinds.get("type") == "scan" else Scan, qos(False, depth=5))
-if kinds.get("type") == "scan":
-    muted.add("scan")
-w_battery = writer("rt/battery_state", Battery, qos())
-w_tf = writer("rt/tf", TF, qos(depth=100))
-w_tf_static = writer("rt/tf_static", TF, qos(kept=kinds.get("qos") != "tf_static", depth=1))
+alone = "alone" in words
+words = [w for i, w in enumerate(words) if w not in ("humble", "qos", "type", "alone") and (i == 0 or words[i - 1] not in ("qos", "type"))]
+if not alone:
+    w_odom = writer("rt/odom", Odometry, qos(depth=10))
+    w_scan = writer("rt/scan", Battery if kinds.get("type") == "scan" else Scan, qos(False, depth=5))
+    if kinds.get("type") == "scan":
+        muted.add("scan")
+    w_battery = writer("rt/battery_state", Battery, qos())
+    w_tf = writer("rt/tf", TF, qos(depth=100))
+    w_tf_static = writer("rt/tf_static", TF, qos(kept=kinds.get("qos") != "tf_static", depth=1))
 w_in = writer("rt/cmd_vel_nav2", Twist, qos(depth=1))
-r_cmd = reader("rt/cmd_vel", Twist, qos())
+r_cmd = None if alone else reader("rt/cmd_vel", Twist, qos())
 serve_open()
-services_open()
-wave_open()
-w_tf_static.write(TF([transform("base_link", "laser", LIDAR_X, 0., 0.)]))
+if not alone:
+    services_open()
+    wave_open()
+    w_tf_static.write(TF([transform("base_link", "laser", LIDAR_X, 0., 0.)]))
 while words:
     obey(words)
 say("ready")
 n, last, cmd, cmd_at, next_at = 0, time.monotonic(), (0., 0.), 0., time.monotonic()
 while True:
     now = time.monotonic()
-    for c in taken(r_cmd):
+    for c in taken(r_cmd) if r_cmd else []:
         new = (c.linear.x, c.angular.z)
         if (new == (0., 0.)) != (cmd == (0., 0.)):
             say("cmd", *[round(v, 3) for v in new])
+        if not (-.301 <= new[0] <= .601 and abs(new[1]) <= 1.501):
+            say("fast", *new)
         cmd, cmd_at = new, now
     speed[:] = cmd if now - cmd_at < .5 else (0., 0.)
     dt, last = now - last, now
     odom[2] = math.remainder(odom[2] + speed[1] * dt, 2 * math.pi)
     odom[0] += speed[0] * dt * math.cos(odom[2])
     odom[1] += speed[0] * dt * math.sin(odom[2])
-    senses(n)
+    if not alone:
+        senses(n)
+        upkeep()
+        wave()
     if "server" not in muted:
         nav2(now)
-    upkeep()
-    wave()
     n, next_at = n + 1, max(next_at + .05, now)
     if select.select([sys.stdin], [], [], max(0., next_at - time.monotonic()))[0]:
         line = sys.stdin.readline()

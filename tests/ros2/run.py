@@ -318,6 +318,106 @@ def brain_lost():
         c.close()
 
 
+def nav2_killed(*words):
+    """Nav2 alone is killed, and started again before its lease is over: it has never heard of the goal, and that is said."""
+    c = Case("limits: {server_s: 20}\n")
+    try:
+        robot = c.robot("mute", "server", *words)
+        nav2 = c.robot("alone", "never", *words)
+        if "humble" in words:
+            c.env["ROS_DISTRO"] = "humble"
+        run = c.run(WEST)
+        uuid = nav2.wait("^goal ").split()[1]
+        run.wait("navigate_to_pose .* accepted")
+        nav2.p.kill()
+        again = c.robot("alone", "never", *words)
+        run.wait("outcome_unknown: OUTCOME_UNKNOWN: Nav2 has forgotten")
+        again.wait(f"^cancel {uuid}")
+    finally:
+        c.close()
+
+
+def never_ends():
+    """Nav2 takes the goal and says nothing any more, also when it is canceled: the goal ends by its own clock, and the robot stands."""
+    c = Case()
+    try:
+        robot = c.robot("never")
+        run = c.run('do navigate_to_pose {"zone": "west", "timeout_s": 6}')
+        uuid = robot.wait("^goal ").split()[1]
+        run.wait("failed: not done after 6 s")
+        robot.wait(f"^cancel {uuid}")
+        assert not any(l.startswith("cmd") for l in robot.all), "it moved"
+    finally:
+        c.close()
+
+
+def many_ends(*words):
+    """Results twice, results that are nobody's, a status list that goes back: the first answer to what was asked is the end."""
+    c = Case()
+    try:
+        robot = c.robot("twice", *words)
+        run = c.run(WEST)
+        uuid = robot.wait("^goal ").split()[1]
+        run.wait(r"^  done +succeeded" if not words else "208")
+        run.end()
+        with open(c.work + "/run/body.ledger") as f:
+            ends = [json.loads(l)["state"] for l in f if uuid in l and '"state":"' in l]
+        assert ends.count("done") + ends.count("failed") == 1, ends
+    finally:
+        c.close()
+
+
+def drives(*words):
+    """Whatever it says, the robot arrives, and its status can be read meanwhile."""
+    c = Case()
+    try:
+        robot = c.robot(*words)
+        run = c.run(WEST)
+        robot.wait("^cmd ")
+        for _ in range(8):
+            json.loads(c.pons("status", "--json").stdout)
+        run.wait(r"^  done +succeeded")
+        assert not any(l.startswith("fast") for l in robot.all), robot.all
+    finally:
+        c.close()
+
+
+def wild():
+    """What Nav2 wants is cut to what the robot may do, or is nothing."""
+    c = Case()
+    try:
+        robot = c.robot("wild")
+        run = c.run('do navigate_to_pose {"zone": "west", "timeout_s": 8}')
+        robot.wait("^goal ")
+        robot.wait("^cmd ")
+        run.wait("failed: ")
+        robot.say("quit")
+        robot.p.wait(WAIT_S)
+        while not robot.new.empty():
+            robot.all.append(robot.new.get() or "")
+        assert not any(l.startswith("fast") for l in robot.all), [l for l in robot.all if l.startswith("fast")]
+    finally:
+        c.close()
+
+
+def rival():
+    """Nav2 reaches the wheels past the gate: no goal is sent to it until it does not."""
+    c = Case()
+    try:
+        robot = c.robot("rival")
+        run = c.run(WEST)
+        run.wait("says lacks: /cmd_vel: somebody else publishes it too, past the gate")
+        robot.say("gone")
+        assert not any(l.startswith("goal ") for l in robot.all + list(robot.new.queue)), "a goal was sent"
+        uuid = robot.wait("^goal ").split()[1]
+        robot.wait("^cmd ")
+        robot.say("rival")
+        robot.wait(f"^cancel {uuid}")
+        run.wait("failed: .*canceled in Nav2: somebody else publishes cmd_vel, past the gate")
+    finally:
+        c.close()
+
+
 WAVE = """limits: {server_s: 5}
 skills:
   - name: wave
@@ -433,6 +533,17 @@ CASES = {
     "costmaps, humble": lambda: costmaps("humble"),
     "stop": stopped,
     "gate": gate,
+    "Nav2 killed and back": lambda: nav2_killed(),
+    "Nav2 killed and back, humble": lambda: nav2_killed("humble"),
+    "never ends": never_ends,
+    "many ends": lambda: many_ends(),
+    "many ends, a failure": lambda: many_ends("abort", "208"),
+    "feedback of no numbers": lambda: drives("nan", "feedback"),
+    "transforms in a circle": lambda: drives("loop"),
+    "a megabyte": lambda: drives("huge"),
+    "wild wishes": wild,
+    "Nav2 past the gate": rival,
+    "two odometries": lambda: lacks("second", "/odom: two publish it", "gone"),
     "silent odometry": lambda: lacks("mute odom", "/odom: nothing comes", "loud odom"),
     "silent scan": lambda: lacks("mute scan", "/scan: nothing comes", "loud scan"),
     "robot gone": gone,

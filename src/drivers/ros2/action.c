@@ -6,10 +6,15 @@
 //       v (nothing was sent)   v unknown          v  |
 //                                               server gone --server_s--> unknown
 //
+// A server that was killed is there, for DDS, until its lease ends, and so may be the one that was started in its place: the
+// result is asked for again whenever somebody comes or goes who answers. Where the server's list has the end of a goal
+// and its result does not come, it is asked for once more, and then the list is believed.
+//
 // The goal's UUID is the goal id: the 16 bytes that its 32 hex digits say, else the first 16 of its SHA-256.
 // A request is written once and never again, whatever gets lost: rcl forgets a finished goal after some
 // seconds, so a UUID that is not known is not one that never ran. What a lost answer leaves open is
-// `unknown`, and the goal is canceled by its UUID, which does no harm when it is not there. A server that
+// `unknown`, and the goal is canceled by its UUID, which does no harm when it is not there. A cancel is said once a second
+// until the server has answered it, also by one that went and is back. A server that
 // answers a question for the result with the status UNKNOWN was restarted, or has forgotten.
 //
 // Who no longer wants the goal says so once; if the answer to its sending comes only after that, once more:
@@ -32,11 +37,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE    "ros2"
-#define ANSWER_NS (5 * PONS_NS_PER_S) // within which a server answers
+#define MODULE     "ros2"
+#define ANSWER_NS  (5 * PONS_NS_PER_S)  // within which a server answers
+#define CANCEL_NS  PONS_NS_PER_S        // between two cancels of a goal
+#define CANCELS_NS (60 * PONS_NS_PER_S) // for which it is canceled
 
 static bool server_there(const ros2_action *a);
+static uint64_t peers_of(const ros2_action *a);
 static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t host_ns);
+static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns);
+static void cancel_again(ros2_action *a, int64_t host_ns);
 static void write_due(ros2_action *a);
 
 int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
@@ -205,7 +215,7 @@ void ros2_action_end(ros2_action *a, const char *goal_id)
     pthread_mutex_lock(&a->mtx);
     ros2_goal *g = ros2_goal_find(a, goal_id);
     if (g && (g->phase == GOAL_SENT || g->phase == GOAL_RUNS)) {
-        ros2_goal_owe(a, ACTION_CANCEL, g);
+        ros2_goal_cancel(a, g);
     }
     if (g && g->phase == GOAL_SENT) {
         g->unwanted = true;
@@ -215,15 +225,35 @@ void ros2_action_end(ros2_action *a, const char *goal_id)
     pthread_mutex_unlock(&a->mtx);
 }
 
+void ros2_action_give_up(ros2_action *a, const char *why)
+{
+    pthread_mutex_lock(&a->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        ros2_goal *g = &a->goals[i];
+        if ((g->phase == GOAL_SENT || g->phase == GOAL_RUNS) && !g->unwanted) {
+            ros2_goal_cancel(a, g);
+            ros2_goal_over(g, ROS2_END_GIVEN_UP, why);
+        }
+    }
+    pthread_mutex_unlock(&a->mtx);
+}
+
 // ---- the reader thread --------------------------------------------------------------------------
 
 void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
 {
     const bool there = server_there(a);
+    const uint64_t peers = peers_of(a);
     pthread_mutex_lock(&a->mtx);
     ros2_action_hear(a, host_ns);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         move_on(a, &a->goals[i], there, held, host_ns);
+        if (there && a->goals[i].phase == GOAL_RUNS) {
+            watch_running(a, &a->goals[i], peers, host_ns);
+        }
+    }
+    if (there) {
+        cancel_again(a, host_ns);
     }
     pthread_mutex_unlock(&a->mtx);
     write_due(a);
@@ -255,18 +285,78 @@ static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t
             g->phase = GOAL_RUNS;
             ros2_goal_owe(a, ACTION_RESULT, g);
         } else {
-            ros2_goal_owe(a, ACTION_CANCEL, g);
+            ros2_goal_cancel(a, g);
             ros2_goal_over(g, ROS2_END_UNKNOWN, "did not answer the goal");
         }
     } else if (g->phase == GOAL_RUNS && !there) {
         g->lost_ns = g->lost_ns ? g->lost_ns : host_ns;
         if (host_ns - g->lost_ns > a->patience_ns) {
+            ros2_goal_cancel(a, g); // should it come back with it
             ros2_goal_over(g, ROS2_END_UNKNOWN, "'s server is gone");
         }
     } else if (g->phase == GOAL_RUNS && g->lost_ns) {
         g->lost_ns = 0;
+        g->asked = 0;
         ros2_goal_owe(a, ACTION_RESULT, g);
     }
+}
+
+// A goal that runs, while its server is there.
+static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns)
+{
+    const bool ended = g->status >= 4 && g->status <= 6;
+    if (g->asked && g->asked != peers) {
+        ros2_goal_owe(a, ACTION_RESULT, g);
+    }
+    g->asked = peers;
+    g->ended_ns = !ended ? 0 : g->ended_ns ? g->ended_ns : host_ns;
+    if (!ended || host_ns - g->ended_ns < ANSWER_NS) {
+        return;
+    }
+    if (!g->again) {
+        g->again = true;
+        g->ended_ns = host_ns;
+        ros2_goal_owe(a, ACTION_RESULT, g);
+        return;
+    }
+    ros2_goal_over(g,
+                   g->status == 4   ? ROS2_END_SUCCEEDED
+                   : g->status == 6 ? ROS2_END_ABORTED
+                                    : ROS2_END_CANCELED,
+                   "");
+}
+
+static void cancel_again(ros2_action *a, int64_t host_ns)
+{
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        ros2_unwanted *u = &a->unwanted[i];
+        if (!u->used) {
+            continue;
+        }
+        u->since_ns = u->since_ns ? u->since_ns : host_ns;
+        if (host_ns - u->since_ns > CANCELS_NS) {
+            u->used = false;
+        } else if (!u->sent_ns || host_ns - u->sent_ns > CANCEL_NS) {
+            u->sent_ns = host_ns;
+            ros2_goal_owe_cancel(a, u);
+        }
+    }
+}
+
+// Who answers questions for results, as one number: another one when somebody comes or goes.
+static uint64_t peers_of(const ros2_action *a)
+{
+    enum { MOST = 16 };
+    dds_instance_handle_t all[2][MOST];
+    const dds_return_t n[] = {dds_get_matched_subscriptions(a->w[ACTION_RESULT], all[0], MOST),
+                              dds_get_matched_publications(a->r[ACTION_RESULT], all[1], MOST)};
+    uint64_t sum = 1;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < n[k] && i < MOST; i++) {
+            sum += all[k][i] * (k == 0 ? 1 : 3);
+        }
+    }
+    return sum ? sum : 1;
 }
 
 static bool server_there(const ros2_action *a)
@@ -319,7 +409,7 @@ static void write_due(ros2_action *a)
         for (int k = 0; k < ROS2_GOALS_MAX; k++) {
             ros2_goal *g = &a->goals[k];
             if (g->phase == GOAL_SENT && g->seq[ACTION_SEND] == all[i].seq) {
-                ros2_goal_owe(a, ACTION_CANCEL, g);
+                ros2_goal_cancel(a, g);
                 ros2_goal_over(g, ROS2_END_UNKNOWN,
                                "may have the goal, which could not be written whole");
             }

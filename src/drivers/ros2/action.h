@@ -22,6 +22,8 @@ void ros2_action_end(ros2_action *a, const char *goal_id); // it is no longer wa
 bool ros2_action_busy(ros2_action *a);                     // with a goal that has not ended
 // The reader thread: takes what has come, sends what is to be sent; held: sends no goal, however long.
 void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns);
+// Any thread: goals that are not over yet are canceled, and end as given up.
+void ros2_action_give_up(ros2_action *a, const char *why);
 const ros2_shape *ros2_action_goal(const ros2_action *a);
 
 #endif

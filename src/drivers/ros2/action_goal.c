@@ -50,19 +50,49 @@ void ros2_goal_over(ros2_goal *g, ros2_end end, const char *text)
     snprintf(g->told.text, sizeof g->told.text, "%.*s", (int)sizeof g->told.text - 1, text);
 }
 
-void ros2_goal_owe(ros2_action *a, int service, ros2_goal *g)
+static ros2_due *due(ros2_action *a, int service, const uint8_t uuid[16])
 {
     if (a->n_due == ACTION_DUE) {
-        return;
+        return NULL;
     }
     ros2_due *d = &a->due[a->n_due++];
-    *d = (ros2_due){
-        .service = service, .seq = ++a->seq, .mem = service == ACTION_SEND ? g->mem : NULL};
-    memcpy(d->uuid, g->uuid, sizeof d->uuid);
+    *d = (ros2_due){.service = service, .seq = ++a->seq};
+    memcpy(d->uuid, uuid, sizeof d->uuid);
+    return d;
+}
+
+void ros2_goal_owe(ros2_action *a, int service, ros2_goal *g)
+{
+    ros2_due *d = due(a, service, g->uuid);
+    if (!d) {
+        return;
+    }
     if (service == ACTION_SEND) {
+        d->mem = g->mem;
         g->mem = NULL;
     }
-    if (service != ACTION_CANCEL) {
-        g->seq[service] = d->seq;
+    g->seq[service] = d->seq;
+}
+
+void ros2_goal_cancel(ros2_action *a, const ros2_goal *g)
+{
+    ros2_unwanted *u = NULL; // its own place, a free one, the oldest
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        ros2_unwanted *at = &a->unwanted[i];
+        if (at->used && memcmp(at->uuid, g->uuid, sizeof at->uuid) == 0) {
+            u = at;
+            break;
+        }
+        if (!u || (u->used && (!at->used || at->since_ns < u->since_ns))) {
+            u = at;
+        }
     }
+    *u = (ros2_unwanted){.used = true};
+    memcpy(u->uuid, g->uuid, sizeof u->uuid);
+}
+
+void ros2_goal_owe_cancel(ros2_action *a, ros2_unwanted *u)
+{
+    const ros2_due *d = due(a, ACTION_CANCEL, u->uuid);
+    u->seq = d ? d->seq : u->seq;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { SUCCEEDED = 4, CANCELED = 5, ABORTED = 6 }; // action_msgs/msg/GoalStatus
+enum { CANCEL_REFUSED = 1 };                       // action_msgs/srv/CancelGoal
 
 typedef struct answer_head {
     uint64_t guid;
@@ -37,7 +38,7 @@ static void take_answers(ros2_action *a, int64_t host_ns)
         }
         if (g->unwanted) {
             if (*accepted) {
-                ros2_goal_owe(a, ACTION_CANCEL, g);
+                ros2_goal_cancel(a, g);
             }
             ros2_goal_forget(a, g);
         } else if (*accepted) {
@@ -50,12 +51,18 @@ static void take_answers(ros2_action *a, int64_t host_ns)
     }
 }
 
-// Nobody waits for these, but what is not taken wakes the waitset again and again.
-static void drop_cancels(ros2_action *a)
+// A server that has the goal's cancel in hand, or has no such goal, need not be told again; one that refuses is.
+static void take_cancels(ros2_action *a)
 {
-    ROS2_TAKE(a->r[ACTION_CANCEL], void, answer)
+    ROS2_TAKE(a->r[ACTION_CANCEL], action_msgs_srv_dds__CancelGoal_Response_, answer)
     {
-        (void)answer;
+        for (int i = 0; i < ACTION_UNWANTED; i++) {
+            ros2_unwanted *u = &a->unwanted[i];
+            if (u->used && answer->guid_ == ros2_node_guid(a->w[ACTION_CANCEL]) &&
+                answer->seq_ == u->seq && answer->return_code != CANCEL_REFUSED) {
+                u->used = false;
+            }
+        }
     }
 }
 
@@ -78,6 +85,7 @@ static void take_results(ros2_action *a)
                                                 : ROS2_END_CANCELED,
                            "");
         } else {
+            ros2_goal_cancel(a, g); // what it answers is no end
             ros2_goal_over(g, ROS2_END_UNKNOWN, "has forgotten the goal");
         }
     }
@@ -108,8 +116,9 @@ static void take_status(ros2_action *a)
             ros2_goal *g = &a->goals[k];
             g->listed = false;
             for (uint32_t i = 0; i < s->status_list._length && !g->listed; i++) {
-                g->listed = memcmp(s->status_list._buffer[i].goal_info.goal_id.uuid, g->uuid,
-                                   sizeof g->uuid) == 0;
+                const action_msgs_msg_dds__GoalStatus_ *one = &s->status_list._buffer[i];
+                g->listed = memcmp(one->goal_info.goal_id.uuid, g->uuid, sizeof g->uuid) == 0;
+                g->status = g->listed ? one->status : g->status;
             }
         }
     }
@@ -121,5 +130,5 @@ void ros2_action_hear(ros2_action *a, int64_t host_ns)
     take_status(a);
     take_feedback(a);
     take_results(a);
-    drop_cancels(a);
+    take_cancels(a);
 }

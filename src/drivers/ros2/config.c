@@ -119,6 +119,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "cmd_vel", "cmd_vel", sure, &c->t_cmd_vel);
     stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
     stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
+    stream(v, "amcl_pose", "amcl_pose", kept, &c->t_amcl_pose);
     name_actions(v, c);
     name_services(v, c);
     take_shown(v, c);
@@ -186,9 +187,10 @@ static int from_environment(ros2_config *c, pons_error *err)
         const bool known = strcmp(distro, "humble") == 0 || strcmp(distro, "jazzy") == 0 ||
                            strcmp(distro, "kilted") == 0;
         snprintf(c->distro, sizeof c->distro, "%s",
-                 known                         ? distro
-                 : strcmp(distro, "iron") == 0 ? "jazzy"
-                                               : "lyrical");
+                 known                          ? distro
+                 : strcmp(distro, "humble") < 0 ? "humble" // their names follow the alphabet
+                 : strcmp(distro, "kilted") < 0 ? "jazzy"
+                                                : "lyrical");
     }
     return PONS_OK;
 }

@@ -183,7 +183,13 @@ const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_
     return e->skills;
 }
 
-void ros2_errands_poll(ros2_errands *e, int64_t host_ns)
+// Whether its goals may move the robot.
+static bool moves(const served *s)
+{
+    return s->nav2 ? !s->nav2->still : s->own->record.moves;
+}
+
+void ros2_errands_poll(ros2_errands *e, bool waits, int64_t host_ns)
 {
     char why[PONS_OUTSIDE_TEXT_MAX];
     ros2_upkeep_poll(e->upkeep, host_ns);
@@ -194,7 +200,19 @@ void ros2_errands_poll(ros2_errands *e, int64_t host_ns)
         if (s->service) {
             ros2_service_poll(s->service, host_ns);
         } else {
-            ros2_action_poll(s->action, s->nav2 && (begins || (held && !s->nav2->still)), host_ns);
+            ros2_action_poll(s->action,
+                             (s->nav2 && (begins || (held && moves(s)))) || (waits && moves(s)),
+                             host_ns);
+        }
+    }
+}
+
+void ros2_errands_give_up(ros2_errands *e, const char *why)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        const served *s = &e->at[i];
+        if (s->action && moves(s)) {
+            ros2_action_give_up(s->action, why);
         }
     }
 }
@@ -301,13 +319,17 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
     case ROS2_END_BAD_GOAL:
         format = "UNKNOWN: it is no goal for %.40s: ";
         break;
+    case ROS2_END_GIVEN_UP:
+        format = "UNKNOWN: canceled in %.40s: ";
+        break;
     }
     char begins[96];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(begins, sizeof begins, format, s->who);
 #pragma GCC diagnostic pop
-    const bool more = p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BAD_GOAL;
+    const bool more =
+        p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BAD_GOAL || p->end == ROS2_END_GIVEN_UP;
     ret->state = PONS_ERRAND_FAILED;
     ret->error_code = unknown_code(s);
     snprintf(ret->text, sizeof ret->text, "%.60s%.90s", begins, more ? p->text : "");

@@ -15,7 +15,10 @@ void ros2_errands_close(ros2_errands *e); // NULL-safe
 bool ros2_errands_take(const ros2_errands *e, const char *skill);
 const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_n);
 // The reader thread. Host time.
-void ros2_errands_poll(ros2_errands *e, int64_t host_ns);
+// waits: what would move the robot is not sent yet.
+void ros2_errands_poll(ros2_errands *e, bool waits, int64_t host_ns);
+// Any thread: what Nav2 drives is canceled there, and fails.
+void ros2_errands_give_up(ros2_errands *e, const char *why);
 // A goal that would move the robot waits for Nav2 to be active, and why.
 bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX]);
 // The loop thread; they do not wait.

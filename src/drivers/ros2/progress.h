@@ -15,6 +15,7 @@ typedef enum ros2_end { // how it ended
     ROS2_END_REFUSED,   // the server did not take it
     ROS2_END_NO_SERVER, // nothing was sent
     ROS2_END_BAD_GOAL,  // nothing was sent
+    ROS2_END_GIVEN_UP,  // by the driver, and canceled
     ROS2_END_UNKNOWN
 } ros2_end;
 

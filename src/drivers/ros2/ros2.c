@@ -21,7 +21,8 @@
 //
 // **What is missing** (`lacks`) is one line without numbers that change, so that it is told once: no /clock, no
 // odometry, no scan, frames that do not connect, no localisation, no battery yet, nobody who listens to
-// cmd_vel, a Nav2 that is not active while a goal waits for it; with the reason where one is known: a type or a QoS that does not fit, a message that is no good.
+// cmd_vel, somebody else who publishes it, a Nav2 that is not active while a goal waits for it; with the reason where one is
+// known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
 
 #include "drivers/gate.h"
@@ -43,9 +44,12 @@
 #define MODULE "ros2"
 
 #define WANT_OLD_NS     (300 * PONS_NS_PER_MS) // of what Nav2's controller asked for
+#define MOST            100.0                  // m/s, rad/s: what is beyond is no velocity
 #define READ_NS         (20 * PONS_NS_PER_MS)  // between looks, when nothing comes
 #define READER_DEAD_NS  (500 * PONS_NS_PER_MS)
-#define WRITER_PRIORITY 70 // below the safety thread's
+#define RIVALS_NS       (500 * PONS_NS_PER_MS) // between looks for who else drives
+#define SETTLE_NS       PONS_NS_PER_S          // in which discovery finds who was there before
+#define WRITER_PRIORITY 70                     // below the safety thread's
 
 typedef struct robot {
     ros2_config c;        /* const */
@@ -63,6 +67,9 @@ typedef struct robot {
     _Atomic uint64_t want;             // the same, of cmd_vel_in
     _Atomic int64_t want_ns, alive_ns; // host times: of that, of the reader's last round
     pons__seqlock lacks;               // PONS_OUTSIDE_TEXT_MAX bytes
+    int rivals;                        // who else publishes cmd_vel; reader thread, as the next
+    int64_t rivals_ns, opened_ns;      // host times: of that look, of the reader's first round
+    bool settled;                      // who drives has had its time to be found
     pthread_mutex_t told_mtx;          // the pose that a person said
     bool has_told;
     pons_pose2 told;
@@ -293,7 +300,7 @@ static void robot_close(void *self)
         dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
     }
     if (r->reads && r->errands) { // what was no longer wanted is canceled
-        ros2_errands_poll(r->errands, pons__host_now());
+        ros2_errands_poll(r->errands, true, pons__host_now());
     }
     ros2_errands_close(r->errands);
     ros2_senses_close(r->senses);
@@ -346,12 +353,13 @@ static void *run_reader(void *arg)
     for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
         dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
         const int64_t host_ns = pons__host_now();
+        ros2_senses_look_at_wall(r->senses, host_ns);
         ros2_senses_take(r->senses, host_ns);
         if (r->cmd_vel_in) {
             take_want(r);
         }
         if (r->errands) {
-            ros2_errands_poll(r->errands, host_ns);
+            ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
         }
         tell_pose(r);
         char why[PONS_OUTSIDE_TEXT_MAX] = "";
@@ -369,7 +377,8 @@ static void *run_reader(void *arg)
 static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
 {
     const pons_twist2 w = {t->linear.x, t->angular.z};
-    if (isfinite(w.v) && isfinite(w.w)) { // else the last one grows old
+    if (fabs(w.v) <= MOST &&
+        fabs(w.w) <= MOST) { // else it is no velocity, and the last one grows old
         atomic_store(&r->want, pons__pack_twist(w));
         atomic_store(&r->want_ns, pons__host_now());
     }
@@ -412,11 +421,33 @@ static void tell_pose(robot *r)
     dds_write(r->initialpose, &m);
 }
 
+// Whoever else publishes cmd_vel reaches the wheels whatever the gate says, and a stop would be none.
+static bool look_for_rivals(robot *r, int64_t host_ns)
+{
+    if (!r->rivals_ns || host_ns - r->rivals_ns > RIVALS_NS) {
+        r->rivals = ros2_node_rivals(&r->node, r->cmd_vel);
+        r->rivals_ns = host_ns;
+        r->opened_ns = r->opened_ns ? r->opened_ns : host_ns;
+        r->settled = host_ns - r->opened_ns > SETTLE_NS;
+    }
+    return r->rivals > 0;
+}
+
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
 {
     ros2_senses_lack(r->senses, host_ns, why);
     if (!*why && !ros2_node_matched(r->cmd_vel)) {
         ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
+    }
+    if (look_for_rivals(r, host_ns) &&
+        r->errands) { // what Nav2 drives may be what reaches the wheels
+        ros2_errands_give_up(r->errands, "somebody else publishes cmd_vel, past the gate");
+    }
+    if (!*why && r->rivals > 0) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX,
+                 "%.50s: somebody else publishes it too, past the gate%s%.40s", r->c.t_cmd_vel.name,
+                 r->cmd_vel_in ? "; Nav2's place is " : "",
+                 r->cmd_vel_in ? r->c.t_cmd_vel_in.name : "");
     }
     if (!*why && r->errands) {
         ros2_errands_lack(r->errands, why);

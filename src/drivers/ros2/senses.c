@@ -4,6 +4,12 @@
 // left out, and says so until a good one comes. What is left out grows old, and what is old is missing: the
 // line that names it is `lacks`.
 //
+// Of odometry and scans one publisher counts, and for as long as another one speaks beside it, it is the topic that is
+// missing: which of two poses is the robot's is nobody's to guess, and of two lidars each sees what the other does not.
+//
+// The wall's clock may be set while the robot runs. Robot time goes on, and what was stamped before it is forgotten, as
+// with a /clock that goes back.
+//
 // A scan is in the lidar's frame and may have any number of beams; the body's is seen from where the transform says
 // that the lidar is (sim/beams.h).
 #include "drivers/ros2/senses.h"
@@ -24,7 +30,13 @@
 #define BACK_NS        (PONS_NS_PER_S / 2) // /clock: less is jitter between publishers
 #define AFTER_BACK_NS  PONS_NS_PER_S       // host time for which a jump of the clock is told
 #define BATTERY_OLD_NS (60 * PONS_NS_PER_S)
-#define STRAIGHT_UP    0.9 // of the lidar's axis; else it does not look around
+#define TWO_NS         (PONS_NS_PER_S / 2)   // in which two publishers have spoken: both are there
+#define TWO_TOLD_NS    PONS_NS_PER_S         // since the last word of the second
+#define SET_NS         (20 * PONS_NS_PER_MS) // by which the wall's clock is off: it was set
+#define READ_MOST_NS   PONS_NS_PER_MS        // for both clocks; else somebody came between
+#define FAR_M          1e6                   // no robot is there
+#define COUNT_LEAST    0.9                   // of the ranges that a scan's angles promise
+#define STRAIGHT_UP    0.9                   // of the lidar's axis; else it does not look around
 #define LINE           PONS_OUTSIDE_TEXT_MAX
 
 typedef builtin_interfaces_msg_dds__Time_ ros_time;
@@ -33,6 +45,9 @@ typedef struct heard { // of one topic; reader thread
     dds_entity_t reader;
     int64_t host_ns; // when a good one came last; 0: none yet
     uint64_t good;   // how many
+    uint64_t by;     // who publishes it
+    int64_t by_ns;   // host time of its newest
+    int64_t two_ns;  // host time of another one's newest, while `by` spoke too; 0: none
     char bad[LINE];  // why the newest was left out; "": it was good
     char bad_of[64]; // of transforms: the frame that this is about
 } heard;
@@ -41,14 +56,14 @@ struct ros2_senses {
     const ros2_config *c;
     ros2_node *n;
     ros2_tf *tf;
-    heard odom, scan, battery, tf_moving, tf_static, clock;
+    heard odom, scan, battery, tf_moving, tf_static, clock, amcl;
     pons_robot_state state; // reader thread's copy
     int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
     char place_bad[LINE];
-    bool place_old;            // the frames connect
-    int64_t back_host_ns;      // host time at which the clock went back; 0: it never did
-    _Atomic int64_t clock_ns;  // robot time by /clock; 0: none yet
+    bool place_old;           // the frames connect
+    int64_t back_host_ns;     // host time at which the clock went back, or was set; 0: it never did
+    _Atomic int64_t clock_ns; // robot time by /clock; 0: none yet
     _Atomic int64_t offset_ns; // robot time + this is ROS's
     pons__seqlock states, scans, places;
 };
@@ -58,6 +73,7 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns);
 static void take_odom(ros2_senses *s, int64_t host_ns);
 static void take_scan(ros2_senses *s, int64_t host_ns);
 static void take_battery(ros2_senses *s, int64_t host_ns);
+static void take_amcl(ros2_senses *s);
 static void find_place(ros2_senses *s);
 
 static int64_t ns_of(const ros_time *t)
@@ -102,6 +118,8 @@ int ros2_senses_open(ros2_node *n, const ros2_config *c, ros2_senses **ret, pons
                {&s->battery, &c->t_battery, &sensor_msgs_msg_dds__BatteryState__desc},
                {&s->tf_moving, &c->t_tf, &tf2_msgs_msg_dds__TFMessage__desc},
                {&s->tf_static, &c->t_tf_static, &tf2_msgs_msg_dds__TFMessage__desc},
+               {&s->amcl, c->place ? &c->t_amcl_pose : NULL,
+                &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc},
                {&s->clock, c->sim_time ? &c->t_clock : NULL, &rosgraph_msgs_msg_dds__Clock__desc}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!all[i].t || !*all[i].t->name) {
@@ -165,6 +183,31 @@ bool ros2_senses_place(ros2_senses *s, pons_robot_place *ret)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
+static void forget(ros2_senses *s, int64_t host_ns)
+{
+    ros2_tf_clear(s->tf);
+    s->odom.host_ns = s->scan.host_ns = 0;
+    s->place.known = false;
+    s->place.std_m = NAN;
+    s->back_host_ns = host_ns;
+}
+
+void ros2_senses_wall(ros2_senses *s, int64_t offset_ns, int64_t host_ns)
+{
+    if (!s->c->sim_time && llabs(offset_ns - atomic_load(&s->offset_ns)) > SET_NS) {
+        atomic_store(&s->offset_ns, offset_ns);
+        forget(s, host_ns);
+    }
+}
+
+void ros2_senses_look_at_wall(ros2_senses *s, int64_t host_ns)
+{
+    const int64_t before = clock_now(CLOCK_MONOTONIC), wall = clock_now(CLOCK_REALTIME);
+    if (clock_now(CLOCK_MONOTONIC) - before < READ_MOST_NS) {
+        ros2_senses_wall(s, wall - before, host_ns);
+    }
+}
+
 void ros2_senses_take(ros2_senses *s, int64_t host_ns)
 {
     take_clock(s, host_ns);
@@ -174,6 +217,7 @@ void ros2_senses_take(ros2_senses *s, int64_t host_ns)
     take_battery(s, host_ns);
     take_scan(s, host_ns);
     if (s->c->place) {
+        take_amcl(s);
         find_place(s);
     }
 }
@@ -204,16 +248,25 @@ static void take_clock(ros2_senses *s, int64_t host_ns)
         if (was > 0 && now < was - BACK_NS) { // begun anew: robot time goes on
             atomic_store(&s->offset_ns, ros_ns - was);
             now = was;
-            ros2_tf_clear(s->tf);
-            s->odom.host_ns = s->scan.host_ns = 0;
-            s->place.known = false;
-            s->back_host_ns = host_ns;
+            forget(s, host_ns);
         }
         if (now > was) {
             atomic_store(&s->clock_ns, now);
         }
         s->clock.host_ns = host_ns;
     }
+}
+
+// Another publisher speaks beside the one that is heard.
+static bool is_second(heard *h, uint64_t by, int64_t host_ns)
+{
+    if (h->by && h->by != by && host_ns - h->by_ns < TWO_NS) {
+        h->two_ns = host_ns;
+        return true;
+    }
+    h->by = by;
+    h->by_ns = host_ns;
+    return false;
 }
 
 static ros2_transform transform_of(const geometry_msgs_msg_dds__Transform_ *t)
@@ -232,9 +285,14 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
         for (uint32_t i = 0; i < m->transforms._length; i++) {
             const geometry_msgs_msg_dds__TransformStamped_ *t = &m->transforms._buffer[i];
             const ros2_transform x = transform_of(&t->transform);
-            if (!ros2_tf_add(s->tf, t->header.frame_id, t->child_frame_id,
-                             ns_of(&t->header.stamp) - atomic_load(&s->offset_ns), &x, is_static,
-                             h->bad, sizeof h->bad)) {
+            const int64_t stamp = ns_of(&t->header.stamp) - atomic_load(&s->offset_ns);
+            // What is of a time that comes would stay the newest until then.
+            if (!is_static && stamp - ros2_senses_now(s) > FAR_NS) {
+                snprintf(h->bad, sizeof h->bad, "tf: the stamps of %.60s are not by %s",
+                         t->child_frame_id, s->c->sim_time ? "/clock" : "this machine's clock");
+                snprintf(h->bad_of, sizeof h->bad_of, "%s", t->child_frame_id);
+            } else if (!ros2_tf_add(s->tf, t->header.frame_id, t->child_frame_id, stamp, &x,
+                                    is_static, h->bad, sizeof h->bad)) {
                 snprintf(h->bad_of, sizeof h->bad_of, "%s", t->child_frame_id);
             } else if (strncmp(t->child_frame_id, h->bad_of, sizeof h->bad_of - 1) == 0) {
                 h->bad[0] = '\0'; // others' come in between
@@ -255,8 +313,16 @@ static void take_odom(ros2_senses *s, int64_t host_ns)
             {p->orientation.x, p->orientation.y, p->orientation.z, p->orientation.w}};
         const pons_twist2 twist = {m->twist.twist.linear.x, m->twist.twist.angular.z};
         int64_t stamp;
+        if (is_second(h, info_[0].publication_handle, host_ns)) {
+            continue;
+        }
         if (!isfinite(at.p[0] + at.p[1] + twist.v + twist.w) || !ros2_is_rotation(at.q)) {
             snprintf(h->bad, sizeof h->bad, "%.80s: its pose or its twist is no number",
+                     s->c->t_odom.name);
+            continue;
+        }
+        if (fabs(at.p[0]) > FAR_M || fabs(at.p[1]) > FAR_M) {
+            snprintf(h->bad, sizeof h->bad, "%.80s: its pose is beyond any place",
                      s->c->t_odom.name);
             continue;
         }
@@ -286,8 +352,8 @@ static void take_odom(ros2_senses *s, int64_t host_ns)
         s->state.twist = twist;
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) { // x, y, yaw of six
-                s->state.cov[3 * i + j] =
-                    m->pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)];
+                const double c = m->pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)];
+                s->state.cov[3 * i + j] = isfinite(c) ? c : 0.0; // as who does not say
             }
         }
         pons__seqlock_write(&s->states, &s->state);
@@ -338,6 +404,11 @@ static const char *turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros
     if (fabs(up) < STRAIGHT_UP || !pons__beams_begin(&b, ret)) {
         return "its angles are no numbers, or the lidar stands on its side";
     }
+    // Where ranges were lost nothing is known, and it would look free.
+    const double promised = 1.0 + ((double)m->angle_max - b.angle_min) / b.step;
+    if ((double)b.n < COUNT_LEAST * promised) {
+        return "it has fewer ranges than its angles say";
+    }
     bool says = false;
     for (uint32_t i = 0; i < m->ranges._length; i++) {
         says = pons__beams_add(&b, i, (double)m->ranges._buffer[i], ret) || says;
@@ -354,7 +425,8 @@ static void take_scan(ros2_senses *s, int64_t host_ns)
         ros2_transform lidar = {.q = {0, 0, 0, 1}};
         pons_scan scan;
         int64_t stamp;
-        if (!robot_time(s, &m->header.stamp, s->c->t_scan.name, h, &stamp)) {
+        if (is_second(h, info_[0].publication_handle, host_ns) ||
+            !robot_time(s, &m->header.stamp, s->c->t_scan.name, h, &stamp)) {
             continue;
         }
         if (h->host_ns && stamp < s->scan_ns) {
@@ -379,6 +451,20 @@ static void take_scan(ros2_senses *s, int64_t host_ns)
     }
 }
 
+// How sure the localisation is of itself. Where it is, the transforms say; a localisation that has no such topic does
+// without.
+static void take_amcl(ros2_senses *s)
+{
+    if (!s->amcl.reader) {
+        return;
+    }
+    ROS2_TAKE(s->amcl.reader, geometry_msgs_msg_dds__PoseWithCovarianceStamped_, m)
+    {
+        const double var = m->pose.covariance[0] + m->pose.covariance[7]; // of x, of y
+        s->place.std_m = isfinite(var) && var >= 0.0 ? sqrt(var) : NAN;
+    }
+}
+
 static void find_place(ros2_senses *s)
 {
     ros2_transform x;
@@ -389,11 +475,16 @@ static void find_place(ros2_senses *s)
         ros2_tf_get(s->tf, s->c->map, s->c->odom, 0, &x, &stamp, s->place_bad, sizeof s->place_bad);
     if (now.known) {
         const double age_s = (double)(ros2_senses_now(s) - stamp) * 1e-9;
-        now.map_from_odom = (pons_pose2){x.p[0], x.p[1], ros2_yaw(x.q)};
-        now.known = stamp == INT64_MAX || age_s < s->c->tf_s;
+        const bool far = fabs(x.p[0]) > FAR_M || fabs(x.p[1]) > FAR_M;
+        now.known = !far && (stamp == INT64_MAX || age_s < s->c->tf_s);
+        if (!far) {
+            now.map_from_odom = (pons_pose2){x.p[0], x.p[1], ros2_yaw(x.q)};
+        }
         s->place_old = !now.known;
         snprintf(s->place_bad, sizeof s->place_bad, "%s",
-                 now.known ? "" : "the transform map -> odom is old: is the localisation running?");
+                 now.known ? ""
+                 : far     ? "the transform map -> odom is beyond any place"
+                           : "the transform map -> odom is old: is the localisation running?");
     }
     s->place = now;
     pons__seqlock_write(&s->places, &now);
@@ -403,6 +494,10 @@ static void find_place(ros2_senses *s)
 static bool lacks(ros2_senses *s, const heard *h, const char *name, int64_t host_ns, int64_t old_ns,
                   char *ret)
 {
+    if (h->two_ns && host_ns - h->two_ns < TWO_TOLD_NS) {
+        snprintf(ret, LINE, "%.80s: two publish it, and one of them is not the robot's", name);
+        return true;
+    }
     if (!h->reader || (h->host_ns && host_ns - h->host_ns < old_ns)) {
         return false;
     }
@@ -435,9 +530,12 @@ void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
 {
     const ros2_config *c = s->c;
     const int64_t odom_ns = (int64_t)(c->odom_s * 1e9), scan_ns = (int64_t)(c->scan_s * 1e9);
+    char back[LINE];
     *ret = '\0';
+    snprintf(back, sizeof back, "%.60s went back", c->t_clock.name);
     if (s->back_host_ns && host_ns - s->back_host_ns < AFTER_BACK_NS) {
-        snprintf(ret, LINE, "%.80s went back: the senses begin anew", c->t_clock.name);
+        snprintf(ret, LINE, "%.80s: the senses begin anew",
+                 c->sim_time ? back : "this machine's clock was set");
     } else if (lacks(s, &s->clock, c->t_clock.name, host_ns, PONS_NS_PER_S, ret) ||
                lacks(s, &s->odom, c->t_odom.name, host_ns, odom_ns, ret) ||
                lacks(s, &s->scan, c->t_scan.name, host_ns, scan_ns, ret) ||

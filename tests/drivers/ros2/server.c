@@ -113,16 +113,25 @@ bool server_quiet(server *s)
     return !v;
 }
 
-void server_canceled(server *s, uint8_t ret_uuid[16])
+void server_canceled(server *s, uint8_t ret_uuid[16], int code)
 {
+    void *sample[1] = {NULL};
+    dds_sample_info_t info;
     for (int i = 0; i < 60000; i++) {
-        ROS2_TAKE(s->r[2], action_msgs_srv_dds__CancelGoal_Request_, c)
-        {
-            memcpy(ret_uuid, c->goal_info.goal_id.uuid, 16);
-            i = 100000;
-        }
-        if (i >= 100000) {
-            return;
+        if (dds_take(s->r[2], sample, &info, 1, 1) > 0) {
+            const action_msgs_srv_dds__CancelGoal_Request_ *c = sample[0];
+            const bool valid = info.valid_data;
+            if (valid) {
+                const action_msgs_srv_dds__CancelGoal_Response_ m = {
+                    .guid_ = c->guid_, .seq_ = c->seq_, .return_code = (int8_t)code};
+                memcpy(ret_uuid, c->goal_info.goal_id.uuid, 16);
+                assert_int_equal(dds_write(s->w[2], &m), 0);
+            }
+            dds_return_loan(s->r[2], sample, 1);
+            sample[0] = NULL;
+            if (valid) {
+                return;
+            }
         }
         dds_sleepfor(DDS_MSECS(1));
     }
@@ -170,9 +179,9 @@ void server_tell(server *s, const pons_value *goal, const char *feedback)
     say(s->feedback_w, s->feedback, v);
 }
 
-void server_list(server *s, const pons_value *goal)
+void server_list(server *s, const pons_value *goal, int status)
 {
-    action_msgs_msg_dds__GoalStatus_ one = {.status = 2};
+    action_msgs_msg_dds__GoalStatus_ one = {.status = (int8_t)status};
     for (size_t i = 0; i < 16; i++) {
         one.goal_info.goal_id.uuid[i] =
             (uint8_t)json_integer_value(json_array_get(pons_get(goal, "goal_id"), i));

@@ -21,11 +21,13 @@ void server_close(server *s); // its endpoints go; the node stays
 // The next request, waited for: {guid_, seq_, goal_id, goal}; the caller's.
 pons_value *server_goal(server *s);
 pons_value *server_asked(server *s); // for the result
-void server_canceled(server *s, uint8_t ret_uuid[16]);
+// The next cancel, waited for, and answered so: 0 it is canceled, 1 it is refused, 2 there is no such goal.
+void server_canceled(server *s, uint8_t ret_uuid[16], int code);
 bool server_quiet(server *s); // no goal has come that was not taken
 void server_answer(server *s, const pons_value *request, bool accepted);
 void server_end(server *s, const pons_value *request, int status, const char *result);
 void server_tell(server *s, const pons_value *goal, const char *feedback);
-void server_list(server *s, const pons_value *goal); // in the status list, executing
+void server_list(server *s, const pons_value *goal,
+                 int status); // in the status list, with that status
 
 #endif

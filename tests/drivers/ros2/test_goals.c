@@ -362,7 +362,7 @@ static void test_a_lost_answer(void **state)
     serve(&r, &s, "spin", "nav2_msgs/action/Spin");
     begin(&r, ID, "spin", "{\"angle_rad\":1}");
     pons_autovalue goal = server_goal(&s);
-    server_list(&s, goal); // it has it, and its answer never comes
+    server_list(&s, goal, 2); // it has it, and its answer never comes
     pons_autovalue asked = server_asked(&s);
     server_end(&s, asked, 4, "{}");
     ends_as(&r, ID, PONS_ERRAND_DONE, 0, "");
@@ -370,7 +370,7 @@ static void test_a_lost_answer(void **state)
     begin(&r, "lost", "spin", "{\"angle_rad\":1}");
     pons_autovalue lost = server_goal(&s);
     ends_as(&r, "lost", PONS_ERRAND_UNKNOWN, 0, "Nav2 did not answer the goal");
-    server_canceled(&s, uuid);
+    server_canceled(&s, uuid, 0);
     is(lost, "goal_id.0", uuid[0]);
     assert_true(server_quiet(&s));
     close_robot(&r);
@@ -385,7 +385,7 @@ static void test_what_is_no_longer_wanted_is_canceled(void **state)
     pons_value *goal, *asked;
     under_way(&r, &s, "jazzy", &goal, &asked);
     ros2->outside->end(r.driver, ID);
-    server_canceled(&s, uuid);
+    server_canceled(&s, uuid, 0);
     assert_int_equal(uuid[15], 255);
     pons_errand e;
     ros2->outside->look(r.driver, ID, &e);
@@ -394,10 +394,111 @@ static void test_what_is_no_longer_wanted_is_canceled(void **state)
     begin(&r, "early", "spin", "{\"angle_rad\":1}");
     pons_autovalue early = server_goal(&s);
     ros2->outside->end(r.driver, "early");
-    server_canceled(&s, uuid);
+    server_canceled(&s, uuid, 0);
     server_answer(&s, early, true);
-    server_canceled(&s, uuid);
+    server_canceled(&s, uuid, 0);
     is(early, "goal_id.3", uuid[3]);
+    pons_value_unref(goal);
+    pons_value_unref(asked);
+    close_robot(&r);
+}
+
+// Killed, not ended: for DDS its endpoints are there until the lease ends, beside those of the server that was started in
+// its place, which has never heard of the goal.
+static void test_a_server_that_was_killed_and_started_again(void **state)
+{
+    (void)state;
+    robot r;
+    server killed, again;
+    uint8_t uuid[16];
+    pons_value *goal, *asked;
+    under_way(&r, &killed, "jazzy", &goal, &asked);
+    serve(&r, &again, "spin", "nav2_msgs/action/Spin");
+    pons_autovalue question = server_asked(&again);
+    assert_true(json_equal(pons_get(question, "goal_id"), pons_get(goal, "goal_id")));
+    server_end(&again, question, 0, "{}");
+    ends_as(&r, ID, PONS_ERRAND_UNKNOWN, 0, "Nav2 has forgotten the goal");
+    server_canceled(&again, uuid, 2); // whoever has it is to let go of it
+    assert_int_equal(uuid[15], 255);
+    assert_true(server_quiet(&again));
+    pons_value_unref(goal);
+    pons_value_unref(asked);
+    close_robot(&r);
+}
+
+// The list of goals says that it is over, and the result does not come: it is asked for once more, then the list counts.
+static void test_an_end_without_a_result(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        pons_errand_state end;
+        int code;
+        const char *text;
+    } all[] = {{4, PONS_ERRAND_DONE, 0, ""}, {6, PONS_ERRAND_FAILED, 700, "it gives no reason"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        robot r;
+        server s;
+        pons_value *goal, *asked;
+        under_way(&r, &s, "jazzy", &goal, &asked);
+        server_list(&s, goal, all[i].status);
+        pons_autovalue again = server_asked(&s);
+        assert_true(json_equal(pons_get(again, "goal_id"), pons_get(goal, "goal_id")));
+        ends_as(&r, ID, all[i].end, all[i].code, all[i].text);
+        assert_true(server_quiet(&s));
+        pons_value_unref(goal);
+        pons_value_unref(asked);
+        close_robot(&r);
+    }
+}
+
+// An end that the list takes back is none; of results the one that was asked for counts, once.
+static void test_a_server_that_does_not_know_what_it_wants(void **state)
+{
+    (void)state;
+    robot r;
+    server s;
+    pons_value *goal, *asked;
+    under_way(&r, &s, "jazzy", &goal, &asked);
+    server_list(&s, goal, 4);
+    server_list(&s, goal, 1);
+    pons_autovalue other = json_deep_copy(asked);
+    json_object_set_new(other, "seq_", json_integer(4711));
+    server_end(&s, other, 4, "{}"); // nobody's
+    pons_errand e;
+    ros2->outside->look(r.driver, ID, &e);
+    assert_int_equal(e.state, PONS_ERRAND_RUNS);
+    server_end(&s, asked, 6, "{\"error_code\":703,\"error_msg\":\"first\"}");
+    server_end(&s, asked, 4, "{}"); // and it has changed its mind
+    dds_sleepfor(DDS_MSECS(100));
+    ends_as(&r, ID, PONS_ERRAND_FAILED, 703, "first");
+    pons_value_unref(goal);
+    pons_value_unref(asked);
+    close_robot(&r);
+}
+
+// A cancel is said until it is answered: to one that refuses, and to one that was away when the goal was given up.
+static void test_a_cancel_that_is_not_heard(void **state)
+{
+    (void)state;
+    robot r;
+    server s;
+    uint8_t uuid[16];
+    pons_value *goal, *asked;
+    under_way(&r, &s, "jazzy", &goal, &asked);
+    ros2->outside->end(r.driver, ID);
+    server_canceled(&s, uuid, 1);
+    server_canceled(&s, uuid, 0); // said again
+    assert_int_equal(uuid[15], 255);
+    begin(&r, "away", "spin", "{\"angle_rad\":1}");
+    pons_autovalue away = server_goal(&s);
+    server_answer(&s, away, true);
+    pons_autovalue question = server_asked(&s);
+    server_close(&s);
+    ends_as(&r, "away", PONS_ERRAND_UNKNOWN, 0, "Nav2's server is gone");
+    serve(&r, &s, "spin", "nav2_msgs/action/Spin"); // it was a cable
+    server_canceled(&s, uuid, 0);
+    is(away, "goal_id.5", uuid[5]);
     pons_value_unref(goal);
     pons_value_unref(asked);
     close_robot(&r);
@@ -535,6 +636,10 @@ int main(void)
         cmocka_unit_test(test_a_server_that_comes_back_is_asked_again),
         cmocka_unit_test(test_a_lost_answer),
         cmocka_unit_test(test_what_is_no_longer_wanted_is_canceled),
+        cmocka_unit_test(test_a_server_that_was_killed_and_started_again),
+        cmocka_unit_test(test_an_end_without_a_result),
+        cmocka_unit_test(test_a_server_that_does_not_know_what_it_wants),
+        cmocka_unit_test(test_a_cancel_that_is_not_heard),
         cmocka_unit_test(test_goals_beside_one_another),
         cmocka_unit_test(test_a_robots_own_skill),
         cmocka_unit_test(test_a_skill_that_cannot_be_is_refused),

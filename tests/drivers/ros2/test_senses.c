@@ -321,7 +321,10 @@ static void test_scans_that_say_nothing(void **state)
         uint32_t n;
         float range, range_min, range_max, angle_min, step;
         const char *why;
+        float angle_max;
     } bad[] = {
+        {8, 1.0F, 0.1F, 5.0F, -3.0F, 0.1F, "/scan: it has fewer ranges than its angles say", 3.0F},
+        {8, 1.0F, 0.1F, 5.0F, 3.0F, -0.1F, "/scan: it has fewer ranges than its angles say", -3.0F},
         {8, NAN, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
         {8, -1.0F, 0.1F, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
         {8, -INFINITY, -INFINITY, 5.0F, 0.0F, 0.7F, "/scan: its ranges are no numbers"},
@@ -348,6 +351,7 @@ static void test_scans_that_say_nothing(void **state)
             const sensor_msgs_msg_dds__LaserScan_ l = {
                 .header = {stamp(&b, 0), (char *)"base_link"},
                 .angle_min = bad[i].angle_min,
+                .angle_max = bad[i].angle_max,
                 .angle_increment = bad[i].step,
                 .range_min = bad[i].range_min,
                 .range_max = bad[i].range_max,
@@ -385,6 +389,49 @@ static void test_a_place_that_is_no_number(void **state)
     close_both(&b);
 }
 
+// How sure the localisation is of itself, as AMCL says it: latched, so that who comes late hears it too.
+static void test_how_sure_the_place_is(void **state)
+{
+    (void)state;
+    static const struct {
+        double xx, yy, std;
+    } all[] = {{0.09, 0.16, 0.5}, {NAN, 1, NAN}, {0.36, 0.64, 1.0}, {-4, 1, NAN}};
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    char full[128];
+    pons_robot_place place;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    assert_true(ros2->outside->place(b.driver, &place));
+    assert_true(place.known && isnan(place.std_m)); // nobody says
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    snprintf(full, sizeof full, "%s/amcl_pose", b.ns);
+    const dds_entity_t w = ros2_node_writer(
+        &n, "rt", full, NULL, &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
+        (ros2_qos){.reliable = true, .transient = true, .depth = 1}, &err);
+    assert_true(w > 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        geometry_msgs_msg_dds__PoseWithCovarianceStamped_ m = {
+            .header = {stamp(&b, 0), (char *)"map"}};
+        m.pose.pose.orientation.w = 1;
+        m.pose.covariance[0] = all[i].xx;
+        m.pose.covariance[7] = all[i].yy;
+        assert_int_equal(dds_write(w, &m), 0);
+        bool came = false;
+        for (int k = 0; k < LONG && !came; k++) {
+            peer_take(&b.robot);
+            peer_step(&b.robot, STEP_NS);
+            assert_true(ros2->outside->place(b.driver, &place));
+            came = isnan(all[i].std) ? isnan(place.std_m) : fabs(place.std_m - all[i].std) < 1e-9;
+            dds_sleepfor(DDS_MSECS(1));
+        }
+        assert_true(came);
+    }
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
 // The driver alone, beside writers of the test's own.
 static void writes(both *b, ros2_node *n, const char *name, const dds_topic_descriptor_t *d,
                    ros2_qos qos)
@@ -413,6 +460,201 @@ static void test_wrong_types_and_qos_are_named(void **state)
     writes(&b, &n, "odom", &geometry_msgs_msg_dds__Twist__desc, sure);
     lacks(&b, "/odom is geometry_msgs/msg/Twist there, nav_msgs/msg/Odometry is needed");
     ros2_node_close(&n);
+    close_both(&b);
+}
+
+// A robot with Nav2 has hundreds of endpoints in its domain: the one that does not fit is found among them.
+static void test_a_wrong_type_among_hundreds(void **state)
+{
+    (void)state;
+    enum { OTHERS = 300 };
+    const ros2_qos sure = {.reliable = true, .depth = 10};
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    open_driver(&b, "navigation: pons\n");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    for (int i = 0; i < OTHERS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "other%d", i);
+        writes(&b, &n, name, &geometry_msgs_msg_dds__Twist__desc, sure);
+    }
+    writes(&b, &n, "odom", &geometry_msgs_msg_dds__Twist__desc, sure);
+    lacks(&b, "/odom is geometry_msgs/msg/Twist there, nav_msgs/msg/Odometry is needed");
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
+// A base that wants a velocity within a deadline, which nobody offers, never gets one.
+static void test_a_deadline_is_named(void **state)
+{
+    (void)state;
+    both b;
+    char full[128];
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    dds_delete(b.robot.cmd_vel);
+    snprintf(full, sizeof full, "rt%s/cmd_vel", b.ns);
+    const dds_entity_t t = dds_create_topic(b.robot.node.participant,
+                                            &geometry_msgs_msg_dds__Twist__desc, full, NULL, NULL);
+    dds_qos_t *q = dds_create_qos();
+    dds_qset_reliability(q, DDS_RELIABILITY_RELIABLE, DDS_MSECS(100));
+    dds_qset_deadline(q, DDS_MSECS(200));
+    b.robot.cmd_vel = dds_create_reader(b.robot.node.participant, t, q, NULL);
+    dds_delete_qos(q);
+    assert_true(b.robot.cmd_vel > 0);
+    lacks(&b, "/cmd_vel: a deadline of 0.2 s is wanted, and not offered");
+    close_both(&b);
+}
+
+// Who reaches the wheels past the gate is told, and the robot stands; it goes on when he has gone.
+static void test_somebody_else_drives(void **state)
+{
+    (void)state;
+    const ros2_qos sure = {.reliable = true, .depth = 10};
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    writes(&b, &n, "cmd_vel_of_others", &geometry_msgs_msg_dds__Twist__desc, sure);
+    lacks(&b, "");
+    writes(&b, &n, "cmd_vel", &geometry_msgs_msg_dds__Twist__desc, sure);
+    lacks(&b, "/cmd_vel: somebody else publishes it too, past the gate");
+    ros2_node_close(&n);
+    lacks(&b, "");
+    close_both(&b);
+}
+
+static dds_entity_t second(both *b, ros2_node *n, const char *name,
+                           const dds_topic_descriptor_t *desc)
+{
+    char full[128];
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(full, sizeof full, "%s/%s", b->ns, name);
+    const dds_entity_t w = ros2_node_writer(n, "rt", full, NULL, desc,
+                                            (ros2_qos){.reliable = true, .depth = 10}, &err);
+    assert_true(w > 0);
+    return w;
+}
+
+static void test_two_publishers_of_a_sense(void **state)
+{
+    (void)state;
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    float ranges[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    open_both(&b, PLAIN, false);
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    const dds_entity_t odom = second(&b, &n, "odom", &nav_msgs_msg_dds__Odometry__desc),
+                       scan = second(&b, &n, "scan", &sensor_msgs_msg_dds__LaserScan__desc);
+    for (int scans = 0; scans < 2; scans++) {
+        const char *const expected = scans ? "/scan: two publish it" : "/odom: two publish it";
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        lacks(&b, "");
+        for (int i = 0; i < LONG && !strstr(why, expected); i++) {
+            nav_msgs_msg_dds__Odometry_ m = {.header = {stamp(&b, 0), (char *)"odom"},
+                                             .child_frame_id = (char *)"base_link"};
+            m.pose.pose.position.x = 400;
+            m.pose.pose.orientation.w = 1;
+            const sensor_msgs_msg_dds__LaserScan_ l = {
+                .header = {stamp(&b, 0), (char *)"base_link"},
+                .angle_increment = 0.7F,
+                .range_max = 5.0F,
+                .ranges = {._maximum = 8, ._length = 8, ._buffer = ranges}};
+            assert_int_equal(scans ? dds_write(scan, &l) : dds_write(odom, &m), 0);
+            peer_take(&b.robot);
+            peer_step(&b.robot, STEP_NS);
+            dds_sleepfor(DDS_MSECS(1));
+            pons_robot_state s;
+            ros2->read(b.driver, &s);
+            assert_true(s.odom_from_base.x < 100); // the first one's counts meanwhile
+            (void)ros2->outside->lacks(b.driver, why);
+        }
+        if (!strstr(why, expected)) {
+            fail_msg("'%s' is missing, not '%s'", why, expected);
+        }
+    }
+    lacks(&b, ""); // there is one again
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
+// A transform of a time that comes would stay the newest until then, whatever the localisation says meanwhile.
+static void test_a_transform_from_the_future(void **state)
+{
+    (void)state;
+    both b;
+    pons_robot_place place;
+    open_both(&b, PLAIN, false);
+    b.robot.places = (pons_pose2){1, 2, 0};
+    lacks(&b, "");
+    geometry_msgs_msg_dds__TransformStamped_ t = {
+        .header = {stamp(&b, -3600 * PONS_NS_PER_S), (char *)"map"},
+        .child_frame_id = (char *)"odom",
+        .transform = {.translation = {500, 500, 0}, .rotation = {0, 0, 0, 1}}};
+    const tf2_msgs_msg_dds__TFMessage_ m = {
+        .transforms = {._maximum = 1, ._length = 1, ._buffer = &t, ._release = false}};
+    assert_int_equal(dds_write(b.robot.tf, &m), 0);
+    b.robot.places = (pons_pose2){3, 4, 0};
+    for (int i = 0; i < LONG; i++) {
+        peer_step(&b.robot, STEP_NS);
+        assert_true(ros2->outside->place(b.driver, &place));
+        assert_true(place.map_from_odom.x < 100);
+        if (place.known && place.map_from_odom.x == 3) {
+            break;
+        }
+        dds_sleepfor(DDS_MSECS(1));
+    }
+    assert_true(place.known && place.map_from_odom.x == 3);
+    close_both(&b);
+}
+
+static void test_numbers_that_are_no_robots(void **state)
+{
+    (void)state;
+    both b;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    for (int i = 0; i < LONG && !strstr(why, "its pose is beyond any place"); i++) {
+        nav_msgs_msg_dds__Odometry_ m = {.header = {stamp(&b, 0), (char *)"odom"},
+                                         .child_frame_id = (char *)"base_link"};
+        m.pose.pose.position.x = 1e200;
+        m.pose.pose.orientation.w = 1;
+        assert_int_equal(dds_write(b.robot.odom, &m), 0);
+        dds_sleepfor(DDS_MSECS(5));
+        pons_robot_state s;
+        ros2->read(b.driver, &s);
+        assert_true(fabs(s.odom_from_base.x) < 1e6);
+        (void)ros2->outside->lacks(b.driver, why);
+    }
+    assert_non_null(strstr(why, "its pose is beyond any place"));
+    lacks(&b, "");
+    b.robot.places.x = 1e200;
+    lacks(&b, "the transform map -> odom is beyond any place");
+    b.robot.places.x = 0;
+    lacks(&b, "");
+    // Covariances that are no numbers are as those that nobody says.
+    pons_robot_state s = {.cov = {1}};
+    for (int i = 0; i < LONG && s.odom_from_base.x != 0.125; i++) {
+        nav_msgs_msg_dds__Odometry_ m = {.header = {stamp(&b, 0), (char *)"odom"},
+                                         .child_frame_id = (char *)"base_link"};
+        m.pose.pose.position.x = 0.125;
+        m.pose.pose.orientation.w = 1;
+        for (int k = 0; k < 36; k++) {
+            m.pose.covariance[k] = k % 2 ? NAN : INFINITY;
+        }
+        assert_int_equal(dds_write(b.robot.odom, &m), 0);
+        dds_sleepfor(DDS_MSECS(2));
+        ros2->read(b.driver, &s);
+    }
+    assert_true(s.odom_from_base.x == 0.125);
+    for (int k = 0; k < 9; k++) {
+        assert_true(s.cov[k] == 0.0);
+    }
     close_both(&b);
 }
 
@@ -447,9 +689,16 @@ int main(void)
         cmocka_unit_test(test_where_a_person_says_it_is),
         cmocka_unit_test(test_poses_that_are_no_numbers),
         cmocka_unit_test(test_a_place_that_is_no_number),
+        cmocka_unit_test(test_how_sure_the_place_is),
         cmocka_unit_test(test_stamps_that_go_back),
         cmocka_unit_test(test_scans_that_say_nothing),
         cmocka_unit_test(test_wrong_types_and_qos_are_named),
+        cmocka_unit_test(test_a_wrong_type_among_hundreds),
+        cmocka_unit_test(test_a_deadline_is_named),
+        cmocka_unit_test(test_somebody_else_drives),
+        cmocka_unit_test(test_two_publishers_of_a_sense),
+        cmocka_unit_test(test_a_transform_from_the_future),
+        cmocka_unit_test(test_numbers_that_are_no_robots),
         cmocka_unit_test(test_frames_that_do_not_connect),
     };
     return cmocka_run_group_tests_name("drivers/ros2/senses", tests, NULL, NULL);
