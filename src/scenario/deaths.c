@@ -18,6 +18,7 @@ void pons__body_death(pons__runner *r, double away_s)
     pons_body_destroy(r->body);
     r->body = NULL;
     r->linked = false;
+    r->body_frozen_until_ns = 0;
     r->body_back_ns = r->manual.now_ns + (int64_t)(away_s * 1e9);
     r->story.body_kills++;
 }

@@ -175,6 +175,9 @@ static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
     h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
     h->told = true;
     h->latched = t->stop.latched;
+    h->by_stop = strcmp(t->stop.origin, "stop") == 0;
+    h->durable = t->latch_durable;
+    h->pace_pct = t->pace_percent;
     h->risk = t->collision_risk;
     h->battery_pct = isnan(t->battery_pct) ? 100.0 : t->battery_pct;
     h->charging =

@@ -24,7 +24,9 @@ typedef struct pons__hand {
     bool told;             // telemetry came in the last poll; the newest says:
     double distance_m;     // < 0: none
     bool latched, risk, charging;
+    bool by_stop, durable; // of the latch: somebody asked for it; it is on the disk
     double battery_pct;
+    int64_t pace_pct;
 } pons__hand;
 int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err);
 void pons__hand_drop(pons__hand *h);  // the body is dead; another may be opened

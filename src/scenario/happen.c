@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVER_STEP_NS (50 * PONS_NS_PER_MS) // a moving box is put elsewhere this often
+#define MOVER_STEP_NS (50 * PONS_NS_PER_MS)   // a moving box is put elsewhere this often
+#define EXCUSED_NS    (5 * PONS_NS_PER_S / 2) // what is touched so long after was not to be foreseen
 
 typedef struct deed {
     const char *word;
@@ -31,6 +32,8 @@ static int happen(pons__runner *r, pons__happening *e, pons_error *err);
 static int move_boxes(pons__runner *r, pons_error *err);
 static int put_box(pons__runner *r, const pons_value *box, pons_error *err);
 static void post(pons__runner *r, const char *kind, pons_value *value_taken);
+static void heard(pons__runner *r, const char *text);
+static void excuse(pons__runner *r);
 
 // ---- the deeds ----------------------------------------------------------------------------------
 
@@ -51,6 +54,7 @@ static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *e
     const bool both = strcmp(wheel, "both") == 0;
     r->wheels.left_stuck = both || strcmp(wheel, "left") == 0;
     r->wheels.right_stuck = both || strcmp(wheel, "right") == 0;
+    excuse(r);
     return PONS_OK;
 }
 
@@ -58,7 +62,34 @@ static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *e
 static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)err;
+    heard(r, json_string_value(what));
     post(r, "say", pons_object("text", pons_value_ref(what), NULL));
+    return PONS_OK;
+}
+
+// With a priority and a deadline, as `pons run --priority --deadline` asks for it.
+static int do_wish(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    (void)err;
+    const double deadline_s = pons_get_num(what, "deadline_s", 0.0);
+    pons_value *said = pons_object("text", pons_value_ref(pons_get(what, "text")), NULL);
+    if (pons_get(what, "priority")) {
+        json_object_set(said, "priority", (json_t *)pons_get(what, "priority"));
+    }
+    if (deadline_s > 0.0) {
+        const int64_t until_ms = pons_wall_ms(&r->clock) + (int64_t)(deadline_s * 1e3);
+        json_object_set_new(said, "deadline_ms", json_integer(until_ms));
+    }
+    post(r, "say", said);
+    return PONS_OK;
+}
+
+static int do_control(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    (void)err;
+    const char *word = pons_get_str(what, "word", "");
+    pons__watch_heard(&r->watch, strcmp(word, "resume") == 0 ? "continue" : word);
+    post(r, "control", pons_value_ref(what));
     return PONS_OK;
 }
 
@@ -91,9 +122,42 @@ static int do_pause_brain(pons__runner *r, const pons_value *what, pons_error *e
     return PONS_OK;
 }
 
+static int do_freeze_body(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    (void)err;
+    r->body_frozen_until_ns = r->manual.now_ns + (int64_t)(json_number_value(what) * 1e9);
+    return PONS_OK;
+}
+
+// The wall clock jumps; what measures time does not use it.
+static int do_clock(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    (void)err;
+    r->manual.wall_epoch_ms += (int64_t)(json_number_value(what) * 1e3);
+    return PONS_OK;
+}
+
+static int do_pace(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    const pons_message pace = {.type = PONS_MESSAGE_PACE,
+                               .as.pace = {.percent = json_integer_value(what)}};
+    return pons_message_send(r->hand.link, &pace, err);
+}
+
+// Somewhere, or so far ahead of the robot, wherever that is.
 static int do_spawn(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    return put_box(r, what, err);
+    const pons_value *ahead = pons_get(what, "ahead_m");
+    pons_pose2 at = {0};
+    if (!ahead) {
+        return put_box(r, what, err);
+    }
+    const int rc = pons_body_truth(r->body, &at, err);
+    pons_autovalue box = json_copy((json_t *)what);
+    json_object_del(box, "ahead_m");
+    json_object_set_new(box, "x", json_real(at.x + json_number_value(ahead) * cos(at.yaw)));
+    json_object_set_new(box, "y", json_real(at.y + json_number_value(ahead) * sin(at.yaw)));
+    return rc < 0 ? rc : put_box(r, box, err);
 }
 
 static int do_remove(pons__runner *r, const pons_value *what, pons_error *err)
@@ -145,6 +209,7 @@ static int do_teleport(pons__runner *r, const pons_value *what, pons_error *err)
     const pons_pose2 to = {pons_get_num(what, "x", 0.0), pons_get_num(what, "y", 0.0),
                            pons_get_num(what, "yaw", 0.0)};
     pons__watch_moved(&r->watch);
+    excuse(r);
     return pons__wheels_teleport(&r->wheels, to, err);
 }
 
@@ -159,6 +224,7 @@ static int do_stop(pons__runner *r, const pons_value *what, pons_error *err)
 static int do_reset(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)what;
+    pons__watch_heard(&r->watch, "reset");
     return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
 }
 
@@ -176,11 +242,16 @@ static const deed deeds[] = {
     {"goal", true, false, true, do_goal},
     {"cancel", true, false, true, do_cancel},
     {"say", false, true, false, do_say},
+    {"wish", false, true, false, do_wish},
+    {"control", false, true, false, do_control},
     {"answer", false, true, false, do_answer},
     {"kill_brain", false, true, false, do_kill_brain},
     {"pause_brain_s", false, true, false, do_pause_brain},
     {"model", false, true, false, do_model},
     {"kill_body", true, false, false, do_kill_body},
+    {"freeze_body_s", true, false, false, do_freeze_body},
+    {"clock_s", false, false, false, do_clock},
+    {"pace", true, false, false, do_pace},
     {"spawn", true, false, false, do_spawn},
     {"move", true, false, false, do_move},
     {"remove", true, false, false, do_remove},
@@ -251,7 +322,8 @@ static int happen(pons__runner *r, pons__happening *e, pons_error *err)
 {
     const pons_value *what = pons_get(e->value, "do");
     const deed *d = deed_of(what);
-    if (d && d->needs_body && !r->body) {
+    const bool kills = pons_get(what, "kill_body") != NULL;
+    if (d && d->needs_body && (!r->body || (pons__happen_frozen(r) && !kills))) {
         return PONS_OK; // later
     }
     e->done = true;
@@ -303,6 +375,11 @@ bool pons__happen_answer_to_come(const pons__runner *r)
         }
     }
     return r->manual.now_ns < r->answered_ns + PONS__ANSWER_HEARD_NS;
+}
+
+bool pons__happen_frozen(const pons__runner *r)
+{
+    return r->manual.now_ns < r->body_frozen_until_ns;
 }
 
 bool pons__happen_kills_body(const pons__runner *r)
@@ -384,6 +461,7 @@ static int move_boxes(pons__runner *r, pons_error *err)
 
 static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
 {
+    excuse(r);
     return r->wheels.ops.spawn(&r->wheels, box, err);
 }
 
@@ -392,4 +470,19 @@ static void post(pons__runner *r, const char *kind, pons_value *value_taken)
     pons_error ignored = PONS_ERROR_INIT;
     pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, value_taken, &ignored);
     pons_value_unref(value_taken);
+}
+
+// What the judge must know of a person's words: as the policy understands them.
+static void heard(pons__runner *r, const char *text)
+{
+    pons_autovalue parsed = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    const pons_policy *p = &r->env->policy;
+    p->ops->parse(p->self, text, r->env->world, &parsed, &none);
+    pons__watch_heard(&r->watch, pons_get_str(parsed, "control", ""));
+}
+
+static void excuse(pons__runner *r)
+{
+    r->excused_until_ns = r->robot_ns + EXCUSED_NS;
 }

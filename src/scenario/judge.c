@@ -23,6 +23,7 @@ static void expect_words(const pons_value *wanted, const pons_value *counts, con
 void pons__story_init(pons__story *s)
 {
     *s = (pons__story){.decisions = json_array(),
+                       .sources = json_array(),
                        .modes = json_array(),
                        .types = json_object(),
                        .effects = json_object(),
@@ -34,6 +35,7 @@ void pons__story_init(pons__story *s)
 void pons__story_fini(pons__story *s)
 {
     pons_value_unref(s->decisions);
+    pons_value_unref(s->sources);
     pons_value_unref(s->modes);
     pons_value_unref(s->types);
     pons_value_unref(s->effects);
@@ -49,6 +51,7 @@ void pons__story_event(pons__story *s, const pons_event *ev)
     if (strcmp(ev->type, "decision") == 0) {
         json_array_append_new(s->decisions,
                               json_string(pons_get_str(pons_get(p, "decision"), "type", "")));
+        json_array_append_new(s->sources, json_string(pons_get_str(p, "source", "")));
     } else if (strcmp(ev->type, "mode") == 0) {
         json_array_append_new(s->modes, json_string(pons_get_str(p, "mode", "")));
     } else if (strcmp(ev->type, "effect") == 0) {
@@ -76,6 +79,7 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
         miss(misses, json_sprintf("status is %s, expected %s", got, wanted));
     }
     expect_sequence(pons_get(expect, "decisions"), story->decisions, "decisions", misses);
+    expect_sequence(pons_get(expect, "sources"), story->sources, "sources", misses);
     expect_sequence(pons_get(expect, "modes"), story->modes, "modes", misses);
     pons_autovalue decided = json_object();
     size_t i;
@@ -93,6 +97,11 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
     if (story->robot_s > within_s) {
         miss(misses,
              json_sprintf("it took %.1f s, at most %.1f expected", story->robot_s, within_s));
+    }
+    const double stood_s = pons_get_num(expect, "stood_s", 0.0);
+    if (story->stood_s < stood_s) {
+        miss(misses, json_sprintf("it stood for %.1f s on its way, at least %.1f expected",
+                                  story->stood_s, stood_s));
     }
     expect_words(pons_get(expect, "decisions_include"), decided, "decision", true, misses);
     expect_words(pons_get(expect, "events_include"), story->types, "event", true, misses);

@@ -14,6 +14,7 @@ struct pons_scenario {
 // What happened, for the judge.
 typedef struct pons__story {
     pons_value *decisions; // types, in order
+    pons_value *sources;   // who made them, in order
     pons_value *modes;
     pons_value *types;   // event types seen, {type: count}
     pons_value *effects; // "skill state" words, {…: count}
@@ -27,6 +28,7 @@ typedef struct pons__story {
     int64_t body_kills;
     int64_t kills_told; // of them by the story, not by a sweep or a seed
     double robot_s;     // how long it took, by the robot's clock
+    double stood_s;     // the longest that it stood in the midst of a goal that has the base
 } pons__story;
 void pons__story_init(pons__story *s);
 void pons__story_fini(pons__story *s);

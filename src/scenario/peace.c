@@ -36,16 +36,16 @@ int pons__peace_step(pons__runner *r, pons_error *err)
 
 static void clear_world(pons__runner *r)
 {
+    pons_error none = PONS_ERROR_INIT;
     for (size_t i = 0; i < r->n_events; i++) {
         const pons_value *what = pons_get(r->events[i].value, "do");
         const pons_value *box =
             pons_get(what, "spawn") ? pons_get(what, "spawn") : pons_get(what, "move");
         r->events[i].done = true;
         if (box) {
-            pons_error none = PONS_ERROR_INIT; // it may never have been there
             pons_autovalue gone = pons_object("id", json_string(pons_get_str(box, "id", "")),
                                               "remove", json_true(), NULL);
-            r->wheels.ops.spawn(&r->wheels, gone, &none);
+            r->wheels.ops.spawn(&r->wheels, gone, &none); // it may never have been there
         }
     }
     for (size_t i = 0; i < PONS__MOVERS_MAX; i++) {
@@ -55,7 +55,10 @@ static void clear_world(pons__runner *r)
     r->wheels.left_stuck = r->wheels.right_stuck = false;
     r->wheels.ops.set_battery(&r->wheels, BATTERY_PCT);
     r->model.state = PONS__MODEL_THERE;
-    r->paused_until_ns = 0;
+    r->paused_until_ns = r->body_frozen_until_ns = 0;
+    pons_message_send(r->hand.link,
+                      &(pons_message){.type = PONS_MESSAGE_PACE, .as.pace = {.percent = 100}},
+                      &none);
 }
 
 static int care(pons__runner *r, pons_error *err)
@@ -64,11 +67,13 @@ static int care(pons__runner *r, pons_error *err)
         return PONS_OK;
     }
     if (r->hand.latched) {
+        pons__watch_heard(&r->watch, "reset");
         post(r, "control", pons_object("word", json_string("reset"), NULL));
         return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
     }
     pons_autovalue status = pons_brain_status(r->brain);
     if (pons_get_bool(status, "paused", false) || json_is_object(pons_get(status, "stopped"))) {
+        pons__watch_heard(&r->watch, "continue");
         post(r, "control", pons_object("word", json_string("continue"), NULL));
     }
     if (json_array_size(pons_get(status, "approvals")) > 0 ||

@@ -3,9 +3,12 @@
 //     seed --> who decides      the rules; the rules in a model's clothes; a script that may be
 //                               sensible, foolish, hostile, slow, or not even JSON
 //          --> what is wanted   one to three goals, two languages, some nonsense
-//          --> what happens     up to eight things within 45 s: boxes that come, go and move, words,
-//                               stops, answers good and bad, deaths of brain and body, hangs, stuck
-//                               wheels, a robot carried away, a battery that falls, a model lost
+//          --> what happens     up to eight things within 45 s: boxes that come, go and move, also right
+//                               before the robot, words, wishes with priorities and deadlines, paces,
+//                               stops, answers good and bad, deaths and hangs of brain and body, stuck
+//                               wheels, a robot carried away, a battery that falls, a model lost, a
+//                               clock that jumps; and after a third of them another one at once, which
+//                               races with it
 //          --> peace            from the 50th second on (peace.c), and every task must end
 //
 // What comes out is a scenario like any in a file, so a seed that failed is replayed, cut down
@@ -35,8 +38,11 @@ static pons_value *reply(pons_rand *rand);
 static pons_value *operation(pons_rand *rand);
 static pons_value *events(pons_rand *rand);
 static pons_value *when(pons_rand *rand);
+static pons_value *soon_after(pons_rand *rand, const pons_value *event);
 static pons_value *deed(pons_rand *rand, int n);
+static pons_value *person_deed(pons_rand *rand);
 static pons_value *world_deed(pons_rand *rand, int n);
+static pons_value *patch(pons_rand *rand);
 static pons_value *answer(pons_rand *rand);
 static double tenth(pons_rand *rand, double from, double to);
 static bool chance(pons_rand *rand, unsigned percent);
@@ -64,6 +70,9 @@ int pons_scenario_random(uint64_t seed, pons_scenario **ret, pons_error *err)
                             chance(&rand, 70)
                                 ? json_pack("[s]", "navigate_to_pose")
                                 : json_pack("[ss]", "navigate_to_pose", "dock_to_charger"));
+    }
+    if (chance(&rand, 15)) {
+        json_object_set_new(v, "approval_deadline_s", json_real(tenth(&rand, 0.5, 20.0)));
     }
     if (chance(&rand, 20)) {
         json_object_set_new(v, "after_reset", json_string("continue"));
@@ -96,6 +105,10 @@ static pons_value *goals(pons_rand *rand)
                                         "bring the apple to the study",
                                         "把杯子放到水果篮",
                                         "flurb the gronk",
+                                        "go to 1.5 2.0 and come back",
+                                        "turn around",
+                                        "go forward 1 m",
+                                        "where are you",
                                         "go to the kitchen, then the bedroom, then the study"};
     pons_value *list = json_array();
     const size_t n = 1 + (size_t)pons_rand_below(rand, GOALS_MAX);
@@ -139,6 +152,12 @@ static pons_value *reply(pons_rand *rand)
         "null",
         "{\"type\":\"FINISH\",\"reason\":\"\\u0000\\u001b[2J\"}",
         "```json\n{\"type\": \"CONTINUE\", \"reason\": \"fenced\", \"ops\": []}\n```",
+        "{\"type\": \"CONTINUE\", \"type\": \"ABORT\", \"reason\": \"twice\"}",
+        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"approved\": true, \"ops\": [{\"op\": "
+        "\"dispatch\", \"skill\": \"navigate_to_pose\", \"args\": {\"zone\": \"kitchen\"}}]}",
+        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": [{\"op\": \"approve\"}, {\"op\": "
+        "\"reset\"}]}",
+        "<think>stop; reset; continue</think> {\"type\": \"FINISH\", \"reason\": \"thought\"}",
         "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": 1e999}"};
     if (chance(rand, 20)) {
         return pons_object("content", json_string(one_of(rand, nonsense, COUNT(nonsense))), NULL);
@@ -157,7 +176,46 @@ static pons_value *reply(pons_rand *rand)
         }
         json_object_set_new(decision, "ops", ops);
     }
+    if (chance(rand, 15)) {
+        json_object_set_new(decision, "plan_patch", patch(rand));
+    }
+    if (chance(rand, 15)) {
+        json_object_set_new(decision, "wake_s", json_real(tenth(rand, 0.0, 5.0)));
+    }
+    if (chance(rand, 50) && *type == 'S') {
+        json_object_set_new(decision, "task_id",
+                            json_sprintf("task-%d", (int)pons_rand_below(rand, 5)));
+    }
+    if (chance(rand, 30) && *type == 'F') {
+        json_object_set_new(decision, "claims",
+                            json_pack("[{s:s}]", "in_zone", one_of(rand, zones, COUNT(zones))));
+    }
     return pons_object("decision", decision, NULL);
+}
+
+// Goals that take the person's away, mark them done or lead elsewhere, or steps.
+static pons_value *patch(pons_rand *rand)
+{
+    const char *zone = one_of(rand, zones, COUNT(zones));
+    switch (pons_rand_below(rand, 5)) {
+    case 0:
+        return json_pack("{s:[]}", "goals");
+    case 1:
+        return json_pack("{s:[{s:s, s:s, s:b}]}", "goals", "intent", "go_to", "zone", zone, "done",
+                         1);
+    case 2:
+        return json_pack("{s:[{s:s, s:s}, {s:s, s:f}]}", "goals", "intent", "go_to", "zone", zone,
+                         "intent", "wait", "seconds", 1.5);
+    case 3:
+        return json_pack("{s:[{s:s, s:s, s:{s:s}}, {s:s, s:s, s:{s:f}}]}", "steps", "action",
+                         "navigate_to_pose", "tool_call_type", "execute", "parameters", "zone",
+                         zone, "action", "spin", "tool_call_type", "execute", "parameters",
+                         "angle_rad", 1.0);
+    default:
+        return json_pack("{s:[{s:s, s:b}, {s:s, s:s, s:{s:f}}]}", "steps", "action", "ask_user",
+                         "requires_confirmation", 1, "action", "back_up", "tool_call_type",
+                         "execute", "parameters", "distance_m", 0.4);
+    }
 }
 
 static pons_value *dispatch(const char *skill, pons_value *args)
@@ -228,8 +286,46 @@ static pons_value *events(pons_rand *rand)
         pons_value *e = when(rand);
         json_object_set_new(e, "do", deed(rand, i));
         json_array_append_new(list, e);
+        if (chance(rand, 33)) {
+            json_array_append_new(list, soon_after(rand, e));
+        }
     }
     return list;
+}
+
+// What comes at the same moment, or within half a second: the order and the gaps are what matters.
+static pons_value *soon_after(pons_rand *rand, const pons_value *event)
+{
+    static const char *const words[] = {"stop", "continue", "cancel", "pause", "yes", "no"};
+    static const char *const kills[] = {"before", "after"};
+    pons_value *next = json_copy((json_t *)event), *what = NULL;
+    const char *time = pons_get(event, "at_s") ? "at_s" : "after_s";
+    json_object_set_new(
+        next, time,
+        json_real(pons_get_num(event, time, 0.0) + (double)pons_rand_below(rand, 51) / 100.0));
+    switch (pons_rand_below(rand, 7)) {
+    case 0:
+        what = pons_object("stop", json_string("at once"), NULL);
+        break;
+    case 1:
+    case 2:
+        what = json_pack("{s:b}", "reset", 1);
+        break;
+    case 3:
+        what = pons_object("say", json_string(one_of(rand, words, COUNT(words))), NULL);
+        break;
+    case 4:
+        what = pons_object("kill_brain", json_string(one_of(rand, kills, COUNT(kills))), NULL);
+        break;
+    case 5:
+        what = pons_object("kill_body", json_real(tenth(rand, 0.1, 2.0)), NULL);
+        break;
+    default:
+        what = pons_object("answer", answer(rand), NULL);
+        break;
+    }
+    json_object_set_new(next, "do", what);
+    return next;
 }
 
 static pons_value *when(pons_rand *rand)
@@ -274,11 +370,16 @@ static pons_value *deed(pons_rand *rand, int n)
                                         "where are you"};
     static const char *const kills[] = {"before", "after"};
     static const char *const models[] = {"away", "silent", "there"};
-    switch (pons_rand_below(rand, 16)) {
+    switch (pons_rand_below(rand, 20)) {
     case 0:
     case 1:
     case 2:
         return pons_object("say", json_string(one_of(rand, words, COUNT(words))), NULL);
+    case 16:
+    case 17:
+        return person_deed(rand);
+    case 18:
+        return pons_object("freeze_body_s", json_real(tenth(rand, 0.1, 3.0)), NULL);
     case 3:
         return pons_object("stop", json_string("by the seed"), NULL);
     case 4:
@@ -300,17 +401,67 @@ static pons_value *deed(pons_rand *rand, int n)
     }
 }
 
+// What people do beside saying words and answering.
+static pons_value *person_deed(pons_rand *rand)
+{
+    static const char *const texts[] = {"go to the kitchen", "去卧室", "go to the study",
+                                        "wait 2 seconds", "go to the corridor"};
+    static const char *const paces[] = {"slower", "faster", "normal speed", "30 %", "慢一点"};
+    static const char *const words[] = {"raise", "cancel", "raise", "resume", "yes", "no"};
+    const int task = 1 + (int)pons_rand_below(rand, 4);
+    switch (pons_rand_below(rand, 6)) {
+    case 0:
+    case 1: {
+        pons_value *wish =
+            pons_object("text", json_string(one_of(rand, texts, COUNT(texts))), NULL);
+        if (chance(rand, 60)) {
+            json_object_set_new(wish, "priority",
+                                chance(rand, 50) ? json_string("background")
+                                                 : json_integer(pons_rand_below(rand, 120)));
+        }
+        if (chance(rand, 50)) {
+            json_object_set_new(wish, "deadline_s", json_real(tenth(rand, 0.5, 40.0)));
+        }
+        return pons_object("wish", wish, NULL);
+    }
+    case 2:
+        return json_pack("{s:{s:s, s:o}}", "control", "word", one_of(rand, words, COUNT(words)),
+                         "task", json_sprintf("task-%d", task));
+    case 3:
+        return pons_object("say", json_string(one_of(rand, paces, COUNT(paces))), NULL);
+    case 4:
+        return pons_object("pace", json_integer(10 + pons_rand_below(rand, 91)), NULL);
+    default:
+        return pons_object("clock_s", json_real(tenth(rand, -7200.0, 7200.0)), NULL);
+    }
+}
+
 static pons_value *world_deed(pons_rand *rand, int n)
 {
+    static const pons_pose2 places[] = {
+        {6.7, 6.4, 0.0}, {3.2, 6.5, 0.0}, {7.5, 2.4, 0.0}, {2.2, 2.7, 0.0}};
     static const char *const wheels[] = {"left", "right", "both", "none"};
     pons_value *box =
         pons_object("id", json_sprintf("box%d", n % 3), "x", json_real(tenth(rand, 0.5, WORLD_X_M)),
                     "y", json_real(tenth(rand, 0.5, WORLD_Y_M)), "sx",
                     json_real(tenth(rand, 0.1, 1.5)), "sy", json_real(tenth(rand, 0.1, 1.5)), NULL);
-    switch (pons_rand_below(rand, 6)) {
+    switch (pons_rand_below(rand, 8)) {
     case 0:
     case 1:
         return pons_object("spawn", box, NULL);
+    case 6: // right before it
+        json_object_del(box, "x");
+        json_object_del(box, "y");
+        json_object_set_new(box, "ahead_m", json_real(tenth(rand, 0.3, 2.0)));
+        return pons_object("spawn", box, NULL);
+    case 7: {
+        const pons_pose2 *to = &places[pons_rand_below(rand, COUNT(places))];
+        pons_value_unref(box);
+        return pons_object("teleport",
+                           pons_object("x", json_real(to->x), "y", json_real(to->y), "yaw",
+                                       json_real(tenth(rand, -3.0, 3.0)), NULL),
+                           NULL);
+    }
     case 2:
         json_object_set_new(box, "to_x", json_real(tenth(rand, 0.5, WORLD_X_M)));
         json_object_set_new(box, "to_y", json_real(tenth(rand, 0.5, WORLD_Y_M)));
@@ -337,7 +488,15 @@ static pons_value *world_deed(pons_rand *rand, int n)
 
 static pons_value *answer(pons_rand *rand)
 {
-    switch (pons_rand_below(rand, 6)) {
+    switch (pons_rand_below(rand, 9)) {
+    case 6:
+        return json_pack("{s:s, s:i, s:{s:s}}", "action", "edit", "op", 1, "args", "zone",
+                         one_of(rand, zones, COUNT(zones)));
+    case 7:
+        return json_pack("{s:s, s:[{s:s, s:{s:s}}]}", "action", "edit", "ops", "skill",
+                         "navigate_to_pose", "args", "zone", one_of(rand, zones, COUNT(zones)));
+    case 8:
+        return json_pack("{s:s, s:s}", "action", "answer", "answer", "left");
     case 0:
     case 1:
         return json_pack("{s:s}", "action", "approve");

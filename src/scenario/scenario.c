@@ -19,7 +19,8 @@
 #include <string.h>
 
 #define TIME_LIMIT_S  300.0
-#define WALL_EPOCH_MS 1767225600000LL // 2026-01-01: simulated runs have a date of their own
+#define WALL_EPOCH_MS 1767225600000LL        // 2026-01-01: simulated runs have a date of their own
+#define LOOK_NS       (500 * PONS_NS_PER_MS) // between two looks at what the robot has touched
 
 static int runner_init(pons__runner *r, pons_error *err);
 static int open_model(pons__runner *r, pons_error *err);
@@ -136,7 +137,8 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     int rc = PONS_OK;
     bool awake = false;
     r->manual.now_ns += PONS__STORY_STEP_NS;
-    if (r->body) {
+    r->hand.told = r->hand.told && !r->body;
+    if (r->body && !pons__happen_frozen(r)) {
         rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
         r->robot_ns = pons_body_robot_ns(r->body);
         rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
@@ -177,13 +179,23 @@ static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)
 
 static void watch(pons__runner *r, bool awake)
 {
+    const bool frozen = r->body && pons__happen_frozen(r), runs = r->body && !frozen;
     const double safe_pct = pons_get_num(pons_get(r->config, "battery"), "safe_pct", 10.0);
     pons__watch_step look = {.dt_ns = PONS__STORY_STEP_NS,
                              .robot_s = (double)r->robot_ns / 1e9,
-                             .body = r->body != NULL,
+                             .wall_ms = pons_wall_ms(&r->clock),
+                             .body = runs,
+                             .frozen = frozen,
+                             .minded = !r->brainless,
                              .awake = awake,
                              .told = r->body && r->hand.told,
                              .latched = r->hand.latched,
+                             .by_stop = r->hand.by_stop,
+                             .durable = r->hand.durable,
+                             .pace_pct = r->hand.pace_pct,
+                             .bumps = -1,
+                             .excused = r->robot_ns < r->excused_until_ns || r->wheels.left_stuck ||
+                                        r->wheels.right_stuck,
                              .risk = r->hand.risk,
                              .empty = !r->hand.charging && r->hand.battery_pct <= safe_pct,
                              .battery_pct = r->hand.battery_pct,
@@ -191,6 +203,11 @@ static void watch(pons__runner *r, bool awake)
                              .truth = r->watch.truth};
     if (r->body) {
         pons_body_truth(r->body, &look.truth, NULL);
+        r->wheels.ops.caps(&r->wheels, &look.caps);
+    }
+    if (runs && r->robot_ns - r->looked_ns >= LOOK_NS) {
+        r->looked_ns = r->robot_ns;
+        look.bumps = pons__wheels_bumps(&r->wheels);
     }
     pons__watch_look(&r->watch, &look, r->brain, r->memory, PONS__STORY_THREAD);
 }
@@ -200,11 +217,12 @@ static void watch(pons__runner *r, bool awake)
 static pons_value *config_for(const pons_scenario *s, const pons_value *config)
 {
     static const char *const keys[][3] = {{"approval_skills", "approval", "skills"},
+                                          {"approval_deadline_s", "approval", "deadline_s"},
                                           {"after_reset", "safety", "after_reset"}};
     pons_value *changed = json_copy((json_t *)config);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const pons_value *own = pons_get(s->value, keys[i][0]);
-        const pons_value *old = pons_get(config, keys[i][1]);
+        const pons_value *old = pons_get(changed, keys[i][1]);
         pons_value *group = old ? json_copy((json_t *)old) : json_object();
         if (own) {
             json_object_set(group, keys[i][2], (json_t *)own);
@@ -264,6 +282,7 @@ static pons_value *report(pons__runner *r)
                                                           : "failed";
     }
     r->story.robot_s = (double)r->robot_ns / 1e9;
+    r->story.stood_s = (double)r->watch.stood_most_ns / 1e9;
     pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
     return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
                        json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",

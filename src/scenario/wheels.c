@@ -21,6 +21,7 @@ static int wheels_open(const pons_value *world, const pons_value *config, void *
 {
     pons__wheels *w = opening;
     w->track_m = pons_get_num(pons_get(world, "robot"), "track_m", 0.34);
+    w->told = (pons_twist2){0};
     const int rc = w->inner->open(world, config, &w->self, err);
     if (rc >= 0) {
         *ret_self = w;
@@ -184,6 +185,14 @@ const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *i
     }
     opening = w;
     return &w->ops;
+}
+
+int64_t pons__wheels_bumps(pons__wheels *w)
+{
+    pons_autovalue state = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    const bool told = w->inner->save && w->inner->save(w->self, &state, &none) >= 0;
+    return told ? pons_get_int(state, "bumps", -1) : -1;
 }
 
 int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err)

@@ -20,4 +20,7 @@ const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *i
 // cannot save and restore.
 int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err);
 
+// How often it has driven into something since it began; -1: the driver does not say.
+int64_t pons__wheels_bumps(pons__wheels *w);
+
 #endif

@@ -480,6 +480,8 @@ static void a_wrong_expectation_is_missed(void **state)
         {"{status: succeeded, effects_include: [navigate_to_pose failed]}",
          "no effect navigate_to_pose failed"},
         {"{status: succeeded, kills: 1}", "0 kills, expected 1"},
+        {"{status: succeeded, sources: [llm]}", "sources: no llm"},
+        {"{status: succeeded, stood_s: 5}", "at least 5.0 expected"},
         {"{status: succeeded, said: hello}", "nobody said"},
     };
     const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;

@@ -42,6 +42,7 @@ static int open_bench(void **state)
                                 .body = true,
                                 .told = true,
                                 .battery_pct = 90.0,
+                                .bumps = -1,
                                 .truth = {.x = 2.0, .y = 1.6}};
     return 0;
 }
@@ -150,6 +151,138 @@ static void a_stop_that_nobody_saw_yet_counts(void **state)
     expect_misses(1, "latched, and the wheels");
 }
 
+// Somebody's stop that is on the disk is the next body's too, unless it was reset.
+static void the_next_body_is_latched_by_it(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.latched = t.step.by_stop = t.step.durable = true;
+    look(0.1);
+    pons__watch_rebooted(&t.w);
+    look(0.1);
+    expect_misses(0, NULL); // latched again
+    pons__watch_heard(&t.w, "reset");
+    pons__watch_rebooted(&t.w);
+    t.step.latched = false;
+    look(0.1);
+    expect_misses(0, NULL); // a person lifted it
+    look(2.0);
+    t.step.latched = true;
+    t.step.durable = false;
+    look(0.1);
+    pons__watch_rebooted(&t.w);
+    t.step.latched = false;
+    look(0.1);
+    expect_misses(0, NULL); // it was not saved yet, and nothing was promised
+    t.step.latched = t.step.durable = true;
+    look(0.1);
+    pons__watch_rebooted(&t.w);
+    t.step.latched = false;
+    look(0.1);
+    expect_misses(1, "the next body is free");
+}
+
+static void the_word_stop_is_a_latch(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = t.step.awake = true;
+    pons__watch_heard(&t.w, "stop");
+    look(0.3);
+    t.step.latched = true;
+    look(0.1);
+    t.step.latched = false;
+    look(1.0);
+    expect_misses(0, NULL);
+    t.step.awake = false;
+    pons__watch_heard(&t.w, "stop");
+    look(2.0);
+    expect_misses(0, NULL); // nobody was there to hear it
+    t.step.awake = true;
+    look(0.6);
+    expect_misses(1, "stop was said, and nothing is latched");
+}
+
+static void without_a_brain_it_comes_to_rest(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = t.step.awake = true;
+    t.step.written.v = 0.5;
+    look(2.0);
+    t.step.awake = false;
+    look(0.3); // the heartbeat may still be good
+    t.step.written.v = 0.3;
+    look(0.3);
+    t.step.written.v = 0.0;
+    look(2.0);
+    expect_misses(0, NULL);
+    t.step.written.v = 0.2;
+    look(0.02);
+    expect_misses(2, "there is no brain for");
+}
+
+static void no_limit_is_passed(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.caps = (pons_robot_caps){.speed_max_mps = 0.6,
+                                    .reverse_max_mps = 0.3,
+                                    .yaw_rate_max_radps = 1.5,
+                                    .accel_max_mps2 = 1.0};
+    t.step.pace_pct = 100;
+    for (t.step.written.v = 0.0; t.step.written.v < 0.6; t.step.written.v += 0.01) {
+        look(0.01);
+    }
+    t.step.written.v = 0.6;
+    look(1.0);
+    t.step.pace_pct = 50;
+    look(0.9); // it brakes
+    expect_misses(0, NULL);
+    t.step.written.v = 0.29;
+    look(1.0);
+    expect_misses(0, NULL);
+    t.step.written.v = 0.31;
+    look(0.1);
+    expect_misses(1, "50 % of 0.60 are allowed");
+    t.step.written.v = 0.0;
+    look(0.1);
+    t.step.written.v = 0.2;
+    look(0.01);
+    expect_misses(2, "from 0.000 to 0.200 m/s in a step");
+}
+
+static void what_it_drives_into_is_told(void **state)
+{
+    (void)state;
+    t.step.bumps = 3; // of before
+    look(0.01);
+    t.step.bumps = -1;
+    look(0.5);
+    t.step.bumps = 4;
+    t.step.excused = true; // it came to it
+    look(0.01);
+    expect_misses(0, NULL);
+    t.step.bumps = 5;
+    t.step.excused = false;
+    look(0.01);
+    expect_misses(1, "it drove into something");
+}
+
+static void a_silent_body_is_safe(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.told = false;
+    t.step.frozen = true;
+    t.step.body = false;
+    t.step.minded = t.step.awake = true;
+    look(1.2);
+    expect_misses(0, NULL);
+    look(0.2); // there is no brain to ask: its mode is none
+    expect_misses(1, "SAFE is due");
+}
+
 static void the_files_own_rules(void **state)
 {
     (void)state;
@@ -206,6 +339,7 @@ static int close_events(void **state)
 }
 
 #define DOCK "'skill':'dock_to_charger','args':{}"
+#define GO   "'skill':'dock_to_charger','args':{'x':1}"
 
 static void an_approval_is_for_one_dispatch(void **state)
 {
@@ -220,6 +354,136 @@ static void an_approval_is_for_one_dispatch(void **state)
     event("approval.requested", "{'id':'q2','ops':[{" DOCK "}]}");
     event("effect", "{'goal_id':'g3'," DOCK ",'state':'dispatched'}");
     expect_misses(2, "while question q2 about it was open");
+}
+
+static void an_approval_is_for_what_it_showed(void **state)
+{
+    (void)state;
+    event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
+    event("approval.resolved", "{'id':'q1','action':'edit'}");
+    event("effect", "{'goal_id':'g1'," GO ",'state':'dispatched'}"); // as a person has edited it
+    expect_misses(0, NULL);
+    event("approval.requested", "{'id':'q2','ops':[{" DOCK "}]}");
+    event("approval.resolved", "{'id':'q2','action':'approve'}");
+    event("effect", "{'goal_id':'g2'," GO ",'state':'dispatched'}");
+    expect_misses(1, "nobody had agreed");
+}
+
+static void a_stop_makes_an_approval_void(void **state)
+{
+    (void)state;
+    event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
+    event("approval.resolved", "{'id':'q1','action':'approve'}");
+    t.step.latched = true;
+    event("mode", "{'mode':'SAFE'}");
+    event("mode", "{'mode':'SAFE'}"); // the latch is known by now
+    event("effect", "{'goal_id':'g1'," DOCK ",'state':'dispatched'}");
+    expect_misses(1, "nobody had agreed");
+}
+
+#define QUEUED(id, more)                                                                           \
+    "{'task':{'id':'" id "','source':'user','goals':[{'intent':'wait'}]" more "}}"
+
+static void the_queue_has_its_order(void **state)
+{
+    (void)state;
+    event("task.queued", QUEUED("task-1", ",'priority':50"));
+    event("task.queued", QUEUED("task-2", ",'priority':50"));
+    event("task.active", "{'task':{'id':'task-1'}}");
+    event("task.queued", QUEUED("task-3", ",'priority':80"));
+    event("task.active", "{'task':{'id':'task-3'}}");
+    event("task.done", "{'task_id':'task-3','status':'succeeded'}");
+    event("task.active", "{'task':{'id':'task-1'}}");
+    expect_misses(0, NULL);
+    event("task.raised", "{'task_id':'task-2','priority':60}");
+    event("task.active", "{'task':{'id':'task-1'}}");
+    expect_misses(1, "task-1 (50) is taken up, and task-2 (60) waits");
+}
+
+static void an_older_task_goes_first(void **state)
+{
+    (void)state;
+    event("task.queued", QUEUED("task-1", ",'priority':50"));
+    event("task.queued", QUEUED("task-2", ",'priority':50"));
+    event("approval.requested", "{'id':'q1','task_id':'task-1','ops':[]}");
+    event("task.active", "{'task':{'id':'task-2'}}"); // the other one waits for a person
+    event("approval.resolved", "{'id':'q1','action':'approve'}");
+    expect_misses(0, NULL);
+    event("task.switched", "{'to':'task-2'}");
+    event("task.active", "{'task':{'id':'task-2'}}");
+    expect_misses(0, NULL);
+    event("task.active", "{'task':{'id':'task-2'}}");
+    expect_misses(1, "task-1 (50) waits");
+}
+
+static void a_deadline_is_kept(void **state)
+{
+    (void)state;
+    t.step.minded = t.step.awake = true;
+    t.step.wall_ms = 1000;
+    event("task.queued", QUEUED("task-1", ",'deadline_ms':2000"));
+    look(1.0);
+    expect_misses(0, NULL);
+    t.step.wall_ms = 2500;
+    look(0.4);
+    expect_misses(0, NULL);
+    look(0.2);
+    expect_misses(1, "its deadline has passed");
+}
+
+static void a_run_leaves_nothing_open(void **state)
+{
+    (void)state;
+    event("effect", "{'goal_id':'g1','skill':'wait','args':{},'state':'dispatched'}");
+    event("effect", "{'goal_id':'g1','skill':'wait','args':{},'state':'accepted'}");
+    event("run.done", "{'status':'waiting'}");
+    expect_misses(0, NULL);
+    row("{'goal_id':'g1','skill':'wait','state':'started','task_id':''}");
+    event("run.done", "{'status':'succeeded'}");
+    expect_misses(2, "has no end");
+    event("effect", "{'goal_id':'g2','skill':'wait','args':{},'state':'dispatched'}");
+    event("effect", "{'goal_id':'g2','skill':'wait','args':{},'state':'outcome_unknown'}");
+    event("run.done", "{'status':'succeeded'}");
+    expect_misses(2, NULL);
+}
+
+// A stop in the midst of a task, a reset, and a motion.
+static void stop_and_reset(void)
+{
+    t.w.always = NULL;
+    event("task.queued", QUEUED("task-1", ""));
+    t.step.minded = t.step.awake = true;
+    t.step.latched = t.step.by_stop = true;
+    look(0.5);
+    pons__watch_heard(&t.w, "reset");
+    t.step.latched = t.step.by_stop = false;
+    look(0.5);
+}
+
+static void a_reset_starts_nothing(void **state)
+{
+    (void)state;
+    stop_and_reset();
+    json_array_clear(t.w.misses); // SAFE, which nobody here is in
+    json_object_clear(t.w.kinds);
+    row("{'goal_id':'g1','skill':'stop_base','state':'started','task_id':'task-1'}");
+    look(0.02);
+    expect_misses(0, NULL);
+    row("{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'task-1'}");
+    look(0.02);
+    expect_misses(1, "nobody has said continue");
+}
+
+static void continue_goes_on(void **state)
+{
+    (void)state;
+    stop_and_reset();
+    json_array_clear(t.w.misses);
+    json_object_clear(t.w.kinds);
+    pons__watch_heard(&t.w, "continue");
+    row("{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'task-1'}");
+    look(0.02);
+    expect_misses(0, NULL);
 }
 
 static void a_task_ends_once_and_where_it_says(void **state)
@@ -247,7 +511,22 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_latched_robot_is_told_nothing_and_stands, open_bench,
                                         close_bench),
         cmocka_unit_test_setup_teardown(a_stop_that_nobody_saw_yet_counts, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(the_next_body_is_latched_by_it, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(the_word_stop_is_a_latch, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(without_a_brain_it_comes_to_rest, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(no_limit_is_passed, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(what_it_drives_into_is_told, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(a_silent_body_is_safe, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(the_files_own_rules, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(an_approval_is_for_what_it_showed, open_events,
+                                        close_events),
+        cmocka_unit_test_setup_teardown(a_stop_makes_an_approval_void, open_events, close_events),
+        cmocka_unit_test_setup_teardown(the_queue_has_its_order, open_events, close_events),
+        cmocka_unit_test_setup_teardown(an_older_task_goes_first, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_deadline_is_kept, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_run_leaves_nothing_open, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_reset_starts_nothing, open_events, close_events),
+        cmocka_unit_test_setup_teardown(continue_goes_on, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_approval_is_for_one_dispatch, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_task_ends_once_and_where_it_says, open_events,
                                         close_events),

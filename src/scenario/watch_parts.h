@@ -1,0 +1,21 @@
+// watch_parts.h - what the files of the watch share: watch.c looks at the ledger, the mode and the
+// file's own rules, watch_motion.c at the wheels, watch_events.c at what was committed.
+#ifndef PONS_SCENARIO_WATCH_PARTS_H
+#define PONS_SCENARIO_WATCH_PARTS_H
+
+#include "scenario/watch.h"
+
+// A rule was broken: told once a kind, with the moment.
+void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool pons__watch_names(const pons_value *list, const char *word);
+
+// watch_motion.c
+void pons__watch_motion(pons__watch *w, const pons__watch_step *step);
+
+// watch_events.c
+int pons__watch_event(void *user, const pons_event_row *row); // a pons_event_fn; user: the watch
+void pons__watch_deadlines(pons__watch *w, const pons__watch_step *step);
+bool pons__watch_busy(const pons__watch *w); // there is a task that a person asked for
+
+#endif
