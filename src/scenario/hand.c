@@ -60,6 +60,7 @@ void pons__hand_close(pons__hand *h)
 {
     pons_link_close(h->link);
     pons_value_unref(h->results);
+    pons_value_unref(h->skills);
     pons_value_unref(h->nodes);
     pons_value_unref(h->now_nodes);
     *h = (pons__hand){.link = NULL};
@@ -149,6 +150,8 @@ static void on_report(pons__hand *h, const pons_report *r)
     case PONS_REPORT_HELLO:
         h->epoch = r->as.hello.epoch;
         h->ready = true;
+        pons_value_unref(h->skills);
+        h->skills = pons_value_ref(r->as.hello.skills);
         snprintf(h->robot_id, sizeof h->robot_id, "%s", r->as.hello.robot_id);
         break;
     case PONS_REPORT_RESULT:

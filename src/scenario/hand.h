@@ -15,14 +15,15 @@ typedef struct pons__hand {
     bool ready; // the body has answered
     int64_t epoch, beat_ns;
     char robot_id[64];
-    int open;              // goals without an end
-    pons_value *results;   // {goal, status, error_code, error_msg}, in order
-    pons_value *nodes;     // actions of the navigator's tree that began, in order,
-    pons_value *now_nodes; // and of these, those of the last poll
-    int64_t tree;          // the newest,
-    int64_t trees;         // and how many there were
-    bool told;             // telemetry came in the last poll; the newest says:
-    double distance_m;     // < 0: none
+    const pons_value *skills; // the body's registry
+    int open;                 // goals without an end
+    pons_value *results;      // {goal, status, error_code, error_msg}, in order
+    pons_value *nodes;        // actions of the navigator's tree that began, in order,
+    pons_value *now_nodes;    // and of these, those of the last poll
+    int64_t tree;             // the newest,
+    int64_t trees;            // and how many there were
+    bool told;                // telemetry came in the last poll; the newest says:
+    double distance_m;        // < 0: none
     bool latched, risk, charging;
     bool by_stop, durable; // of the latch: somebody asked for it; it is on the disk
     double battery_pct;

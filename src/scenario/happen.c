@@ -14,8 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVER_STEP_NS (50 * PONS_NS_PER_MS)   // a moving box is put elsewhere this often
-#define EXCUSED_NS    (5 * PONS_NS_PER_S / 2) // what is touched so long after was not to be foreseen
+#define STEER_NS      (100 * PONS_NS_PER_MS)
+#define MOVER_STEP_NS (50 * PONS_NS_PER_MS) // a moving box is put elsewhere this often
+#define STANDS_NEAR_M                                                                              \
+    0.6 // from the robot's middle: its radius, 0.1 s until it is seen, and its brakes
+#define MOVES_NEAR_M 1.2                     // the same of a box that comes nearer by itself
+#define EXCUSED_NS   (5 * PONS_NS_PER_S / 2) // what is touched so long after was not to be foreseen
 
 typedef struct deed {
     const char *word;
@@ -31,6 +35,7 @@ static bool names_effect(const char *wanted, const pons_value *payload);
 static int happen(pons__runner *r, pons__happening *e, pons_error *err);
 static int move_boxes(pons__runner *r, pons_error *err);
 static int put_box(pons__runner *r, const pons_value *box, pons_error *err);
+static int steer(pons__runner *r, pons_error *err);
 static void post(pons__runner *r, const char *kind, pons_value *value_taken);
 static void heard(pons__runner *r, const char *text);
 static void excuse(pons__runner *r);
@@ -134,6 +139,16 @@ static int do_clock(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)err;
     r->manual.wall_epoch_ms += (int64_t)(json_number_value(what) * 1e3);
+    return PONS_OK;
+}
+
+static int do_steer(pons__runner *r, const pons_value *what, pons_error *err)
+{
+    (void)err;
+    r->steer_v = pons_get_num(what, "v", 0.0);
+    r->steer_w = pons_get_num(what, "w", 0.0);
+    r->steer_ns = r->manual.now_ns;
+    r->steer_until_ns = r->manual.now_ns + (int64_t)(pons_get_num(what, "for_s", 1.0) * 1e9);
     return PONS_OK;
 }
 
@@ -252,6 +267,7 @@ static const deed deeds[] = {
     {"freeze_body_s", true, false, false, do_freeze_body},
     {"clock_s", false, false, false, do_clock},
     {"pace", true, false, false, do_pace},
+    {"steer", true, false, false, do_steer},
     {"spawn", true, false, false, do_spawn},
     {"move", true, false, false, do_move},
     {"remove", true, false, false, do_remove},
@@ -298,6 +314,7 @@ int pons__happen_fits(const pons__runner *r, pons_error *err)
 int pons__happen_check(pons__runner *r, pons_error *err)
 {
     int rc = move_boxes(r, err);
+    rc = rc < 0 ? rc : steer(r, err);
     for (size_t i = 0; i < r->n_events && rc >= 0; i++) {
         pons__happening *e = &r->events[i];
         if (e->done) {
@@ -459,9 +476,34 @@ static int move_boxes(pons__runner *r, pons_error *err)
     return rc;
 }
 
+// As the page does: ten times a second while the finger is down.
+static int steer(pons__runner *r, pons_error *err)
+{
+    if (!r->hand.link || r->manual.now_ns < r->steer_ns || r->manual.now_ns > r->steer_until_ns) {
+        return PONS_OK;
+    }
+    r->steer_ns += STEER_NS;
+    return pons_message_send(
+        r->hand.link,
+        &(pons_message){.type = PONS_MESSAGE_STEER, .as.steer = {.v = r->steer_v, .w = r->steer_w}},
+        err);
+}
+
+// What is put so near that nobody could stop before it is nobody's fault.
 static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
 {
-    excuse(r);
+    pons_pose2 at = {0};
+    pons_error none = PONS_ERROR_INIT;
+    if (r->body && pons_body_truth(r->body, &at, &none) >= 0) {
+        const double dx =
+            fabs(pons_get_num(box, "x", 0.0) - at.x) - 0.5 * pons_get_num(box, "sx", 0.0);
+        const double dy =
+            fabs(pons_get_num(box, "y", 0.0) - at.y) - 0.5 * pons_get_num(box, "sy", 0.0);
+        const bool moves = pons_get(box, "speed_mps") != NULL;
+        if (hypot(fmax(dx, 0.0), fmax(dy, 0.0)) < (moves ? MOVES_NEAR_M : STANDS_NEAR_M)) {
+            excuse(r);
+        }
+    }
     return r->wheels.ops.spawn(&r->wheels, box, err);
 }
 

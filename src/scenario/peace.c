@@ -55,6 +55,7 @@ static void clear_world(pons__runner *r)
     r->wheels.left_stuck = r->wheels.right_stuck = false;
     r->wheels.ops.set_battery(&r->wheels, BATTERY_PCT);
     r->model.state = PONS__MODEL_THERE;
+    r->steer_until_ns = 0;
     r->paused_until_ns = r->body_frozen_until_ns = 0;
     pons_message_send(r->hand.link,
                       &(pons_message){.type = PONS_MESSAGE_PACE, .as.pace = {.percent = 100}},

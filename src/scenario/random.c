@@ -107,6 +107,7 @@ static pons_value *goals(pons_rand *rand)
                                         "flurb the gronk",
                                         "go to 1.5 2.0 and come back",
                                         "turn around",
+                                        "let me drive",
                                         "go forward 1 m",
                                         "where are you",
                                         "go to the kitchen, then the bedroom, then the study"};
@@ -303,7 +304,9 @@ static pons_value *soon_after(pons_rand *rand, const pons_value *event)
     json_object_set_new(
         next, time,
         json_real(pons_get_num(event, time, 0.0) + (double)pons_rand_below(rand, 51) / 100.0));
-    switch (pons_rand_below(rand, 7)) {
+    // A stop, and then a death: what was latched must be.
+    const bool stopped = pons_get(pons_get(event, "do"), "stop") != NULL;
+    switch (stopped && chance(rand, 40) ? 5 : pons_rand_below(rand, 7)) {
     case 0:
         what = pons_object("stop", json_string("at once"), NULL);
         break;
@@ -404,12 +407,16 @@ static pons_value *deed(pons_rand *rand, int n)
 // What people do beside saying words and answering.
 static pons_value *person_deed(pons_rand *rand)
 {
-    static const char *const texts[] = {"go to the kitchen", "去卧室", "go to the study",
-                                        "wait 2 seconds", "go to the corridor"};
+    static const char *const texts[] = {"go to the kitchen",  "去卧室",
+                                        "go to the study",    "wait 2 seconds",
+                                        "go to the corridor", "let me drive"};
     static const char *const paces[] = {"slower", "faster", "normal speed", "30 %", "慢一点"};
     static const char *const words[] = {"raise", "cancel", "raise", "resume", "yes", "no"};
     const int task = 1 + (int)pons_rand_below(rand, 4);
-    switch (pons_rand_below(rand, 6)) {
+    switch (pons_rand_below(rand, 7)) {
+    case 6:
+        return json_pack("{s:{s:f, s:f, s:f}}", "steer", "v", tenth(rand, -0.5, 1.0), "w",
+                         tenth(rand, -2.0, 2.0), "for_s", tenth(rand, 1.0, 8.0));
     case 0:
     case 1: {
         pons_value *wish =

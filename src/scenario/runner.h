@@ -50,16 +50,18 @@ typedef struct pons__runner {
     pons_value *config;
     pons_store memory, store;
     pons__fault_store fault;
-    pons__kill_plan added;        // by a sweep or a seed
-    pons__kill_plan told;         // by the story
-    int told_waiting;             // kills of the story that came while the brain was dead
-    bool told_before;             // the last of them
-    pons_body *body;              // NULL while dead
-    int64_t body_back_ns;         // host: when a dead one is started again
-    int64_t body_frozen_until_ns; // host: its process does not run
-    int64_t excused_until_ns;     // robot time: what it touches has come to it
-    int64_t looked_ns;            // robot time of the last look at its bumps
-    int64_t robot_ns;             // of the body, or of the last one
+    pons__kill_plan added;            // by a sweep or a seed
+    pons__kill_plan told;             // by the story
+    int told_waiting;                 // kills of the story that came while the brain was dead
+    bool told_before;                 // the last of them
+    pons_body *body;                  // NULL while dead
+    int64_t body_back_ns;             // host: when a dead one is started again
+    int64_t body_frozen_until_ns;     // host: its process does not run
+    int64_t excused_until_ns;         // robot time: what it touches has come to it
+    double steer_v, steer_w;          // a hand at the page: it steers so,
+    int64_t steer_until_ns, steer_ns; // host: until then; and when it says so again
+    int64_t looked_ns;                // robot time of the last look at its bumps
+    int64_t robot_ns;                 // of the body, or of the last one
     int boots;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;

@@ -188,6 +188,7 @@ static void watch(pons__runner *r, bool awake)
                              .frozen = frozen,
                              .minded = !r->brainless,
                              .awake = awake,
+                             .skills = r->hand.skills,
                              .told = r->body && r->hand.told,
                              .latched = r->hand.latched,
                              .by_stop = r->hand.by_stop,

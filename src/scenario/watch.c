@@ -84,6 +84,7 @@ void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *
     w->now_s = step->robot_s;
     w->truth = step->truth;
     w->awake = step->awake;
+    w->skills = step->skills;
     look_at_ledger(w);
     if (store.ops && store.ops->event_last(store.self, thread, &last, NULL) >= 0 && last > w->seq) {
         store.ops->events(store.self, thread, w->seq, 0, pons__watch_event, w, NULL);

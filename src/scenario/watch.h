@@ -21,15 +21,17 @@ typedef struct pons__watch_step { // one step of 10 ms, after body and brain hav
     int64_t pace_pct;    // of every speed limit
     pons_twist2 written; // what the gate wrote last
     pons_pose2 truth;
-    pons_robot_caps caps; // of the robot
-    int64_t bumps;        // how often it has driven into something; -1: nobody looked in this step
-    bool excused; // what it touched has come to it, or its wheels did not do as they were told
+    pons_robot_caps caps;     // of the robot
+    const pons_value *skills; // the body's registry, or NULL; borrowed
+    int64_t bumps; // how often it has driven into something; -1: nobody looked in this step
+    bool excused;  // what it touched has come to it, or its wheels did not do as they were told
 } pons__watch_step;
 
 typedef struct pons__watch {  // the caller's storage
     const pons_value *always; // the file's block, or NULL; borrowed
     const pons_value *world;  // borrowed
     const pons_value *asks;   // names of skills that need a person; borrowed
+    const pons_value *skills; // the body's registry, or NULL; borrowed for a step
     bool reset_waits;         // after a reset the tasks wait for a person's word
     bool overdue_ends;        // a task whose deadline has passed ends
     pons_value *misses;       // what was broken, once a kind

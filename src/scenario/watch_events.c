@@ -4,6 +4,7 @@
 // anything once. A stop makes void what was approved and has not begun. Of two tasks that could run the
 // one of higher priority does, of equal ones the older; and when a run is over everything that was
 // sent has an end, or is known to be unknown.
+#include "pons/schema.h"
 #include "scenario/judge.h"
 #include "scenario/watch_parts.h"
 
@@ -27,6 +28,7 @@ static void done_event(pons__watch *w, const pons_value *payload);
 static void over_event(pons__watch *w, const pons_value *payload);
 static void mode_event(pons__watch *w, const pons_value *payload);
 static void schema_event(pons__watch *w, const pons_value *payload);
+static void judge_operation(pons__watch *w, const char *skill, const pons_value *args);
 static bool take_grant(pons__watch *w, const pons_value *op);
 static bool asks_about(const pons__watch *w, const char *task);
 static bool near_zone(const pons_value *world, const char *zone, pons_pose2 p);
@@ -92,9 +94,43 @@ static void effect_event(pons__watch *w, const pons_value *payload)
             }
         }
     }
+    judge_operation(w, skill, pons_get(payload, "args"));
     const bool granted = take_grant(w, payload);
     if (pons__watch_names(w->asks, skill) && !granted) {
         pons__watch_broken(w, "unasked", "%s was dispatched, and nobody had agreed", skill);
+    }
+}
+
+// Whoever decided: what no body can do, or not with these arguments, or outside of the world, is not sent.
+static void judge_operation(pons__watch *w, const char *skill, const pons_value *args)
+{
+    size_t i;
+    json_t *item;
+    const pons_value *known = NULL;
+    json_array_foreach(w->skills, i, item)
+    {
+        known = strcmp(pons_get_str(item, "name", ""), skill) == 0 ? item : known;
+    }
+    if (w->skills && !known) {
+        pons__watch_broken(w, "unknown", "%s was dispatched, which no body knows", skill);
+    }
+    pons_schema *schema = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_value *wants = pons_get(known, "args_schema");
+    if (wants && pons_schema_compile(wants, &schema, &err) >= 0 &&
+        pons_schema_check(schema, args, &err) < 0) {
+        pons__watch_broken(w, "args", "%s was dispatched with bad arguments: %s", skill,
+                           err.message);
+    }
+    pons_schema_destroy(schema);
+    const pons_value *pose = pons_get(args, "pose"), *bounds = pons_get(w->world, "bounds");
+    const double x = pons_get_num(pose, "x", NAN), y = pons_get_num(pose, "y", NAN);
+    if (json_array_size(bounds) == 4 && (x < json_number_value(json_array_get(bounds, 0)) ||
+                                         y < json_number_value(json_array_get(bounds, 1)) ||
+                                         x > json_number_value(json_array_get(bounds, 2)) ||
+                                         y > json_number_value(json_array_get(bounds, 3)))) {
+        pons__watch_broken(w, "outside", "%s was dispatched to %.2f, %.2f, out of the world", skill,
+                           x, y);
     }
 }
 

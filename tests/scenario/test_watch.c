@@ -369,6 +369,25 @@ static void an_approval_is_for_what_it_showed(void **state)
     expect_misses(1, "nobody had agreed");
 }
 
+// Whoever has decided it: what was sent is known to the body, fits its schema, and lies in the world.
+static void what_is_sent_can_be_done(void **state)
+{
+    (void)state;
+    pons_autovalue skills = json_pack("[{s:s, s:{s:s, s:[s]}}]", "name", "go", "args_schema",
+                                      "type", "object", "required", "pose");
+    t.step.skills = skills;
+    event("effect", "{'goal_id':'g1','skill':'go','args':{'pose':{'x':1.0,'y':2.0}},'state':"
+                    "'dispatched'}");
+    expect_misses(0, NULL);
+    event("effect", "{'goal_id':'g2','skill':'rm -rf /','args':{},'state':'dispatched'}");
+    expect_misses(1, "which no body knows");
+    event("effect", "{'goal_id':'g3','skill':'go','args':{},'state':'dispatched'}");
+    expect_misses(2, "with bad arguments");
+    event("effect", "{'goal_id':'g4','skill':'go','args':{'pose':{'x':400.0,'y':2.0}},'state':"
+                    "'dispatched'}");
+    expect_misses(3, "out of the world");
+}
+
 static void a_stop_makes_an_approval_void(void **state)
 {
     (void)state;
@@ -520,6 +539,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_files_own_rules, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(an_approval_is_for_what_it_showed, open_events,
                                         close_events),
+        cmocka_unit_test_setup_teardown(what_is_sent_can_be_done, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_stop_makes_an_approval_void, open_events, close_events),
         cmocka_unit_test_setup_teardown(the_queue_has_its_order, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_older_task_goes_first, open_events, close_events),
