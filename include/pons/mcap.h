@@ -17,13 +17,15 @@ typedef struct pons_mcap_writer pons_mcap_writer; // one thread at a time
 
 // Makes the file, mode 0600. PONS_EEXIST: it is there already, and is left alone. PONS_EIO.
 int pons_mcap_create(const char *path, pons_mcap_writer **ret, pons_error *err);
-// Ids, from 1. text: a JSON Schema. PONS_EINVAL: there are 65,534 already.
-int pons_mcap_schema(pons_mcap_writer *w, const char *name, const char *text, pons_error *err);
-// Its messages are JSON.
-int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, pons_error *err);
+// Ids, from 1. encoding: what the text is, "jsonschema" or "ros2msg". PONS_EINVAL: there are 65,534 already.
+int pons_mcap_schema(pons_mcap_writer *w, const char *name, const char *encoding, const char *text,
+                     pons_error *err);
+// encoding: of its messages, "json" or "cdr".
+int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, const char *encoding,
+                      pons_error *err);
 // time_ns: since 1970. After a failure (PONS_EIO: the disk is full) the file ends with its last whole
 // chunk, and every later call fails.
-int pons_mcap_write(pons_mcap_writer *w, int channel, int64_t time_ns, const void *json, size_t n,
+int pons_mcap_write(pons_mcap_writer *w, int channel, int64_t time_ns, const void *data, size_t n,
                     pons_error *err);
 // pairs: name, value, …, NULL.
 int pons_mcap_metadata(pons_mcap_writer *w, const char *name, const char *const *pairs,
@@ -32,8 +34,9 @@ int pons_mcap_metadata(pons_mcap_writer *w, const char *name, const char *const 
 int pons_mcap_flush(pons_mcap_writer *w, pons_error *err);
 uint64_t pons_mcap_size(const pons_mcap_writer *w); // bytes of the file
 // Flushes, writes the summary and syncs; after a failure the summary too, where there is room for it.
-// Frees w in any case. NULL-safe.
-int pons_mcap_close(pons_mcap_writer *w, pons_error *err);
+// Frees w in any case. NULL-safe. What the file has then, in messages and bytes; both may be NULL.
+int pons_mcap_close(pons_mcap_writer *w, uint64_t *ret_messages, uint64_t *ret_bytes,
+                    pons_error *err);
 
 typedef struct pons_mcap_message {
     const char *topic, *encoding, *schema; // borrowed for the call, as data

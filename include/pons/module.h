@@ -20,10 +20,10 @@ extern "C" {
 
 typedef struct pons_module {
     uint32_t abi; // PONS_MODULE_ABI
-    const char
-        *kind; // "driver", "bridge", "skill", "llm", "store", "tool", "graph", "http", "server"
+    const char *
+        kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server"
     const char *name; // "mujoco"
-    // The kind's vtable: pons_robot_ops, pons_bridge_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
+    // The kind's vtable: pons_robot_ops, pons_bridge_ops, pons_topics_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
     // pons_graph_module, pons_http_ops, pons_http_server_ops.
     const void *ops;
 } pons_module;

@@ -9,6 +9,7 @@
 #define PONS_RECORD_H
 
 #include "pons/clock.h"
+#include "pons/ext/topics.h"
 #include "pons/link.h"
 #include "pons/mcap.h"
 
@@ -56,11 +57,15 @@ typedef struct pons_recorder_options {
     void (*tell)(void *user, const char *line);
     void *user;
     size_t queue_max; // messages that may wait; more are dropped and counted. 0: 4096
+    // Other software's topics come too: what is drawn of pons's own has other names, /pons/scan, so that theirs keep
+    // those that they have.
+    bool apart;
 } pons_recorder_options;
 
 typedef struct pons_recorder_about {
-    uint64_t heard, dropped, bytes; // messages that came, that found no room; of the file
-    bool ended;                     // the disk is full: nothing is written any more
+    uint64_t heard, dropped;  // what was told, and what of it found no room
+    uint64_t messages, bytes; // of the file: of what is told several topics may have one each
+    bool ended;               // the disk is full: nothing is written any more
 } pons_recorder_about;
 
 // Makes the file: PONS_EEXIST, PONS_EIO as pons_mcap_create.
@@ -70,6 +75,12 @@ void pons_recorder_report(pons_recorder *r, const pons_value *report, int64_t wa
 void pons_recorder_event(pons_recorder *r, const pons_record_event *e);
 void pons_recorder_world(pons_recorder *r, const pons_value *world, int64_t wall_ns);
 void pons_recorder_picture(pons_recorder *r, const char *name, const void *jpeg, size_t n);
+// From now on as with `apart`.
+void pons_recorder_apart(pons_recorder *r);
+// A topic of other software (ext/topics.h), copied: its number, or PONS_EINVAL: there are too many. What has a name
+// of ours with other messages is called /ros2/NAME. Then messages of it, as they are on the wire.
+int pons_recorder_topic(pons_recorder *r, const pons_topic *t);
+void pons_recorder_raw(pons_recorder *r, int number, const void *data, size_t n);
 int64_t pons_recorder_now_ns(const pons_recorder *r); // since 1970
 pons_recorder_about pons_recorder_look(pons_recorder *r);
 // Writes what waits, and the file's end. NULL-safe. ret may be NULL.

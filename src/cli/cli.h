@@ -264,6 +264,8 @@ typedef struct cli_recording_options {
     const char *path;
     const char *cameras; // "front,rear"; NULL: no pictures
     double every_s;      // between two rounds of pictures; 0: as usual
+    bool ros2;           // ROS 2's topics too; those of a robot of --driver ros2 are in any case
+    bool apart;          // ROS 2's topics will be there: ours have other names from the first
 } cli_recording_options;
 int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **ret,
                        pons_error *err);

@@ -6,6 +6,7 @@
 #include "pons/buf.h"
 #include "pons/mcap.h"
 #include "record/bytes.h"
+#include "record/lz4.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@ typedef struct topic {
     char *topic, *encoding, *schema;
     uint64_t messages, indexed; // in the file; in the newest chunk's indexes
     uint64_t in_chunk;
+    bool counted; // it is in the list of those that have such numbers
 } topic;
 
 typedef struct entry { // of a message in the newest chunk
@@ -51,6 +53,8 @@ typedef struct reader {
     size_t cap_chunks;
     char *schemas[IDS];
     topic *topics[IDS];
+    uint16_t counted[IDS]; // (n_counted) the newest chunk's
+    size_t n_counted;
     int (*on)(void *user, const pons_mcap_message *m);
     void *user;
     pons_mcap_about *ret;
@@ -173,6 +177,18 @@ static int on_channel(reader *r, pons_bufread b, pons_error *err)
     return PONS_OK;
 }
 
+// Numbers of the newest chunk, and where to find those that have some.
+static void count(reader *r, uint16_t id, uint64_t in_chunk, uint64_t in_index)
+{
+    topic *t = r->topics[id];
+    t->in_chunk += in_chunk;
+    t->indexed += in_index;
+    if (!t->counted) {
+        t->counted = true;
+        r->counted[r->n_counted++] = id;
+    }
+}
+
 static int on_message(reader *r, pons_bufread b, uint64_t *ret_time, uint16_t *ret_id,
                       pons_error *err)
 {
@@ -196,7 +212,7 @@ static int on_message(reader *r, pons_bufread b, uint64_t *ret_time, uint16_t *r
     a->end_ns = a->messages == 0 || time > a->end_ns ? time : a->end_ns;
     a->messages++;
     t->messages++;
-    t->in_chunk++;
+    count(r, id, 1, 0);
     *ret_time = time;
     *ret_id = id;
     return r->on ? r->on(r->user, &m) : PONS_OK;
@@ -257,16 +273,15 @@ static int records_of_chunk(reader *r, const uint8_t *data, size_t n, uint64_t s
 // What was written of the last chunk has been indexed, or nothing of it.
 static int indexed(reader *r, pons_error *err)
 {
-    for (size_t i = 0; i < IDS; i++) {
-        topic *t = r->topics[i];
-        if (t && t->indexed > 0 && t->indexed != t->in_chunk) {
+    for (size_t i = 0; i < r->n_counted; i++) {
+        topic *t = r->topics[r->counted[i]];
+        if (t->indexed > 0 && t->indexed != t->in_chunk) {
             return damaged(r, err, "the index of %s does not have all of its messages", t->topic);
         }
-        if (t) {
-            t->indexed = t->in_chunk = 0;
-        }
+        t->indexed = t->in_chunk = 0;
+        t->counted = false;
     }
-    r->n_entries = 0;
+    r->n_entries = r->n_counted = 0;
     return PONS_OK;
 }
 
@@ -280,11 +295,12 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
     const uint64_t packed = pons__take(&b, 8);
     const uint8_t *data = packing && packed <= RECORD_MAX ? pons_bufread_bytes(&b, packed) : NULL;
     const bool zstd = packing && strcmp(packing, "zstd") == 0;
+    const bool lz4 = packing && strcmp(packing, "lz4") == 0;
     const bool plain = packing && !*packing;
     int rc = indexed(r, err);
     if (rc >= 0 && (!data || unpacked > RECORD_MAX || (plain && packed != unpacked))) {
         rc = damaged(r, err, "a chunk whose lengths cannot be");
-    } else if (rc >= 0 && !zstd && !plain) {
+    } else if (rc >= 0 && !zstd && !lz4 && !plain) {
         rc = pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "chunks packed with %.20s", packing);
         pons_error_source(err, "%s: byte %" PRIu64, r->path, r->at);
     }
@@ -292,16 +308,19 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
     if (rc < 0) {
         return rc;
     }
-    if (zstd) {
+    if (!plain) {
         pons_buf_clear(&r->chunk);
         if (pons_buf_reserve(&r->chunk, (size_t)unpacked + 1) < 0) {
             return no_memory(err);
         }
-        const size_t got = ZSTD_decompress(r->chunk.data, (size_t)unpacked, data, (size_t)packed);
-        if (ZSTD_isError(got) || got != unpacked) {
+        uint8_t *into = (uint8_t *)r->chunk.data;
+        const bool good =
+            zstd ? ZSTD_decompress(into, (size_t)unpacked, data, (size_t)packed) == unpacked
+                 : pons__lz4_unpack(data, (size_t)packed, into, (size_t)unpacked);
+        if (!good) {
             return damaged(r, err, "a chunk cannot be unpacked");
         }
-        data = (const uint8_t *)r->chunk.data;
+        data = into;
     }
     if (crc != 0 && (uint32_t)crc32(crc32(0, NULL, 0), data, (uInt)unpacked) != crc) {
         return damaged(r, err, "a chunk has another CRC than it says");
@@ -319,38 +338,64 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
     return records_of_chunk(r, data, (size_t)unpacked, start, end, err);
 }
 
+// Entries lie as their messages do; an index may be in another order, by time.
+static const entry *entry_at(const reader *r, uint64_t offset)
+{
+    size_t from = 0, to = r->n_entries;
+    while (from < to) {
+        const size_t at = from + (to - from) / 2;
+        if (r->entries[at].offset < offset) {
+            from = at + 1;
+        } else {
+            to = at;
+        }
+    }
+    return from < r->n_entries && r->entries[from].offset == offset ? &r->entries[from] : NULL;
+}
+
 static int on_message_index(reader *r, pons_bufread b, pons_error *err)
 {
     const uint16_t id = (uint16_t)pons__take(&b, 2);
     const uint64_t n = pons__take(&b, 4);
-    size_t at = 0;
-    topic *t = r->topics[id];
+    const topic *t = r->topics[id];
     if (b.bad || n % 16 != 0 || n != (uint64_t)(b.end - b.at) || !t) {
         return damaged(r, err, "an index that cannot be read");
     }
     for (uint64_t i = 0; i < n / 16; i++) {
         const uint64_t time = pons__take(&b, 8), offset = pons__take(&b, 8);
-        while (at < r->n_entries && r->entries[at].id != id) {
-            at++;
-        }
-        if (at == r->n_entries || r->entries[at].time != time || r->entries[at].offset != offset) {
+        const entry *e = entry_at(r, offset);
+        if (!e || e->id != id || e->time != time) {
             return damaged(r, err, "the index of %s leads to no message of it", t->topic);
         }
-        at++;
     }
-    t->indexed += n / 16;
+    count(r, id, 0, n / 16);
     return PONS_OK;
 }
 
 // ---- the end ------------------------------------------------------------------------------------
+
+static const place *place_at(const reader *r, uint64_t byte)
+{
+    size_t from = 0, to = r->ret->chunks;
+    while (from < to) {
+        const size_t at = from + (to - from) / 2;
+        if (r->chunks[at].at < byte) {
+            from = at + 1;
+        } else {
+            to = at;
+        }
+    }
+    return from < r->ret->chunks && r->chunks[from].at == byte ? &r->chunks[from] : NULL;
+}
 
 static int on_chunk_index(reader *r, pons_bufread b, pons_error *err)
 {
     pons__take(&b, 8);
     pons__take(&b, 8);
     const uint64_t at = pons__take(&b, 8), n = pons__take(&b, 8);
-    const uint64_t i = r->indexed_chunks++;
-    if (b.bad || i >= r->ret->chunks || r->chunks[i].at != at || r->chunks[i].n != n) {
+    const place *of = place_at(r, at);
+    r->indexed_chunks++;
+    if (b.bad || !of || of->n != n) {
         return damaged(r, err, "the index of chunks leads to none");
     }
     return PONS_OK;

@@ -127,7 +127,8 @@ static int keep(pons_mcap_writer *w, pons_buf *summary, const pons_buf *record, 
     return record->failed || w->chunk.failed || summary->failed ? no_memory(w, err) : PONS_OK;
 }
 
-int pons_mcap_schema(pons_mcap_writer *w, const char *name, const char *text, pons_error *err)
+int pons_mcap_schema(pons_mcap_writer *w, const char *name, const char *encoding, const char *text,
+                     pons_error *err)
 {
     pons_autobuf b = PONS_BUF_INIT;
     const int there = state_of(w, err);
@@ -137,14 +138,15 @@ int pons_mcap_schema(pons_mcap_writer *w, const char *name, const char *text, po
     const size_t begun = pons__record_begin(&b, PONS__MCAP_SCHEMA);
     pons__put(&b, (uint64_t)w->n_schemas + 1, 2);
     pons__put_text(&b, name);
-    pons__put_text(&b, "jsonschema");
+    pons__put_text(&b, encoding);
     pons__put_text(&b, text);
     pons__record_end(&b, begun);
     const int rc = keep(w, &w->schemas, &b, err);
     return rc < 0 ? rc : ++w->n_schemas;
 }
 
-int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, pons_error *err)
+int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, const char *encoding,
+                      pons_error *err)
 {
     pons_autobuf b = PONS_BUF_INIT;
     const int there = state_of(w, err);
@@ -161,14 +163,14 @@ int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, pons_e
     pons__put(&b, (uint64_t)w->n_channels + 1, 2);
     pons__put(&b, (uint64_t)schema, 2);
     pons__put_text(&b, topic);
-    pons__put_text(&b, "json");
+    pons__put_text(&b, encoding);
     pons__put(&b, 0, 4); // of no metadata
     pons__record_end(&b, begun);
     const int rc = keep(w, &w->channels, &b, err);
     return rc < 0 ? rc : ++w->n_channels;
 }
 
-int pons_mcap_write(pons_mcap_writer *w, int id, int64_t time_ns, const void *json, size_t n,
+int pons_mcap_write(pons_mcap_writer *w, int id, int64_t time_ns, const void *data, size_t n,
                     pons_error *err)
 {
     const uint64_t t = time_ns > 0 ? (uint64_t)time_ns : 0;
@@ -184,7 +186,7 @@ int pons_mcap_write(pons_mcap_writer *w, int id, int64_t time_ns, const void *js
     pons__put(&w->chunk, ++c->sequence, 4);
     pons__put(&w->chunk, t, 8);
     pons__put(&w->chunk, t, 8);
-    pons_buf_bytes(&w->chunk, json, n);
+    pons_buf_bytes(&w->chunk, data, n);
     pons__record_end(&w->chunk, begun);
     if (w->chunk.failed || c->index.failed) {
         return no_memory(w, err);
@@ -389,7 +391,8 @@ static int finish(pons_mcap_writer *w, pons_error *err)
     return rc;
 }
 
-int pons_mcap_close(pons_mcap_writer *w, pons_error *err)
+int pons_mcap_close(pons_mcap_writer *w, uint64_t *ret_messages, uint64_t *ret_bytes,
+                    pons_error *err)
 {
     pons_error none = PONS_ERROR_INIT;
     if (!w) {
@@ -403,6 +406,12 @@ int pons_mcap_close(pons_mcap_writer *w, pons_error *err)
         w->list[i].sequence -= (uint32_t)(w->list[i].index.len / 16);
     }
     const int rc = finish(w, short_of ? &none : err);
+    if (ret_messages) {
+        *ret_messages = w->messages;
+    }
+    if (ret_bytes) {
+        *ret_bytes = w->at;
+    }
     close(w->fd);
     for (int i = 0; i < w->n_channels; i++) {
         pons_buf_fini(&w->list[i].index);

@@ -1,5 +1,5 @@
 // test_ros2.c - `pons run --ros2`, whole: the body that a run starts is shown to ROS, and so is the one that a
-// resume of the run starts after it.
+// resume of the run starts after it; and a recording of such a run has what ROS was told.
 #include "cli_bench.h"
 #include "unit.h"
 
@@ -87,18 +87,74 @@ static void a_body_is_shown_once(void **state)
     bench_close(&b);
 }
 
+// Of a topic in what `record info` says.
+static const pons_value *recorded(const pons_value *about, const char *topic)
+{
+    for (size_t i = 0; i < json_array_size(pons_get(about, "topics")); i++) {
+        const pons_value *t = json_array_get(pons_get(about, "topics"), i);
+        if (strcmp(pons_get_str(t, "topic", ""), topic) == 0) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static void a_recording_has_what_ros_was_told(void **state)
+{
+    (void)state;
+    static const char *const told[][2] = {{"/scan", "sensor_msgs/msg/LaserScan"},
+                                          {"/odom", "nav_msgs/msg/Odometry"},
+                                          {"/tf", "tf2_msgs/msg/TFMessage"},
+                                          {"/map", "nav_msgs/msg/OccupancyGrid"}};
+    if (no_module()) {
+        return;
+    }
+    bench b;
+    proc p = {0};
+    char words[512], path[200];
+    pons_value *about = NULL;
+    bench_open(&b);
+    snprintf(path, sizeof path, "%s/ros.mcap", b.dir);
+    snprintf(words, sizeof words, "run --json --ros2 " WATCHABLE " --record %s 'go to the kitchen'",
+             path);
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    snprintf(words, sizeof words, "record info %s --json", path);
+    assert_int_equal(bench_run_json(&b, words, &about), 0);
+    assert_true(pons_get_bool(about, "whole", false));
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        const pons_value *t = recorded(about, told[i][0]);
+        if (!t) {
+            fail_msg("%s is not in it", told[i][0]);
+        }
+        assert_string_equal(pons_get_str(t, "encoding", ""), "cdr");
+        assert_string_equal(pons_get_str(t, "schema", ""), told[i][1]);
+        assert_true(pons_get_int(t, "messages", 0) > 0);
+    }
+    assert_string_equal(pons_get_str(recorded(about, "/pons/scan"), "encoding", ""), "json");
+    assert_non_null(recorded(about, "/body/telemetry"));
+    pons_value_unref(about);
+    snprintf(words, sizeof words, "replay %s", path);
+    assert_int_equal(bench_run(&b, words), 0);
+    bench_close(&b);
+}
+
 int main(void)
 {
     char domain[8];
     setenv("CYCLONEDDS_URI",
            "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
-           "<AllowMulticast>false</AllowMulticast></General></Domain></CycloneDDS>",
+           "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto"
+           "</ParticipantIndex><Peers><Peer address=\"127.0.0.1\"/></Peers></Discovery></Domain>"
+           "</CycloneDDS>",
            1);
     snprintf(domain, sizeof domain, "%d", 1 + (int)getpid() % 200);
     setenv("ROS_DOMAIN_ID", domain, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_resume_shows_its_body_too, bench_teardown),
         cmocka_unit_test_teardown(a_body_is_shown_once, bench_teardown),
+        cmocka_unit_test_teardown(a_recording_has_what_ros_was_told, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli/ros2", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // What is written is read back, whole; what is cut off at any byte gives what is whole of it; what is
 // changed at random is told or read, never believed and never fatal.
+#include "pons/buf.h"
 #include "pons/mcap.h"
 #include "pons/rand.h"
 #include "unit.h"
@@ -59,9 +60,9 @@ static void small(const char *path, int messages, int each_chunk)
     pons_mcap_writer *w = NULL;
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(pons_mcap_create(path, &w, &err), PONS_OK);
-    const int a = pons_mcap_schema(w, "A", "{\"type\":\"object\"}", &err);
-    const int one = pons_mcap_channel(w, a, "/one", &err);
-    const int two = pons_mcap_channel(w, a, "/two", &err);
+    const int a = pons_mcap_schema(w, "A", "jsonschema", "{\"type\":\"object\"}", &err);
+    const int one = pons_mcap_channel(w, a, "/one", "json", &err);
+    const int two = pons_mcap_channel(w, a, "/two", "json", &err);
     assert_true(a > 0 && one > 0 && two > 0);
     const char *const pairs[] = {"robot", "r1", "dropped", "0", NULL};
     for (int i = 0; i < messages; i++) {
@@ -74,7 +75,7 @@ static void small(const char *path, int messages, int each_chunk)
         }
     }
     assert_int_equal(pons_mcap_metadata(w, "pons", pairs, &err), PONS_OK);
-    assert_int_equal(pons_mcap_close(w, &err), PONS_OK);
+    assert_int_equal(pons_mcap_close(w, NULL, NULL, &err), PONS_OK);
 }
 
 static void test_round_trip(void **state)
@@ -197,6 +198,167 @@ static void test_mutated_files(void **state)
     free(whole);
 }
 
+// ---- files that others write --------------------------------------------------------------------
+
+static void num(pons_buf *b, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        pons_buf_byte(b, (uint8_t)(v >> (8 * i)));
+    }
+}
+
+static void text(pons_buf *b, const char *s)
+{
+    num(b, strlen(s), 4);
+    pons_buf_str(b, s);
+}
+
+static void record(pons_buf *b, uint8_t kind, const pons_buf *content)
+{
+    pons_buf_byte(b, kind);
+    num(b, content->len, 8);
+    pons_buf_bytes(b, content->data ? content->data : "", content->len);
+}
+
+static void message(pons_buf *b, uint16_t channel, uint64_t time, const char *data, size_t n)
+{
+    pons_autobuf c = PONS_BUF_INIT;
+    num(&c, channel, 2);
+    num(&c, 0, 4);
+    num(&c, time, 8);
+    num(&c, time, 8);
+    pons_buf_bytes(&c, data, n);
+    record(b, 5, &c);
+}
+
+// Magic, header, and a channel 1 without a schema.
+static void begin_file(pons_buf *b)
+{
+    pons_autobuf header = PONS_BUF_INIT;
+    pons_autobuf channel = PONS_BUF_INIT;
+    pons_buf_bytes(b, "\x89MCAP0\r\n", 8);
+    text(&header, "");
+    text(&header, "another");
+    record(b, 1, &header);
+    num(&channel, 1, 2);
+    num(&channel, 0, 2);
+    text(&channel, "/a");
+    text(&channel, "json");
+    num(&channel, 0, 4);
+    record(b, 4, &channel);
+}
+
+static void chunk(pons_buf *b, uint64_t from, uint64_t to, size_t unpacked, const char *packing,
+                  const void *data, size_t n)
+{
+    pons_autobuf c = PONS_BUF_INIT;
+    num(&c, from, 8);
+    num(&c, to, 8);
+    num(&c, unpacked, 8);
+    num(&c, 0, 4);
+    text(&c, packing);
+    num(&c, n, 8);
+    pons_buf_bytes(&c, data, n);
+    record(b, 6, &c);
+}
+
+// A file that ends as it should, without a summary.
+static int read_file(pons_buf *b, heard *h, pons_mcap_about *a, pons_error *err)
+{
+    pons_autobuf end = PONS_BUF_INIT;
+    num(&end, 0, 4);
+    record(b, 15, &end);
+    pons_buf_clear(&end);
+    num(&end, 0, 8);
+    num(&end, 0, 8);
+    num(&end, 0, 4);
+    record(b, 2, &end);
+    pons_buf_bytes(b, "\x89MCAP0\r\n", 8);
+    put_bytes(path_of("other.mcap"), b->data, b->len);
+    return pons_mcap_read(path_of("other.mcap"), hear, h, a, err);
+}
+
+// Three messages of channel 1 at 5, 6 and 7 ns (537 bytes), by lz4.frame.compress of PyPI's lz4 4.4.5, with all of
+// its checksums.
+static const uint8_t by_lz4[] = {
+    0x04, 0x22, 0x4d, 0x18, 0x7c, 0x40, 0x19, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xe8,
+    0x53, 0x00, 0x00, 0x00, 0x32, 0x05, 0x28, 0x00, 0x01, 0x00, 0x11, 0x01, 0x07, 0x00, 0x11,
+    0x05, 0x06, 0x00, 0x06, 0x08, 0x00, 0xfb, 0x03, 0x7b, 0x22, 0x7a, 0x6f, 0x6e, 0x65, 0x22,
+    0x3a, 0x22, 0x6b, 0x69, 0x74, 0x63, 0x68, 0x65, 0x6e, 0x22, 0x7d, 0x31, 0x00, 0x10, 0x06,
+    0x2e, 0x00, 0x07, 0x08, 0x00, 0x0f, 0x31, 0x00, 0x00, 0x12, 0xae, 0x5b, 0x00, 0x12, 0x00,
+    0x07, 0x00, 0x11, 0x07, 0x2f, 0x00, 0x06, 0x08, 0x00, 0x7f, 0x7b, 0x22, 0x61, 0x22, 0x3a,
+    0x22, 0x78, 0x01, 0x00, 0xff, 0x7a, 0x50, 0x78, 0x78, 0x78, 0x22, 0x7d, 0x0e, 0x3f, 0x97,
+    0xdf, 0x00, 0x00, 0x00, 0x00, 0x97, 0x2f, 0x25, 0xb7};
+
+static void test_chunks_of_lz4(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_mcap_about a;
+    heard h = {0};
+    pons_autobuf b = PONS_BUF_INIT;
+    begin_file(&b);
+    chunk(&b, 5, 7, 537, "lz4", by_lz4, sizeof by_lz4);
+    assert_int_equal(read_file(&b, &h, &a, &err), PONS_OK);
+    assert_true(a.whole);
+    assert_int_equal(h.n, 3);
+    assert_string_equal(h.text[1], "/a  0 {\"zone\":\"kitchen\"}");
+    assert_int_equal(h.last_ns, 7);
+    pons_mcap_about_clear(&a);
+    // What is cut off or changed, and says more or less than it is, is told; never more than was said is written.
+    for (size_t i = 0; i < sizeof by_lz4; i++) {
+        uint8_t bad[sizeof by_lz4];
+        memcpy(bad, by_lz4, sizeof bad);
+        bad[i] ^= 0xff;
+        pons_buf_clear(&b);
+        begin_file(&b);
+        chunk(&b, 5, 7, 537, "lz4", bad, sizeof bad);
+        const int rc = read_file(&b, &h, &a, &err);
+        assert_true(rc == PONS_OK || rc == PONS_ECORRUPT);
+        pons_mcap_about_clear(&a);
+        pons_buf_clear(&b);
+        begin_file(&b);
+        chunk(&b, 5, 7, 537, "lz4", by_lz4, i);
+        assert_int_equal(read_file(&b, &h, &a, &err), PONS_ECORRUPT);
+        pons_mcap_about_clear(&a);
+    }
+    static const size_t wrong[] = {0, 1, 536, 538, 60000000};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        pons_buf_clear(&b);
+        begin_file(&b);
+        chunk(&b, 5, 7, wrong[i], "lz4", by_lz4, sizeof by_lz4);
+        assert_int_equal(read_file(&b, &h, &a, &err), PONS_ECORRUPT);
+        pons_mcap_about_clear(&a);
+    }
+}
+
+// A chunk whose messages are not in the order of their times, and an index that is.
+static void test_an_index_by_time(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_mcap_about a;
+    heard h = {0};
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_autobuf records = PONS_BUF_INIT;
+    pons_autobuf index = PONS_BUF_INIT;
+    message(&records, 1, 9, "{}", 2);
+    const size_t second = records.len;
+    message(&records, 1, 4, "{}", 2);
+    begin_file(&b);
+    chunk(&b, 4, 9, records.len, "", records.data, records.len);
+    num(&index, 1, 2);
+    num(&index, 32, 4);
+    num(&index, 4, 8);
+    num(&index, second, 8);
+    num(&index, 9, 8);
+    num(&index, 0, 8);
+    record(&b, 7, &index);
+    assert_int_equal(read_file(&b, &h, &a, &err), PONS_OK);
+    assert_true(a.whole && h.n == 2);
+    pons_mcap_about_clear(&a);
+}
+
 static void test_no_file_and_no_mcap(void **state)
 {
     (void)state;
@@ -224,8 +386,8 @@ static void test_disk_full(void **state)
     pons_rand_seed(&rand, 3);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(pons_mcap_create(path_of("full.mcap"), &w, &err), PONS_OK);
-    const int schema = pons_mcap_schema(w, "A", "{}", &err);
-    const int channel = pons_mcap_channel(w, schema, "/a", &err);
+    const int schema = pons_mcap_schema(w, "A", "jsonschema", "{}", &err);
+    const int channel = pons_mcap_channel(w, schema, "/a", "json", &err);
     getrlimit(RLIMIT_FSIZE, &was);
     little = was;
     little.rlim_cur = 200000;
@@ -244,7 +406,7 @@ static void test_disk_full(void **state)
     assert_int_equal(rc, PONS_EIO);
     assert_non_null(strstr(err.source, "full.mcap"));
     assert_true(pons_mcap_write(w, channel, 1, "{}", 2, &err) < 0);
-    assert_int_equal(pons_mcap_close(w, &err), PONS_OK); // the summary had room
+    assert_int_equal(pons_mcap_close(w, NULL, NULL, &err), PONS_OK); // the summary had room
     setrlimit(RLIMIT_FSIZE, &was);
     pons_mcap_about a;
     assert_int_equal(pons_mcap_read(path_of("full.mcap"), NULL, NULL, &a, &err), PONS_OK);
@@ -261,6 +423,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_every_changed_byte_of_messages_is_told, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_mutated_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chunks_of_lz4, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_index_by_time, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_file_and_no_mcap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disk_full, setup, teardown),
     };

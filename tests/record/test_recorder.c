@@ -159,6 +159,60 @@ static uint64_t count(const char *path, const char *topic)
     return n;
 }
 
+// Other software's messages are there byte for byte, with their own schema, under the name that they have; what is
+// drawn of ours has another one then, and what is called as one of ours is told apart.
+typedef struct raws {
+    int n;
+    char scan[128], events[128];
+    bool ours;
+} raws;
+
+static int look_at_raw(void *user, const pons_mcap_message *m)
+{
+    raws *r = user;
+    if (strcmp(m->encoding, "cdr") == 0) {
+        r->n++;
+        snprintf(strcmp(m->topic, "/scan") == 0 ? r->scan : r->events, 128, "%s %s %zu %02x%02x",
+                 m->topic, m->schema, m->n, (uint8_t)m->data[0], (uint8_t)m->data[1]);
+    }
+    r->ours = r->ours || (strcmp(m->topic, "/pons/tf") == 0 && strcmp(m->encoding, "json") == 0);
+    return strcmp(m->topic, "/tf") == 0 ? PONS_EINVAL : PONS_OK;
+}
+
+static void test_what_others_say_is_there_as_it_was(void **state)
+{
+    (void)state;
+    pons_recorder *r = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue t = telemetry();
+    pons_mcap_about a;
+    raws seen_raws = {0};
+    const pons_recorder_options o = {.path = path_of("raw.mcap"), .clock = pons_clock_real()};
+    assert_int_equal(pons_recorder_open(&o, &r, &err), PONS_OK);
+    pons_recorder_apart(r);
+    char type[] = "sensor_msgs/msg/LaserScan",
+         text[] = "float32 angle_min\n"; // theirs, and gone soon
+    const int scan = pons_recorder_topic(r, &(pons_topic){"/scan", type, "cdr", "ros2msg", text});
+    const int events =
+        pons_recorder_topic(r, &(pons_topic){"/events", "a/msg/B", "cdr", "ros2msg", "bool x\n"});
+    assert_true(scan >= 0 && events >= 0 && scan != events);
+    memset(type, 'x', sizeof type - 1);
+    memset(text, 'x', sizeof text - 1);
+    pons_recorder_report(r, t, 0);
+    pons_recorder_event(r, &(pons_record_event){.thread = "t", .ns = "", .type = "x", .seq = 1});
+    pons_recorder_raw(r, scan, "\x00\x01\x00\x00\x01\x02\x03\x04", 8);
+    pons_recorder_raw(r, events, "\xff\x01\x00\x00\x01", 5);
+    assert_int_equal(pons_recorder_close(r, NULL, &err), PONS_OK);
+    assert_int_equal(pons_mcap_read(path_of("raw.mcap"), look_at_raw, &seen_raws, &a, &err),
+                     PONS_OK);
+    assert_true(a.whole);
+    pons_mcap_about_clear(&a);
+    assert_int_equal(seen_raws.n, 2);
+    assert_string_equal(seen_raws.scan, "/scan sensor_msgs/msg/LaserScan 8 0001");
+    assert_string_equal(seen_raws.events, "/ros2/events a/msg/B 5 ff01");
+    assert_true(seen_raws.ours);
+}
+
 static void test_all_of_it_is_there(void **state)
 {
     (void)state;
@@ -239,6 +293,37 @@ static void test_a_full_queue_drops_and_says_so(void **state)
     assert_non_null(strstr(g.last, "no room"));
     assert_int_equal(count(path_of("q.mcap"), "/tf"), about.heard - about.dropped);
     assert_true(count(path_of("q.mcap"), "/log") >= 1);
+}
+
+// A flood of large ones is bounded by its bytes: it is dropped, and counted.
+static void test_a_flood_of_large_messages_is_dropped(void **state)
+{
+    (void)state;
+    pons_recorder *r = NULL;
+    pons_recorder_about about;
+    pons_error err = PONS_ERROR_INIT;
+    gate g = {.mtx = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+    const pons_recorder_options o = {.path = path_of("flood.mcap"),
+                                     .clock = pons_clock_real(),
+                                     .tell = hold,
+                                     .user = &g,
+                                     .queue_max = 100};
+    assert_int_equal(pons_recorder_open(&o, &r, &err), PONS_OK);
+    const int points =
+        pons_recorder_topic(r, &(pons_topic){"/points", "a/msg/P", "cdr", "ros2msg", "byte x\n"});
+    char *large = calloc(1, 8U << 20);
+    assert_non_null(large);
+    while (pons_recorder_look(r).dropped == 0) { // until the writer has fallen behind
+        pons_recorder_raw(r, points, large, 8U << 20);
+    }
+    free(large);
+    pthread_mutex_lock(&g.mtx);
+    g.open = true;
+    pthread_cond_broadcast(&g.moved);
+    pthread_mutex_unlock(&g.mtx);
+    assert_int_equal(pons_recorder_close(r, &about, &err), PONS_OK);
+    assert_true(about.dropped > 0);
+    assert_int_equal(count(path_of("flood.mcap"), "/points"), about.heard - about.dropped);
 }
 
 // A disk on which each write stands still until it is let go on: `write` is the test's own.
@@ -350,6 +435,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_topics, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_of_it_is_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_others_say_is_there_as_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_flood_of_large_messages_is_dropped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_queue_drops_and_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_slow_disk_drops_and_holds_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_recording_alone, setup, teardown),

@@ -128,8 +128,11 @@ static void show(const char *path, const pons_mcap_about *a)
     }
     for (size_t i = 0; i < json_array_size(a->topics); i++) {
         const pons_value *t = json_array_get(a->topics, i);
-        cli_out("%8lld  %-20s %s\n", (long long)pons_get_int(t, "messages", 0),
-                pons_get_str(t, "topic", ""), pons_get_str(t, "schema", ""));
+        const char *encoding = pons_get_str(t, "encoding", "");
+        const bool json = strcmp(encoding, "json") == 0;
+        cli_out("%8lld  %-20s %s%s%s\n", (long long)pons_get_int(t, "messages", 0),
+                pons_get_str(t, "topic", ""), pons_get_str(t, "schema", ""), json ? "" : " ",
+                json ? "" : encoding);
     }
     const char *dropped = pons_get_str(pons_get(a->metadata, "pons"), "dropped", "0");
     if (strcmp(dropped, "0") != 0) {
@@ -167,13 +170,15 @@ static int info(cli *c, const char *path, pons_error *err)
 
 int cmd_record(cli *c, pons_error *err)
 {
-    const char *thread = NULL, *every = NULL, *for_text = NULL;
+    const char *thread = NULL, *every = NULL, *for_text = NULL, *ros2 = NULL;
     cli_recording_options o = {.every_s = CLI_RECORD_EVERY_S};
     double for_s = 0.0;
     const cli_option options[] = {
         {"--thread", "ID", "the events of this thread; default: of the newest one", &thread},
         {"--camera", "NAME,…", "pictures of these cameras of the world too", &o.cameras},
         {"--every", "S", "seconds between two rounds of pictures; default 2", &every},
+        {"--ros2", NULL, "the topics of ROS 2 too; a robot of --driver ros2 has them in any case",
+         &ros2},
         {"--for", "S", "ends after so many seconds; default: with Ctrl-C", &for_text},
         {NULL, NULL, NULL, NULL},
     };
@@ -182,7 +187,7 @@ int cmd_record(cli *c, pons_error *err)
         return rc;
     }
     if (c->argc == 2 && strcmp(c->argv[0], "info") == 0 && !thread && !every && !for_text &&
-        !o.cameras) {
+        !o.cameras && !ros2) {
         return info(c, c->argv[1], err);
     }
     if (c->argc != 1 || strcmp(c->argv[0], "info") == 0) {
@@ -195,5 +200,6 @@ int cmd_record(cli *c, pons_error *err)
     rc = rc >= 0 && for_text ? cli_number(for_text, "--for", 0.1, 1e9, &for_s, err) : rc;
     rc = rc >= 0 && thread ? cli_thread_name(thread, err) : rc;
     o.path = c->argv[0];
+    o.ros2 = ros2 != NULL;
     return rc < 0 ? rc : make(c, &o, thread, for_s, err);
 }

@@ -3,6 +3,7 @@
 //     body.sock --observer--> listener's thread ----> recorder's queue --> its thread --> FILE
 //     cameras, one after the other: their thread ---/
 //     events: whoever has them ---------------------/
+//     ROS 2's topics, where the robot has some: the module's thread (ext/topics.h) --/
 //
 // Nothing of the robot waits for it: the body drops what an observer does not read, the listener reads
 // and queues, and only the recorder's thread meets the disk. Where there is no body yet, or it has gone,
@@ -14,6 +15,7 @@
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/memory.h"
+#include "pons/module.h"
 #include "pons/record.h"
 
 #include <poll.h>
@@ -35,7 +37,10 @@ struct cli_recording {
     char *cameras; // "a,b"; NULL: none
     double every_s;
     pons_recorder *recorder;
-    int quit; // readable when it ends
+    const pons_topics_ops *topics; // NULL: none are listened to
+    void *topics_self;
+    bool no_topics; // was told
+    int quit;       // readable when it ends
     pthread_t listener, photographer;
     bool listens, takes;
     bool no_picture; // the photographer's: was told
@@ -76,16 +81,71 @@ static pons_link *attach(const cli_recording *r)
     return link;
 }
 
-// The walls are in the world's file, where that can be found.
+// ---- other software's topics --------------------------------------------------------------------
+
+static int on_topic(void *user, const pons_topic *t)
+{
+    cli_recording *r = user;
+    return pons_recorder_topic(r->recorder, t);
+}
+
+static void on_topic_message(void *user, int topic, const void *data, size_t n)
+{
+    cli_recording *r = user;
+    pons_recorder_raw(r->recorder, topic, data, n);
+}
+
+static int listen_to_topics(cli_recording *r, pons_error *err)
+{
+    const void *found = NULL;
+    const int rc = pons_module_load("topics", "ros2", &found, err);
+    const pons_topics_ops *ops = found;
+    if (rc < 0) {
+        return rc;
+    }
+    if (ops->abi != PONS_TOPICS_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "record",
+                              "the module topics-ros2 is of another version (%u, not %u)", ops->abi,
+                              PONS_TOPICS_ABI);
+    }
+    pons_recorder_apart(r->recorder); // before the first report is written
+    const int opened = ops->open(&(pons_topics_options){.workspace = r->c->workspace,
+                                                        .topic = on_topic,
+                                                        .message = on_topic_message,
+                                                        .tell = tell,
+                                                        .user = r},
+                                 &r->topics_self, err);
+    r->topics = opened < 0 ? NULL : ops;
+    return opened;
+}
+
+// ---- the body -----------------------------------------------------------------------------------
+
+// A robot of ROS 2 has topics. The walls are in the world's file, where that can be found.
+static void greet(cli_recording *r, const pons_value *hello)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue world = NULL;
+    char line[1024], text[1200];
+    if (!r->topics && !r->no_topics && strcmp(pons_get_str(hello, "driver", ""), "ros2") == 0 &&
+        listen_to_topics(r, &err) < 0) {
+        r->no_topics = true;
+        snprintf(text, sizeof text, "%s; ROS 2's topics are not recorded",
+                 pons_error_line(&err, line, sizeof line));
+        tell(NULL, text);
+    }
+    pons_recorder_report(r->recorder, hello, 0);
+    if (cli_world(pons_get_str(pons_get(hello, "world"), "name", ""), &world, &err) >= 0) {
+        pons_recorder_world(r->recorder, world, 0);
+    }
+}
+
 static void hear(cli_recording *r, const pons_value *message)
 {
-    pons_error none = PONS_ERROR_INIT;
-    pons_recorder_report(r->recorder, message, 0);
     if (strcmp(pons_get_str(message, "type", ""), "hello") == 0) {
-        pons_autovalue world = NULL;
-        if (cli_world(pons_get_str(pons_get(message, "world"), "name", ""), &world, &none) >= 0) {
-            pons_recorder_world(r->recorder, world, 0);
-        }
+        greet(r, message);
+    } else {
+        pons_recorder_report(r->recorder, message, 0);
     }
 }
 
@@ -166,8 +226,9 @@ int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **r
 {
     cli_recording *r = pons_need_zeroed(1, sizeof *r);
     const pons_recorder_options opts = {
-        .path = o->path, .clock = pons_clock_real(), .tell = tell, .user = r};
+        .path = o->path, .clock = pons_clock_real(), .tell = tell, .user = r, .apart = o->apart};
     r->c = c;
+    r->quit = -1;
     r->every_s = o->every_s > 0.0 ? o->every_s : CLI_RECORD_EVERY_S;
     snprintf(r->path, sizeof r->path, "%s", o->path);
     const int rc = pons_recorder_open(&opts, &r->recorder, err);
@@ -176,6 +237,12 @@ int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **r
         return rc;
     }
     r->cameras = o->cameras && *o->cameras ? strdup(o->cameras) : NULL;
+    const int heard = o->ros2 ? listen_to_topics(r, err) : PONS_OK;
+    if (heard < 0) {
+        cli_recording_close(r, NULL);
+        unlink(o->path); // it was made by us, and has nothing in it
+        return heard;
+    }
     r->quit = eventfd(0, EFD_CLOEXEC);
     r->listens = r->quit >= 0 && pthread_create(&r->listener, NULL, listen_to_body, r) == 0;
     r->takes =
@@ -219,12 +286,14 @@ int cli_recording_close(cli_recording *r, pons_error *err)
     if (r->takes) {
         pthread_join(r->photographer, NULL);
     }
+    if (r->topics) {
+        r->topics->close(r->topics_self);
+    }
     const int rc = pons_recorder_close(r->recorder, &about, err);
     if (rc >= 0 && err) {
         cli_err("pons: recorded %llu messages in %s, %.1f kB; %llu found no room%s\n",
-                (unsigned long long)(about.heard - about.dropped), r->path,
-                (double)about.bytes / 1e3, (unsigned long long)about.dropped,
-                about.ended ? "; it ended before its time" : "");
+                (unsigned long long)about.messages, r->path, (double)about.bytes / 1e3,
+                (unsigned long long)about.dropped, about.ended ? "; it ended before its time" : "");
     }
     if (r->quit >= 0) {
         close(r->quit);

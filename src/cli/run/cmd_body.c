@@ -172,7 +172,9 @@ int cmd_body(cli *c, pons_error *err)
     cli_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;
     if (record) {
-        rc = cli_recording_open(c, &(cli_recording_options){.path = record}, &recording, err);
+        rc = cli_recording_open(
+            c, &(cli_recording_options){.path = record, .apart = strcmp(driver, "ros2") == 0},
+            &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);
     cli_bridge_end(bridge);

@@ -144,7 +144,11 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = cli_store(c, &store, err);
     }
     if (rc >= 0 && o->record) {
-        rc = cli_recording_open(c, &(cli_recording_options){.path = o->record}, &s.recording, err);
+        rc = cli_recording_open(c,
+                                &(cli_recording_options){.path = o->record,
+                                                         .ros2 = o->ros2,
+                                                         .apart = strcmp(o->driver, "ros2") == 0},
+                                &s.recording, err);
     }
     if (rc >= 0 && !(o->guest && o->guest->traces)) {
         rc = pons_traces_from_environment(&s.traces, err);

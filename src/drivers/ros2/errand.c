@@ -107,18 +107,7 @@ int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *worl
 static int open_types(ros2_errands *e, pons_error *err)
 {
     char name[64], path[PATH_MAX];
-    int rc = PONS_OK;
-    for (size_t i = 0; i < json_array_size(e->c->interfaces) && rc >= 0; i++) {
-        rc = ros2_texts_folder(ros2_types_texts(e->types),
-                               json_string_value(json_array_get(e->c->interfaces, i)), err);
-    }
-    const char *ament = getenv("AMENT_PREFIX_PATH");
-    for (const char *p = ament; p && *p && rc >= 0;) {
-        const size_t n = strcspn(p, ":");
-        snprintf(path, sizeof path, "%.*s/share", (int)n, p);
-        rc = n > 0 ? ros2_texts_folder(ros2_types_texts(e->types), path, err) : rc;
-        p += n + (p[n] == ':');
-    }
+    int rc = ros2_texts_folders(ros2_types_texts(e->types), e->c->interfaces, err);
     rc = rc < 0 ? rc : ros2_owns_define(e->c, e->types, err);
     for (int i = 0; i < 2 && rc >= 0; i++) {
         snprintf(name, sizeof name, "config/ros2/%s.msgs", i == 0 ? e->c->distro : "common");

@@ -201,8 +201,7 @@ uint64_t ros2_node_guid(dds_entity_t writer)
     return h;
 }
 
-// ROS's name of a DDS type: sensor_msgs::msg::dds_::LaserScan_ is sensor_msgs/msg/LaserScan.
-static void ros_type(const char *type, char *ret, size_t cap)
+void ros2_node_type(const char *type, char *ret, size_t cap)
 {
     size_t n = 0;
     for (const char *c = type; *c && n + 1 < cap;) {
@@ -312,8 +311,8 @@ static bool look_at(const dds_builtintopic_endpoint_t *e, void *user)
         return true;
     }
     if (strcmp(e->type_name, s->type) != 0) {
-        ros_type(s->type, mine, sizeof mine);
-        ros_type(e->type_name, theirs, sizeof theirs);
+        ros2_node_type(s->type, mine, sizeof mine);
+        ros2_node_type(e->type_name, theirs, sizeof theirs);
         snprintf(s->ret, s->cap, "%.60s is %.40s there, %.40s is needed", s->shown, theirs, mine);
         s->found = true;
         return false;

@@ -42,6 +42,8 @@ int ros2_node_rivals(const ros2_node *n, dds_entity_t writer);
 // Calls `look` with every publication (or subscription) that is known of, also the own ones, until it says false.
 typedef bool ros2_look(const dds_builtintopic_endpoint_t *e, void *user);
 void ros2_node_each(const ros2_node *n, bool publications, ros2_look *look, void *user);
+// ROS's name of a DDS type: sensor_msgs::msg::dds_::LaserScan_ is sensor_msgs/msg/LaserScan.
+void ros2_node_type(const char *type, char *ret, size_t cap);
 // How a client of services names itself in its requests, by the writer of them.
 uint64_t ros2_node_guid(dds_entity_t writer);
 // Why it is not: "/scan: nobody publishes it", "/scan is published as sensor_msgs/msg/PointCloud2, …",

@@ -55,6 +55,22 @@ int ros2_texts_folder(ros2_texts *t, const char *path, pons_error *err)
     return t->folders[t->n_folders] ? (t->n_folders++, PONS_OK) : no_memory(err);
 }
 
+int ros2_texts_folders(ros2_texts *t, const pons_value *list, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (size_t i = 0; i < json_array_size(list) && rc >= 0; i++) {
+        rc = ros2_texts_folder(t, json_string_value(json_array_get(list, i)), err);
+    }
+    for (const char *p = getenv("AMENT_PREFIX_PATH"); p && *p && rc >= 0;) {
+        char path[PATH_MAX];
+        const size_t n = strcspn(p, ":");
+        snprintf(path, sizeof path, "%.*s/share", (int)n, p);
+        rc = n > 0 ? ros2_texts_folder(t, path, err) : rc;
+        p += n + (p[n] == ':');
+    }
+    return rc;
+}
+
 static const ros2_text *defined(const ros2_texts *t, const char *name)
 {
     for (int i = 0; i < t->n; i++) {

@@ -3,6 +3,7 @@
 #define PONS_DRIVERS_ROS2_TEXTS_H
 
 #include "pons/error.h"
+#include "pons/value.h"
 
 enum { ROS2_TYPE_MAX = 128, ROS2_INTERFACES_MAX = 512, ROS2_FOLDERS_MAX = 16 };
 
@@ -22,6 +23,8 @@ typedef struct ros2_texts {
 void ros2_texts_fini(ros2_texts *t);
 // A folder as ROS has it, in which PACKAGE/msg/X.msg is looked for; those that were named first come first.
 int ros2_texts_folder(ros2_texts *t, const char *path, pons_error *err);
+// Those of a list (`interfaces` in config/ros2.yaml; NULL: none), then those of $AMENT_PREFIX_PATH.
+int ros2_texts_folders(ros2_texts *t, const pons_value *list, pons_error *err);
 // Definitions, each after a line "=== package/msg/X". What is defined already stays as it is. `where` is
 // for errors: "config/ros2/jazzy.msgs".
 int ros2_texts_add(ros2_texts *t, const char *text, const char *where, pons_error *err);

@@ -93,6 +93,8 @@ ros2_types *peer_types(const char *release)
     snprintf(path, sizeof path, "%s/config/ros2/%s.msgs", PONS_SOURCE_DIR, release);
     if (ros2_texts_add_file(ros2_types_texts(t), path, &err) < 0 ||
         ros2_texts_add_file(ros2_types_texts(t), PONS_SOURCE_DIR "/config/ros2/common.msgs", &err) <
+            0 ||
+        ros2_texts_add_file(ros2_types_texts(t), PONS_SOURCE_DIR "/config/ros2/topics.msgs", &err) <
             0) {
         fail_msg("%s", err.message);
     }

@@ -265,6 +265,12 @@ static void test_all_that_comes_with_pons_has_a_form(void **state)
                 assert_non_null(schema);
             }
         }
+        const ros2_texts *texts = ros2_types_texts(t);
+        for (int i = 0; i < texts->n; i++) { // those that are recorded, too
+            if (strstr(texts->at[i].name, "/msg/")) {
+                assert_non_null(ros2_types_topic(t, shape(t, texts->at[i].name), &err));
+            }
+        }
         assert_non_null(shape(t, "nav2_msgs/srv/ClearEntireCostmap_Asked"));
         assert_non_null(shape(t, "lifecycle_msgs/srv/GetState_Answered"));
         ros2_types_destroy(t);
