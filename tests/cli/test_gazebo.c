@@ -103,6 +103,40 @@ static void the_world_is_what_is_written(void **state)
     assert_string_equal(p.text, file);
     free(file);
     bench_free(&p);
+    // No model has the name of another one, whatever the boxes are called.
+    char words[300];
+    snprintf(words, sizeof words, "map sdf %s",
+             bench_file(
+                 &b, "clash.yaml",
+                 "name: clash\nbounds: [0, 0, 6, 6]\nstart: {x: 1.5, y: 1.5, yaw: 0}\n"
+                 "robot: {radius_m: 0.22, wheel_radius_m: 0.08, track_m: 0.34, speed_max_mps: 0.6, "
+                 "reverse_max_mps: 0.3, yaw_rate_max_radps: 1.5, accel_max_mps2: 1, "
+                 "brake_max_mps2: 2, yaw_accel_max_radps2: 4}\n"
+                 "battery: {initial_pct: 100, idle_pct_per_s: 0.01, motion_pct_per_m: 0.2, "
+                 "charge_pct_per_s: 1}\n"
+                 "lidar: {beams: 72, angle_min: -3.14159, angle_max: 3.14159, range_min: 0.05, "
+                 "range_max: 8, hz: 10, noise_m: 0.01}\n"
+                 "zones:\n  - {id: west, names: {zh: [西], en: [west]}, "
+                 "polygon: [[0, 0], [3, 0], [3, 6], [0, 6]], target: {x: 1.5, y: 3, yaw: 0}}\n"
+                 "charger: {pose: {x: 0.75, y: 5, yaw: 3.14}, contact_m: 0.12}\n"
+                 "map:\n  resolution_m: 0.05\n  boxes:\n"
+                 "    - {id: robot, x: 3, y: 0.05, sx: 6, sy: 0.1, kind: wall}\n"
+                 "    - {id: zone_west, x: 3, y: 5.95, sx: 6, sy: 0.1, kind: wall}\n"
+                 "    - {id: box_robot, x: 0.05, y: 3, sx: 0.1, sy: 6, kind: wall}\n"
+                 "    - {id: ground, x: 5.95, y: 3, sx: 0.1, sy: 6, kind: wall}\nobjects: []\n"));
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 0);
+    static const char *const once[] = {"robot",         "box_robot", "box_box_robot", "zone_west",
+                                       "box_zone_west", "ground",    "box_ground"};
+    for (size_t i = 0; i < sizeof once / sizeof once[0]; i++) {
+        char model[64];
+        snprintf(model, sizeof model, "<model name=\"%s\">", once[i]);
+        const char *found = strstr(p.text, model);
+        if (!found || strstr(found + 1, model)) {
+            fail_msg("%s: not once", model);
+        }
+    }
+    bench_free(&p);
     bench_must_fail(&b, "map sdf tabletop", 2, "has no wheels");
     bench_must_fail(&b, "map sdf", 2, "sdf WORLD");
 }

@@ -119,6 +119,37 @@ static void it_starts_in_a_narrow_place_too(void **state)
     import();
 }
 
+// The corners of one that lies aslant are no round numbers; its zone is within it all the same.
+static void a_map_aslant_becomes_a_world(void **state)
+{
+    (void)state;
+    static const char *const yaws[] = {"0.3", "-0.7", "1.234567891", "3.1"};
+    for (size_t i = 0; i < sizeof yaws / sizeof yaws[0]; i++) {
+        char words[300];
+        FILE *f = fopen(in_bench("room.yaml"), "we");
+        assert_non_null(f);
+        fprintf(f,
+                "image: room.pgm\nresolution: 0.1\norigin: [-1.05, -1.1, %s]\nnegate: 0\n"
+                "occupied_thresh: 0.65\nfree_thresh: 0.25\n",
+                yaws[i]);
+        fclose(f);
+        snprintf(words, sizeof words, "map import %s aslant%zu --json", in_bench("room.yaml"), i);
+        must(words, "imported");
+        // To Gazebo its walls are one model, for two of a name are none.
+        proc p;
+        snprintf(words, sizeof words, "map sdf aslant%zu", i);
+        bench_start(&b, &p, NULL, words);
+        bench_must_exit(&p, 0);
+        const char *walls = strstr(p.text, "<model name=\"walls\">");
+        assert_non_null(walls);
+        assert_null(strstr(walls + 1, "<model name=\"walls\">"));
+        assert_null(strstr(p.text, "<model name=\"map\">"));
+        const char *wall = strstr(walls, "<collision name=");
+        assert_true(wall && strstr(wall + 1, "<collision name=") < strstr(walls, "</model>"));
+        bench_free(&p);
+    }
+}
+
 static void a_map_becomes_a_world(void **state)
 {
     (void)state;
@@ -383,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_turned_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_raw_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_map_aslant_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),

@@ -7,6 +7,7 @@
 #include "cli/map/map.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LIDAR_Z_M   0.18
@@ -22,7 +23,9 @@
 #define ODOM_HZ     100
 
 static void write_systems(void);
+static bool is_wall_of_a_map(const pons_value *box);
 static void write_box(const pons_value *box);
+static void write_walls(const pons_value *boxes);
 static void write_mark(const char *name, const char *geometry, pons_pose2 at, const char *colour);
 static void write_zone(const pons_value *zone);
 static void write_robot(const pons_value *world);
@@ -54,10 +57,14 @@ int map_sdf(const char *name, pons_error *err)
             "  <world name=\"%s\">\n",
             pons_get_str(s.world, "name", ""), pons_get_str(s.world, "name", ""));
     write_systems();
-    json_array_foreach(pons_get(pons_get(s.world, "map"), "boxes"), i, v)
+    const pons_value *boxes = pons_get(pons_get(s.world, "map"), "boxes");
+    json_array_foreach(boxes, i, v)
     {
-        write_box(v);
+        if (!is_wall_of_a_map(v)) {
+            write_box(v);
+        }
     }
+    write_walls(boxes);
     json_array_foreach(pons_get(s.world, "zones"), i, v)
     {
         write_zone(v);
@@ -97,15 +104,34 @@ static void write_systems(void)
             "      </link>\n    </model>\n");
 }
 
+static bool is_wall_of_a_map(const pons_value *box)
+{
+    return strcmp(pons_get_str(box, "id", ""), "map") == 0;
+}
+
+// A box's id, unless a model of ours is called so: a world with a name twice is none to Gazebo.
+static void box_name(const char *id, char *ret, size_t cap)
+{
+    static const char *const ours[] = {"robot", "ground", "sun", "charger_pad", "walls"};
+    bool taken = strncmp(id, "zone_", 5) == 0 || strncmp(id, "target_", 7) == 0 ||
+                 strncmp(id, "box_", 4) == 0;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        taken = taken || strcmp(id, ours[i]) == 0;
+    }
+    snprintf(ret, cap, "%s%s", taken ? "box_" : "", id);
+}
+
 static void write_box(const pons_value *b)
 {
+    char name[128];
+    box_name(pons_get_str(b, "id", ""), name, sizeof name);
     const pons_pose2 at = pose_of(b);
     const bool wall = strcmp(pons_get_str(b, "kind", "wall"), "wall") == 0;
     const double sx = pons_get_num(b, "sx", 0), sy = pons_get_num(b, "sy", 0),
                  high = pons_get_num(b, "height_m", wall ? WALL_M : FURNITURE_M);
     cli_out("    <model name=\"%s\">\n      <static>true</static>\n"
             "      <pose>%.4f %.4f %.4f 0 0 %.6f</pose>\n      <link name=\"link\">\n",
-            pons_get_str(b, "id", ""), at.x, at.y, 0.5 * high, at.yaw);
+            name, at.x, at.y, 0.5 * high, at.yaw);
     for (int i = 0; i < 2; i++) {
         const char *what = i ? "visual" : "collision";
         cli_out(
@@ -114,6 +140,38 @@ static void write_box(const pons_value *b)
             what, what, sx, sy, high, what);
     }
     cli_out("      </link>\n    </model>\n");
+}
+
+// What a robot's map has: many boxes without names of their own, in one model.
+static void write_walls(const pons_value *boxes)
+{
+    bool any = false;
+    size_t i;
+    json_t *b;
+    json_array_foreach(boxes, i, b)
+    {
+        const pons_pose2 at = pose_of(b);
+        const double high = pons_get_num(b, "height_m", WALL_M);
+        if (!is_wall_of_a_map(b)) {
+            continue;
+        }
+        if (!any) {
+            cli_out("    <model name=\"walls\">\n      <static>true</static>\n"
+                    "      <link name=\"link\">\n");
+        }
+        any = true;
+        for (int k = 0; k < 2; k++) {
+            const char *what = k ? "visual" : "collision";
+            cli_out(
+                "        <%s name=\"%s_%zu\"><pose>%.4f %.4f %.4f 0 0 %.6f</pose><geometry><box>"
+                "<size>%.4f %.4f %.4f</size></box></geometry></%s>\n",
+                what, what, i, at.x, at.y, 0.5 * high, at.yaw, pons_get_num(b, "sx", 0),
+                pons_get_num(b, "sy", 0), high, what);
+        }
+    }
+    if (any) {
+        cli_out("      </link>\n    </model>\n");
+    }
 }
 
 static void write_mark(const char *name, const char *geometry, pons_pose2 at, const char *colour)
