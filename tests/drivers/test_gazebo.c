@@ -218,11 +218,19 @@ static void test_what_is_missing_is_named_and_passes(void **unused)
     (void)unused;
     static const struct {
         const char *word, *line, *back;
-    } all[] = {{"mute odom", "/model/robot/odometry: nothing comes any more", "unmute odom"},
-               {"mute scan", "/model/robot/scan: nothing comes any more", "unmute scan"},
-               {"spoil odom", "/model/robot/odometry: it is no number", "unspoil odom"},
-               {"mute clock", "/clock: nothing comes any more", "unmute clock"},
-               {"pause", "house: the world is paused", "run"}};
+    } all[] = {
+        {"mute odom", "/model/robot/odometry: nothing comes any more", "unmute odom"},
+        {"mute scan", "/model/robot/scan: nothing comes any more", "unmute scan"},
+        {"spoil odom", "/model/robot/odometry: it is no number", "unspoil odom"},
+        {"spoil scan", "/model/robot/scan: it is no number", "unspoil scan"},
+        {"spoil empty", "/model/robot/scan: it is no number", "unspoil empty"},
+        {"shift odom -2", "/model/robot/odometry: its time goes back", "shift odom 0"},
+        {"shift scan -2", "/model/robot/scan: its time goes back", "shift scan 0"},
+        {"shift odom 1e6", "/model/robot/odometry: its stamps are not by /clock", "shift odom 0"},
+        {"shift scan -1e6", "/model/robot/scan: its stamps are not by /clock", "shift scan 0"},
+        {"shift scan 1e10", "/model/robot/scan: its stamps are not by /clock", "shift scan 0"},
+        {"mute clock", "/clock: nothing comes any more", "unmute clock"},
+        {"pause", "house: the world is paused", "run"}};
     pons_autovalue world = house_world();
     server *s = serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
@@ -240,6 +248,86 @@ static void test_what_is_missing_is_named_and_passes(void **unused)
     until_lacks(robot, "");
     assert_true(ops->time_ns(robot) > before);
     ops->close(robot);
+    unserve(s);
+}
+
+// What never comes, as it is another type, is told so.
+static void test_another_type_is_told(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", "--wrong", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "/model/robot/scan: another type is published there");
+    ops->close(robot);
+    unserve(s);
+    s = serve(world, (const char *const[]){"--free", NULL}, "");
+    say(s, "spoil battery");
+    robot = open_free(s, world);
+    until_lacks(robot, "/model/robot/battery/battery/state: it is no number");
+    say(s, "unspoil battery");
+    until_lacks(robot, "");
+    ops->close(robot);
+    unserve(s);
+}
+
+static bool same_scan(const pons_scan *a, const pons_scan *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++) {
+        same = fabsf(a->ranges[i] - b->ranges[i]) < 0.1f || !isfinite(a->ranges[i]) ||
+               !isfinite(b->ranges[i]);
+    }
+    return same;
+}
+
+// Of a lidar with rows the level one counts: the floor that the others see is no obstacle, and no beam is where it
+// does not look.
+static void test_a_lidar_with_rows(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    pons_scan flat = {.n = 0}, rows = {.n = 0};
+    until_lacks(robot, "");
+    assert_true(ops->scan(robot, &flat));
+    say(s, "rows 5");
+    const int64_t then = ops->time_ns(robot);
+    for (int i = 0; i < WAIT_MS / 10 && !(rows.n > 0 && rows.stamp_ns > then + PONS_NS_PER_S);
+         i++) {
+        ops->scan(robot, &rows);
+        nap();
+    }
+    assert_true(rows.stamp_ns > then + PONS_NS_PER_S);
+    assert_true(same_scan(&flat, &rows));
+    ops->close(robot);
+    unserve(s);
+}
+
+// A service that never answers holds nothing but itself: velocities go out, the keeper is minded, and the driver closes.
+static void test_a_service_that_never_answers(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    pons_error err = PONS_ERROR_INIT;
+    until_lacks(robot, "");
+    say(s, "hang");
+    pons_autovalue box =
+        pons_object("id", json_string("box"), "x", json_real(3.0), "y", json_real(1.6), "sx",
+                    json_real(0.2), "sy", json_real(0.2), NULL);
+    assert_int_equal(ops->spawn(robot, box, &err), PONS_OK);
+    for (int i = 0; i < 40; i++) { // longer than a question is asked
+        ops->write_velocity(robot, (pons_twist2){i % 2 ? 0.25 : 0.125, 0.5});
+        expect(s, i % 2 ? "cmd 0.25 0.5" : "cmd 0.125 0.5");
+        nap();
+    }
+    until_lacks(robot, "");
+    say(s, "unhang");
+    ops->close(robot);
+    expect(s, "cmd 0 0");
     unserve(s);
 }
 
@@ -370,6 +458,23 @@ static pid_t keeper(void)
     return 0;
 }
 
+// One that is killed is started anew, so this is for a moment only: they are killed until it is seen.
+static void kill_keepers_until_lacked(void *robot)
+{
+    for (int i = 0; i < WAIT_MS / 10; i++) {
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        kill(keeper(), SIGKILL);
+        for (int k = 0; k < 20; k++) {
+            if (ops->outside->lacks(robot, why) &&
+                strstr(why, "/model/robot/cmd_vel: its keeper is not there yet")) {
+                return;
+            }
+            poll(NULL, 0, 1);
+        }
+    }
+    fail_msg("it drives without a keeper");
+}
+
 static void test_it_does_not_drive_without_a_keeper(void **unused)
 {
     (void)unused;
@@ -379,13 +484,30 @@ static void test_it_does_not_drive_without_a_keeper(void **unused)
     until_lacks(robot, "");
     const pid_t first = keeper();
     assert_true(first > 0);
-    assert_int_equal(kill(first, SIGKILL), 0);
-    until_lacks(robot, "/model/robot/cmd_vel: its keeper is not there yet");
+    kill_keepers_until_lacked(robot);
     until_lacks(robot, ""); // another one
     const pid_t next = keeper();
     assert_true(next > 0 && next != first);
     ops->close(robot);
     assert_int_equal(kill(next, 0), -1); // and it does not outlive an orderly end
+    unserve(s);
+}
+
+// One that hangs would stop nothing: it is as if it were not there, and another one takes its place.
+static void test_a_keeper_that_hangs_is_none(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = house_world();
+    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    void *robot = open_free(s, world);
+    until_lacks(robot, "");
+    const pid_t first = keeper();
+    assert_true(first > 0);
+    assert_int_equal(kill(first, SIGSTOP), 0);
+    until_lacks(robot, "/model/robot/cmd_vel: its keeper is not there yet");
+    until_lacks(robot, "");
+    assert_int_equal(kill(first, 0), -1);
+    ops->close(robot);
     unserve(s);
 }
 
@@ -515,11 +637,15 @@ int main(int argc, char **argv)
                                   .battery_pct = 0.01};
     static const struct CMUnitTest own[] = {
         cmocka_unit_test(test_what_is_missing_is_named_and_passes),
+        cmocka_unit_test(test_another_type_is_told),
+        cmocka_unit_test(test_a_lidar_with_rows),
+        cmocka_unit_test(test_a_service_that_never_answers),
         cmocka_unit_test(test_a_server_that_dies),
         cmocka_unit_test(test_velocities_end_with_who_asks),
         cmocka_unit_test(test_a_robot_whose_driver_is_killed_stands),
         cmocka_unit_test(test_a_robot_whose_driver_hangs_stands_until_it_goes_on),
         cmocka_unit_test(test_it_does_not_drive_without_a_keeper),
+        cmocka_unit_test(test_a_keeper_that_hangs_is_none),
         cmocka_unit_test(test_a_bumper_lets_nothing_press_on),
         cmocka_unit_test(test_an_empty_battery_does_not_drive),
         cmocka_unit_test(test_without_a_server),

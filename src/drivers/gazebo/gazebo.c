@@ -47,8 +47,10 @@
 #define CLOCK_OLD_NS   PONS_NS_PER_S
 #define OPEN_NS        (5 * PONS_NS_PER_S) // for the first senses, when pons has the clock
 #define SERVICE_MS     1000
-#define ASK_MS         500                   // then a question is asked again: answers get lost
-#define STEP_MAX       10000                 // iterations at once
+#define ASK_MS         500           // then a question is asked again: answers get lost
+#define STEP_MAX       10000         // iterations at once
+#define NEVER_S        1e9           // what is this old counts, too
+#define TYPES_NS       PONS_NS_PER_S // between looks at what else is published where nothing comes
 #define OPEN_STEP_NS   (10 * PONS_NS_PER_MS) // of robot time, until the first senses have come
 
 static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
@@ -59,6 +61,7 @@ static int start(robot *r, pons_error *err);
 static int wait_for_senses(robot *r, pons_error *err);
 static void *run_writer(void *arg);
 static void *run_courier(void *arg);
+static void look_at_types(robot *r);
 static void carry(robot *r);
 static void publish(robot *r);
 
@@ -118,13 +121,16 @@ static int robot_spawn(void *self, const pons_value *what, pons_error *err)
 static const char *sense_lacks(robot *r, sense s, double limit_s, int64_t host_ns)
 {
     const heard *h = &r->heard[s];
+    static const char *const words[] = {[NO_NUMBER] = "it is no number",
+                                        [TIME_BACK] = "its time goes back",
+                                        [OTHER_CLOCK] = "its stamps are not by /clock",
+                                        [OTHER_TYPE] = "another type is published there"};
     const int64_t ns = atomic_load_explicit(&h->ns, memory_order_relaxed);
+    const int bad = atomic_load_explicit(&h->bad, memory_order_relaxed);
     if (ns && host_ns - ns < (int64_t)(limit_s * 1e9)) {
         return NULL;
     }
-    return atomic_load_explicit(&h->bad, memory_order_relaxed) ? "it is no number"
-           : ns                                                ? "nothing comes any more"
-                                                               : "nothing has come yet";
+    return bad != NO_FAULT ? words[bad] : ns ? "nothing comes any more" : "nothing has come yet";
 }
 
 // Only atomics and a copy: the safety thread asks too.
@@ -148,12 +154,11 @@ static bool robot_lacks(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
         what = r->c.odom;
     } else if ((why = sense_lacks(r, SCAN, r->c.scan_s + more_s, now))) {
         what = r->c.scan;
-    } else if (*r->c.battery &&
-               !atomic_load_explicit(&r->heard[BATTERY].ns, memory_order_relaxed)) {
-        what = r->c.battery, why = "nothing has come yet";
+    } else if (*r->c.battery && (why = sense_lacks(r, BATTERY, NEVER_S, now))) {
+        what = r->c.battery; // its first word is waited for
     } else if (!atomic_load_explicit(&r->listened, memory_order_relaxed)) {
         what = r->c.cmd_vel, why = "nobody subscribes to it";
-    } else if (!r->c.steps && !atomic_load_explicit(&r->keep.ready, memory_order_relaxed)) {
+    } else if (!r->c.steps && !gazebo_keep_ready(&r->keep, now)) {
         what = r->c.cmd_vel, why = "its keeper is not there yet";
     }
     if (!why) {
@@ -430,12 +435,45 @@ static void publish(robot *r)
     }
 }
 
+// Where a sense has never come: another type never does, and nobody would say so.
+static void look_at_types(robot *r)
+{
+    const struct {
+        sense s;
+        gazebo_topic what;
+        const char *topic;
+    } all[] = {{ODOM, GAZEBO_ODOM, r->c.odom},
+               {SCAN, GAZEBO_SCAN, r->c.scan},
+               {BATTERY, GAZEBO_BATTERY, r->c.battery},
+               {CLOCK, GAZEBO_CLOCK, "/clock"}};
+    const int64_t now = pons__host_now();
+    if (now - r->looked_ns < TYPES_NS) {
+        return;
+    }
+    r->looked_ns = now;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        heard *h = &r->heard[all[i].s];
+        char type[128];
+        if (atomic_load(&h->ns) || !*all[i].topic) {
+            continue;
+        }
+        const bool other = gazebo_wire_other(r->wire, all[i].what, all[i].topic, type, sizeof type);
+        int was = other ? NO_FAULT : OTHER_TYPE;
+        const bool news =
+            atomic_compare_exchange_strong(&h->bad, &was, other ? OTHER_TYPE : NO_FAULT);
+        if (news && other) {
+            pons_log(PONS_LOG_WARN, MODULE, "%s is published as %s", all[i].topic, type);
+        }
+    }
+}
+
 // With `clock: pons` it carries nothing: `step` does, so that what was asked is there in the next one.
 static void *run_courier(void *arg)
 {
     robot *r = arg;
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
         atomic_store(&r->listened, gazebo_wire_listened(r->wire));
+        look_at_types(r);
         if (!r->c.steps) {
             gazebo_keep_mind(&r->keep);
             carry(r);

@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #define MODULE   "gazebo"
-#define AGAIN_NS PONS_NS_PER_S // between two starts
+#define AGAIN_NS PONS_NS_PER_S       // between two starts
+#define HANGS_NS (3 * PONS_NS_PER_S) // without a word; then it is ended
 
 static bool say(gazebo_keep *k, char word);
+static void hear(gazebo_keep *k);
 static int begin(gazebo_keep *k, pons_error *err);
 static void end(gazebo_keep *k);
 
@@ -45,25 +47,47 @@ int gazebo_keep_open(gazebo_keep *k, const void *of, const char *partition, cons
 
 void gazebo_keep_beat(gazebo_keep *k, bool moves)
 {
+    hear(k); // what a dead one has said does not count any more
     if (!say(k, moves ? GAZEBO_KEEPER_MOVES : GAZEBO_KEEPER_STANDS)) {
         atomic_store(&k->gone, true);
-        atomic_store(&k->ready, false);
+        atomic_store(&k->heard, false);
     }
 }
 
-void gazebo_keep_mind(gazebo_keep *k)
+// Whoever beats hears it too, for who minds may wait long for a service.
+static void hear(gazebo_keep *k)
 {
     char word;
     ssize_t n = -1;
     pthread_mutex_lock(&k->mtx);
     while (k->fd >= 0 && (n = recv(k->fd, &word, 1, MSG_DONTWAIT)) > 0) {
-        atomic_store(&k->ready, word == GAZEBO_KEEPER_HEARD);
+        atomic_store(&k->heard, word == GAZEBO_KEEPER_HEARD);
+        atomic_store(&k->said_ns, pons__host_now());
     }
     if (k->fd >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
         atomic_store(&k->gone, true);
+        atomic_store(&k->heard, false);
     }
     pthread_mutex_unlock(&k->mtx);
-    if (atomic_load(&k->gone) && pons__host_now() >= k->again_ns) {
+}
+
+bool gazebo_keep_ready(gazebo_keep *k, int64_t host_ns)
+{
+    return atomic_load_explicit(&k->heard, memory_order_relaxed) &&
+           host_ns - atomic_load_explicit(&k->said_ns, memory_order_relaxed) <
+               GAZEBO_KEEPER_HANGS_MS * PONS_NS_PER_MS;
+}
+
+void gazebo_keep_mind(gazebo_keep *k)
+{
+    hear(k);
+    // One that hangs would not stop the robot either. A new one is given time to begin.
+    const int64_t now = pons__host_now(), said_ns = atomic_load(&k->said_ns);
+    const bool hangs = now - said_ns > HANGS_NS && now - k->again_ns > HANGS_NS;
+    if ((atomic_load(&k->gone) || hangs) && now >= k->again_ns) {
+        if (hangs && k->pid > 0) {
+            kill(k->pid, SIGKILL);
+        }
         end(k);
         (void)begin(k, NULL); // later again; meanwhile the robot stands
     }
@@ -130,7 +154,7 @@ static int begin(gazebo_keep *k, pons_error *err)
 static void end(gazebo_keep *k)
 {
     pthread_mutex_lock(&k->mtx);
-    atomic_store(&k->ready, false);
+    atomic_store(&k->heard, false);
     if (k->fd >= 0) {
         close(k->fd);
         k->fd = -1;

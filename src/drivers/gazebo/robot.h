@@ -15,9 +15,18 @@
 
 typedef enum sense { ODOM, SCAN, BATTERY, CLOCK, SENSES } sense;
 
+// Why the newest message of a sense was left out.
+typedef enum fault {
+    NO_FAULT,
+    NO_NUMBER,
+    TIME_BACK,   // its stamp is not behind the one before
+    OTHER_CLOCK, // its stamp is far from /clock
+    OTHER_TYPE   // somebody publishes another type there, and nobody the right one
+} fault;
+
 typedef struct heard { // host times; 0: never
     _Atomic int64_t ns;
-    _Atomic bool bad; // the newest was no number
+    _Atomic int bad; // fault
 } heard;
 
 typedef struct order { // of one obstacle: what the courier still has to make true
@@ -50,7 +59,11 @@ typedef struct robot {
     bool charge_asked;                     // courier's: what was told last
     pons_pose2 truth;                      // [sim.step_lock]
     bool has_odom;                         // [sim.step_lock]
-    pons_scan scan; // [sim.step_lock] one that is newer than the odometry; n 0: none
+    pons_scan scan;    // [sim.step_lock] one that is newer than the odometry; n 0: none
+    int64_t scan_ns;   // [sim.step_lock] stamp of the newest good one
+    bool has_scan;     // [sim.step_lock]
+    bool has_share;    // transport's: it was said that the battery may be a share
+    int64_t looked_ns; // courier's: host time at which types were looked at
 } robot;
 
 // What is called with what the transport brings.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace msgs = ignition::msgs;
 using ignition::transport::Node;
@@ -24,9 +25,12 @@ struct Gate {
     gazebo_ears ears;
 };
 
+// -1: no simulation has run so long.
 int64_t nanoseconds(const msgs::Time &t)
 {
-    return t.sec() * INT64_C(1000000000) + t.nsec();
+    const int64_t second = 1000000000;
+    const bool good = t.sec() >= 0 && t.sec() <= second && t.nsec() >= 0 && t.nsec() < second;
+    return good ? t.sec() * second + t.nsec() : -1;
 }
 
 double yaw_of(const msgs::Quaternion &q)
@@ -44,13 +48,22 @@ void tell(const gazebo_ears &e, const msgs::Odometry &m)
 
 void tell(const gazebo_ears &e, const msgs::LaserScan &m)
 {
+    const size_t all = (size_t)m.ranges_size();
+    const size_t rows = m.vertical_count() > 1 ? m.vertical_count() : 1;
+    size_t n = rows > 1 ? m.count() : all, row = 0;
+    if (n * rows != all) {
+        n = 0; // nobody knows which is which
+    } else if (rows > 1 && m.vertical_angle_step() > 0) {
+        const double level = std::round(-m.vertical_angle_min() / m.vertical_angle_step());
+        row = !(level > 0) ? 0 : level < (double)rows ? (size_t)level : rows - 1;
+    }
     const gazebo_scan s = {nanoseconds(m.header().stamp()),
                            m.angle_min(),
                            m.angle_step(),
                            m.range_min(),
                            m.range_max(),
-                           (size_t)m.ranges_size(),
-                           m.ranges().data()};
+                           n,
+                           m.ranges().data() + row * n};
     e.scan(e.user, &s);
 }
 
@@ -172,6 +185,42 @@ bool gazebo_wire_hear(gazebo_wire *w, gazebo_topic what, const char *topic)
     } catch (const std::exception &) {
     }
     return false;
+}
+
+static std::string type_of(gazebo_topic what)
+{
+    switch (what) {
+    case GAZEBO_ODOM:
+        return msgs::Odometry().GetTypeName();
+    case GAZEBO_SCAN:
+        return msgs::LaserScan().GetTypeName();
+    case GAZEBO_BATTERY:
+        return msgs::BatteryState().GetTypeName();
+    case GAZEBO_CLOCK:
+        return msgs::Clock().GetTypeName();
+    default:
+        return "";
+    }
+}
+
+bool gazebo_wire_other(gazebo_wire *w, gazebo_topic what, const char *topic, char *ret, size_t cap)
+{
+    try {
+        std::vector<ignition::transport::MessagePublisher> all;
+        const std::string type = type_of(what);
+        bool other = false;
+        w->node.TopicInfo(topic, all);
+        for (const auto &p : all) {
+            if (p.MsgTypeName() == type) {
+                return false;
+            }
+            std::snprintf(ret, cap, "%s", p.MsgTypeName().c_str());
+            other = true;
+        }
+        return other;
+    } catch (const std::exception &) {
+        return false;
+    }
 }
 
 bool gazebo_wire_drive(gazebo_wire *w, const char *topic)

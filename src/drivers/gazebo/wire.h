@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 typedef struct gazebo_odom {
-    int64_t stamp_ns; // simulated time, as everywhere here
+    int64_t stamp_ns; // simulated time, as everywhere here; -1: one that cannot be
     double x, y, yaw; // in odom
     double v, w;      // in base
 } gazebo_odom;
@@ -24,7 +24,7 @@ typedef struct gazebo_odom {
 typedef struct gazebo_scan {
     int64_t stamp_ns;
     double angle_min, angle_step, range_min, range_max;
-    size_t n;
+    size_t n;             // of a lidar with several rows those of the most level one
     const double *ranges; // lives only for the call; infinite: nothing was met
 } gazebo_scan;
 
@@ -56,6 +56,8 @@ gazebo_wire *gazebo_wire_open(const char *partition, const gazebo_ears *ears, ch
                               size_t why_size);
 void gazebo_wire_close(gazebo_wire *w); // NULL-safe; nothing is heard any more when it returns
 bool gazebo_wire_hear(gazebo_wire *w, gazebo_topic what, const char *topic);
+// Somebody publishes another type there, which never comes, and nobody the right one: which.
+bool gazebo_wire_other(gazebo_wire *w, gazebo_topic what, const char *topic, char *ret, size_t cap);
 bool gazebo_wire_drive(gazebo_wire *w, const char *topic); // where velocities go
 void gazebo_wire_twist(gazebo_wire *w, double v, double w_radps);
 bool gazebo_wire_listened(gazebo_wire *w); // somebody hears the velocities

@@ -9,8 +9,8 @@
 //     no byte for 300 ms from one whose robot moves       zero, until it says something, for a second at most
 //     bye                                                 the robot stands: it ends
 //
-// It is a publisher from the first, for finding each other takes a while, and says whether it is heard; until
-// then the driver does not drive. Zero is said more than once, for the dead process's last word may be on its
+// It is a publisher from the first, for finding each other takes a while, and says again and again whether it is heard;
+// without that the driver does not drive. Zero is said more than once, for the dead process's last word may be on its
 // way; not for longer, for the next body's word counts then. Signals that end a session do not end it.
 #include "drivers/gazebo/keeper.h"
 
@@ -32,6 +32,7 @@ typedef struct keeper {
     gazebo_wire *wire;
     int64_t beat_ns;  // host time of the newest byte,
     int64_t moved_ns; // and of the newest that says that the robot moves; 0: none
+    int64_t said_ns;  // host time of its own newest word
     bool moves, heard;
 } keeper;
 
@@ -96,10 +97,13 @@ static void look(keeper *k)
         gazebo_wire_twist(k->wire, 0.0, 0.0);
         k->moves = quiet_ns < (GAZEBO_KEEPER_QUIET_MS + HELD_MOST_MS) * PONS_NS_PER_MS;
     }
+    const int64_t now = pons__host_now();
     const bool heard = gazebo_wire_listened(k->wire);
-    if (heard != k->heard) {
+    if (heard != k->heard || now - k->said_ns >= GAZEBO_KEEPER_ALIVE_MS * PONS_NS_PER_MS) {
         const char word = heard ? GAZEBO_KEEPER_HEARD : GAZEBO_KEEPER_UNHEARD;
-        k->heard =
-            send(STDIN_FILENO, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? heard : k->heard;
+        if (send(STDIN_FILENO, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) {
+            k->heard = heard;
+            k->said_ns = now;
+        }
     }
 }

@@ -1,13 +1,14 @@
 // peer.cc - what a Gazebo server with our world says and hears, without Gazebo: the same topics, services and
 // message types over Ignition Transport, with the kinematic robot's motion and rays behind them.
 //
-//     peer WORLD.yaml [--free] [--stay] [--start X Y YAW] [--seed N] [--battery PCT]
+//     peer WORLD.yaml [--free] [--stay] [--start X Y YAW] [--seed N] [--battery PCT] [--wrong]
 //
 // It shares nothing with the driver but the library: messages are made and read here by their C++ classes.
 // As Gazebo does, it obeys the last velocity for ever, says nothing of odometry and scans while it is
 // paused, begins paused (--free: running, in real time), and answers `create` before it has created.
-// Standard input has words of the test: pause, run, mute WHAT, unmute WHAT, spoil odom, unspoil odom,
-// reset, touch X Y, quit; standard output says `ready`, and `cmd V W` whenever the velocity changes.
+// --wrong: its scans are of another type. Standard input has words of the test: pause, run, mute WHAT, unmute WHAT, spoil WHAT
+// and unspoil WHAT (odom, scan, empty: a scan without beams, battery, share: the battery from 0 to 1), shift WHAT S (stamps of
+// odom or scan, by seconds), rows N (of the lidar), hang and unhang (`create` is answered by nobody), reset, touch X Y, quit; standard output says `ready`, and `cmd V W` whenever the velocity changes.
 #include "pons/clock.h"
 #include "pons/drivers.h"
 #include "pons/yaml.h"
@@ -44,7 +45,8 @@ struct Change { // of the world, at the beginning of the next iteration
 class Peer
 {
   public:
-    Peer(const pons_value *world, const pons_value *config) : name(pons_get_str(world, "name", "w"))
+    Peer(const pons_value *world, const pons_value *config, bool wrong)
+        : name(pons_get_str(world, "name", "w")), wrong(wrong)
     {
         pons_error err = PONS_ERROR_INIT;
         if (ops->open(world, config, &robot, &err) < 0) {
@@ -53,7 +55,8 @@ class Peer
         }
         const std::string m = "/model/robot", w = "/world/" + name;
         odom = node.Advertise<msgs::Odometry>(m + "/odometry");
-        scan = node.Advertise<msgs::LaserScan>(m + "/scan");
+        scan = wrong ? node.Advertise<msgs::Clock>(m + "/scan")
+                     : node.Advertise<msgs::LaserScan>(m + "/scan");
         battery = node.Advertise<msgs::BatteryState>(m + "/battery/battery/state");
         contacts = node.Advertise<msgs::Contacts>(m + "/contacts");
         clock = node.Advertise<msgs::Clock>("/clock");
@@ -109,8 +112,20 @@ class Peer
             muted.insert(what);
         } else if (verb == "unmute") {
             muted.erase(what);
-        } else if (verb == "spoil" || verb == "unspoil") {
-            spoilt = verb == "spoil";
+        } else if (verb == "spoil") {
+            spoilt.insert(what);
+        } else if (verb == "unspoil") {
+            spoilt.erase(what);
+        } else if (verb == "shift") {
+            double s;
+            in >> s;
+            (what == "odom" ? odom_shift_ns : scan_shift_ns) = (int64_t)(s * 1e9);
+        } else if (verb == "rows") {
+            rows = std::stoi(what);
+        } else if (verb == "hang") { // nobody answers, as in a server that stands still
+            node.UnadvertiseSrv("/world/" + name + "/create");
+        } else if (verb == "unhang") {
+            node.Advertise("/world/" + name + "/create", &Peer::on_create, this);
         } else if (verb == "reset") {
             epoch_ns = ops->time_ns(robot);
         } else if (verb == "touch") {
@@ -159,6 +174,11 @@ class Peer
         return muted.count(what) > 0;
     }
 
+    bool spoils(const char *what) const
+    {
+        return spoilt.count(what) > 0;
+    }
+
     void iterate() // [mtx]
     {
         for (const Change &c : changes) {
@@ -182,9 +202,9 @@ class Peer
     void say_odom(const pons_robot_state &s)
     {
         msgs::Odometry m;
-        put(m.mutable_header()->mutable_stamp(), sim(s.stamp_ns));
+        put(m.mutable_header()->mutable_stamp(), sim(s.stamp_ns) + odom_shift_ns);
         put(m.mutable_pose(), s.odom_from_base);
-        m.mutable_twist()->mutable_linear()->set_x(spoilt ? NAN : s.twist.v);
+        m.mutable_twist()->mutable_linear()->set_x(spoils("odom") ? NAN : s.twist.v);
         m.mutable_twist()->mutable_angular()->set_z(s.twist.w);
         if (!silent("odom")) {
             odom.Publish(m);
@@ -198,16 +218,28 @@ class Peer
             return;
         }
         scan_ns = s.stamp_ns;
+        if (wrong) {
+            scan.Publish(msgs::Clock());
+            return;
+        }
         msgs::LaserScan m;
-        put(m.mutable_header()->mutable_stamp(), sim(s.stamp_ns));
+        put(m.mutable_header()->mutable_stamp(), sim(s.stamp_ns) + scan_shift_ns);
         m.set_angle_min((double)s.angle_min);
         m.set_angle_step((double)s.angle_increment);
         m.set_angle_max((double)s.angle_min + (s.n - 1) * (double)s.angle_increment);
         m.set_range_min((double)s.range_min);
         m.set_range_max((double)s.range_max);
         m.set_count((uint32_t)s.n);
-        for (int i = 0; i < s.n; i++) {
-            m.add_ranges((double)s.ranges[i]);
+        if (rows >
+            1) { // from 30 degrees below to 30 above; all but the level one see nothing but a floor at 0.2 m
+            m.set_vertical_count((uint32_t)rows);
+            m.set_vertical_angle_min(-0.5);
+            m.set_vertical_angle_max(0.5);
+            m.set_vertical_angle_step(1.0 / (rows - 1));
+        }
+        for (int k = 0; k < rows * s.n && !spoils("empty"); k++) {
+            const bool level = k / s.n == rows / 2;
+            m.add_ranges(spoils("scan") ? NAN : level ? (double)s.ranges[k % s.n] : 0.2);
         }
         if (!silent("scan")) {
             scan.Publish(m);
@@ -218,7 +250,9 @@ class Peer
     {
         msgs::BatteryState m;
         put(m.mutable_header()->mutable_stamp(), sim(s.stamp_ns));
-        m.set_percentage(s.battery_pct);
+        m.set_percentage(spoils("battery") ? NAN
+                         : spoils("share") ? s.battery_pct / 100
+                                           : s.battery_pct);
         m.set_power_supply_status(s.battery == PONS_BATTERY_CHARGING ? msgs::BatteryState::CHARGING
                                   : s.battery == PONS_BATTERY_FULL
                                       ? msgs::BatteryState::FULL
@@ -342,14 +376,17 @@ class Peer
     const pons_robot_ops *ops = &pons_robot_kinematic;
     void *robot = nullptr;
     std::string name;
+    const bool wrong;
     std::mutex mtx;
     std::condition_variable woken;
-    bool running = false, quit = false, spoilt = false;
+    bool running = false, quit = false;
+    int rows = 1;
+    int64_t odom_shift_ns = 0, scan_shift_ns = 0;
     uint64_t steps = 0;
     int64_t scan_ns = -1, epoch_ns = 0;
     pons_twist2 was = {0, 0};
     std::vector<Change> changes;
-    std::set<std::string> muted, standing;
+    std::set<std::string> muted, spoilt, standing;
     Node::Publisher odom, scan, battery, contacts, clock, stats, poses;
     Node node;
 };
@@ -360,7 +397,7 @@ int main(int argc, char **argv)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_yaml *yaml = nullptr;
-    bool free_run = false, stay = false;
+    bool free_run = false, stay = false, wrong = false;
     pons_value *config = json_object();
     if (argc < 2 || pons_yaml_load(argv[1], &yaml, &err) < 0) {
         std::fprintf(stderr, "peer: %s\n", argc < 2 ? "which world?" : err.message);
@@ -372,6 +409,8 @@ int main(int argc, char **argv)
             free_run = true;
         } else if (a == "--stay") { // also when nobody speaks to it any more
             stay = true;
+        } else if (a == "--wrong") {
+            wrong = true;
         } else if (a == "--start" && i + 3 < argc) {
             json_object_set_new(config, "start",
                                 json_pack("{s:f,s:f,s:f}", "x", std::atof(argv[i + 1]), "y",
@@ -387,7 +426,7 @@ int main(int argc, char **argv)
         }
     }
     {
-        Peer peer(pons_yaml_value(yaml), config);
+        Peer peer(pons_yaml_value(yaml), config, wrong);
         std::printf("ready\n");
         std::fflush(stdout);
         fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);
