@@ -7,35 +7,39 @@
 // A complaint ("you are going too fast") makes it slower. What is faster, or a number, is an order alone: in a
 // statement ("it is still going faster", "it's at 80 %", "太慢了吗") it is no pace. A bare share needs its "speed".
 // "Faster" before a wish is a hurry ("快点，去厨房") and none of these: that is the intents' `urgent`.
+// Within a wish ("go slowly to the kitchen") manner.c finds it.
 // What only sets a limit ("slow down to 0.2 m/s", "at most 30 % of the speed") raises none: `at_most`.
-#include "policy/intents.h"
+#include "policy/pace.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-typedef enum kind { SLOWER, FASTER, NORMAL, PERCENT, MPS, TOO_FAST, TOO_SLOW } kind;
 
 typedef struct phrase {
     const char *before, *after; // of a number between them; after NULL: there is none
-    kind kind;
+    pons__pace_kind kind;
     double number; // PERCENT without a number: this; else its factor
 } phrase;
 
 #define WORD(text, kind)                                                                           \
     {                                                                                              \
-        text, NULL, kind, 0.0                                                                      \
+        text, NULL, PACE_##kind, 0.0                                                               \
     }
 #define SHARE(text, number)                                                                        \
     {                                                                                              \
-        text, NULL, PERCENT, number                                                                \
+        text, NULL, PACE_PERCENT, number                                                           \
     }
 #define OF(before, after, kind)                                                                    \
     {                                                                                              \
-        before, after, kind, 1.0                                                                   \
+        before, after, PACE_##kind, 1.0                                                            \
+    }
+#define TENTH(before, after)                                                                       \
+    {                                                                                              \
+        before, after, PACE_PERCENT, 10.0                                                          \
     }
 #define CM(before, after)                                                                          \
     {                                                                                              \
-        before, after, MPS, 0.01                                                                   \
+        before, after, PACE_MPS, 0.01                                                              \
     }
 
 // The first that fits as a whole: longer ones go before those that they begin with.
@@ -45,6 +49,13 @@ static const phrase phrases[] = {
     WORD("a little bit fast", TOO_FAST), WORD("太快", TOO_FAST), WORD("有点快", TOO_FAST), WORD("有点儿快", TOO_FAST),
     WORD("有一点快", TOO_FAST), WORD("有些快", TOO_FAST), WORD("快了", TOO_FAST), WORD("别太快", TOO_FAST),
     WORD("不要太快", TOO_FAST), WORD("别那么快", TOO_FAST), WORD("不要那么快", TOO_FAST), WORD("别这么快", TOO_FAST),
+    WORD("不要这么快", TOO_FAST), WORD("别开那么快", TOO_FAST), WORD("别走那么快", TOO_FAST), WORD("不要开那么快", TOO_FAST),
+    WORD("不要走那么快", TOO_FAST), WORD("别开太快", TOO_FAST), WORD("别走太快", TOO_FAST), WORD("别跑那么快", TOO_FAST),
+    WORD("don't go so fast", SLOWER), WORD("don't drive so fast", SLOWER), WORD("don't move so fast", SLOWER),
+    WORD("do not go so fast", SLOWER), WORD("do not drive so fast", SLOWER), WORD("don't go too fast", SLOWER),
+    WORD("don't drive too fast", SLOWER), WORD("do not go too fast", SLOWER), WORD("do not drive too fast", SLOWER),
+    WORD("not too fast", SLOWER), WORD("as slowly as you can", SLOWER), WORD("as slowly as possible", SLOWER),
+    WORD("as slow as possible", SLOWER),
     WORD("not so slow", FASTER), WORD("not that slow", FASTER), WORD("too slow", FASTER),
     WORD("a bit slow", FASTER), WORD("a little slow", FASTER), WORD("a little bit slow", FASTER),
     WORD("太慢了", TOO_SLOW), WORD("太慢", TOO_SLOW), WORD("有点慢了", TOO_SLOW), WORD("有点慢", TOO_SLOW),
@@ -60,6 +71,8 @@ static const phrase phrases[] = {
     WORD("速度慢点", SLOWER), WORD("速度慢些", SLOWER), WORD("慢慢", SLOWER), WORD("慢", SLOWER),
     WORD("faster", FASTER), WORD("speed up", FASTER), WORD("more quickly", FASTER), WORD("quicker", FASTER),
     WORD("别那么慢", FASTER), WORD("不要那么慢", FASTER), WORD("别这么慢", FASTER),
+    WORD("double speed", FASTER), WORD("double the speed", FASTER), WORD("double your speed", FASTER),
+    WORD("twice as fast", FASTER), WORD("双倍速度", FASTER), WORD("两倍速度", FASTER), WORD("加倍速度", FASTER),
     WORD("加快速度", FASTER), WORD("加快", FASTER), WORD("加速", FASTER), WORD("提高速度", FASTER),
     WORD("提速", FASTER), WORD("速度快一点", FASTER), WORD("速度快点", FASTER), WORD("速度快些", FASTER),
     WORD("快", FASTER),
@@ -93,6 +106,10 @@ static const phrase phrases[] = {
     OF("set speed to", "%", PERCENT), OF("set speed to", "percent", PERCENT), OF("set speed to", "m/s", MPS),
     OF("set the speed to", "m/s", MPS), OF("speed", "m/s", MPS), WORD("set the speed to normal", NORMAL),
     OF("速度", "%", PERCENT), OF("速度调到", "%", PERCENT), OF("以", "%的速度", PERCENT), OF("", "%速度", PERCENT),
+    TENTH("", "成速度"), TENTH("", "成的速度"), TENTH("以", "成速度"), TENTH("以", "成的速度"), TENTH("速度", "成"),
+    OF("max speed", "m/s", MPS), OF("maximum speed", "m/s", MPS), OF("speed limit", "m/s", MPS),
+    OF("max speed", "%", PERCENT), OF("maximum speed", "%", PERCENT), OF("最高速度", "米每秒", MPS),
+    OF("最高速度", "米/秒", MPS), OF("最高速度", "%", PERCENT),
     OF("速度百分之", "", PERCENT), OF("速度调到百分之", "", PERCENT), OF("以百分之", "的速度", PERCENT),
     OF("速度调到", "米每秒", MPS), OF("速度", "米每秒", MPS),
 };
@@ -101,11 +118,13 @@ static const phrase phrases[] = {
 static const char *const fillers[] = {
     "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "go", "drive", "move", "back to",
     "back at", "return to", "at", "from now on", "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "更", "再", "开", "走", "跑", "行驶",
-    "你", "要", "用", "以", "按", "到", "从现在起", "恢复", "恢复到",
+    "very", "really", "非常", "尽量", "的时候", "你", "要", "用", "以", "按", "到", "从现在起", "恢复", "恢复到",
 };
 // The same before a number that is a limit.
 static const char *const limiting[] = {
     "slow down to", "slow to", "reduce your speed to", "reduce the speed to", "reduce speed to", "at most",
+    "max speed", "maximum speed", "speed limit", "最高速度", "never go faster than", "never drive faster than",
+    "don't go faster than", "don't drive faster than", "do not go faster than", "do not drive faster than",
     "no faster than", "not faster than", "no more than", "不超过", "别超过", "不要超过", "最快", "最多", "至多", "减速到", "放慢到",
     "慢到", "降到", "降低到", "减慢到", "降速到",
 };
@@ -204,14 +223,6 @@ static bool asks(const pons__fold *f, size_t lo, size_t hi)
     return false;
 }
 
-// What was heard.
-typedef struct heard {
-    kind kind;
-    double number;
-    bool limits; // the number is a limit, of which nothing is raised
-    size_t rest; // where what else was said begins
-} heard;
-
 static bool sets_limit(const pons__fold *f, size_t lo, size_t hi)
 {
     bool limits = false;
@@ -222,23 +233,23 @@ static bool sets_limit(const pons__fold *f, size_t lo, size_t hi)
 }
 
 // Whether a phrase ends at `after` as an order does, or a complaint.
-static bool orders(const pons__fold *f, size_t after, const heard *h)
+static bool orders(const pons__fold *f, size_t after, const pons__heard *h)
 {
-    const bool hurries = h->kind == FASTER || h->kind == TOO_SLOW;
-    const bool complains = h->kind == TOO_FAST || h->kind == TOO_SLOW;
+    const bool hurries = h->kind == PACE_FASTER || h->kind == PACE_TOO_SLOW;
+    const bool complains = h->kind == PACE_TOO_FAST || h->kind == PACE_TOO_SLOW;
     return (!hurries || h->rest == f->n) && !(complains && asks(f, after, h->rest));
 }
 
 // statements: what is one is found as well.
 static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool statements,
-                 heard *ret)
+                 pons__heard *ret)
 {
     const size_t start = pos;
     bool stated = false; // by what stands before it
     for (;;) {           // a phrase may begin like a filler: it is tried first
         pos = pons__skip_spaces(f->s, pos, f->n);
         for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
-            const bool may_state = statements || phrases[i].kind == TOO_FAST;
+            const bool may_state = statements || phrases[i].kind == PACE_TOO_FAST;
             if (stated && !may_state) {
                 continue;
             }
@@ -260,10 +271,37 @@ static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool s
     }
 }
 
+bool pons__pace_find(const pons__intents *r, const pons__fold *f, size_t pos, pons__heard *ret)
+{
+    return find(r, f, pos, false, ret);
+}
+
+size_t pons__pace_phrase(const pons__fold *f, size_t pos, pons__heard *ret)
+{
+    size_t longest_end = pos;
+    for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
+        double number = 0.0;
+        const size_t after = end_of(&phrases[i], f, pos, &number);
+        if (after > longest_end) {
+            *ret = (pons__heard){phrases[i].kind, number, sets_limit(f, pos, after), after};
+            longest_end = after;
+        }
+    }
+    return longest_end > pos ? longest_end : 0;
+}
+
+size_t pons__pace_filler(const pons__intents *r, const pons__fold *f, size_t pos)
+{
+    bool states = false;
+    const size_t after = filler_at(r, f, pos, &states);
+    return states ? 0 : after;
+}
+
 bool pons__pace_stated(const pons__intents *r, const pons__fold *f)
 {
-    heard h;
-    return find(r, f, 0, true, &h) && h.rest == f->n && h.kind != PERCENT && h.kind != MPS;
+    pons__heard h;
+    return find(r, f, 0, true, &h) && h.rest == f->n && h.kind != PACE_PERCENT &&
+           h.kind != PACE_MPS;
 }
 
 // Where what follows a control word begins: "yes, …", of one that goes on also "resume at …" and 继续…, of a yes also
@@ -291,11 +329,21 @@ static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t
     return 0;
 }
 
-int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err)
+static int told(const pons__heard *h, pons_value *before, pons_value *rest, pons_value **ret,
+                pons_error *err)
 {
     static const char *const words[] = {"slower", "faster", "normal", "percent",
                                         "mps",    "slower", "faster"};
-    const pons__rules *rules = self;
+    *ret =
+        pons_object("word", json_string(words[h->kind]), "number", json_real(h->number), "at_most",
+                    h->limits ? json_true() : NULL, "before", before, "rest", rest, NULL);
+    return *ret ? PONS_OK
+                : pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
+}
+
+int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err)
+{
+    pons__rules *rules = self;
     pons__fold f;
     pons_value *valid = json_string(text);
     if (!valid) { // no UTF-8
@@ -305,21 +353,20 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
         return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }
-    heard h;
+    pons__heard h;
     size_t end = 0;
     bool may_be_whole = false;
+    char *wish = NULL;
     int rc = PONS_ENOTFOUND;
     const pons__intents *r = rules->base;
     const size_t behind = behind_control(r, &f, &end, &may_be_whole);
     const bool whole = may_be_whole && find(r, &f, 0, false, &h);
     if ((whole || (behind && find(r, &f, behind, false, &h))) && isfinite(h.number)) {
-        *ret =
-            pons_object("word", json_string(words[h.kind]), "number", json_real(h.number),
-                        "at_most", h.limits ? json_true() : NULL, "before",
-                        whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
-                        "rest", h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, NULL);
-        rc = *ret ? PONS_OK
-                  : pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
+        rc = told(&h, whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
+                  h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, ret, err);
+    } else if ((rc = pons__manner(rules, text, &f, &h, &wish)) == PONS_OK) {
+        rc = told(&h, NULL, json_string(wish), ret, err);
+        free(wish);
     }
     pons__fold_fini(&f);
     return rc;
