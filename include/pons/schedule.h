@@ -5,7 +5,8 @@
 //     M H D MON WDAY          five fields, as crontab(5) has them: "0 9 * * mon-fri", "*/15 8-18 * * *"
 //     every N[s|m|h|d]        from when it was made on, by elapsed time: "every 90m"; at least a minute
 //     at [DAY] H:MM           once: "at 9:00" (the next nine o'clock), "at tomorrow 9:00",
-//                             "at 2027-01-31 9:00"
+//                             "at mon 9:00" (the next Monday), "at next-mon 9:00" (the next
+//                             week's), "at 02-28 9:00" (the next one), "at 2027-01-31 9:00"
 //     in N[s|m|h|d]           once, so long after it was made: "in 10m"
 //
 // Fields and days are those of a time zone. A time that a zone skips (an hour in spring) is as much later; one that

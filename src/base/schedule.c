@@ -172,7 +172,41 @@ static int no_time(const char *text, pons_error *err)
                           text);
 }
 
-// "9:00", "tomorrow 9:00", "+2 9:00", "2027-01-31 9:00".
+// The day of "mon" or "next-mon" (of the week after this one, which begins with its Monday); -1: it is none.
+static int64_t read_weekday(const char *day, int64_t today_s, bool *ret_this_week)
+{
+    const bool next = strncmp(day, "next-", 5) == 0;
+    day += next ? 5 : 0;
+    const int64_t today =
+        (today_s / S_PER_DAY + 4) % 7; // Sunday is 0, and 1970 began with a Thursday
+    for (int i = 0; day_words[i]; i++) {
+        if (strcmp(day, day_words[i]) == 0) {
+            const int64_t monday_s = today_s - (today + 6) % 7 * S_PER_DAY;
+            *ret_this_week = !next;
+            return next ? monday_s + (7 + (i + 6) % 7) * (int64_t)S_PER_DAY
+                        : today_s + (i - today + 7) % 7 * S_PER_DAY;
+        }
+    }
+    return -1;
+}
+
+// The next day of "02-28", of which the clock is not over yet; -1: no year has it.
+static int64_t read_month_day(int mon, int d, int64_t today_s, int64_t clock_s, int64_t shown_s)
+{
+    const time_t t = (time_t)today_s;
+    struct tm now;
+    gmtime_r(&t, &now);
+    for (int i = 0; i <= 8; i++) { // from one 29th of February to another
+        struct tm tm = {.tm_year = now.tm_year + i, .tm_mon = mon - 1, .tm_mday = d};
+        const int64_t day_s = timegm(&tm);
+        if (tm.tm_mon == mon - 1 && tm.tm_mday == d && day_s + clock_s > shown_s) {
+            return day_s;
+        }
+    }
+    return -1;
+}
+
+// "9:00", "tomorrow 9:00", "+2 9:00", "mon 9:00", "next-mon 9:00", "02-28 9:00", "2027-01-31 9:00".
 static int read_at(const char *text, int64_t made_ms, const pons_zone *z, int64_t *ret,
                    pons_error *err)
 {
@@ -183,8 +217,17 @@ static int read_at(const char *text, int64_t made_ms, const pons_zone *z, int64_
     if (!alone && sscanf(text, "%15s %2d:%2d %c", day, &h, &m, &rest) != 3) {
         return no_time(text, err);
     }
+    if (h < 0 || h > 24 || m < 0 || m > 59 || (h == 24 && m > 0)) {
+        return no_time(text, err);
+    }
+    const int64_t clock_s = (int64_t)h * S_PER_H + (int64_t)m * S_PER_MINUTE;
     int64_t from_s = floor_day(shown_s);
-    if (strcmp(day, "tomorrow") == 0) {
+    bool this_week = false;
+    const int64_t week_day_s = read_weekday(day, from_s, &this_week);
+    if (week_day_s >= 0) {
+        const bool over = this_week && week_day_s + clock_s <= shown_s;
+        from_s = week_day_s + (over ? 7 * (int64_t)S_PER_DAY : 0);
+    } else if (strcmp(day, "tomorrow") == 0) {
         from_s += S_PER_DAY;
     } else if (sscanf(day, "+%4d%c", &ahead, &rest) == 1 && ahead >= 0 && ahead < DAYS_MAX) {
         from_s += (int64_t)ahead * S_PER_DAY;
@@ -193,15 +236,16 @@ static int read_at(const char *text, int64_t made_ms, const pons_zone *z, int64_
         struct tm tm = {.tm_year = y - 1900, .tm_mon = mon - 1, .tm_mday = d};
         from_s = timegm(&tm);
         if (tm.tm_mon != mon - 1 || tm.tm_mday != d) { // the 30th of February is another day
-            return no_time(text, err);
+            return pons_error_set(err, PONS_EINVAL, WHERE, "there is no day '%s'", day);
+        }
+    } else if (sscanf(day, "%2d-%2d%c", &mon, &d, &rest) == 2 && mon > 0 && d > 0) {
+        from_s = read_month_day(mon, d, from_s, clock_s, shown_s);
+        if (from_s < 0) {
+            return pons_error_set(err, PONS_EINVAL, WHERE, "there is no day '%s'", day);
         }
     } else if (*day && strcmp(day, "today") != 0) {
         return no_time(text, err);
     }
-    if (h < 0 || h > 24 || m < 0 || m > 59 || (h == 24 && m > 0)) {
-        return no_time(text, err);
-    }
-    const int64_t clock_s = (int64_t)h * S_PER_H + (int64_t)m * S_PER_MINUTE;
     int64_t at_s = pons_zone_unix_s(z, from_s + clock_s);
     if (alone && at_s <= made_s) { // the next nine o'clock
         at_s = pons_zone_unix_s(z, from_s + S_PER_DAY + clock_s);

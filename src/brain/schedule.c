@@ -315,7 +315,13 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
     pons_autovalue again = NULL;
     pons_error why = PONS_ERROR_INIT;
     pons_autovalue world = pons__places_world(b);
-    const int rc = ops->parse(b->opts.policy.self, text, world, &parsed, &why);
+    pons_autovalue pace =
+        NULL; // "go slowly to the kitchen": the pace is told when its time has come
+    const bool paced =
+        ops->pace && ops->pace(b->opts.policy.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
+    const char *wish = paced ? pons_get_str(pace, "rest", "") : text;
+    const int rc =
+        paced && !*wish ? PONS_OK : ops->parse(b->opts.policy.self, wish, world, &parsed, &why);
     pons__understood *u = pons__record_read(&pons__understood_record, rc >= 0 ? parsed : NULL);
     const bool control = u->control;
     pons__record_free(&pons__understood_record, u);

@@ -2,13 +2,16 @@
 //
 // A time stands before the wish or behind it, and says either when the wish is to be done or how often:
 //
-//     day      every day · daily · every monday and friday · on weekdays · today · tomorrow
-//              每天 · 每日 · 每周一三五 · 工作日 · 周末 · 今天 · 明天 · 后天
-//     clock    at 9 · at 9:30 pm · at noon          九点 · 9点半 · 下午三点一刻 · 21:30
-//     span     in 10 minutes · every 2 hours        十分钟后 · 每隔两小时 · 每半小时
+//     day      every day · daily · every monday and friday · on weekdays · every evening
+//              today · tonight · tomorrow morning · on monday · next monday · on february 28 · 2027-02-28
+//              每天 · 每晚 · 每周一三五 · 工作日 · 周末 · 今晚 · 明早 · 后天 · 周一 · 下周一 · 2月28日
+//     clock    at 9 · at 9:30 pm · half past 9 · at noon · at 9 and 17        九点 · 9点半 · 下午三点一刻 · 21:30
+//     span     in 10 minutes · in a week · every 2 hours                      十分钟后 · 每隔两小时 · 每半小时
 //
-// It becomes a schedule as pons/schedule.h reads it. A clock alone is the next one that shows so: hours are those of
-// 24 unless am, pm, 上午 or 下午 say otherwise. What is no time is left to be a wish: "wait 10 minutes" has none.
+// It becomes a schedule as pons/schedule.h reads it, which knows which days there are. A clock alone is the next one that
+// shows so: hours are those of 24 unless am, pm, 上午, 下午 or a part of the day says otherwise. What is no time is left
+// to be a wish: "wait 10 minutes" has none. Nor has a sentence with two times that one schedule cannot hold: better none than
+// the first of them.
 #include "policy/intents.h"
 #include "pons/schedule.h"
 
@@ -17,15 +20,27 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NOBODY = -1, WEEK = 127, WORKDAYS = 62, WEEKEND = 65, NOON_H = 12, DAY_H = 24 };
+enum {
+    NOBODY = -1,
+    WEEK = 127,
+    WORKDAYS = 62,
+    WEEKEND = 65,
+    NOON_H = 12,
+    DAY_H = 24,
+    WEEK_S = 604800
+};
+
+typedef enum part { ANY_PART = 0, MORNING, AFTERNOON, EVENING, NIGHT } part; // of a day
 
 typedef struct said_time {
     bool repeats, has_days; // a day was said
     unsigned days;          // of a week that repeats, a bit each, Sunday first
-    int ahead;              // days from today
-    bool has_clock;
+    char day[16]; // the one day, as a schedule writes it: "+1", "mon", "next-mon", "02-28"
+    part part;
+    bool has_clock, has_half; // has_half: it was said which half of the day
     int h, m;
-    double span_s; // > 0: so long from now, or so often
+    unsigned hours; // with h and others of the same minute, a bit each; 0: h alone
+    double span_s;  // > 0: so long from now, or so often
 } said_time;
 
 // ---- words --------------------------------------------------------------------------------------
@@ -159,6 +174,7 @@ static bool on_clock(said_time *t, double h, int m, int half)
     }
     t->m = m;
     t->has_clock = true;
+    t->has_half = half >= 0;
     return t->h < DAY_H || (t->h == DAY_H && m == 0);
 }
 
@@ -182,6 +198,11 @@ static bool clock_en(const char **at, said_time *t)
     const char *from = *at;
     double h = 0.0;
     int m = 0;
+    static const char *const quarters[] = {"half past",  "quarter past", "a quarter past",
+                                           "quarter to", "a quarter to", NULL};
+    static const int minutes[] = {30, 15, 15, 45, 45};
+    static const char *const parts[] = {"in the morning", "in the afternoon", "in the evening",
+                                        "at night", NULL};
     const bool has_at = eat(&from, "at");
     if (eat(&from, "noon") || eat(&from, "midday")) {
         *at = from;
@@ -191,11 +212,18 @@ static bool clock_en(const char **at, said_time *t)
         *at = from;
         return on_clock(t, 0, 0, NOBODY);
     }
+    const int quarter = eat_one(&from, quarters);
     if (!eat_number(&from, &h)) {
         return false;
     }
-    const bool exact = colon(&from, &m);
-    const int half = eat_one(&from, halves);
+    if (quarter >= 0) {
+        m = minutes[quarter];
+        h = quarter < 3 ? h : h > 1 ? h - 1 : NOON_H;
+    }
+    const bool exact = quarter >= 0 || colon(&from, &m);
+    int half = eat_one(&from, halves);
+    const int in = half < 0 ? eat_one(&from, parts) : NOBODY;
+    half = in < 0 ? half : in == 0 ? 0 : 1;
     const bool oclock = !exact && half < 0 && (eat(&from, "o'clock") || eat(&from, "o’clock"));
     const bool ends = !letter(*from) && *from != ':' && (unsigned char)*from < 0x80;
     if (!ends || (!has_at && !exact && half < 0 && !oclock) ||
@@ -273,11 +301,13 @@ static bool clock_here(const char **at, said_time *t)
 
 static bool unit(const char **at, double n, double *ret)
 {
-    static const char *const units[] = {
-        "seconds", "second", "secs", "sec", "minutes", "minute", "mins", "min",  "hours", "hour",
-        "days",    "day",    "秒钟", "秒",  "分钟",    "分",     "小时", "钟头", "天",    NULL};
-    static const double each[] = {1,     1,     1, 1, 60, 60, 60,   60,   3600, 3600,
-                                  86400, 86400, 1, 1, 60, 60, 3600, 3600, 86400};
+    static const char *const units[] = {"seconds", "second", "secs",  "sec",  "minutes", "minute",
+                                        "mins",    "min",    "hours", "hour", "days",    "day",
+                                        "秒钟",    "秒",     "分钟",  "分",   "小时",    "钟头",
+                                        "天",      "weeks",  "week",  "星期", "周",      NULL};
+    static const double each[] = {1,    1,    1,     1,      60,     60,     60,    60,
+                                  3600, 3600, 86400, 86400,  1,      1,      60,    60,
+                                  3600, 3600, 86400, WEEK_S, WEEK_S, WEEK_S, WEEK_S};
     eat(at, "个");
     double more = 0.0;
     if (eat(at, "半")) { // 一个半小时
@@ -332,6 +362,14 @@ static bool weekdays_zh(const char **at, unsigned *ret)
     }
 }
 
+static bool eat_part(const char **at, part *ret)
+{
+    static const char *const parts[] = {"morning", "afternoon", "evening", "night", NULL};
+    const int which = eat_one(at, parts);
+    *ret = which < 0 ? *ret : (part)(which + 1);
+    return which >= 0;
+}
+
 static bool days_en(const char **at, said_time *t)
 {
     const char *from = *at;
@@ -339,6 +377,8 @@ static bool days_en(const char **at, said_time *t)
     if (!every && !on && (eat(&from, "daily") || eat(&from, "everyday"))) {
         t->days = WEEK;
     } else if (every && eat(&from, "day")) {
+        t->days = WEEK;
+    } else if (every && eat_part(&from, &t->part)) {
         t->days = WEEK;
     } else if ((every || on) && (eat(&from, "weekdays") || eat(&from, "weekday") ||
                                  eat(&from, "working day") || eat(&from, "workdays"))) {
@@ -371,6 +411,12 @@ static bool days_zh(const char **at, said_time *t)
         t->days = WEEK;
     } else if (every && (eat(&from, "天") || eat(&from, "日"))) {
         t->days = WEEK;
+    } else if (every && (eat(&from, "晚上") || eat(&from, "晚"))) {
+        t->days = WEEK;
+        t->part = EVENING;
+    } else if (every && (eat(&from, "早上") || eat(&from, "早"))) {
+        t->days = WEEK;
+        t->part = MORNING;
     } else if (eat(&from, "工作日") || eat(&from, "周一到周五") || eat(&from, "周一至周五")) {
         t->days = WORKDAYS;
     } else if (every && eat(&from, "周末")) {
@@ -388,16 +434,120 @@ static bool days_zh(const char **at, said_time *t)
     return true;
 }
 
-static bool one_day(const char **at, said_time *t)
+// "on february 28", "28 feb", "2027-02-28", "2月28日".
+static bool date(const char **at, said_time *t)
 {
-    static const char *const days[] = {"today", "今天",    "tomorrow", "明天",
-                                       "后天",  "tonight", NULL};
-    static const int ahead[] = {0, 0, 1, 1, 2, 0};
-    const int day = eat_one(at, days);
+    static const char *const months[] = {
+        "january", "february", "march",    "april", "may", "june", "july", "august", "september",
+        "october", "november", "december", "jan",   "feb", "mar",  "apr",  "may",    "jun",
+        "jul",     "aug",      "sep",      "oct",   "nov", "dec",  NULL};
+    static const char *const ends[] = {"st", "nd", "rd", "th", NULL};
+    const char *from = *at;
+    double month = 0.0, day = 0.0;
+    int y = 0, mon = 0, d = 0, n = 0;
+    eat(&from, "on");
+    from += strspn(from, " \t");
+    if (sscanf(from, "%4d-%2d-%2d%n", &y, &mon, &d, &n) == 3 && n >= 8 && y >= 1970 && mon > 0 &&
+        d > 0 && !letter(from[n]) && from[n] != '-') {
+        snprintf(t->day, sizeof t->day, "%04d-%02d-%02d", y % 10000, mon % 100, d % 100);
+        *at = from + n;
+        return true;
+    }
+    eat(&from, "the");
+    int which = eat_one(&from, months);
+    if (which < 0 && eat_number(&from, &day)) {
+        if (eat(&from, "月")) {
+            month = day;
+            if (!eat_number(&from, &day) || !(eat(&from, "日") || eat(&from, "号"))) {
+                return false;
+            }
+            which = (int)month - 1;
+        } else {
+            eat_one(&from, ends);
+            eat(&from, "of");
+            which = eat_one(&from, months);
+        }
+    } else if (which >= 0) {
+        eat(&from, "the");
+        if (!eat_number(&from, &day)) {
+            return false;
+        }
+        eat_one(&from, ends);
+    }
+    if (which < 0 || which >= 24 || day != (int)day || day < 1 || day > 31 || letter(*from) ||
+        *from == ':') {
+        return false;
+    }
+    snprintf(t->day, sizeof t->day, "%02d-%02d", which % 12 + 1, (int)day);
+    *at = from;
+    return true;
+}
+
+// "on monday", "next monday", 周一, 下周一: one day of a week.
+static bool weekday(const char **at, said_time *t)
+{
+    static const char *const names[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+    static const char *const zh[] = {"日", "一", "二", "三", "四", "五", "六", "天", NULL};
+    static const char *const weeks[] = {"周", "星期", "礼拜", NULL};
+    const char *from = *at;
+    const bool on = eat(&from, "on"),
+               following = !on && (eat(&from, "next") || eat(&from, "下个") || eat(&from, "下"));
+    int day = NOBODY;
+    if (!on && !following && !eat(&from, "this") && !eat(&from, "这个") && !eat(&from, "这")) {
+        eat(&from, "本");
+    }
+    if (eat_one(&from, weeks) >= 0) {
+        day = eat_one(&from, zh);
+        const char *more = from;
+        if (day >= 0 &&
+            (eat(&more, "、") || eat(&more, "和") || eat(&more, "到") || eat(&more, "至"))) {
+            return false; // several
+        }
+    } else {
+        day = weekday_en(&from, false);
+    }
     if (day < 0) {
         return false;
     }
-    t->ahead = ahead[day];
+    snprintf(t->day, sizeof t->day, "%s%s", following ? "next-" : "", names[day]);
+    *at = from;
+    return true;
+}
+
+static bool one_day(const char **at, said_time *t)
+{
+    static const char *const days[] = {"the day after tomorrow",
+                                       "today",
+                                       "今天",
+                                       "tomorrow",
+                                       "明天",
+                                       "大后天",
+                                       "后天",
+                                       "tonight",
+                                       "this morning",
+                                       "this afternoon",
+                                       "this evening",
+                                       "今晚",
+                                       "今早",
+                                       "明晚",
+                                       "明早",
+                                       NULL};
+    static const int ahead[] = {2, 0, 0, 1, 1, 3, 2, 0, 0, 0, 0, 0, 0, 1, 1};
+    static const part parts[] = {ANY_PART, ANY_PART, ANY_PART, ANY_PART, ANY_PART,
+                                 ANY_PART, ANY_PART, NIGHT,    MORNING,  AFTERNOON,
+                                 EVENING,  EVENING,  MORNING,  EVENING,  MORNING};
+    const int day = eat_one(at, days);
+    if (day >= 0) {
+        snprintf(t->day, sizeof t->day, "+%d", ahead[day]);
+        t->part = parts[day];
+        if (t->part == ANY_PART) {
+            eat_part(at, &t->part);
+        } else if (t->part == EVENING || t->part == MORNING) {
+            eat(at, "上");
+        }
+    } else if (!weekday(at, t) && !date(at, t)) {
+        return false;
+    }
     t->has_days = true;
     return true;
 }
@@ -417,6 +567,9 @@ static bool often(const char **at, said_time *t)
         if (!unit(&from, 1, &s)) {
             return false;
         }
+    }
+    if (zh && s >= WEEK_S) { // 每周 is before a day
+        return false;
     }
     t->span_s = s;
     t->repeats = true;
@@ -444,6 +597,65 @@ static bool later(const char **at, said_time *t)
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+// The clock of a part of a day: "tonight at 8" is 20:00. false: nobody knows which is meant ("tonight at 2").
+static bool in_its_part(said_time *t)
+{
+    if (t->part == ANY_PART || t->has_half || t->h > NOON_H) {
+        return true;
+    }
+    if (t->part == MORNING) {
+        return t->h < NOON_H;
+    }
+    if (t->part == NIGHT && t->h < 5) {
+        return false;
+    }
+    t->h = t->h < NOON_H ? t->h + NOON_H : t->part == AFTERNOON ? NOON_H : DAY_H;
+    return t->h != DAY_H || t->m == 0;
+}
+
+// "At 9 and 17", 九点和十七点: more hours of the same minute. false: what stands there is no such time.
+static bool other_clocks(const char **at, said_time *t)
+{
+    static const char *const joins[] = {"and", "or", "和", "、", NULL};
+    const char *from = *at;
+    t->hours = 0;
+    for (;;) {
+        const char *next = from;
+        double h = 0.0;
+        next += strspn(next, " \t");
+        const bool comma = *next == ',';
+        next += comma;
+        if (eat_one(&next, joins) < 0 && !comma) {
+            *at = from;
+            return true;
+        }
+        const char *bare = next;
+        if (eat(&bare, "at")) {
+            next = bare;
+        }
+        bare = next;
+        if (!eat_number(&bare, &h)) { // "at 9 and then …"
+            *at = from;
+            return true;
+        }
+        said_time other = {.part = t->part};
+        if (!clock_here(&next, &other)) {
+            next = bare;
+            double span_s = 0.0;
+            if (letter(*next) || unit(&bare, 1, &span_s) || (unsigned char)*next >= 0x80 ||
+                !on_clock(&other, h, t->m, NOBODY)) {
+                return false;
+            }
+        }
+        if (!t->repeats || !in_its_part(&other) || other.m != t->m || other.h >= DAY_H ||
+            t->h >= DAY_H) {
+            return false;
+        }
+        t->hours |= 1U << t->h | 1U << other.h;
+        from = next;
+    }
+}
+
 // A time that begins here.
 static bool time_here(const char **at, said_time *t)
 {
@@ -451,7 +663,7 @@ static bool time_here(const char **at, said_time *t)
     *t = (said_time){0};
     if (days_en(&from, t) || days_zh(&from, t) || one_day(&from, t)) {
         const char *behind = from;
-        if (clock_here(&behind, t)) {
+        if (clock_here(&behind, t) && in_its_part(t) && other_clocks(&behind, t)) {
             *at = behind;
             return true;
         }
@@ -466,27 +678,42 @@ static bool time_here(const char **at, said_time *t)
         if (days_en(&behind, t) || one_day(&behind, t)) {
             from = behind;
         }
+        if (!in_its_part(t) || !other_clocks(&from, t)) {
+            return false;
+        }
         *at = from;
         return true;
     }
     return false;
 }
 
+static void write_hours(const said_time *t, char *ret, size_t cap)
+{
+    size_t used = 0;
+    const unsigned hours = t->hours ? t->hours : 1U << (t->h % DAY_H);
+    for (int h = 0; h < DAY_H; h++) {
+        if (hours >> h & 1 && used < cap) {
+            used += (size_t)snprintf(ret + used, cap - used, "%s%d", used ? "," : "", h);
+        }
+    }
+}
+
 static void write_schedule(const said_time *t, char *ret, size_t cap)
 {
-    const int h = t->h % DAY_H;
+    char hours[80] = "";
+    write_hours(t, hours, sizeof hours);
     if (t->span_s > 0) {
         snprintf(ret, cap, "%s %.0fs", t->repeats ? "every" : "in", t->span_s);
     } else if (!t->repeats && t->has_days) {
-        snprintf(ret, cap, "at +%d %02d:%02d", t->ahead, t->h, t->m);
+        snprintf(ret, cap, "at %s %02d:%02d", t->day, t->h, t->m);
     } else if (!t->repeats) {
-        snprintf(ret, cap, "at %02d:%02d", h, t->m);
+        snprintf(ret, cap, "at %02d:%02d", t->h % DAY_H, t->m);
     } else if (t->days == WEEK) {
-        snprintf(ret, cap, "%d %d * * *", t->m, h);
+        snprintf(ret, cap, "%d %s * * *", t->m, hours);
     } else {
         // The night of a day ends when the next one has begun.
         const unsigned days = t->h == DAY_H ? (t->days << 1 | t->days >> 6) & WEEK : t->days;
-        size_t used = (size_t)snprintf(ret, cap, "%d %d * * ", t->m, h);
+        size_t used = (size_t)snprintf(ret, cap, "%d %s * * ", t->m, hours);
         bool any = false;
         for (int day = 0; day < 7; day++) {
             if (days >> day & 1 && used < cap) {

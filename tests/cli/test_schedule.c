@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t listed(bench *b, char ret_id[32], bool *ret_enabled)
@@ -38,6 +39,21 @@ static void kept_and_forgotten(void **state)
         0);
     assert_int_equal(listed(&b, id, &on), 3);
     assert_true(on);
+    proc p = {0}; // kept, as a brain may have a model; but not without a word
+    bench_start(&b, &p, NULL, "schedule add every day at 9 water the plants");
+    bench_must_exit(&p, 0);
+    char *told = bench_stderr(&p);
+    assert_non_null(strstr(told, "the rules do not understand \"water the plants\""));
+    free(told);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "schedule add every day at 9 go slowly to the kitchen"), 0);
+    listed(&b, id, &on);
+    snprintf(words, sizeof words, "schedule remove %s", id);
+    assert_int_equal(bench_run(&b, words), 0);
+    listed(&b, id, &on);
+    snprintf(words, sizeof words, "schedule remove %s", id);
+    assert_int_equal(bench_run(&b, words), 0);
+    assert_int_equal(listed(&b, id, &on), 3);
     snprintf(words, sizeof words, "schedule pause %s", id);
     assert_int_equal(bench_run(&b, words), 0);
     assert_int_equal(listed(&b, id, &on), 3);
@@ -67,6 +83,11 @@ static void refused(void **state)
         {"schedule add --at 9:00 'at 10 go to the kitchen'", "says a time too"},
         {"schedule add --at 25:00 去厨房", "no time like"},
         {"schedule add --at 'yesterday 9:00' 去厨房", "no time like"},
+        {"schedule add --at '2027-02-30 9:00' 去厨房", "there is no day '2027-02-30'"},
+        {"schedule add on february 30 at 9 go to the kitchen", "there is no day '02-30'"},
+        {"schedule add 2月30日九点去厨房", "there is no day '02-30'"},
+        {"schedule add every day at 9 and 17:30 go to the kitchen", "says no time"},
+        {"schedule add tonight at 2 go to the kitchen", "says no time"},
         {"schedule add --cron '61 * * * *' 去厨房", "'61' is no minute"},
         {"schedule add --cron '0 0 30 2 *' 去厨房", "never due"},
         {"schedule add --every 10s 去厨房", "60 s"},

@@ -68,6 +68,30 @@ static void english(void **state)
     said("today at 18:00 go to the kitchen", "at +0 18:00", k);
     said("at 9 go to the kitchen", "at 09:00", k);
     said("go to the kitchen at 9:15", "at 09:15", k);
+    said("tonight at 8 go to the kitchen", "at +0 20:00", k);
+    said("go to the kitchen at 8 tonight", "at +0 20:00", k);
+    said("tonight at 8:30 pm go to the kitchen", "at +0 20:30", k);
+    said("this afternoon at 3 go to the kitchen", "at +0 15:00", k);
+    said("tomorrow morning at 8 go to the kitchen", "at +1 08:00", k);
+    said("tomorrow evening at 20:15 go to the kitchen", "at +1 20:15", k);
+    said("the day after tomorrow at 9 go to the kitchen", "at +2 09:00", k);
+    said("every evening at 8 go to the kitchen", "0 20 * * *", k);
+    said("every morning at 8 go to the kitchen", "0 8 * * *", k);
+    said("at 8 in the evening go to the kitchen", "at 20:00", k);
+    said("every day at 9 and 17 go to the kitchen", "0 9,17 * * *", k);
+    said("every day at 9, at 12 and 17 go to the kitchen", "0 9,12,17 * * *", k);
+    said("every day at 9:30 am and 5:30 pm go to the kitchen", "30 9,17 * * *", k);
+    said("go to the kitchen every monday at 9 and 12", "0 9,12 * * 1", k);
+    said("every day at 9 and then go to the kitchen", "0 9 * * *", "and then go to the kitchen");
+    said("at half past 9 go to the kitchen", "at 09:30", k);
+    said("go to the kitchen at quarter to ten", "at 09:45", k);
+    said("on monday at 9 go to the kitchen", "at mon 09:00", k);
+    said("go to the kitchen on Friday at 9", "at fri 09:00", k);
+    said("next monday at 9 go to the kitchen", "at next-mon 09:00", k);
+    said("on february 28 at 9 go to the kitchen", "at 02-28 09:00", k);
+    said("go to the kitchen on the 3rd of march at 9 pm", "at 03-03 21:00", k);
+    said("on 2027-02-28 at 9 go to the kitchen", "at 2027-02-28 09:00", k);
+    said("in a week go to the kitchen", "in 604800s", k);
     said("in 10 minutes go to the kitchen", "in 600s", k);
     said("go to the kitchen in half an hour", "in 1800s", k);
     said("in an hour, go to the kitchen", "in 3600s", k);
@@ -98,6 +122,20 @@ static void chinese(void **state)
     said("今天晚上十二点去厨房", "at +0 24:00", k);
     said("每周六晚上十二点去厨房", "0 0 * * 0", k); // the night of Saturday ends on Sunday
     said("九点去厨房", "at 09:00", k);
+    said("今晚八点去厨房", "at +0 20:00", k);
+    said("明早八点去厨房", "at +1 08:00", k);
+    said("明晚8点半去厨房", "at +1 20:30", k);
+    said("明天早上八点去厨房", "at +1 08:00", k);
+    said("大后天九点去厨房", "at +3 09:00", k);
+    said("每晚八点去厨房", "0 20 * * *", k);
+    said("每天九点和十七点去厨房", "0 9,17 * * *", k);
+    said("每天九点、十二点去厨房", "0 9,12 * * *", k);
+    said("周一九点去厨房", "at mon 09:00", k);
+    said("星期天晚上八点去厨房", "at sun 20:00", k);
+    said("下周一九点去厨房", "at next-mon 09:00", k);
+    said("2月28日九点去厨房", "at 02-28 09:00", k);
+    said("二月二十八号九点去厨房", "at 02-28 09:00", k);
+    said("一周后去厨房", "in 604800s", k);
     said("十分钟后去厨房", "in 600s", k);
     said("半小时后去厨房", "in 1800s", k);
     said("一个半小时之后去厨房", "in 5400s", k);
@@ -142,6 +180,16 @@ static void no_time_at_all(void **state)
         "in",
         "at",
         "go to the kitchen at 9 or at 10 or so",
+        "at 9 and 10 go to the kitchen", // two times of one
+        "every day at 9 and 17:30 go to the kitchen",
+        "every day at 9 and 10 minutes later go to the kitchen",
+        "tonight at 2 go to the kitchen", // which night's?
+        "every morning at 12 go to the kitchen",
+        "on monday go to the kitchen",
+        "on the 45th of march at 9 go to the kitchen",
+        "march to the kitchen",
+        "周一、三九点去厨房",
+        "每周九点去厨房",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         said(texts[i], NULL, NULL);

@@ -200,6 +200,14 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     }
     why = (pons_error)PONS_ERROR_INIT;
     pons_autovalue with = known ? cli_places_in(c, world) : NULL;
+    pons_autovalue pace =
+        NULL; // "go slowly to the kitchen": the pace is told when its time has come
+    if (p->ops->pace(p->self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0) {
+        text = pons_get_str(pace, "rest", NULL);
+    }
+    if (!text) {
+        return PONS_OK;
+    }
     const int rc = p->ops->parse(p->self, text, with, &parsed, &why);
     if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
         return cli_bad(err, "schedule: '%s' is a control word, and no goal", text);
@@ -207,6 +215,10 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     const bool unknown = rc < 0 && strncmp(why.message, "unknown", strlen("unknown")) == 0;
     if (known && unknown && strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
+    }
+    if (rc < 0 && !unknown && !getenv("PONS_LLM_URL") && !getenv("OPENAI_BASE_URL")) {
+        cli_err("pons: the rules do not understand \"%s\": only a brain with a model can do it\n",
+                text);
     }
     return PONS_OK;
 }
