@@ -20,6 +20,8 @@
 #define STILL_MPS 0.02
 #define STILL_RPS 0.05
 
+enum { NAME_MAX_BYTES = 96, KEY_MAX = 256 }; // a name has at most 64
+
 static pons_items items_of(const pons_brain *b)
 {
     return (pons_items){.store = b->opts.store, .clock = b->opts.clock};
@@ -161,16 +163,18 @@ static const char *taken(pons_brain *b, const char *name)
 {
     const pons_policy_ops *ops = b->opts.policy.ops;
     pons_autovalue word = NULL;
+    pons_autovalue pace = NULL;
     pons_autovalue empty = json_object();
     pons_error none = PONS_ERROR_INIT;
     const bool parsed_well = ops->parse(b->opts.policy.self, name, empty, &word, &none) >= 0;
     pons__understood *u = pons__record_read(&pons__understood_record, parsed_well ? word : NULL);
-    const bool controls = u->control;
+    const bool controls =
+        u->control || (ops->pace && ops->pace(b->opts.policy.self, name, &pace, &none) >= 0);
     pons__record_free(&pons__understood_record, u);
     if (controls) {
         return "that is a word that controls the robot";
     }
-    static const char *const said_as[] = {"", "go to ", "去"};
+    static const char *const said_as[] = {"", "go to ", "去", "pick up "};
     for (size_t i = 0; i < sizeof said_as / sizeof said_as[0]; i++) {
         pons_autovalue parsed = NULL;
         char text[256];
@@ -183,21 +187,86 @@ static const char *taken(pons_brain *b, const char *name)
     return NULL;
 }
 
+// How a place of this world is spelled that people call so too ("Corner", "the corner"): who names one anew moves it, and
+// does not make a second one that nobody can tell from the first. "": there is none.
+static void spelled(pons_brain *b, const char *name, char *ret, size_t cap)
+{
+    const pons_items it = items_of(b);
+    const pons_policy_ops *ops = b->opts.policy.ops;
+    pons_autovalue nowhere =
+        pons_object("name", json_string(world_name(b->port.greeting.as.hello.world)), NULL);
+    pons_autovalue places = NULL;
+    pons_autovalue parsed = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char text[256];
+    snprintf(ret, cap, "%s", "");
+    snprintf(text, sizeof text, "go to %s", name);
+    if (pons_places_in(&it, b->opts.places, nowhere, &places, &none) < 0) {
+        return;
+    }
+    char id[256];
+    snprintf(id, sizeof id, ID "%s", name);
+    if (pons__find(pons_get(places, "zones"), "id", id)) { // letter for letter
+        snprintf(ret, cap, "%s", name);
+        return;
+    }
+    if (ops->parse(b->opts.policy.self, text, places, &parsed, &none) < 0) {
+        return;
+    }
+    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    const pons__goal *goal = u->goals.n == 1 ? u->goals.at[0] : NULL;
+    if (goal && is_place(goal->zone)) {
+        snprintf(ret, cap, "%s", goal->zone + strlen(ID));
+    }
+    pons__record_free(&pons__understood_record, u);
+}
+
+// Under which key a place of this world is kept, or will be: its name, and the world's where another world's has that.
+static void key_of(pons_brain *b, const char *name, char *ret, size_t cap)
+{
+    const pons_items it = items_of(b);
+    const char *world = world_name(b->port.greeting.as.hello.world);
+    pons_autovalue all = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    size_t i;
+    json_t *row;
+    pons_items_search(&it, &(pons_items_query){.prefix = b->opts.places, .limit = -1}, &all, &none);
+    bool found = false, had = false;
+    snprintf(ret, cap, "%s", name);
+    json_array_foreach(all, i, row)
+    {
+        pons__item *item = pons__record_read(&pons__item_record, row);
+        pons__named *p = pons__record_read(&pons__named_record, item->value);
+        if (!found && strcmp(p->name, name) == 0 && strcmp(p->world, world) == 0) {
+            snprintf(ret, cap, "%s", item->key);
+            found = true;
+        }
+        had = had || strcmp(item->key, name) == 0;
+        pons__record_free(&pons__named_record, p);
+        pons__record_free(&pons__item_record, item);
+    }
+    if (had && !found) {
+        snprintf(ret, cap, "%s (%s)", name, world);
+    }
+}
+
 static int keep(pons_brain *b, pons_cx *cx, const pons__named *place, pons_error *err)
 {
     const pons_items it = items_of(b);
+    char key[KEY_MAX];
     pons_autovalue all = NULL;
     pons_autovalue had = NULL;
     pons_error none = PONS_ERROR_INIT;
+    key_of(b, place->name, key, sizeof key);
     int rc = pons_items_search(&it, &(pons_items_query){.prefix = b->opts.places, .limit = -1},
                                &all, err);
     if (rc >= 0 && json_array_size(all) >= PONS_PLACES_MAX &&
-        pons_items_get(&it, b->opts.places, place->name, &had, &none) < 0) {
+        pons_items_get(&it, b->opts.places, key, &had, &none) < 0) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "there are %d already", PONS_PLACES_MAX);
     }
     pons_autovalue value = pons__record_write(&pons__named_record, place);
     return rc < 0 ? rc
-                  : pons_cx_item_put(cx, b->opts.places, place->name, value,
+                  : pons_cx_item_put(cx, b->opts.places, key, value,
                                      &(pons_item_put){.unsearched = true, .ttl_ms = -1}, err);
 }
 
@@ -209,12 +278,13 @@ static void refused(pons_brain *b, pons_cx *cx, const char *name, const char *wh
 
 static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *by)
 {
-    char line[160];
+    char line[160], old[NAME_MAX_BYTES];
     pons_error err = PONS_ERROR_INIT;
     const char *why = not_sure(b, line, sizeof line);
     why = why ? why : taken(b, name);
     const pons__pose at = pons__pose_of(b->seen ? b->seen->pose : NULL);
-    const pons__named place = {.name = name,
+    spelled(b, name, old, sizeof old);
+    const pons__named place = {.name = *old ? old : name,
                                .world = world_name(b->port.greeting.as.hello.world),
                                .x = at.x,
                                .y = at.y,
@@ -234,11 +304,18 @@ static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *b
 static void forget(pons_brain *b, pons_cx *cx, const char *name)
 {
     const pons_items it = items_of(b);
+    char old[NAME_MAX_BYTES], key[KEY_MAX];
     pons_autovalue had = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_items_get(&it, b->opts.places, name, &had, &err) < 0) {
+    spelled(b, name, old, sizeof old);
+    if (*old) {
+        key_of(b, old, key, sizeof key);
+    } else {
+        snprintf(key, sizeof key, "%s", name); // of another world
+    }
+    if (pons_items_get(&it, b->opts.places, key, &had, &err) < 0) {
         refused(b, cx, name, "no place is called so");
-    } else if (pons_cx_item_delete(cx, b->opts.places, name, &err) < 0) {
+    } else if (pons_cx_item_delete(cx, b->opts.places, key, &err) < 0) {
         refused(b, cx, name, err.message);
     } else {
         pons__event_emit(b, cx, &pons__place_forgotten_record, &(pons__place_told){.name = name});

@@ -2,7 +2,7 @@
 // "forget the place corner", "忘记地点充电角".
 //
 // Patterns are whole sentences, tried in their order, with the name where the % is. A name is what stands there, without
-// quotes and the punctuation at its ends.
+// quotes and the punctuation at its ends. Politeness before the sentence and behind the name is no part of either.
 #include "policy/intents.h"
 
 #include <string.h>
@@ -23,6 +23,9 @@ static const sentence sentences[] = {
     {"remember that this place is called ", "", "remember"},
     {"remember that this is ", "", "remember"},
     {"call this place ", "", "remember"},
+    {"name this place ", "", "remember"},
+    {"save this place as ", "", "remember"},
+    {"mark this place as ", "", "remember"},
     {"this place is called ", "", "remember"},
     {"记住这里叫做", "", "remember"},
     {"记住这里叫", "", "remember"},
@@ -32,8 +35,13 @@ static const sentence sentences[] = {
     {"记住这个地方是", "", "remember"},
     {"记住这儿叫", "", "remember"},
     {"把这里叫做", "", "remember"},
+    {"把这里叫", "", "remember"},
     {"把这里记为", "", "remember"},
     {"把这里记作", "", "remember"},
+    {"把这里命名为", "", "remember"},
+    {"把这个地方叫做", "", "remember"},
+    {"把这个地方记为", "", "remember"},
+    {"把这个地方命名为", "", "remember"},
     {"这里叫做", "", "remember"},
     {"这里叫", "", "remember"},
     {"这个地方叫", "", "remember"},
@@ -46,11 +54,17 @@ static const sentence sentences[] = {
     {"忘掉", "这个地方", "forget"},
 };
 
-// Bytes of what is no part of a name here; 0: it is one.
-static size_t no_name(const char *at, size_t n)
+static const char *const politely[] = {"please ", "please, ", "robot, ",  "hey ",       "ok ",
+                                       "ok, ",    "now ",     "can you ", "could you ", "请你",
+                                       "请",      "帮我",     "麻烦你",   "麻烦",       "现在"};
+static const char *const thanks[] = {", please", " please", "，谢谢", "吧"};
+
+// Bytes of what is no part of a name here; 0: it is one. A point begins some.
+static size_t no_name(const char *at, size_t n, bool front)
 {
-    static const char *const marks[] = {"“", "”", "‘", "’", "「", "」", "，", "。", "！", "　"};
-    if (n > 0 && strchr(" \t\r\n\"'.,!", *at)) {
+    static const char *const marks[] = {"“",  "”",  "‘",  "’",  "「", "」",
+                                        "，", "。", "！", "？", "　"};
+    if (n > 0 && strchr(front ? " \t\r\n\"'," : " \t\r\n\"'.,!?", *at)) {
         return 1;
     }
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -63,15 +77,36 @@ static size_t no_name(const char *at, size_t n)
 
 static void trim(const char **at, size_t *n)
 {
-    for (size_t cut; (cut = no_name(*at, *n)) > 0;) {
+    for (size_t cut; (cut = no_name(*at, *n, true)) > 0;) {
         *at += cut;
         *n -= cut;
     }
     for (bool more = true; more;) {
-        const size_t three = *n >= 3 ? no_name(*at + *n - 3, 3) : 0;
-        const size_t cut = three == 3 ? 3 : *n > 0 && no_name(*at + *n - 1, 1) == 1 ? 1 : 0;
+        const size_t three = *n >= 3 ? no_name(*at + *n - 3, 3, false) : 0;
+        const size_t cut = three == 3 ? 3 : *n > 0 && no_name(*at + *n - 1, 1, false) == 1 ? 1 : 0;
         *n -= cut;
         more = cut > 0;
+    }
+}
+
+static void without_politeness(const char **at, size_t *n)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < sizeof politely / sizeof politely[0]; i++) {
+            const size_t k = strlen(politely[i]);
+            if (*n > k && strncasecmp(*at, politely[i], k) == 0) {
+                *at += k;
+                *n -= k;
+                more = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < sizeof thanks / sizeof thanks[0]; i++) {
+        const size_t k = strlen(thanks[i]);
+        if (*n > k && strncasecmp(*at + *n - k, thanks[i], k) == 0) {
+            *n -= k;
+        }
     }
 }
 
@@ -102,6 +137,7 @@ int pons__policy_place(void *self, const char *text, pons_value **ret, pons_erro
     const char *at = text;
     size_t n = strlen(text);
     trim(&at, &n);
+    without_politeness(&at, &n);
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         const sentence *s = &sentences[i];
         const size_t before = strlen(s->before), after = strlen(s->after);

@@ -10,15 +10,20 @@
 #define NS   "test.places"
 #define SOON 3.0
 
-static void ready(bench *b)
+static void make_ready(bench *b)
 {
-    bench_open(b, NULL);
     b->places = NS;
     b->keep_running = true;
     b->x = 3.25;
     b->y = 1.75;
     bench_brain(b);
     bench_run(b, 1.0);
+}
+
+static void ready(bench *b)
+{
+    bench_open(b, NULL);
+    make_ready(b);
 }
 
 static size_t kept(bench *b)
@@ -85,6 +90,56 @@ static void named_anew(void **state)
     bench_close(&b);
 }
 
+// However it is spelled, it is one place: the second saying moves it.
+static void spelled_otherwise(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.x = 9.0;
+    bench_run(&b, 1.0);
+    bench_say(&b, "remember this place as the corner");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    b.x = 3.25;
+    bench_run(&b, 1.0);
+    bench_say(&b, "remember this place as Corner");
+    const pons_value *p = bench_await(&b, "place.kept", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(pons_get(p, "place"), "name", ""), "the corner");
+    assert_int_equal(kept(&b), 1);
+    goes_there(&b, "go to the corner");
+    goes_there(&b, "go to Corner");
+    bench_say(&b, "forget the place CORNER");
+    bench_await(&b, "place.forgotten", NULL, NULL, SOON);
+    assert_int_equal(kept(&b), 0);
+    bench_close(&b);
+}
+
+// A name that another world has is kept there, too.
+static void one_name_in_two_worlds(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    bench b;
+    ready(&b);
+    const pons_items it = {.store = b.memory, .clock = b.clock};
+    pons_autovalue far =
+        json_pack("{s:s,s:s,s:f,s:f}", "name", "窗边", "world", "other", "x", 1.0, "y", 1.0);
+    assert_int_equal(pons_items_put(&it, NS, "窗边", far, NULL, &err), PONS_OK);
+    for (int i = 0; i < 2; i++) { // once, and moved
+        bench_say(&b, "记住这里叫窗边");
+        bench_await(&b, "place.kept", NULL, NULL, SOON);
+        assert_int_equal(kept(&b), 2);
+    }
+    goes_there(&b, "去窗边");
+    bench_say(&b, "忘记地点窗边");
+    bench_await(&b, "place.forgotten", NULL, NULL, SOON);
+    pons_autovalue left = NULL;
+    assert_int_equal(kept(&b), 1);
+    assert_int_equal(pons_items_get(&it, NS, "窗边", &left, &err), PONS_OK);
+    assert_string_equal(pons_get_str(pons_get(left, "value"), "world", ""), "other");
+    bench_close(&b);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -92,12 +147,17 @@ static void refused(void **state)
                                         "remember this place as kitchen",
                                         "记住这里叫停",
                                         "remember this place as yes",
+                                        "remember this place as slower",
+                                        "记住这里叫慢一点",
+                                        "remember this place as the apple",
                                         "forget the place corner",
                                         "call this place go to the kitchen",
                                         "记住这里叫去厨房",
                                         "记住这里"};
     bench b;
-    ready(&b);
+    bench_open(&b, NULL);
+    b.objects = json_pack("[{s:s,s:[s]}]", "id", "apple", "names", "apple");
+    make_ready(&b);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         bench_say(&b, texts[i]);
         const pons_value *p = bench_await(&b, "place.refused", NULL, NULL, SOON);
@@ -139,10 +199,9 @@ static void of_another_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_and_gone_to),
-        cmocka_unit_test(named_anew),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(of_another_world),
+        cmocka_unit_test(named_and_gone_to), cmocka_unit_test(named_anew),
+        cmocka_unit_test(spelled_otherwise), cmocka_unit_test(one_name_in_two_worlds),
+        cmocka_unit_test(refused),           cmocka_unit_test(of_another_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,13 @@ static void names(void **state)
     said(&p, "记住这里叫做“充电角”。", "remember", "充电角");
     said(&p, "把这里记为窗边", "remember", "窗边");
     said(&p, "这个地方叫窗边", "remember", "窗边");
+    said(&p, "Please remember this place as the corner, please.", "remember", "the corner");
+    said(&p, "can you call this place den?", "remember", "den");
+    said(&p, "name this place cave", "remember", "cave");
+    said(&p, "请把这里命名为窗边吧。", "remember", "窗边");
+    said(&p, "请你记住这里叫充电角，谢谢", "remember", "充电角");
+    said(&p, "remember this place as ../../etc", "remember", "../../etc");
+    said(&p, "please forget the place corner", "forget", "corner");
     said(&p, "forget the place corner", "forget", "corner");
     said(&p, "忘记地点窗边", "forget", "窗边");
     said(&p, "忘记窗边这个地方", "forget", "窗边");

@@ -38,15 +38,16 @@ pons_value *cli_places_in(cli *c, const pons_value *world)
     return with;
 }
 
-static void show(const cli *c, const pons_value *p)
+static void show(const cli *c, const pons_value *row)
 {
+    const pons_value *p = pons_get(row, "value");
     if (c->json) {
-        pons_autovalue row = json_copy((pons_value *)(uintptr_t)p);
-        json_object_set_new(row, "type", json_string("place"));
-        cli_print_json(row);
+        pons_autovalue line = json_copy((pons_value *)(uintptr_t)p);
+        json_object_set_new(line, "type", json_string("place"));
+        cli_print_json(line);
         return;
     }
-    cli_out("%s  %.2f, %.2f m, %.0f° in %s\n", pons_get_str(p, "name", ""),
+    cli_out("%s  %.2f, %.2f m, %.0f° in %s\n", pons_get_str(row, "key", ""),
             pons_get_num(p, "x", 0.0), pons_get_num(p, "y", 0.0),
             pons_get_num(p, "yaw", 0.0) * 180.0 / M_PI, pons_get_str(p, "world", ""));
 }
@@ -70,7 +71,7 @@ int cmd_places(cli *c, pons_error *err)
              ? rc
              : pons_items_search(&it, &(pons_items_query){.prefix = space, .limit = -1}, &all, err);
     for (size_t i = json_array_size(all); i-- > 0;) { // the oldest first
-        show(c, pons_get(json_array_get(all, i), "value"));
+        show(c, json_array_get(all, i));
     }
     if (rc >= 0 && json_array_size(all) == 0 && !c->json) {
         cli_err("pons: no named places; say \"remember this place as …\" where the robot stands\n");
