@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #define WHERE     "places"
 #define ID        "place "
@@ -32,12 +33,27 @@ static const char *world_name(const pons_value *world)
     return pons_get_str(world, "name", "");
 }
 
+// A name without the article that it was said with: who names "the corner" may go to "corner", or "my corner".
+static const char *bare(const char *name)
+{
+    static const char *const articles[] = {"the ", "a ",    "an ",   "my ",
+                                           "our ", "your ", "this ", "that "};
+    for (size_t i = 0; i < sizeof articles / sizeof articles[0]; i++) {
+        const size_t n = strlen(articles[i]);
+        if (strncasecmp(name, articles[i], n) == 0 && name[n]) {
+            return name + n;
+        }
+    }
+    return name;
+}
+
 // The place as a zone of the world.
 static pons_value *zone_of(const pons__named *p)
 {
     char id[256];
     snprintf(id, sizeof id, ID "%s", p->name);
-    pons_autovalue names = json_pack("[s]", p->name);
+    pons_autovalue names = bare(p->name) == p->name ? json_pack("[s]", p->name)
+                                                    : json_pack("[ss]", p->name, bare(p->name));
     pons_autovalue target = pons__pose_write(&(pons__pose){true, p->x, p->y, p->yaw});
     return pons__record_write(&pons__zone_record,
                               &(pons__zone){.id = id, .names = names, .target = target});
