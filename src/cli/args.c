@@ -59,6 +59,9 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         if (!found) {
             return unknown(c, options, word, length, err);
         }
+        if (!found->metavar && equals) {
+            return cli_bad(err, "%s: %s takes no value", c->self->name, found->name);
+        }
         if (!found->metavar) {
             *found->value = "yes";
         } else if (equals) {
@@ -81,6 +84,11 @@ static int unknown(const cli *c, const cli_option *options, const char *word, si
 {
     static const char *const always[] = {"--json", "--workspace", "--help"};
     const char *of = c->word ? c->word->name : "", *gap = c->word ? " " : "";
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) { // as --json=yes
+        if (length == strlen(always[i]) && strncmp(word, always[i], length) == 0) {
+            return cli_bad(err, "%s%s%s: %s takes no value", c->self->name, gap, of, always[i]);
+        }
+    }
     pons_meant meant = pons_meant_of(word, length);
     for (const cli_option *o = options; o && o->name; o++) {
         pons_meant_try(&meant, o->name, strlen(o->name));

@@ -68,6 +68,7 @@ typedef struct cli_command { // commands.c has the table
     const struct cli_command
         *words; // what its first argument may be, to a NULL name; NULL: anything
     bool any;   // words, or anything else
+    bool moves; // its exit status tells what became of the robot, whatever standard output takes
 } cli_command;
 
 typedef struct cli_describer { // --help hands the options over instead of showing them
@@ -120,6 +121,12 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml,
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
+// keep/values.c: which names there are of a kind ("threads", "worlds" …); an array of texts, the caller's.
+pons_value *cli_values(cli *c, const char *kind);
+// "there is no WHAT 'NAME'", with what was probably meant, else with all that there are. PONS_EINVAL.
+int cli_no_such(cli *c, const char *kind, const char *what, const char *name, pons_error *err);
+const char *
+cli_config_name(size_t i); // keep/cmd_config.c: of the i-th configuration file; NULL: the end
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
 int cli_world(const char *name, pons_value **ret, pons_error *err);
 void cli_worlds_of(const char *workspace); // it outlives the commands
@@ -183,6 +190,8 @@ void cli_out_json(const char *text, size_t n); // the same of a text that is JSO
 void cli_out_canonical(const char *text, size_t n);
 void cli_flush(void);
 bool cli_out_broken(void); // standard output takes no more
+// Why standard output did not take all that was shown (a full disk); NULL: it did, or nobody reads it any more.
+const char *cli_out_lost(void);
 void cli_erase_line(void); // the cursor at its start
 // So many lines up, to the line's start, and all from there on is erased.
 void cli_erase_below(size_t up);

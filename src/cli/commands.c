@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include "pons/meant.h"
+#include "pons/policy.h"
 
 #include <string.h>
 
@@ -170,33 +171,37 @@ static const cli_command commands[] = {
     {"onboard", "[DIR] [--dialect seed|paos1|paos2]",
      "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
     {"run", "[GOAL…|--plan FILE] [--serve [ADDR:PORT]]",
-     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run},
+     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run, .moves = true},
     {"do", "SKILL [NAME=VALUE…|JSON]",
-     "one skill by its name, said to the brain that runs or as a run of its own", cmd_do},
+     "one skill by its name, said to the brain that runs or as a run of its own", cmd_do,
+     .moves = true},
     {"serve", "[--listen ADDR:PORT] [--open]",
-     "the page and the API: a browser, LangGraph's clients", cmd_serve},
-    {"resume", "[THREAD] [--step]", "go on with what was cut short", cmd_resume},
+     "the page and the API: a browser, LangGraph's clients", cmd_serve, .moves = true},
+    {"resume", "[THREAD] [--step]", "go on with what was cut short", cmd_resume, .moves = true},
     {"threads", NULL, "list threads, look into one, replay its events, fork it, make it smaller",
      cmd_threads, threads_words},
     {"status", "[THREAD]", "mode, battery, pose, tasks, skills, decision", cmd_status},
-    {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say},
-    {"stop", "[REASON]", "latch a protective stop", cmd_stop},
-    {"reset", "", "lift the latch", cmd_reset},
+    {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say, .moves = true},
+    {"stop", "[REASON]", "latch a protective stop", cmd_stop, .moves = true},
+    {"reset", "", "lift the latch", cmd_reset, .moves = true},
     {"pace", "[slower|faster|normal speed|half speed|30%|0.2 m/s]",
-     "how fast the robot may be from now on; without a word: how fast that is", cmd_pace},
-    {"pause", "[--thread ID]", "pause the task; it keeps its place", cmd_pause},
-    {"continue", "[--thread ID]", "go on after a pause, or after stop and reset", cmd_continue},
-    {"cancel", "[TASK] [--thread ID]", "end a task, or all of them", cmd_cancel},
+     "how fast the robot may be from now on; without a word: how fast that is", cmd_pace,
+     .moves = true},
+    {"pause", "[--thread ID]", "pause the task; it keeps its place", cmd_pause, .moves = true},
+    {"continue", "[--thread ID]", "go on after a pause, or after stop and reset", cmd_continue,
+     .moves = true},
+    {"cancel", "[TASK] [--thread ID]", "end a task, or all of them", cmd_cancel, .moves = true},
     {"raise", "TASK [PRIORITY] [--thread ID]",
-     "give one task another priority; without PRIORITY: before all that wait", cmd_raise},
+     "give one task another priority; without PRIORITY: before all that wait", cmd_raise,
+     .moves = true},
     {"approve", "[THREAD] [approve | always [tool] | answer WORDS | edit [N] JSON | reject REASON]",
-     "show or answer what a run waits for", cmd_approve},
+     "show or answer what a run waits for", cmd_approve, .moves = true},
     {"places", NULL, "places that were named: say \"remember this place as …\" where it stands",
      cmd_places, places_words},
     {"schedule", NULL, "goals at a time or by a cron; a running brain has them done",
      cmd_schedule_list, schedule_words},
     {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",
-     "own a robot and serve it; or tell it where it is", cmd_body, body_words},
+     "own a robot and serve it; or tell it where it is", cmd_body, body_words, .moves = true},
     {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",
      cmd_map, map_words},
     {"record", "FILE.mcap [--camera NAME,…]",
@@ -208,17 +213,19 @@ static const cli_command commands[] = {
     {"graph", NULL, "draw graphs; run one of your own, a step at a time, and resume it", cmd_graph,
      graph_words},
     {"agent", "[MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME]",
-     "talk with the planning agent; without MESSAGE: a chat", cmd_agent, agent_words, true},
+     "talk with the planning agent; without MESSAGE: a chat", cmd_agent, agent_words, true,
+     .moves = true},
     {"bt", NULL, "check, draw and try behaviour trees; watch the robot's", cmd_bt, bt_words},
     {"companion", NULL, "a digital partner that lives by its world view", cmd_companion,
-     companion_words},
+     companion_words, .moves = true},
     {"mcp", NULL, "offer the robot to MCP clients, or look at servers", NULL, mcp_words},
     {"watchdog", NULL, "do what ACTION.md, or SESSIONS.md, has pending", cmd_watchdog,
-     watchdog_words},
+     watchdog_words, .moves = true},
     {"fleet", NULL, "many robots, one orchestrator; or a fleet on a virtual clock", NULL,
      fleet_words},
     {"vda5050", "[--broker mqtt[s]://HOST[:PORT]] [--serial NAME]",
-     "a robot under a master control that speaks VDA 5050 2.1, over MQTT", cmd_vda5050},
+     "a robot under a master control that speaks VDA 5050 2.1, over MQTT", cmd_vda5050,
+     .moves = true},
     {"workspace", NULL, "check, show and convert a workspace's protocol files", cmd_workspace,
      workspace_words},
     {"lessons", NULL, "what LESSONS.md has about it, best first; 1: nothing", cmd_lessons,
@@ -236,7 +243,8 @@ static const cli_command commands[] = {
     {NULL},
 };
 
-static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err);
+static int unknown(const cli *c, const cli_command *list, const char *of, const char *word,
+                   pons_error *err);
 
 const cli_command *cli_commands(void)
 {
@@ -262,7 +270,7 @@ int cli_dispatch(cli *c, pons_error *err)
     }
     const cli_command *command = cli_command_find(commands, name);
     if (!command) {
-        return unknown(commands, NULL, name, err);
+        return unknown(c, commands, NULL, name, err);
     }
     c->argc--;
     c->argv++;
@@ -281,7 +289,7 @@ int cli_run_command(cli *c, const cli_command *command, pons_error *err)
         return word->run(c, err);
     }
     if (command->words && !word && !command->any && *first && *first != '-') {
-        return unknown(command->words, command->name, first, err);
+        return unknown(c, command->words, command->name, first, err);
     }
     if (command->run) {
         return command->run(c, err);
@@ -298,13 +306,73 @@ static bool takes_away(const char *name)
     return strcmp(name, "reset") == 0 || strcmp(name, "rm") == 0;
 }
 
+// Where a word goes that stands first but belongs to a command: "fork" is `pons threads fork`. 0: nowhere.
+static size_t belongs(const char *word, char *ret, size_t cap)
+{
+    size_t n = 0, used = 0;
+    for (const cli_command *k = commands; k->name; k++) {
+        if (!takes_away(word) && cli_command_find(k->words, word) && used < cap) {
+            used += (size_t)snprintf(ret + used, cap - used, "%s'%s %s'", n++ ? ", " : "", k->name,
+                                     word);
+        }
+    }
+    return n;
+}
+
+// What was said where a command stands, if it is a word for the robot: who types 停 or `halt` must not look for a list.
+static int said_to_the_robot(const cli *c, pons_error *err)
+{
+    static const struct {
+        const char *control, *command;
+    } commands_of[] = {
+        {"stop", "stop"}, {"pause", "pause"}, {"cancel", "cancel"}, {"continue", "continue"}};
+    pons_policy p = {0};
+    pons_autovalue parsed = NULL;
+    pons_autovalue pace = NULL;
+    pons_autovalue empty = json_object();
+    pons_error why = PONS_ERROR_INIT;
+    char text[256] = "";
+    size_t used = 0;
+    for (int i = 0; i < c->argc && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
+    }
+    if (used >= sizeof text || *text == '-' || cli_policy(c, &p, &why) < 0) {
+        return PONS_OK;
+    }
+    const int rc = p.ops->parse(p.self, text, empty, &parsed, &why);
+    const bool paced =
+        rc < 0 && p.ops->pace(p.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
+    pons_rules_close(&p);
+    const char *control = rc >= 0 ? pons_get_str(parsed, "control", "") : "";
+    for (size_t i = 0; i < sizeof commands_of / sizeof commands_of[0]; i++) {
+        if (strcmp(control, commands_of[i].control) == 0) {
+            return cli_bad(err, "there is no command '%s', did you mean '%s'?", c->argv[0],
+                           commands_of[i].command);
+        }
+    }
+    if (paced && !pons_get(pace, "rest") && !pons_get(pace, "before")) {
+        return cli_bad(err, "there is no command '%s', did you mean 'pace \"%s\"'?", c->argv[0],
+                       text);
+    }
+    const bool wish = rc >= 0 ? json_array_size(pons_get(parsed, "goals")) > 0 && !*control
+                              : strncmp(why.message, "unknown ", strlen("unknown ")) == 0;
+    return wish ? cli_bad(err, "there is no command '%s'; to have it done: pons run \"%s\"",
+                          c->argv[0], text)
+                : PONS_OK;
+}
+
 // "there is no …": with what was probably meant, else with all that there is.
-static int unknown(const cli_command *list, const char *of, const char *word, pons_error *err)
+static int unknown(const cli *c, const cli_command *list, const char *of, const char *word,
+                   pons_error *err)
 {
     static const char *const beside[] = {"help",      "version", "--help",
                                          "--version", "--json",  "--workspace"};
     char all[256] = "";
     size_t used = 0;
+    const int said = of ? PONS_OK : said_to_the_robot(c, err);
+    if (said < 0) {
+        return said;
+    }
     pons_meant meant = pons_meant_of(word, strlen(word));
     for (size_t i = 0; !of && i < sizeof beside / sizeof beside[0]; i++) {
         pons_meant_try(&meant, beside[i], strlen(beside[i]));
@@ -317,6 +385,12 @@ static int unknown(const cli_command *list, const char *of, const char *word, po
         used += of ? (size_t)snprintf(all + used, sizeof all - used, "%s%s", join, k->name) : 0;
     }
     const char *kind = of ? "" : *word == '-' ? "option " : "command ";
+    char where[256] = "";
+    const size_t n = of ? 0 : belongs(word, where, sizeof where);
+    if (n > 0) {
+        return n == 1 ? cli_bad(err, "there is no command '%s', did you mean %s?", word, where)
+                      : cli_bad(err, "there is no command '%s'; there are %s", word, where);
+    }
     if (meant.best) {
         return cli_bad(err, "%s%sthere is no %s'%s', did you mean '%s'?", of ? of : "",
                        of ? ": " : "", kind, word, meant.best);

@@ -20,6 +20,7 @@ static int take_globals(cli *c, int argc, char **argv, pons_error *err);
 static int said(cli *c, pons_error *err);
 static void hold_standard_fds(void);
 static int exit_code(int status, const pons_error *err);
+static int all_shown(const cli *c, int code);
 
 int main(int argc, char **argv)
 {
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
     rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
     cli_worlds_of(c.workspace);
     rc = rc < 0 ? rc : said(&c, &err);
-    return exit_code(rc, &err);
+    return all_shown(&c, exit_code(rc, &err));
 }
 
 static int said(cli *c, pons_error *err)
@@ -77,6 +78,16 @@ static int exit_code(int status, const pons_error *err)
     return EXIT_ENVIRONMENT;
 }
 
+// What was shown may not have arrived: half a file on a full disk is no success.
+static int all_shown(const cli *c, int code)
+{
+    const char *why = cli_out_lost();
+    if (why) {
+        cli_err("pons: standard output: %s\n", why);
+    }
+    return why && code == EXIT_DONE && !(c->self && c->self->moves) ? EXIT_ENVIRONMENT : code;
+}
+
 // --json and --workspace go with every command, in any position; "--" ends options.
 static int take_globals(cli *c, int argc, char **argv, pons_error *err)
 {
@@ -93,12 +104,15 @@ static int take_globals(cli *c, int argc, char **argv, pons_error *err)
         if (options && strcmp(argv[i], "--json") == 0) {
             c->json = true;
         } else if (options && strcmp(argv[i], "--workspace") == 0) {
-            if (i + 1 >= argc) {
+            if (i + 1 >= argc || !*argv[i + 1]) { // "$DIR" that is not set is not the usual place
                 return cli_bad(err, "--workspace needs a directory");
             }
             workspace = argv[++i];
         } else if (options && strncmp(argv[i], "--workspace=", strlen("--workspace=")) == 0) {
             workspace = argv[i] + strlen("--workspace=");
+            if (!*workspace) {
+                return cli_bad(err, "--workspace needs a directory");
+            }
         } else {
             kept[n++] = argv[i];
         }

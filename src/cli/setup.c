@@ -189,6 +189,11 @@ int cli_world(const char *name, pons_value **ret, pons_error *err)
     char relative[256];
     snprintf(relative, sizeof relative, "worlds/%s.yaml", name);
     const int rc = pons_share_path(relative, path, sizeof path, err);
+    if (rc == PONS_ENOTFOUND) {
+        cli c = {0};
+        snprintf(c.workspace, sizeof c.workspace, "%s", own_workspace ? own_workspace : "");
+        return cli_no_such(&c, "worlds", "world", name, err);
+    }
     return rc < 0 ? rc : pons_world_load(path, ret, err);
 }
 

@@ -36,7 +36,7 @@ static void what_ships_is_sound(void **state)
     assert_true(bench_count(&p, "config", "ok", "true") >= 6);
     assert_int_equal(bench_count(&p, "config", "ok", "false"), 0);
     bench_free(&p);
-    bench_must_fail(&b, "config show nope", 2, "no file 'nope'");
+    bench_must_fail(&b, "config show nope", 2, "no configuration file 'nope'");
     bench_must_fail(&b, "config show", 2, "name of a file");
     bench_must_fail(&b, "config show fleet.yaml", 2, "there is no fleet.yaml here");
     bench_must_fail(&b, "config chekc", 2, "did you mean 'check'");

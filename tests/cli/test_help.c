@@ -22,6 +22,12 @@ static char *said(bench *b, const char *line)
     return text;
 }
 
+static const char *the_program(void)
+{
+    const char *program = getenv("PONS_PROGRAM");
+    return program ? program : PONS_BINARY_DIR "/pons";
+}
+
 static void fits(const char *of, const char *text)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -129,6 +135,28 @@ static void twenty_slips(void **state)
         {"threads rn t", "threads: there is no 'rn'; it takes"}, // or to remove
         {"frobnicate", "`pons help` lists them"},
         {"fleet run --xyzzy", "`pons help fleet run` lists them"},
+        {"halt", "did you mean 'stop'"}, // said where a command stands
+        {"停", "did you mean 'stop'"},
+        {"急停", "did you mean 'stop'"},
+        {"emergency stop", "did you mean 'stop'"},
+        {"hold on", "did you mean 'pause'"},
+        {"取消", "did you mean 'cancel'"},
+        {"go to the kitchen", "pons run \"go to the kitchen\""},
+        {"去厨房", "pons run \"去厨房\""},
+        {"slower", "did you mean 'pace \"slower\"'"},
+        {"慢一点", "did you mean 'pace"},
+        {"fork t new", "did you mean 'threads fork'"},
+        {"history t", "did you mean 'threads history'"},
+        {"list", "there are 'threads list', 'places list'"},
+        {"rm t", "`pons help` lists them"},
+        {"run --world hosue 去厨房", "there is no world 'hosue', did you mean 'house'"},
+        {"map show tabeltop", "did you mean 'tabletop'"},
+        {"graph show raect", "did you mean 'react'"},
+        {"config show kernel.yml", "did you mean 'kernel.yaml'"},
+        {"config show kernel", "did you mean 'kernel.yaml'"},
+        {"help --mna", "--man"},
+        {"run --json=yes x", "--json takes no value"},
+        {"run --new=no x", "--new takes no value"},
         {"watchdog cat", "it takes hal or runtime"},
     };
     bench b;
@@ -168,6 +196,75 @@ static void the_man_page_has_all(void **state)
         }
     }
     free(page);
+    bench_close(&b);
+}
+
+// What a shell prints that runs the text, a line each; false: there is no such shell here.
+static bool shell_says(bench *b, const char *shell, const char *text, const char *const rows[][2],
+                       size_t n)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/usr/bin/%s", shell);
+    if (access(path, X_OK) != 0) {
+        return false;
+    }
+    proc p = {0};
+    bench_start_program(b, &p, path, bench_file(b, "complete", text));
+    for (size_t i = 0; i < n; i++) {
+        const char *line = bench_line(&p);
+        if (strcmp(line, rows[i][1]) != 0) {
+            fail_msg("%s completes \"%s\" as \"%s\", not \"%s\"", shell, rows[i][0], line,
+                     rows[i][1]);
+        }
+    }
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    return true;
+}
+
+// Names that are there: of threads, places with blanks, worlds; in the workspace that the line names.
+static void names_are_completed(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"pons threads show ", "t-one"},       {"pons threads show t", "t-one"},
+        {"pons resume --thread ", "t-one"},    {"pons --json threads s", "show"},
+        {"pons config show k", "kernel.yaml"}, {"pons run --world tab", "tabletop"},
+        {"pons graph show re", "react"},       {"pons help fleet se", "settle"},
+        {"pons scenario run al", "all"},       {"pons resume --thread x --ll", "--llm"},
+    };
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run --thread t-one " FAST " 等1秒"), 0);
+    char text[131072];
+    const char *program = the_program();
+    char *script = said(&b, "help --completion bash");
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "export PONS_WORKSPACE='%s'\n%s\n"
+                                   "t() { COMP_WORDS=($1); [[ $1 == *' ' ]] && COMP_WORDS+=(''); "
+                                   "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pons '%s'; "
+                                   "echo \"${COMPREPLY[*]}\"; }\n",
+                                   b.workspace, script, program);
+    free(script);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "t '%s'\n", rows[i][0]);
+    }
+    assert_true(used < sizeof text);
+    assert_true(shell_says(&b, "bash", text, rows, sizeof rows / sizeof rows[0]));
+    script = said(&b, "help --completion fish");
+    used = (size_t)snprintf(text, sizeof text,
+                            "set -x PONS_WORKSPACE '%s'\nset -x PATH (dirname '%s') $PATH\n%s\n",
+                            b.workspace, program, script);
+    free(script);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "string join ' ' -- (complete -C '%s' | string replace -r '\\t.*' "
+                                 "'')\n",
+                                 rows[i][0]);
+    }
+    used += (size_t)snprintf(text + used, sizeof text - used, "true\n");
+    assert_true(used < sizeof text);
+    shell_says(&b, "fish", text, rows, sizeof rows / sizeof rows[0]);
     bench_close(&b);
 }
 
@@ -212,11 +309,46 @@ static void bash_completes(void **state)
     bench_free(&p);
     char *zsh = said(&b, "help --completion zsh"), *fish = said(&b, "help --completion fish");
     assert_non_null(strstr(zsh, "#compdef pons"));
-    assert_non_null(strstr(fish, "complete -c pons -f -n __fish_use_subcommand -a run"));
-    assert_non_null(strstr(fish, "__fish_seen_subcommand_from help;"));
+    assert_non_null(strstr(fish, "complete -c pons -f -n __pons_at -a run"));
+    assert_non_null(strstr(fish, "__pons_at help fleet"));
     free(zsh);
     free(fish);
     bench_must_fail(&b, "help --completion tcsh", 2, "bash, zsh or fish");
+    bench_close(&b);
+}
+
+// Half a page on a full disk is no success; what somebody closed is nobody's loss.
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"help --man >/dev/full 2>e; echo $? $(cat e)",
+         "3 pons: standard output: No space left on device"},
+        {"map sdf house >/dev/full 2>e; echo $? $(cat e)",
+         "3 pons: standard output: No space left on device"},
+        {"graph list --json >/dev/full 2>e; echo $? $(cat e)",
+         "3 pons: standard output: No space left on device"},
+        {"help --man 2>e | head -1 >/dev/null; echo ${PIPESTATUS[0]} $(cat e)", "0"},
+        {"help >&- 2>e; echo $? $(cat e)", "0"},
+        {"--workspace '' status 2>&1; echo $?", "pons: --workspace needs a directory"},
+    };
+    bench b;
+    bench_open(&b);
+    char text[4096];
+    size_t used = (size_t)snprintf(text, sizeof text, "cd '%s'\n", b.dir);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "'%s' %s\n", the_program(),
+                                 rows[i][0]);
+    }
+    assert_true(used < sizeof text);
+    proc p = {0};
+    bench_start_program(&b, &p, "/bin/bash", bench_file(&b, "full.bash", text));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_string_equal(bench_line(&p), rows[i][1]);
+    }
+    assert_string_equal(bench_line(&p), "2");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
     bench_close(&b);
 }
 
@@ -227,6 +359,8 @@ int main(void)
         cmocka_unit_test_teardown(twenty_slips, bench_teardown),
         cmocka_unit_test_teardown(the_man_page_has_all, bench_teardown),
         cmocka_unit_test_teardown(bash_completes, bench_teardown),
+        cmocka_unit_test_teardown(names_are_completed, bench_teardown),
+        cmocka_unit_test_teardown(a_full_disk_is_told, bench_teardown),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("cli/help", tests, NULL, NULL);

@@ -49,9 +49,8 @@ int cli_graph_load(const char *name, const pons_graph_module **ret_module, pons_
     }
     int rc = pons_module_load("graph", name, &ops, err);
     if (rc == PONS_ENOTFOUND) { // and no word of where it was not: that is for who writes modules
-        return pons_error_set(err, PONS_ENOTFOUND, "graph",
-                              "there is no graph '%s'; `pons graph list` has those that there are",
-                              name);
+        cli c = {0};
+        return cli_no_such(&c, "graphs", "graph", name, err);
     }
     if (rc < 0) {
         return rc;

@@ -292,6 +292,11 @@ static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, 
     }
 }
 
+const char *cli_config_name(size_t i)
+{
+    return i < FILES ? files[i].name : NULL;
+}
+
 int cmd_config(cli *c, pons_error *err)
 {
     static const cli_option options[] = {{NULL, NULL, NULL, NULL}};
@@ -336,7 +341,7 @@ int cmd_config(cli *c, pons_error *err)
         }
     }
     if (!known) {
-        return cli_bad(err, "config: there is no file '%s'; `pons config` lists them", name);
+        return cli_no_such(c, "configs", "configuration file", name, err);
     }
     return rc < 0 ? rc : bad ? CLI_FAULTY : PONS_OK;
 }

@@ -36,6 +36,16 @@ int cli_help(cli *c, pons_error *err)
     if (topic && strcmp(topic, "--completion") == 0) {
         return cli_help_completion(c->argc > 2 ? c->argv[2] : "", err);
     }
+    if (topic && strcmp(topic, "--values") == 0) {
+        return cli_help_values(c, c->argc > 2 ? c->argv[2] : "", err);
+    }
+    if (topic && (strcmp(topic, "--help") == 0 || strcmp(topic, "-h") == 0)) {
+        topic = NULL;
+    }
+    if (topic && *topic == '-') {
+        return cli_bad(err, "help takes a command, --man or --completion bash|zsh|fish, not '%s'",
+                       topic);
+    }
     if (!topic) {
         all_commands();
         return PONS_OK;

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/show/ink.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,10 +184,20 @@ static void put_text(pons_buf *b, const spec *s, const char *text)
     }
 }
 
+// Why standard output has lost something; 0: nothing has been lost that anybody waits for.
+static _Atomic int lost;
+
+static void sent(FILE *to, bool all)
+{
+    if (!all && to == stdout && errno != EPIPE && errno != EBADF) { // who closed it wants no more
+        lost = errno;
+    }
+}
+
 static void send_all(FILE *to, const pons_buf *b)
 {
     if (b->len > 0) { // one call, so that lines of several threads do not mix
-        fwrite(b->data, 1, b->len, to);
+        sent(to, fwrite(b->data, 1, b->len, to) == b->len);
     }
 }
 
@@ -240,8 +251,8 @@ void cli_out_canonical(const char *text, size_t n)
     if (isatty(STDOUT_FILENO)) {
         cli_out_json(text, n);
     } else {
-        fwrite(text, 1, n, stdout);
-        fputc('\n', stdout);
+        sent(stdout, fwrite(text, 1, n, stdout) == n);
+        sent(stdout, fputc('\n', stdout) != EOF);
     }
 }
 
@@ -251,7 +262,7 @@ void cli_print_json(const pons_value *v)
     const long n = pons_value_line(v, &text);
     if (n >= 0) {
         cli_out_json(text, (size_t)n);
-        fflush(stdout);
+        cli_flush();
     }
     free(text);
 }
@@ -260,7 +271,13 @@ void cli_print_json(const pons_value *v)
 
 void cli_flush(void)
 {
-    fflush(stdout);
+    sent(stdout, fflush(stdout) == 0);
+}
+
+const char *cli_out_lost(void)
+{
+    cli_flush();
+    return lost ? strerror(lost) : NULL;
 }
 
 bool cli_out_broken(void)
@@ -308,10 +325,11 @@ void cli_out_rows(const cli_rows *rows, bool last_ends)
 {
     for (size_t i = 0; i < rows->n; i++) {
         if (rows->at[i].n > 0) {
-            fwrite(rows->bytes.data + rows->at[i].from, 1, rows->at[i].n, stdout);
+            sent(stdout, fwrite(rows->bytes.data + rows->at[i].from, 1, rows->at[i].n, stdout) ==
+                             rows->at[i].n);
         }
         if (last_ends || i + 1 < rows->n) {
-            fputc('\n', stdout);
+            sent(stdout, fputc('\n', stdout) != EOF);
         }
     }
 }

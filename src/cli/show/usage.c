@@ -1,16 +1,31 @@
-// usage.c - what --help shows of a command: how it is called, its words, its options, in 80 columns.
+// usage.c - what --help shows of a command: how it is called, its words, its options, in 80 columns, or those of a
+// narrower terminal.
 #include "cli/commands.h"
 #include "cli/show/ink.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { PLAIN = 0, WIDTH = 80, WORD_COLUMNS = 34, OPTION_COLUMNS = 26 };
+enum { PLAIN = 0, WIDTH = 80, NARROWEST = 20, WORD_COLUMNS = 34, OPTION_COLUMNS = 26, STEP = 4 };
+
+static int width(void)
+{
+    struct winsize w = {0};
+    const bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0;
+    return known && w.ws_col >= NARROWEST && w.ws_col < WIDTH ? w.ws_col : WIDTH;
+}
 
 void cli_beside(const char *left, int column, const char *text)
 {
+    if (!*text) {
+        cli_out("%s\n", left);
+        return;
+    }
     cli_autorich paragraph = {0}, first = {0}, rest = {0};
     cli_autorows rows = {0};
-    const int used = (int)cli_columns(left, strlen(left));
+    const int used = (int)cli_columns(left, strlen(left)), wide = width();
+    column = column > STEP && wide - column < NARROWEST ? STEP : column; // a narrow terminal
     cli_rich_printf(&rest, PLAIN, "%*s", column, "");
     if (used > column ||
         (used == column && used > 0 && left[strlen(left) - 1] != ' ')) { // no room beside it: below
@@ -20,7 +35,7 @@ void cli_beside(const char *left, int column, const char *text)
         cli_rich_printf(&first, PLAIN, "%s%*s", left, column - used, "");
     }
     cli_rich_add(&paragraph, PLAIN, text, SIZE_MAX);
-    cli_rows_wrap(&rows, &paragraph, WIDTH, &first, &rest, false);
+    cli_rows_wrap(&rows, &paragraph, wide, &first, &rest, false);
     cli_out_rows(&rows, true);
 }
 
@@ -28,7 +43,7 @@ void cli_beside(const char *left, int column, const char *text)
 static void signature(const char *before, const char *name, const char *args)
 {
     char left[256];
-    snprintf(left, sizeof left, "%s%s ", before, name);
+    snprintf(left, sizeof left, "%s%s%s", before, name, *args ? " " : "");
     cli_beside(left, (int)cli_columns(left, strlen(left)), args);
 }
 
