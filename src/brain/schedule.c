@@ -307,6 +307,24 @@ int pons__schedules_look(pons_brain *b, pons_error *err)
 
 // ---- words --------------------------------------------------------------------------------------
 
+// "Go slowly to the kitchen": how fast is told when the time has come. NULL: nothing of it is said, or what only a person
+// may say, then.
+static pons__hurry *pace_of(const pons_brain *b, const char *text)
+{
+    const pons_policy_ops *ops = b->opts.policy.ops;
+    pons_autovalue said = NULL;
+    if (!ops->pace ||
+        ops->pace(b->opts.policy.self, text, &said, &(pons_error)PONS_ERROR_INIT) < 0) {
+        return NULL;
+    }
+    pons__hurry *pace = pons__record_read(&pons__hurry_record, said);
+    if (pace->before || strcmp(pace->word, "faster") == 0 || strcmp(pace->word, "normal") == 0) {
+        pons__record_free(&pons__hurry_record, pace);
+        return NULL;
+    }
+    return pace;
+}
+
 // Why these words are no goal that can be done at a time; "": they are one.
 static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
 {
@@ -315,13 +333,10 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
     pons_autovalue again = NULL;
     pons_error why = PONS_ERROR_INIT;
     pons_autovalue world = pons__places_world(b);
-    pons_autovalue pace =
-        NULL; // "go slowly to the kitchen": the pace is told when its time has come
-    const bool paced =
-        ops->pace && ops->pace(b->opts.policy.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
-    const char *wish = paced ? pons_get_str(pace, "rest", "") : text;
-    const int rc =
-        paced && !*wish ? PONS_OK : ops->parse(b->opts.policy.self, wish, world, &parsed, &why);
+    pons__hurry *pace = pace_of(b, text);
+    const char *wish = pace ? pace->rest : text;
+    const int rc = wish ? ops->parse(b->opts.policy.self, wish, world, &parsed, &why) : PONS_OK;
+    pons__record_free(&pons__hurry_record, pace);
     pons__understood *u = pons__record_read(&pons__understood_record, rc >= 0 ? parsed : NULL);
     const bool control = u->control;
     pons__record_free(&pons__understood_record, u);

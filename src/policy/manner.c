@@ -3,7 +3,8 @@
 //     before or within it     fillers and a verb, a phrase of pace.c: what is left without it is the wish
 //     behind it               the whole end of the sentence is such a phrase
 //
-// It counts only where what is left is understood as a wish to move: "say hello slowly", "find the slower one" say
+// "Slowly" is at most half of its speed there, so that who says it of each wish, or of every day at nine, does not make
+// it slower each time; "slower" is a step, as ever. It counts only where what is left is understood as a wish to move: "say hello slowly", "find the slower one" say
 // nothing of the robot. "Faster" and "at normal speed" make no pace here: in a wish they are a hurry, and the pace that
 // somebody asked for stays. A complaint needs its comma ("去厨房，太快了"), and what is held back by the word before it
 // ("but not slowly", "how slow") is none.
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1024, TAIL_MAX = 64, CUTS_MAX = 16 };
+enum { TEXT_MAX = 1024, TAIL_MAX = 64, CUTS_MAX = 16, SLOWLY_PERCENT = 50 };
 
 // Behind a phrase, and a part of it.
 static const char *const softly[] = {"一点儿", "一点", "一些", "点儿",  "点",
@@ -137,6 +138,29 @@ static int without(pons__rules *rules, const char *text, const pons__fold *f, si
     return PONS_OK;
 }
 
+// The phrase compares ("slower", 慢一点), and does not say how it is to be done ("slowly", 慢慢地).
+static bool compares(const pons__fold *f, size_t lo, size_t hi)
+{
+    static const char *const marks[] = {"slower", "more slowly", "slow down", "点",
+                                        "些",     "减",          "放慢",      "降低"};
+    for (size_t pos = lo; pos < hi; pos++) {
+        for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+            const size_t n = strlen(marks[i]);
+            if (pos + n <= hi && memcmp(f->s + pos, marks[i], n) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void settle(const pons__fold *f, size_t lo, size_t hi, pons__heard *h)
+{
+    if ((h->kind == PACE_SLOWER || h->kind == PACE_TOO_FAST) && !compares(f, lo, hi)) {
+        *h = (pons__heard){PACE_PERCENT, SLOWLY_PERCENT, true, h->rest};
+    }
+}
+
 static size_t past_soft(const pons__fold *f, size_t pos)
 {
     for (size_t before = pos + 1; before != pos;) {
@@ -161,8 +185,12 @@ static int before_it(pons__rules *rules, const char *text, const pons__fold *f, 
         const size_t after = pons__pace_phrase(f, pos, ret);
         const bool counts =
             after && after < f->n && slows(ret, false) && !f->quoted[pos] && !held_back(f, cut[0]);
+        const size_t end = counts ? past_soft(f, after) : pos;
         for (size_t i = counts ? n : 0; i-- > 0 && rc == PONS_OK;) {
-            rc = without(rules, text, f, cut[i], past_soft(f, after), &best, ret_rest);
+            rc = without(rules, text, f, cut[i], end, &best, ret_rest);
+        }
+        if (counts) {
+            settle(f, pos, end, ret);
         }
         const size_t filler = pons__pace_filler(rules->base, f, pos);
         if (!filler) {
@@ -188,6 +216,7 @@ static int behind_it(pons__rules *rules, const char *text, const pons__fold *f, 
         if (begins && !f->quoted[pos] && !held_back(f, pos) &&
             pons__pace_find(rules->base, f, pos, ret) && ret->rest == f->n && slows(ret, apart)) {
             rc = without(rules, text, f, pos, f->n, &best, ret_rest);
+            settle(f, pos, f->n, ret);
         }
     }
     return rc;

@@ -107,12 +107,37 @@ static void said_in_both_languages(void **state)
     }
 }
 
+// How fast is heard when the time has come; said each day, it is slow, and not slower each day.
+static void slowly_at_a_time(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.pace = 100;
+    bench_run(&b, 1.0);
+    bench_say(&b, "every day at 9 go slowly to the kitchen");
+    bench_await(&b, "schedule.added", NULL, NULL, SOON);
+    assert_int_equal(b.pace, 100);
+    const double x = b.x, y = b.y;
+    for (int day = 0; day < 3; day++) {
+        b.x = x; // not there yet
+        b.y = y;
+        wall(&b, EARLY_MS + day * DAY + 9 * HOUR);
+        bench_await(&b, "task.done", "status", "succeeded", 20.0);
+        assert_int_equal(b.pace, 50);
+        assert_int_equal(ways(&b), day + 1);
+    }
+    bench_close(&b);
+}
+
 static void what_is_said_and_cannot_be(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"every day at 9 go to the cellar", "每天九点继续",
-                                        "every day at 9 at 10 go to the kitchen",
-                                        "today at 0:00 go to the kitchen"};
+    static const char *const texts[] = {
+        "every day at 9 go to the cellar",        "每天九点继续",
+        "every day at 9 at 10 go to the kitchen", "every day at 9 faster",
+        "every day at 9 continue, slower",        "on february 30 at 9 go to the kitchen",
+        "today at 0:00 go to the kitchen"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         bench b;
         ready(&b);
@@ -390,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(said_in_both_languages),
         cmocka_unit_test(what_is_said_and_cannot_be),
+        cmocka_unit_test(slowly_at_a_time),
         cmocka_unit_test(who_may_not),
         cmocka_unit_test(each_day_once),
         cmocka_unit_test(a_death_at_each_commit),

@@ -81,6 +81,8 @@ static void refused(void **state)
         {"schedule add 'every day at 9 stop'", "control word"},
         {"schedule add --at 9:00 continue", "control word"},
         {"schedule add --at 9:00 'at 10 go to the kitchen'", "says a time too"},
+        {"schedule add every day at 9 faster", "only a person may say"},
+        {"schedule add --at 9:00 'continue, slower'", "control word"},
         {"schedule add --at 25:00 去厨房", "no time like"},
         {"schedule add --at 'yesterday 9:00' 去厨房", "no time like"},
         {"schedule add --at '2027-02-30 9:00' 去厨房", "there is no day '2027-02-30'"},

@@ -200,11 +200,17 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     }
     why = (pons_error)PONS_ERROR_INIT;
     pons_autovalue with = known ? cli_places_in(c, world) : NULL;
-    pons_autovalue pace =
-        NULL; // "go slowly to the kitchen": the pace is told when its time has come
-    if (p->ops->pace(p->self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0) {
-        text = pons_get_str(pace, "rest", NULL);
+    pons_autovalue pace = NULL; // "go slowly to the kitchen": it is told when its time has come
+    const bool paced = p->ops->pace(p->self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
+    const char *word = pons_get_str(pace, "word", "");
+    const bool faster = strcmp(word, "faster") == 0 || strcmp(word, "normal") == 0;
+    if (pons_get(pace, "before")) {
+        return cli_bad(err, "schedule: '%s' has a control word, and no goal", text);
     }
+    if (faster) {
+        return cli_bad(err, "schedule: '%s' is what only a person may say, then", text);
+    }
+    text = paced ? pons_get_str(pace, "rest", NULL) : text;
     if (!text) {
         return PONS_OK;
     }
