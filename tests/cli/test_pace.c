@@ -168,9 +168,18 @@ static void said_to_the_agent(void **state)
     free(told);
     bench_free(&p);
     assert_int_equal(percent_of(&b), 25);
-    snprintf(said, sizeof said, "%s '正常速度'", line);
-    assert_int_equal(bench_run(&b, said), 0);
-    assert_int_equal(percent_of(&b), 100);
+    static const struct {
+        const char *words;
+        int percent;
+    } rows[] = {{"正常速度", 100},
+                {"go slowly to the kitchen", 50}, // and the model has the words
+                {"drive to the kitchen at 30% speed", 30},
+                {"正常速度", 100}};
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(said, sizeof said, "%s '%s'", line, rows[i].words);
+        assert_int_equal(bench_run(&b, said), 0);
+        assert_int_equal(percent_of(&b), rows[i].percent);
+    }
     snprintf(said, sizeof said, "%s faster", line);
     assert_int_equal(bench_run(&b, said), 1); // it is as fast as it may be
     bench_end_body(&b);

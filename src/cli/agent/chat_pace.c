@@ -4,14 +4,18 @@
 
 #include <string.h>
 
-// Where a question is open, only "slower" is more likely meant for the robot than as the answer.
+// Where a question is open, only what makes it slower is more likely meant for the robot than as the answer. "Go to the
+// kitchen at half speed" is for both: the pace is told, and the model has the words.
 static bool meant(const cli_chat *s, const pons_value *said, bool *ret_words_too)
 {
-    const bool slower = strcmp(pons_get_str(said, "word", ""), "slower") == 0;
-    const bool more = pons_get(said, "rest") || pons_get(said, "before");
-    *ret_words_too = more;
-    return slower ? !pons_get(said, "before")
-                  : !more && pons_agent_state_get(s->a) != PONS_AGENT_WAITING;
+    const char *word = pons_get_str(said, "word", "");
+    const bool before = pons_get(said, "before") != NULL, rest = pons_get(said, "rest") != NULL;
+    const bool number = strcmp(word, "percent") == 0 || strcmp(word, "mps") == 0;
+    const bool slower =
+        strcmp(word, "slower") == 0 || (rest && pons_get_bool(said, "at_most", false));
+    *ret_words_too = rest || before;
+    return !before &&
+           (slower || ((number || !rest) && pons_agent_state_get(s->a) != PONS_AGENT_WAITING));
 }
 
 static bool robot_is_there(const cli_chat *s)
