@@ -205,6 +205,14 @@ int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
     }
     const void *ops = NULL;
     const int rc = pons_module_load("driver", name, &ops, err);
+    if (rc ==
+        PONS_ENOTFOUND) { // where it was looked for is told only of one that is like none there is
+        cli c = {0};
+        pons_error like = PONS_ERROR_INIT;
+        cli_no_such(&c, "drivers", "driver", name, &like);
+        *err = strstr(like.message, "did you mean") ? like : *err;
+        return err->status;
+    }
     *ret = rc < 0 ? *ret : ops;
     return rc;
 }

@@ -150,6 +150,7 @@ static void twenty_slips(void **state)
         {"list", "there are 'threads list', 'places list'"},
         {"rm t", "`pons help` lists them"},
         {"run --world hosue 去厨房", "there is no world 'hosue', did you mean 'house'"},
+        {"run --driver kinematc 去厨房", "there is no driver 'kinematc', did you mean 'kinematic'"},
         {"map show tabeltop", "did you mean 'tabletop'"},
         {"graph show raect", "did you mean 'react'"},
         {"config show kernel.yml", "did you mean 'kernel.yaml'"},
