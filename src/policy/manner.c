@@ -3,11 +3,11 @@
 //     before or within it     fillers and a verb, a phrase of pace.c: what is left without it is the wish
 //     behind it               the whole end of the sentence is such a phrase
 //
-// "Slowly" is at most half of its speed there, so that who says it of each wish, or of every day at nine, does not make
-// it slower each time; "slower" is a step, as ever. It counts only where what is left is understood as a wish to move: "say hello slowly", "find the slower one" say
-// nothing of the robot. "Faster" and "at normal speed" make no pace here: in a wish they are a hurry, and the pace that
-// somebody asked for stays. A complaint needs its comma ("去厨房，太快了"), and what is held back by the word before it
-// ("but not slowly", "how slow") is none.
+// It counts only where what is left is understood as a wish to move: "say hello slowly", "find the slower one" say
+// nothing of the robot. "Slowly" is at most half of its speed there, so that who says it of each wish, or of every day at
+// nine, does not make it slower each time; "slower" is a step, as ever. "Faster" and "at normal speed" make no pace: in a
+// wish they are a hurry, and the pace that somebody asked for stays. A complaint needs its comma ("去厨房，太快了"), and
+// what is held back by the word before it ("but not slowly", "how slow") is none.
 #include "policy/pace.h"
 
 #include <math.h>
