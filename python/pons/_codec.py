@@ -2,8 +2,8 @@
 
 What JSON has is written as it is. The rest is {"__py__": [kind, ...]}: it comes back as what it was, also
 in another process. Classes (dataclasses, pydantic's models, enumerations) come back when the module they
-are from is imported there; otherwise as the dict of their members. Nothing is ever pickled: reading a
-database runs no code that it names.
+are from is imported there, or, where a function has made them, when a graph's state names them there; otherwise
+as the dict of their members. Nothing is ever pickled: reading a database runs no code that it names.
 """
 
 import base64
@@ -18,7 +18,9 @@ import math
 import pathlib
 import re
 import sys
+import typing
 import uuid
+import weakref
 import zoneinfo
 
 KEY = "__py__"
@@ -64,6 +66,7 @@ def _special(v, kind):
     if kind.__module__ in ("ipaddress", "zoneinfo"):
         return {KEY: [kind.__name__, str(v)]}
     name = [kind.__module__, kind.__qualname__]
+    _local(kind, *name)
     if isinstance(v, enum.Enum):
         return {KEY: ["enum", *name, encode(v.value)]}
     if hasattr(v, "__pons_json__"):
@@ -91,9 +94,43 @@ _SIMPLE = {
 _MANY = {"tuple": tuple, "set": set, "frozenset": frozenset}
 
 
+# Classes that functions have made, which no module has by a name: those that are alive here.
+_locals = weakref.WeakValueDictionary()
+
+
+def _local(kind, module, qualname):
+    if "<locals>" in qualname:
+        _locals[module, qualname] = kind
+
+
+def know(t):
+    """The classes in a type of a state's member: of a value that another process has kept, they are found here."""
+    for kind in _classes_in(t, set()):
+        _local(kind, kind.__module__, kind.__qualname__)
+
+
+def _classes_in(t, seen):
+    if isinstance(t, typing.TypeAliasType if hasattr(typing, "TypeAliasType") else ()):
+        t = t.__value__
+    for part in typing.get_args(t):
+        yield from _classes_in(part, seen)
+    if not isinstance(t, type) or t in seen or not (dataclasses.is_dataclass(t) or hasattr(t, "model_fields") or issubclass(t, (enum.Enum, dict, tuple))):
+        return
+    seen.add(t)
+    yield t
+    try:
+        members = typing.get_type_hints(t)
+    except (NameError, TypeError):
+        return
+    for part in members.values():
+        yield from _classes_in(part, seen)
+
+
 def _class(module, qualname):
     if module.startswith("langchain_core.messages"):
         import langchain_core.messages  # noqa: F401
+    if "<locals>" in qualname:
+        return _locals.get((module, qualname))
     at = sys.modules.get(module)
     for part in qualname.split("."):
         at = getattr(at, part, None)

@@ -15,4 +15,5 @@ def get_store():
 
 def get_config():
     """The config of this run."""
-    return now().call.config
+    at = now()
+    return at.config_of(at.call.config)

@@ -56,5 +56,13 @@ class GraphBubbleUp(Exception):
     """How interrupts leave a node; not to be caught."""
 
 
+class ParentCommand(GraphBubbleUp):
+    """A command for the graph whose node's code runs this one: it is that node's."""
+
+    def __init__(self, command):
+        super().__init__(command)
+        self.command = command
+
+
 class GraphInterrupt(GraphBubbleUp):
     """The node waits for an answer."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections import deque
 from ipaddress import ip_address, ip_network
 from pathlib import Path, PurePath
@@ -17,6 +18,7 @@ from zoneinfo import ZoneInfo
 import pons
 from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
+from pons.func import entrypoint
 from pons.graph import START, MessagesState, StateGraph
 from pons.types import RetryPolicy, Send, interrupt
 
@@ -56,7 +58,12 @@ def values():
                 back = graph(print).compile(checkpointer=saver).get_state(c).values["any"]
             assert repr(back) == repr(v), (back, v)
     refused(lambda: graph(lambda s: {"any": object()}).compile().invoke({"n": 0}), "builtins.object can't be kept")
-    refused(lambda: graph(lambda s: {"typo": 1}).compile().invoke({"n": 0}), "no channel 'typo'")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert graph(lambda s: {"typo": 1, "any": 2}).compile().invoke({"n": 0, "other": 1}) == {"any": 2, "n": 0}
+    assert ["writes 'typo', and the graph has no such channel" in str(w.message) for w in said] == [True], said
+    refused(lambda: graph(print).compile(checkpointer="letters.db"), "a checkpointer is one of pons.checkpoint, which builtins.str is not")
+    refused(lambda: entrypoint(checkpointer=object())(lambda n: n), "which builtins.object is not")
     refused(lambda: next(graph(print).compile().stream({"n": 0}, stream_mode="news")), "news")
     refused(lambda: graph(print).compile(checkpointer=InMemorySaver()).invoke({"n": 0}), "thread_id")
     refused(lambda: graph(print).compile().get_state({}), "compiled without a checkpointer, so nothing of it is kept")

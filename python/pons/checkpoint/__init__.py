@@ -67,6 +67,13 @@ class Store:
         await asyncio.to_thread(self.delete_thread, thread_id)
 
 
+def saver_of(given):
+    """What a graph may be compiled with: one of ours, or what a subgraph says of its own (True, False, None)."""
+    if given is None or isinstance(given, (bool, Store)):
+        return given
+    raise TypeError(f"a checkpointer is one of pons.checkpoint, which {type(given).__module__}.{type(given).__qualname__} is not: nothing would be kept")
+
+
 def snapshot(c, thread, ns, checkpoint=None, **options):
     """What is kept of a namespace at a checkpoint, or at its newest; None where there is none."""
     o, ret, err = ffi.new("pons_snapshot_options *", options), ffi.new("pons_value **"), new_error()

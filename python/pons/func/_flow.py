@@ -11,6 +11,7 @@ import weakref
 from .._library import NULL, check, ffi, lib, new_error
 from .._things import handle, pointer
 from ..constants import INTERRUPT
+from ..checkpoint import saver_of
 from ..checkpoint.memory import InMemorySaver
 from ..graph._board import run_entry, run_task
 from ..graph._made import Made, free, policies
@@ -23,7 +24,7 @@ class Flow(Made):
     def __init__(self, fn, made):
         self.fn, self.name, self.made = fn, getattr(fn, "__name__", "entrypoint"), made
         self.__name__, self.__doc__ = self.name, fn.__doc__
-        self.checkpointer, self.items, self.context_schema = made.checkpointer, made.store, made.context_schema
+        self.checkpointer, self.items, self.context_schema = saver_of(made.checkpointer), made.store, made.context_schema
         self.kept = self.checkpointer if hasattr(self.checkpointer, "c") else InMemorySaver()
         self.channels = {n: Channel(lib.PONS_CHANNEL_LAST) for n in ("input", "output", "previous")}
         self.inputs, self.outputs = {"input": None}, {"output": None}
@@ -75,7 +76,7 @@ class Flow(Made):
         return True
 
     def run(self, at, given, previous, config):
-        more = {"config": config, "writer": at.write, "store": self.items, "previous": previous}
+        more = {"config": at.config_of(config) if "config" in self.wants else None, "writer": at.write, "store": self.items, "previous": previous}
         if "runtime" in self.wants:
             more["runtime"] = at.runtime()
             more["runtime"].previous = previous

@@ -16,6 +16,9 @@ class _Nowhere(At):
     def write(self, v):
         pass
 
+    def config_of(self, config):
+        return config
+
     def on_loop(self, what):
         raise RuntimeError(f"'{self.node.name}' is called by itself: no run is there to ask, or to answer it")
 

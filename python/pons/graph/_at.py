@@ -10,9 +10,12 @@ import functools
 import inspect
 import threading
 import time
+import uuid
+import warnings
 
 from .._library import NULL, PARKED, ffi, lib, new_error, python, raised, value
 from .._now import now, stack
+from ..constants import INTERRUPT
 from ..errors import GraphInterrupt, InvalidUpdateError, NodeTimeoutError
 from ..runtime import Runtime
 from .message import from_wire, to_wire, written
@@ -50,6 +53,7 @@ callback = functools.partial(ffi.callback, onerror=lost)
 class At:
     """A node at work on the engine's own thread. Threads that it started itself may stream as well."""
 
+    inner = None  # the namespace of graphs that it runs
     tasks = {}  # what its graph has, by name; only who has a thread of its own calls them
 
     def __init__(self, cx, node, call):
@@ -78,6 +82,13 @@ class At:
         self.beat()
         self.on_loop(lambda: lib.pons_cx_custom(self.cx, made))
 
+    def show(self, ns, mode, text, graph):
+        """What a graph shows that this node runs: below it, as a subgraph's."""
+        if self.inner is None:
+            mine = self.on_loop(lambda: ffi.string(lib.pons_cx_ns(self.cx)).decode())
+            self.inner = f"{mine}|{self.node.name}:{uuid.uuid4().hex[:16]}".lstrip("|")
+        self.call.events.append((f"{self.inner}|{ns}" if ns else self.inner, mode, text, graph))
+
     def say(self, chunk, metadata):
         made, more = value(to_wire(chunk)), value(metadata)
         self.on_loop(lambda: lib.pons_cx_message(self.cx, made, more))
@@ -93,6 +104,11 @@ class At:
         if rc < 0:
             raise raised(err)
         return python(ret[0])
+
+    def config_of(self, config):
+        """A config with where its node is."""
+        step, node = self.on_loop(lambda: (lib.pons_cx_superstep(self.cx), ffi.string(lib.pons_cx_node(self.cx)).decode()))
+        return {**config, "metadata": {**(config.get("metadata") or {}), "langgraph_step": step, "langgraph_node": node}}
 
     def runtime(self):
         return Runtime(context=self.call.context, stream_writer=self.write, store=self.call.graph.items, heartbeat=self.beat)
@@ -119,8 +135,13 @@ class At:
 
     def put(self, name, v, channels):
         channel = channels.get(name)
+        if channel is None and name == INTERRUPT:  # of a graph that it called, whose result it returns
+            return
         if channel is None:
-            raise InvalidUpdateError(f"the graph has no channel '{name}'")
+            warnings.warn(f"the node '{self.node.name}' writes '{name}', and the graph has no such channel: it is ignored", stacklevel=2)
+            return
+        if channel.managed:  # the engine's own; a node may return its whole state
+            return
         if channel.messages:
             c = value(written(v))
         else:
@@ -168,7 +189,7 @@ async def _wait(made):
 _THERE = frozenset((dict, list, tuple, str, bool, int, type(None)))  # not to be waited for, as is seen at once
 
 
-def waited(made, call):
+def waited(made, call, future=None):
     """What a function gave, or what it awaits gives: on the loop of who called ainvoke or astream, else on one of its own."""
     if type(made) in _THERE:
         return made
@@ -178,4 +199,6 @@ def waited(made, call):
         return asyncio.run(_wait(made))
     task = asyncio.run_coroutine_threadsafe(_wait(made), call.loop)
     call.stop.add(task)
+    if future is not None:
+        future.works(task)
     return task.result()

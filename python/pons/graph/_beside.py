@@ -50,7 +50,7 @@ def running():
     return None, None
 
 
-async def on_thread(stop, context, fn, *args, **kwargs):
+async def on_thread(stop, context, fn, /, *args, **kwargs):
     """fn on a thread; who is canceled meanwhile stops it first, and sees its end."""
     made = concurrent.futures.Future()
     context.run(_around.set, (asyncio.get_running_loop(), stop))

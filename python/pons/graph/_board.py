@@ -34,10 +34,33 @@ S = TypeVar("S")
 
 
 class Future(concurrent.futures.Future):
-    """A task's result: result() waits for it, and so does await."""
+    """A task's result: result() waits for it, and so does await. cancel() ends an asynchronous task where it waits."""
+
+    def __init__(self):
+        super().__init__()
+        self.under = []  # what of it works on a loop of asyncio
 
     def __await__(self):
         return asyncio.wrap_future(self).__await__()
+
+    def cancel(self):
+        canceled = super().cancel()
+        if canceled:
+            for work in tuple(self.under):
+                work.cancel()
+        return canceled
+
+    def works(self, work):
+        self.under.append(work)
+        if self.cancelled():
+            work.cancel()
+
+    def tell(self, good, made):
+        """What has become of it, unless its caller has canceled it."""
+        try:
+            self.set_result(made) if good else self.set_exception(made)
+        except concurrent.futures.InvalidStateError:
+            pass
 
 
 class Waits(GraphInterrupt):
@@ -228,10 +251,7 @@ class Board:
         for at in gone:
             self._left(at)
         for at in gone[1:]:
-            try:
-                at.call_made.future.set_exception(at.too_late())
-            except concurrent.futures.InvalidStateError:
-                pass  # its caller has canceled it
+            at.call_made.future.tell(False, at.too_late())
 
     def end(self, at):
         """A task's function has ended, and all that it called: it is given back, and its caller looked at."""
@@ -269,11 +289,11 @@ class Board:
             return
         ret = ffi.new("pons_value **")
         if not lib.pons_future_done(at.cx, f):
-            made.future.set_exception(Waits())
+            made.future.tell(False, Waits())
         elif lib.pons_future_result(at.cx, f, ret, err) == OK:
-            made.future.set_result(python(ret[0]))
+            made.future.tell(True, python(ret[0]))
         else:
-            made.future.set_exception(failed or raised(err))
+            made.future.tell(False, failed or raised(err))
 
 
 def _placed(at):
@@ -294,7 +314,7 @@ def call_task(at, task, name, args, kwargs):
     context = contextvars.copy_context()
 
     def work(at):
-        return around(at, (), lambda _: waited(task.fn(*args, **kwargs), at.call))
+        return around(at, (), lambda _: waited(task.fn(*args, **kwargs), at.call, future))
 
     def begin():
         if name is None and at.call.graph.learns:

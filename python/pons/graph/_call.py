@@ -5,7 +5,7 @@ import queue
 import threading
 
 from .._library import unref
-from .._now import stack
+from .._now import at, stack
 from . import _tokens
 from ._beside import Stop, running
 from ._board import Board
@@ -14,10 +14,13 @@ from ._board import Board
 class Call:
     """One run under way: what its nodes find, and what it has streamed."""
 
-    def __init__(self, graph, config, context, stream):
+    def __init__(self, graph, config, context, stream, subgraphs=False):
         self.graph, self.config, self.context, self.failed, self.unknown = graph, config, context, None, None
         self.live = "messages" in stream or "custom" in stream  # what nodes say is shown while they work
         self.events, self.seen = _Live() if self.live else collections.deque(), {}
+        self.outer = at.get()  # the node whose code runs this
+        # What graphs show that nodes run. Their models speak by the callbacks that they are called with.
+        self.below = tuple(m for m in stream if m != "messages") if subgraphs else ()
         self.keep, self.failures, self.begun = [], {}, {}
         self.pressed = None  # Ctrl-C, which ends the run
         self.loop, self.stop = running()

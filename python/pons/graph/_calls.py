@@ -7,10 +7,11 @@ from .._now import at as current
 from .._now import stack
 from .._things import thing
 from ..constants import END
-from ..errors import GraphInterrupt, InvalidUpdateError, NodeCancelledError, NodeError
+from ..errors import GraphBubbleUp, GraphInterrupt, InvalidUpdateError, NodeCancelledError, NodeError, ParentCommand
 from ..types import Command, Send
 from ._at import At, callback, fail, waited
 from ._board import Asked, gathered, run_beside
+from ._schema import members
 from ._tokens import around
 from .message import from_wire, written
 
@@ -26,7 +27,7 @@ def _more(node, at, config):
     more = {}
     for name in node.wants:
         if name == "config":
-            more[name] = config
+            more[name] = at.config_of(config)
         elif name == "writer":
             more[name] = at.write
         elif name == "runtime":
@@ -61,10 +62,9 @@ def _written(node, v):
         return list(v.items())
     if isinstance(v, (list, tuple)) and v and all(isinstance(x, tuple) and len(x) == 2 for x in v):
         return list(v)
-    fields = getattr(type(v), "model_fields", None) or getattr(v, "__dataclass_fields__", None)
-    if fields:
-        given = getattr(v, "model_fields_set", fields)
-        return [(k, getattr(v, k)) for k in fields if k in given]
+    made = members(v)
+    if made is not None:
+        return list(made.items())
     raise InvalidUpdateError(f"the node '{node.name}' returned {v!r}; a dict was expected")
 
 
@@ -89,6 +89,8 @@ def _apply(at, v):
 
 
 def _to_parent(at, writes, where):
+    if at.call.outer is not None and lib.pons_cx_ns(at.cx)[0] == b"\0":  # the graph of nobody's subgraph: a node's code runs it
+        raise ParentCommand(Command(update=writes, goto=where))
     keep, err = [], new_error()
     sends = [w for w in where if isinstance(w, Send)]
     c = ffi.new("pons_command *")
@@ -109,7 +111,7 @@ def _to_parent(at, writes, where):
 def run_node(cx, user, err):
     node, call = thing(user), stack.calls[-1]
     at = call.begun.pop(int(ffi.cast("uintptr_t", cx)), None) if call.begun else None
-    token = None
+    token, given = None, False
     try:
         if call.pressed is not None:
             raise call.pressed
@@ -124,10 +126,13 @@ def run_node(cx, user, err):
             token = current.set(at)
             made = _arguments(node, at, node.cast(_given(at)))
         at.end()
+        given = True
         _apply(at, made)
         return OK
     except GraphInterrupt:
         return PARKED
+    except ParentCommand as exc:
+        return fail(err, exc) if given else _commanded(at, exc, err)  # its own goes on to who runs this graph
     except asyncio.CancelledError as exc:
         asked = call.stop is not None and call.stop.asked
         return fail(err, exc if asked else _canceled(node, exc))
@@ -138,6 +143,16 @@ def run_node(cx, user, err):
             at.end()
         if token is not None:
             current.reset(token)
+
+
+def _commanded(at, exc, err):
+    """A graph that the node's code has run has told it what to write and where to go."""
+    try:
+        at.end()
+        _apply(at, exc.command)
+        return OK
+    except BaseException as failed:
+        return fail(err, failed)
 
 
 def _canceled(node, exc):
@@ -242,7 +257,7 @@ def run_retry_on(user, err):
     policy = thing(user)
     failed = stack.calls[-1].failed if stack.calls else None
     try:
-        return isinstance(failed, Exception) and policy.takes(failed)
+        return isinstance(failed, Exception) and not isinstance(failed, GraphBubbleUp) and policy.takes(failed)
     except BaseException as exc:
         fail(NULL, exc)
         return False

@@ -11,6 +11,7 @@ from ..types import StateSnapshot
 from . import _calls
 from ._beside import on_thread
 from ._call import Call
+from ._schema import members
 from ._shown import Shown
 from .message import written
 
@@ -65,11 +66,11 @@ class Past(Shown):
         if given is None:
             return {}
         if not isinstance(given, dict):
-            fields = getattr(type(given), "model_fields", None) or getattr(type(given), "__dataclass_fields__", None)
-            if not fields:
+            made = members(given)
+            if made is None:
                 raise InvalidUpdateError(f"an input or update is a dict, or an object of the state's class, not {given!r}")
-            given = {k: getattr(given, k) for k in fields}
-        return {k: written(v) if self.channels[k].messages else v for k, v in given.items() if k in known}
+            given = made
+        return {k: written(v) if self.channels[k].messages else v for k, v in given.items() if k in known and not self.channels[k].managed}
 
     def get_state(self, config, *, subgraphs=False):
         config = self._config(config)

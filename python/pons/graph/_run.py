@@ -38,13 +38,21 @@ class Runs(Past):
             state, asked = self._ended
             return GraphOutput(self._output(state, output_keys), tuple(asked))
         outer = at.get()
-        if outer is not None and self.checkpointer is None and hasattr(outer.call.graph.checkpointer, "c"):
+        if outer is not None and hasattr(outer.call.graph.checkpointer, "c") and self._inherits(config):
             return self._within(input, config, context, output_keys, interrupt_before, interrupt_after)
         return self._invoke(input, config, context, output_keys, interrupt_before, interrupt_after, durability)
 
+    def _inherits(self, config):
+        """What its nodes ask, the node asks that runs it: nothing else says where it would be kept."""
+        if self.checkpointer is None:
+            return True
+        return hasattr(self.checkpointer, "c") and "thread_id" not in self._config(config)["configurable"]
+
     def _invoke(self, input, config, context, keys, before, after, durability=None):
-        for _ in self._run(input, config, context, (), False, before, after, durability):
-            pass
+        outer = at.get()
+        modes = outer.call.below if outer is not None else ()
+        for ns, mode, text, *of in self._run(input, config, context, modes, bool(modes), before, after, durability):
+            outer.show(ns, mode, text, of[0] if of else self._below(ns))
         return self._result(*self._ended, keys)
 
     def _within(self, input, config, context, *rest):
@@ -86,8 +94,8 @@ class Runs(Past):
     def _seen(self, events, modes, keys):
         """(namespace, mode, what is shown) of the events; what was asked before is asked again."""
         last, told = {}, set()
-        for ns, mode, text in events:
-            graph = self if mode == "messages" else self._below(ns)
+        for ns, mode, text, *of in events:  # of: the graph that a node has run
+            graph = of[0] if of else self if mode == "messages" else self._below(ns)
             shown = graph._shown(mode, _codec.loads(text), keys)
             if shown is SKIP or (keys is not None and not _moved(shown, keys, mode, last)):
                 continue
@@ -116,7 +124,7 @@ class Runs(Past):
     def _run(self, input, config, context, modes, subgraphs, before, after, durability):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config, need=False)
-        call = Call(self, config, as_context(self.context_schema, context), modes)
+        call = Call(self, config, as_context(self.context_schema, context), modes, subgraphs)
         t, number = self._open(thread, call)
         run = NULL
         try:

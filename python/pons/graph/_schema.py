@@ -8,7 +8,9 @@ import typing
 from typing import Annotated, get_args, get_origin
 
 from .. import channels, managed
+from .._codec import know
 from .._library import lib
+from .._typing import is_typeddict, stripped
 from .message import add_messages
 
 
@@ -32,6 +34,7 @@ class Channel:
 
 
 def hints(schema):
+    """Of a function: its annotations as types; as they stand where one of them can't be found."""
     try:
         return typing.get_type_hints(schema, include_extras=True)
     except (NameError, TypeError):
@@ -39,12 +42,23 @@ def hints(schema):
 
 
 def is_schema(t):
-    return isinstance(t, type) and (typing.is_typeddict(t) or dataclasses.is_dataclass(t) or hasattr(t, "model_fields"))
+    return isinstance(t, type) and (is_typeddict(t) or dataclasses.is_dataclass(t) or hasattr(t, "model_fields"))
+
+
+def members(v):
+    """{name: value} of what an object of a state's class writes, or None where it is no such object. Of a model's members
+    that nobody has set, those that are None by default say nothing."""
+    fields = getattr(type(v), "model_fields", None)
+    if fields is None:
+        fields = getattr(type(v), "__dataclass_fields__", None)
+        return None if fields is None else {k: getattr(v, k) for k in fields}
+    given = {k: getattr(v, k) for k in fields if hasattr(v, k)}
+    return {k: x for k, x in given.items() if x is not None or k in v.model_fields_set or fields[k].default is not None}
 
 
 def as_context(schema, given):
     """A dict as the class that the graph's contexts are of."""
-    if schema is None or not isinstance(given, dict) or not is_schema(schema) or typing.is_typeddict(schema):
+    if schema is None or not isinstance(given, dict) or not is_schema(schema) or is_typeddict(schema):
         return given
     return schema(**given)
 
@@ -55,33 +69,30 @@ def json_schema(schema, name):
         from pydantic import TypeAdapter, create_model
     except ImportError:
         raise ImportError("JSON schemas are made by pydantic, which is not installed (pip install pydantic)") from None
-    if not typing.is_typeddict(schema):
+    if not is_typeddict(schema):
         made = TypeAdapter(schema).json_schema()
         return {**made, "title": name} if dataclasses.is_dataclass(schema) else made
     # Not by TypeAdapter, which takes no typing.TypedDict before Python 3.12.
     need = schema.__required_keys__
-    members = {n: (_stripped(t), ... if n in need else None) for n, t in hints(schema).items()}
-    made = create_model(schema.__name__, **members).model_json_schema()
-    for n in members.keys() - need:
+    types = {n: (stripped(t), ... if n in need else None) for n, t in hints(schema).items()}
+    made = create_model(schema.__name__, **types).model_json_schema()
+    for n in types.keys() - need:
         del made["properties"][n]["default"]
     return made
-
-
-def _stripped(t):
-    """Without what says whether it must be there."""
-    while get_origin(t) in (typing.Required, typing.NotRequired):
-        t = get_args(t)[0]
-    return t
 
 
 def channels_of(schema):
     if schema is None or not (is_schema(schema) or hasattr(schema, "__annotations__")):
         raise ValueError(f"a state is a TypedDict, a dataclass or a model of pydantic, not {schema!r}")
-    return {name: channel_of(t) for name, t in hints(schema).items() if not name.startswith("__")}
+    # What can't be found is an error here: a reducer that is not seen would be lost.
+    types = {name: t for name, t in typing.get_type_hints(schema, include_extras=True).items() if not name.startswith("__")}
+    for t in types.values():
+        know(t)
+    return {name: channel_of(t) for name, t in types.items()}
 
 
 def channel_of(t):
-    t = _stripped(t)
+    t = stripped(t)
     if get_origin(t) is not Annotated:
         return Channel(lib.PONS_CHANNEL_LAST)
     base, *notes = get_args(t)

@@ -1,7 +1,9 @@
 """Conversations: a channel of messages, known by their ids."""
 
 import uuid
-from typing import Annotated, TypedDict
+from typing import Annotated
+
+from .._typing import TypedDict
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
 
@@ -69,15 +71,18 @@ def add_messages(left, right):
     for m in left + right:
         if _id(m) is None:
             m.__setitem__("id", str(uuid.uuid4())) if isinstance(m, dict) else setattr(m, "id", str(uuid.uuid4()))
-    merged = {_id(m): m for m in left}
+    merged, gone = {_id(m): m for m in left}, set()
     for m in right:
         if (m.get("type") if isinstance(m, dict) else m.type) != "remove":
             merged[_id(m)] = m
+            gone.discard(_id(m))
         elif _id(m) == REMOVE_ALL_MESSAGES:
             merged.clear()
-        elif merged.pop(_id(m), None) is None:
+        elif _id(m) not in merged:
             raise ValueError(f"there is no message with the id '{_id(m)}' to remove")
-    return list(merged.values())
+        else:
+            gone.add(_id(m))  # removed twice is removed; written after that, it is there, at its place
+    return [m for i, m in merged.items() if i not in gone]
 
 
 class MessagesState(TypedDict):

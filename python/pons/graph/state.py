@@ -5,6 +5,8 @@ import typing
 import weakref
 
 from .._library import NULL, Names, check, ffi, lib, new_error
+from .._typing import is_typeddict
+from ..checkpoint import saver_of
 from ..constants import END, START
 from ..errors import NodeError
 from ..store.base import BaseStore
@@ -53,7 +55,7 @@ class Node:
         self.reads = [(n, n.encode()) for n in channels_of(schema)]
         self.messages = [n for n, _ in self.reads if all_channels[n].messages]
         self.schema = schema
-        self.made_of = schema if is_schema(schema) and not typing.is_typeddict(schema) else None
+        self.made_of = schema if is_schema(schema) and not is_typeddict(schema) else None
 
     def cast(self, state):
         return state if self.made_of is None or not isinstance(state, dict) else self.made_of(**state)
@@ -107,11 +109,11 @@ class StateGraph:
         return self
 
     def add_conditional_edges(self, source, path, path_map=None):
-        if path_map is None:
+        if not isinstance(path_map, (dict, list, tuple)):
             said = hints(path).get("return") if callable(path) else None
             path_map = [*typing.get_args(said)] if typing.get_origin(said) is typing.Literal else None
-        if isinstance(path_map, (list, tuple)):
-            path_map = {n: n for n in path_map}
+        if not isinstance(path_map, dict):
+            path_map = {n: n for n in path_map} if isinstance(path_map, (list, tuple)) else None
         self.routers.append((source, path, path_map))
         return self
 
@@ -162,7 +164,7 @@ class CompiledStateGraph(Made):
 
     def __init__(self, made, checkpointer, cache, items, before, after, name):
         self.builder, self.name, self.numbers, self.c = made, name, [], None
-        self.checkpointer, self.items, self.context_schema = checkpointer, items, made.context_schema
+        self.checkpointer, self.items, self.context_schema = saver_of(checkpointer), items, made.context_schema
         self.input_schema, self.output_schema = made.input_schema, made.output_schema
         self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
         nodes = {n: None if _is_subgraph(d["action"]) else Node(n, d["action"], d["input"], self.channels) for n, d in made.nodes.items()}

@@ -6,12 +6,13 @@
 
 import inspect
 import typing
-from typing import Annotated, Any, NotRequired, Sequence, TypedDict
+from typing import Annotated, Any, Sequence
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSequence
 from pydantic import BaseModel, create_model
+from typing_extensions import NotRequired, TypedDict
 
 from ..constants import END
 from ..graph.message import add_messages

@@ -247,7 +247,8 @@ static int copy_in(pons_cx *cx, pons_error *err)
     return PONS_OK;
 }
 
-// A Send's argument, without what the child has no channel for.
+// A Send's argument, without what the child has no channel for, and what the engine has itself there:
+// who sends its own state sends these with it.
 static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
 {
     const char *name;
@@ -262,8 +263,11 @@ static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
     bool ok = input != NULL;
     json_object_foreach(cx->arg, name, v)
     {
-        if (pons__graph_channel_find(cx->node->sub, name) != PONS__NONE) {
-            ok = ok && json_object_set_new(input, name, pons_value_ref(v)) == 0;
+        const uint32_t ch = pons__graph_channel_find(cx->node->sub, name);
+        if (ch != PONS__NONE) {
+            if (cx->node->sub->channels[ch].kind < PONS_CHANNEL_IS_LAST_STEP) {
+                ok = ok && json_object_set_new(input, name, pons_value_ref(v)) == 0;
+            }
             continue;
         }
         pons_log(PONS_LOG_WARN, PONS__MODULE,

@@ -185,6 +185,42 @@ static void messages_inside_are_known_by_their_ids(void **state)
     bed_close(&b);
 }
 
+static int router_sends_all(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_cx_send(cx, "sub", json("{'log':['sent'],'left':7,'last':false,'none':1}"));
+    return PONS_OK;
+}
+
+// Who sends its whole state sends what the engine manages with it: that stays the subgraph's own.
+static void a_send_to_a_subgraph_may_have_what_the_engine_manages(void **state)
+{
+    (void)state;
+    bed b;
+    bed_open(&b);
+    pons_graph_builder *gb = pons_graph_builder_create("inner");
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    channel(gb, "left", PONS_CHANNEL_REMAINING_STEPS, NULL);
+    channel(gb, "last", PONS_CHANNEL_IS_LAST_STEP, NULL);
+    pons_graph_node(gb, "n", node_log, NULL);
+    pons_graph_edge(gb, PONS_START, "n");
+    pons_graph_edge(gb, "n", PONS_END);
+    pons_graph *in = compile(gb, NULL);
+    gb = pons_graph_builder_create("outer");
+    channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);
+    pons_graph_subgraph(gb, "sub", in, PONS_SUBGRAPH_INHERIT);
+    pons_graph_router(gb, PONS_START, router_sends_all, NULL, (const char *const[]){"sub", NULL});
+    pons_graph_edge(gb, "sub", PONS_END);
+    pons_graph *g = compile(gb, NULL);
+    pons_run *r = run_to(&b, g, "", NULL, PONS_RUN_DONE);
+    assert_json(pons_run_get(r, "log"), "['sent','n']");
+    pons_run_destroy(r);
+    pons_graph_destroy(g);
+    pons_graph_destroy(in);
+    bed_close(&b);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -193,6 +229,7 @@ int main(void)
         cmocka_unit_test(an_interrupt_inside_is_answered_from_outside),
         cmocka_unit_test(a_failure_inside_is_the_parents_and_is_resumed_inside),
         cmocka_unit_test(messages_inside_are_known_by_their_ids),
+        cmocka_unit_test(a_send_to_a_subgraph_may_have_what_the_engine_manages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,5 @@
+"""The place that LangGraph has it at."""
+
+from . import UntrackedValue
+
+__all__ = ["UntrackedValue"]

@@ -1,0 +1,5 @@
+"""The place that LangGraph has it at."""
+
+from . import IsLastStep, IsLastStepManager, RemainingSteps, RemainingStepsManager
+
+__all__ = ["IsLastStep", "IsLastStepManager", "RemainingSteps", "RemainingStepsManager"]
