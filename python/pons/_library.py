@@ -76,6 +76,13 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
+def c_name(text):
+    """A name for C, where it would end at its first NUL."""
+    if "\0" in text:
+        raise ValueError(f"a name can't have a NUL: {text[:80]!r}")
+    return text.encode()
+
+
 def unref(v):
     lib.pons_value_unref(v)
 
@@ -108,7 +115,7 @@ class Names:
     """A NULL-terminated list of names, and what keeps it alive."""
 
     def __init__(self, names):
-        self.texts = [ffi.new("char[]", n.encode()) for n in names]
+        self.texts = [ffi.new("char[]", c_name(n)) for n in names]
         self.c = ffi.new("char *[]", [*self.texts, NULL])
 
     @staticmethod

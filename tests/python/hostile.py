@@ -1,6 +1,7 @@
 # hostile.py - what must not bring the process down, or a database out of order: exceptions of every kind,
 # Ctrl-C while nodes are at work, graphs that are collected while they run, threads, forks, a process that ends
 # in a node, and values that nobody expects.
+import copy
 import gc
 import os
 import signal
@@ -164,6 +165,62 @@ def pressed_between():
     assert left >= 0 and names >= {"run_node", "begin_node", "run_router", "take_event"}, (left, names)
 
 
+def closed():
+    """A store that is closed while a run uses it ends with the run; after that it refuses."""
+
+    def ends(state):
+        keep.close()
+        return {"v": 2}
+
+    def half():
+        events = graph(lambda s: {"v": 2}).compile(checkpointer=keep).stream({"v": 1}, config())
+        next(events)
+        keep.close()
+        return events
+
+    with tempfile.TemporaryDirectory() as folder:
+        for make in (InMemorySaver, lambda: SqliteSaver(f"{folder}/c.db")):
+            keep = make()
+            app = graph(ends, lambda s: None).compile(checkpointer=keep)
+            assert app.invoke({"v": 1}, config(), durability="sync") == {"v": 2}
+            keep.close()
+            for asks in (lambda: app.invoke({"v": 1}, config()), lambda: app.get_state(config()), lambda: [*app.get_state_history(config())],
+                         lambda: app.update_state(config(), {"v": 3}), lambda: keep.get_tuple(config()), lambda: [*keep.list(config())],
+                         lambda: keep.delete_thread("t")):  # fmt: skip
+                assert refused(asks, ValueError) == "the checkpointer is closed"
+            keep = make()
+            events = half()
+            del events
+            gc.collect()
+            keep = make()
+            assert not list(half())  # the rest of it
+
+
+def copied():
+    app = graph(lambda s: {"v": s["v"] + 1}).compile()
+    for how in (copy.copy, copy.deepcopy):
+        made, known = how(app), weakref.ref(app)
+        assert made.invoke({"v": 1}) == {"v": 2}
+    del app
+    gc.collect()
+    assert known() is not None and made.invoke({"v": 1}) == {"v": 2}  # it is of that one
+
+
+def names():
+    """A NUL ends a name in C: nobody reads another one's thread or item by it."""
+    keep, store = InMemorySaver(), InMemoryStore()
+    app = graph(lambda s: None).compile(checkpointer=keep)
+    app.invoke({"v": 1}, config("alice"))
+    store.put(("a",), "k", {"v": 1})
+    for asks in (lambda: app.invoke({"v": 2}, config("alice\0x")), lambda: app.get_state(config("alice\0x")), lambda: keep.delete_thread("alice\0x"),
+                 lambda: keep.get_tuple(config("alice\0x")), lambda: store.put(("a",), "k\0x", {"v": 2}), lambda: store.get(("a",), "k\0x"),
+                 lambda: store.delete(("a",), "k\0x"), lambda: graph().add_node("a\0b", print), lambda: StateGraph(TypedDict("T", {"a\0": int})).compile(),
+                 lambda: app.update_state(config("alice"), {"v": 2}, "n0\0"), lambda: SqliteSaver("a\0b")):  # fmt: skip
+        assert "NUL" in refused(asks, ValueError)
+    assert app.get_state(config("alice")).values == {"v": 1} and store.get(("a",), "k").value == {"v": 1}
+    refused(lambda: app.invoke({"v": 1}, config(), durability="never"), ValueError)
+
+
 def collected():
     app = graph(lambda s, writer: writer(1), lambda s, writer: writer(2)).compile()
     events = app.stream({"v": 1}, stream_mode="custom")
@@ -242,6 +299,6 @@ def gone():
         assert ends[1].stdout == "['in', 'first', 'lives', 'sibling']\n", ends[1].stdout
 
 
-for part in (values, exceptions, pressed, pressed_between, collected, threads, forks, gone):
+for part in (values, exceptions, pressed, pressed_between, closed, copied, names, collected, threads, forks, gone):
     part()
     print(f"{part.__name__}: as it should be", flush=True)

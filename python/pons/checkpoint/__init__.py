@@ -1,10 +1,12 @@
 """Where checkpoints are kept: memory, one SQLite file, or whatever `pons` takes as PONS_STORE."""
 
 import asyncio
+import contextlib
 import datetime
+import threading
 from typing import Any, NamedTuple
 
-from .._library import NULL, check, ffi, lib, new_error, taken, unref, value
+from .._library import NULL, c_name, check, ffi, lib, new_error, taken, unref, value
 
 
 class CheckpointTuple(NamedTuple):
@@ -16,16 +18,41 @@ class CheckpointTuple(NamedTuple):
 
 
 class Store:
-    """An open store; closed with it. Any number of threads may use it."""
+    """An open store; closed with it. Any number of threads may use it. Closed while a run uses it, it ends with the run."""
 
     def __init__(self, url):
-        self.c, err = ffi.new("pons_store *"), new_error()
-        check(lib.pons_store_open(url.encode(), self.c, err), err)
+        self.lock, self.users, self.closed, self.c, err = threading.Lock(), 0, True, ffi.new("pons_store *"), new_error()
+        check(lib.pons_store_open(c_name(url), self.c, err), err)
+        self.closed = False
+
+    def lend(self):
+        """The engine's, until it is given back."""
+        with self.lock:
+            if self.closed:
+                raise ValueError("the checkpointer is closed")
+            self.users += 1
+            return self.c[0]
+
+    def give_back(self):
+        self._less(1, False)
+
+    @contextlib.contextmanager
+    def used(self):
+        c = self.lend()
+        try:
+            yield c
+        finally:
+            self.give_back()
 
     def close(self):
-        if self.c is not None:
+        self._less(0, True)
+
+    def _less(self, users, closes):
+        with self.lock:
+            was, self.users, self.closed = self.users + (not self.closed), self.users - users, self.closed or closes
+            ends = was and not self.users and self.closed
+        if ends:
             lib.pons_store_close(self.c)
-            self.c = None
 
     def __enter__(self):
         return self
@@ -34,24 +61,27 @@ class Store:
         self.close()
 
     def __del__(self):
-        if getattr(self, "c", None) is not None:
+        if not getattr(self, "closed", True):
             self.close()
 
     def get_tuple(self, config):
         """The values of a namespace at a checkpoint, or at its newest; None when there is none."""
         at = config["configurable"]
-        found = snapshot(self.c[0], str(at["thread_id"]), at.get("checkpoint_ns", ""), at.get("checkpoint_id"))
+        with self.used() as c:
+            found = snapshot(c, str(at["thread_id"]), at.get("checkpoint_ns", ""), at.get("checkpoint_id"))
         return None if found is None else _tuple(found)
 
     def list(self, config, *, filter=None, before=None, limit=None):
         """Those of a thread, newest first, whose metadata have what `filter` says."""
         at = config["configurable"]
-        for s in history(self.c[0], str(at["thread_id"]), at.get("checkpoint_ns", ""), filter, before, limit):
-            yield _tuple(s)
+        with self.used() as c:
+            found = history(c, str(at["thread_id"]), at.get("checkpoint_ns", ""), filter, before, limit)
+        yield from map(_tuple, found)
 
     def delete_thread(self, thread_id):
         err = new_error()
-        check(self.c.ops.thread_delete(self.c.self, str(thread_id).encode(), err), err)
+        with self.used():
+            check(self.c.ops.thread_delete(self.c.self, c_name(str(thread_id)), err), err)
 
     def setup(self):
         """Nothing is left to do."""
@@ -77,8 +107,8 @@ def saver_of(given):
 def snapshot(c, thread, ns, checkpoint=None, **options):
     """What is kept of a namespace at a checkpoint, or at its newest; None where there is none."""
     o, ret, err = ffi.new("pons_snapshot_options *", options), ffi.new("pons_value **"), new_error()
-    o.checkpoint = keep = ffi.new("char[]", checkpoint.encode()) if checkpoint else NULL
-    rc = lib.pons_state_snapshot(c, thread.encode(), ns.encode(), o, ret, err)
+    o.checkpoint = keep = ffi.new("char[]", c_name(checkpoint)) if checkpoint else NULL
+    rc = lib.pons_state_snapshot(c, c_name(thread), c_name(ns), o, ret, err)
     del keep
     if rc == lib.PONS_ENOTFOUND:
         return None
@@ -96,7 +126,7 @@ def history(c, thread, ns, filter, before, limit):
         keep.append(ffi.gc(value(filter), unref))
         q.filter = keep[-1]
     ret, err = ffi.new("pons_value **"), new_error()
-    rc = lib.pons_state_history_find(c, thread.encode(), ns.encode(), q, ret, err)
+    rc = lib.pons_state_history_find(c, c_name(thread), c_name(ns), q, ret, err)
     if rc == lib.PONS_ENOTFOUND:
         return []
     check(rc, err)

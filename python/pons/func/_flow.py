@@ -8,7 +8,7 @@ would in another process: what has a result is not run again.
 import inspect
 import weakref
 
-from .._library import NULL, check, ffi, lib, new_error
+from .._library import NULL, c_name, check, ffi, lib, new_error
 from .._things import handle, pointer
 from ..constants import INTERRUPT
 from ..checkpoint import saver_of
@@ -44,13 +44,13 @@ class Flow(Made):
         add(self.tasks, task, (self.name,))
 
     def _compile(self):
-        b, keep, self.numbers = lib.pons_graph_builder_create(self.name.encode()), [], []
+        b, keep, self.numbers = lib.pons_graph_builder_create(c_name(self.name)), [], []
         try:
             entry = pointer(handle(weakref.proxy(self)))
             self.numbers.append(int(ffi.cast("uintptr_t", entry)))
             lib.pons_graph_entrypoint(b, run_entry, entry)
             for name, task in self.tasks.items():
-                lib.pons_graph_task(b, name.encode(), run_task, self._pointer((task, self.tasks)))
+                lib.pons_graph_task(b, c_name(name), run_task, self._pointer((task, self.tasks)))
                 lib.pons_graph_node_options(b, name.encode(), self._options(task.retries, task.cache, keep))
             lib.pons_graph_node_options(b, self.name.encode(), self._options(self.made.retries, self.made.cache_policy, keep))
             ret, err = ffi.new("pons_graph **"), new_error()
@@ -84,8 +84,8 @@ class Flow(Made):
 
     # ---- what is shown: the result, not the channels
 
-    def _store(self):
-        return self.kept.c[0]
+    def _kept(self):
+        return self.kept
 
     def _writes(self, given, known):
         return {"input": given}

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from .._library import NULL, OK, PARKED, Names, ffi, lib, new_error, python, raised, text_of, value
+from .._library import NULL, OK, PARKED, Names, c_name, ffi, lib, new_error, python, raised, text_of, value
 from .._now import at as current
 from .._now import stack
 from .._things import thing
@@ -48,10 +48,10 @@ def ways(names):
 def go(at, ways_, targets=None):
     for way in ways_:
         if isinstance(way, Send):
-            lib.pons_cx_send(at.cx, way.node.encode(), value(way.arg))
+            lib.pons_cx_send(at.cx, c_name(way.node), value(way.arg))
             continue
         way = targets.get(way, way) if targets else way
-        lib.pons_cx_goto(at.cx, str(way).encode())
+        lib.pons_cx_goto(at.cx, c_name(str(way)))
 
 
 def _written(node, v):
@@ -100,7 +100,7 @@ def _to_parent(at, writes, where):
     c.go = Names.of([str(w) for w in where if not isinstance(w, Send)], keep)
     made = ffi.new("pons_send[]", max(len(sends), 1))
     for i, s in enumerate(sends):
-        keep.append(ffi.new("char[]", s.node.encode()))
+        keep.append(ffi.new("char[]", c_name(s.node)))
         made[i].node, made[i].arg = keep[-1], value(s.arg)
     c.sends, c.n_sends = made, len(sends)
     if lib.pons_cx_command(at.cx, c, err) < 0:

@@ -3,7 +3,7 @@
 import contextvars
 import uuid
 
-from .._library import NULL, check, ffi, lib, new_error, raised, unref, value
+from .._library import NULL, c_name, check, ffi, lib, new_error, raised, unref, value
 from .._things import handle, pointer, release
 from ..checkpoint import history, snapshot
 from ..errors import InvalidUpdateError
@@ -29,14 +29,25 @@ class Past(Shown):
         made.__dict__ = {**self.__dict__, "bound": {**(config or {}), **more}, "of": self, "c": self.c, "numbers": []}
         return made
 
+    def __copy__(self):
+        return self.with_config()
+
+    def __deepcopy__(self, memo):  # what is compiled never changes
+        return self.with_config()
+
     def _config(self, config):
         bound = getattr(self, "bound", {})
         made = {**bound, **(config or {})}
         made["configurable"] = {**bound.get("configurable", {}), **((config or {}).get("configurable") or {})}
         return made
 
-    def _store(self):
-        return self.checkpointer.c[0] if hasattr(self.checkpointer, "c") else ffi.new("pons_store *")[0]
+    def _kept(self):
+        """Where runs are kept, or None."""
+        return self.checkpointer if hasattr(self.checkpointer, "c") else None
+
+    def _snapshot_at(self, thread, ns, checkpoint=None, **options):
+        with self._kept().used() as c:
+            return snapshot(c, thread, ns, checkpoint, **options)
 
     def _where(self, config, need=True):
         """(thread, checkpoint or None, namespace) of a config."""
@@ -47,19 +58,32 @@ class Past(Shown):
         at = config["configurable"]
         if "thread_id" not in at:
             raise ValueError("the config names no thread: {'configurable': {'thread_id': ...}} says where a run is kept")
-        return str(at["thread_id"]), at.get("checkpoint_id"), at.get("checkpoint_ns", "")
+        found = str(at["thread_id"]), at.get("checkpoint_id"), at.get("checkpoint_ns", "")
+        for name in found:
+            c_name(name or "")
+        return found
 
     def _open(self, thread, call):
         o = ffi.new("pons_thread_options *", {"clock": lib.pons_clock_real()})
         number = handle(call)
         o.on_event, o.user = _calls.take_event, pointer(number)
-        ret, err = ffi.new("pons_thread **"), new_error()
+        ret, err, kept = ffi.new("pons_thread **"), new_error(), self._kept()
+        store = kept.lend() if kept else ffi.new("pons_store *")[0]
         try:
-            check(lib.pons_thread_open(self._store(), thread.encode(), o, ret, err), err)
+            check(lib.pons_thread_open(store, thread.encode(), o, ret, err), err)
         except BaseException:
+            if kept:
+                kept.give_back()
             release([number])
             raise
-        return ret[0], number
+
+        def close():
+            lib.pons_thread_close(ret[0])
+            if kept:
+                kept.give_back()
+            release([number])
+
+        return ret[0], close
 
     def _writes(self, given, known):
         """{channel: value} of an input or an update."""
@@ -75,12 +99,14 @@ class Past(Shown):
     def get_state(self, config, *, subgraphs=False):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config)
-        found = snapshot(self._store(), thread, ns, checkpoint, subgraphs=subgraphs)
+        found = self._snapshot_at(thread, ns, checkpoint, subgraphs=subgraphs)
         return StateSnapshot({}, (), config, None, None, None, (), ()) if found is None else self._snapshot(found)
 
     def get_state_history(self, config, *, filter=None, before=None, limit=None):
         thread, _, ns = self._where(self._config(config))
-        for s in history(self._store(), thread, ns, filter, before, limit):  # of one under way, next has also what has finished of it
+        with self._kept().used() as c:
+            found = history(c, thread, ns, filter, before, limit)
+        for s in found:  # of one under way, next has also what has finished of it
             made = self._snapshot(s)
             yield made._replace(next=tuple(t.name for t in made.tasks)) if made.tasks else made
 
@@ -88,16 +114,16 @@ class Past(Shown):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config)
         call = Call(self, config, None, ())
-        t, number = self._open(thread, call)
+        t, close = self._open(thread, call)
         try:
             with call:
                 ret, err, name = ffi.new("char[32]"), new_error(), ns.encode()
-                if checkpoint and checkpoint != snapshot(self._store(), thread, ns, bare=True)["checkpoint_id"]:
+                if checkpoint and checkpoint != self._snapshot_at(thread, ns, bare=True)["checkpoint_id"]:
                     run = ffi.new("pons_run **")
                     check(lib.pons_run_fork(t, self.c, name, checkpoint.encode(), NULL, NULL, run, err), err)
                     lib.pons_run_destroy(run[0])
                 v = NULL if values is None else ffi.gc(value(self._writes(values, self.channels)), unref)
-                rc = lib.pons_state_update(t, self.c, name, v, as_node.encode() if as_node else NULL, ret, err)
+                rc = lib.pons_state_update(t, self.c, name, v, c_name(as_node) if as_node else NULL, ret, err)
                 if rc < 0 and rc in (lib.PONS_EAMBIGUOUS, lib.PONS_EINVAL) and call.failed is None:
                     raise InvalidUpdateError(str(raised(err)))
                 if rc < 0 and call.failed is not None:
@@ -107,8 +133,7 @@ class Past(Shown):
                 return {"configurable": at}
         finally:
             call.forget()
-            lib.pons_thread_close(t)
-            release([number])
+            close()
 
     async def aget_state(self, config, **more):
         return await on_thread(None, contextvars.copy_context(), self.get_state, config, **more)

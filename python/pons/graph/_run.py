@@ -4,10 +4,8 @@ import contextvars
 import threading
 
 from .. import _codec
-from .._library import NULL, Names, check, ffi, lib, new_error, python, raised, taken, unref, value
+from .._library import NULL, Names, c_name, check, ffi, lib, new_error, python, raised, taken, unref, value
 from .._now import at
-from .._things import release
-from ..checkpoint import snapshot
 from ..checkpoint.memory import InMemorySaver
 from ..constants import INTERRUPT
 from ..errors import EmptyInputError
@@ -44,7 +42,7 @@ class Runs(Past):
 
     def _inherits(self, config):
         """What its nodes ask, the node asks that runs it: nothing else says where it would be kept."""
-        if self.checkpointer is None:
+        if self.checkpointer is None or self.checkpointer is True:
             return True
         return hasattr(self.checkpointer, "c") and "thread_id" not in self._config(config)["configurable"]
 
@@ -125,7 +123,7 @@ class Runs(Past):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config, need=False)
         call = Call(self, config, as_context(self.context_schema, context), modes, subgraphs)
-        t, number = self._open(thread, call)
+        t, close = self._open(thread, call)
         run = NULL
         try:
             o = self._run_options(call, modes, subgraphs, before, after, durability)
@@ -166,8 +164,7 @@ class Runs(Past):
                 call.board.close()
                 lib.pons_run_destroy(run)
                 call.forget()
-                lib.pons_thread_close(t)
-                release([number])
+                close()
 
             call.over(over)
 
@@ -191,6 +188,8 @@ class Runs(Past):
 
     def _run_options(self, call, modes, subgraphs, before, after, durability):
         o = ffi.new("pons_run_options *")
+        if durability is not None and durability not in _DURABILITY:
+            raise ValueError(f"there is no durability {durability!r} (there are: {', '.join(_DURABILITY)})")
         o.durability = getattr(lib, _DURABILITY[durability or "async"])
         limit = call.config.get("recursion_limit")
         if limit is not None:
@@ -238,11 +237,11 @@ class Runs(Past):
             c.go = Names.of(plain, keep)
         made = ffi.new("pons_send[]", max(len(sends), 1))
         for i, s in enumerate(sends):
-            keep.append(ffi.new("char[]", s.node.encode()))
+            keep.append(ffi.new("char[]", c_name(s.node)))
             made[i].node, made[i].arg = keep[-1], value(s.arg)
         c.sends, c.n_sends = made, len(sends)
         if given.resume is not None:
-            found = snapshot(self._store(), ffi.string(lib.pons_thread_id(t)).decode(), name.decode())
+            found = self._snapshot_at(ffi.string(lib.pons_thread_id(t)).decode(), name.decode()) if self._kept() else None
             open_ids = {i["id"] for i in found["interrupts"]} if found else ()
             v = ffi.gc(value(given.resume), unref)
             if isinstance(given.resume, dict) and given.resume and all(k in open_ids for k in given.resume):

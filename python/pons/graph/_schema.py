@@ -9,7 +9,7 @@ from typing import Annotated, get_args, get_origin
 
 from .. import channels, managed
 from .._codec import know
-from .._library import lib
+from .._library import c_name, lib
 from .._typing import is_typeddict, stripped
 from .message import add_messages
 
@@ -86,7 +86,8 @@ def channels_of(schema):
         raise ValueError(f"a state is a TypedDict, a dataclass or a model of pydantic, not {schema!r}")
     # What can't be found is an error here: a reducer that is not seen would be lost.
     types = {name: t for name, t in typing.get_type_hints(schema, include_extras=True).items() if not name.startswith("__")}
-    for t in types.values():
+    for name, t in types.items():
+        c_name(name)
         know(t)
     return {name: channel_of(t) for name, t in types.items()}
 

@@ -4,7 +4,7 @@ import inspect
 import typing
 import weakref
 
-from .._library import NULL, Names, check, ffi, lib, new_error
+from .._library import NULL, Names, c_name, check, ffi, lib, new_error
 from .._typing import is_typeddict
 from ..checkpoint import saver_of
 from ..constants import END, START
@@ -82,8 +82,8 @@ class StateGraph:
             raise ValueError(f"there is a node '{node}' already")
         if node in (START, END):
             raise ValueError(f"'{node}' is where a graph begins or ends, and no node")
-        if any(c in node for c in "|:"):
-            raise ValueError(f"'{node[:40]}' can't be a node's name: '|' and ':' are reserved")
+        if any(c in node for c in "|:\0"):
+            raise ValueError(f"{node[:40]!r} can't be a node's name: '|', ':' and NUL are reserved")
         if timeout is not None:
             action = timed(node, action, TimeoutPolicy.coerce(timeout))
         retries, handler = retries_of(retry_policy), None
@@ -194,7 +194,7 @@ class CompiledStateGraph(Made):
 
     def _build(self, nodes, cache, before, after):
         made, keep, self.tasks = self.builder, [], {}
-        b = lib.pons_graph_builder_create(self.name.encode())
+        b = lib.pons_graph_builder_create(c_name(self.name))
         try:
             for key, channel in self.channels.items():
                 lib.pons_graph_channel(b, key.encode(), self._channel(channel, keep))
@@ -215,20 +215,20 @@ class CompiledStateGraph(Made):
                     lib.pons_graph_drop(b, key.encode(), _calls.drop_node)
                 lib.pons_graph_node_options(b, key.encode(), self._options(d, everywhere, cache, nodes[key], keep))
             for name, task in self.tasks.items():
-                lib.pons_graph_task(b, name.encode(), run_task, self._pointer((task, self.tasks)))
+                lib.pons_graph_task(b, c_name(name), run_task, self._pointer((task, self.tasks)))
                 o = ffi.new("pons_node_options *")
                 policies(o, task.retries, task.cache if cache is not None else None, self._pointer, keep)
                 lib.pons_graph_node_options(b, name.encode(), o)
             for start, end in made.edges:
-                lib.pons_graph_edge(b, start.encode(), end.encode())
+                lib.pons_graph_edge(b, c_name(start), c_name(end))
             for legs, end in made.joins:
-                lib.pons_graph_join(b, Names.of(legs, keep), len(legs), end.encode())
+                lib.pons_graph_join(b, Names.of(legs, keep), len(legs), c_name(end))
             for i, (source, path, targets) in enumerate(made.routers):
                 router = Node(f"{source} (router {i})", path, None, self.channels)
                 router.settle(made.state_schema, self.channels)
                 router.targets = targets
                 ways = sorted(set(targets.values())) if targets else None  # anywhere
-                lib.pons_graph_router(b, source.encode(), _calls.run_router, self._pointer(router), Names.of(ways, keep))
+                lib.pons_graph_router(b, c_name(source), _calls.run_router, self._pointer(router), Names.of(ways, keep))
             o = ffi.new("pons_graph_options *", {"recursion_limit": 10007})
             o.interrupt_before, o.interrupt_after = _names(before, keep), _names(after, keep)
             ret, err = ffi.new("pons_graph **"), new_error()

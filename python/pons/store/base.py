@@ -8,7 +8,7 @@ import datetime
 import weakref
 from typing import Any, NamedTuple
 
-from .._library import Names, check, ffi, lib, new_error, taken, unref
+from .._library import Names, c_name, check, ffi, lib, new_error, taken, unref
 from .._library import value as to_c
 from .._things import handle, pointer, release, thing
 
@@ -137,7 +137,7 @@ class BaseStore:
 
     def __init__(self, url, index=None, ttl=None):
         self.c, self.store, err, self.keep, self.failed = ffi.new("pons_items *"), ffi.new("pons_store *"), new_error(), [], None
-        check(lib.pons_store_open(url.encode(), self.store, err), err)
+        check(lib.pons_store_open(c_name(url), self.store, err), err)
         self.c.store, self.c.clock, self.open = self.store[0], lib.pons_clock_real(), True
         o, numbers = self.c.opts, []
         o.ttl_ms, o.keep_read = int(((ttl or {}).get("default_ttl") or 0) * _MINUTE_MS), (ttl or {}).get("refresh_on_read", True)
@@ -192,11 +192,11 @@ class BaseStore:
         if ttl is not NOT_PROVIDED:
             o.ttl_ms = -1 if ttl is None else max(1, int(ttl * _MINUTE_MS))
         v = ffi.gc(to_c(value), unref)
-        self._check(lib.pons_items_put(self.c, ns, str(key).encode(), v, o, err), err)
+        self._check(lib.pons_items_put(self.c, ns, c_name(str(key)), v, o, err), err)
 
     def get(self, namespace, key, *, refresh_ttl=None):
         ret, err = ffi.new("pons_value **"), self._ready()
-        rc = lib.pons_items_get(self.c, _space(namespace), str(key).encode(), ret, err)
+        rc = lib.pons_items_get(self.c, _space(namespace), c_name(str(key)), ret, err)
         if rc == lib.PONS_ENOTFOUND:
             return None
         self._check(rc, err)
@@ -204,7 +204,7 @@ class BaseStore:
 
     def delete(self, namespace, key):
         err = self._ready()
-        self._check(lib.pons_items_delete(self.c, _space(namespace), str(key).encode(), err), err)
+        self._check(lib.pons_items_delete(self.c, _space(namespace), c_name(str(key)), err), err)
 
     def search(self, namespace_prefix, /, *, query=None, filter=None, limit=10, offset=0, refresh_ttl=None):
         ret, err, keep = ffi.new("pons_value **"), self._ready(), [ffi.new("char[]", _space(namespace_prefix))]

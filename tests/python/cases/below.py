@@ -112,14 +112,13 @@ def asks(state):
     return {"b": state["b"] + interrupt("who?")}
 
 
-asker = StateGraph(Inner).add_sequence([one, asks]).add_edge(START, "one").compile(checkpointer=InMemorySaver())
+for saver in (InMemorySaver(), True, None):
+    asker = StateGraph(Inner).add_sequence([one, asks]).add_edge(START, "one").compile(checkpointer=saver)
 
+    def calls(state, asker=asker):
+        return {"a": asker.invoke({"b": state["a"]})["b"]}
 
-def calls(state):
-    return {"a": asker.invoke({"b": state["a"]})["b"]}
-
-
-app = StateGraph(Outer).add_sequence([calls]).add_edge(START, "calls").compile(checkpointer=InMemorySaver())
-config = {"configurable": {"thread_id": "2"}}
-print([i.value for i in app.invoke({"a": "x"}, config)["__interrupt__"]])
-print(app.invoke(Command(resume="me"), config))
+    app = StateGraph(Outer).add_node("calls", calls).add_edge(START, "calls").compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "2"}}
+    print([i.value for i in app.invoke({"a": "x"}, config)["__interrupt__"]])
+    print(app.invoke(Command(resume="me"), config))
