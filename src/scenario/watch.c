@@ -95,7 +95,7 @@ void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *
         look_at_always(w, step);
     }
     look_at_mode(w, step, brain);
-    pons__watch_deadlines(w, step);
+    pons__watch_tasks(w, step);
     w->before = step->truth;
     w->has_before = step->body;
 }
@@ -285,16 +285,15 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
 
 static void look_at_mode(pons__watch *w, const pons__watch_step *step, pons_brain *brain)
 {
-    w->silent_ns = step->told || !step->awake ? 0 : w->silent_ns + step->dt_ns;
-    w->demands = step->told                 ? step->latched || step->risk || step->empty
-                 : w->silent_ns > SILENT_NS ? true
-                                            : w->demands;
-    if ((!step->body && !step->frozen) || !step->awake || !w->demands) {
+    w->silent_ns = step->frozen && step->awake ? w->silent_ns + step->dt_ns : 0;
+    w->demands = step->told ? step->latched || step->risk || step->empty : w->demands;
+    const bool due = w->demands || w->silent_ns > SILENT_NS;
+    if ((!step->body && !step->frozen) || !step->awake || !due) {
         w->unsafe_ns = w->demanded_ns = 0;
         return;
     }
     w->unsafe_ns += step->dt_ns;
-    w->demanded_ns += step->dt_ns;
+    w->demanded_ns = w->demands ? w->demanded_ns + step->dt_ns : 0;
     if (w->unsafe_ns < SAFE_WITHIN_NS) {
         return;
     }

@@ -45,15 +45,17 @@ typedef struct pons__watch {  // the caller's storage
     int64_t read_bytes;  // of it
     pons_value *started; // {goal id: true}
     pons_value *moving;  // {goal id: task id} that have the base in this boot
-    pons_value *open;    // {goal id: skill} that have started in this boot, and not ended
+    int64_t
+        orphan_ns; // for how long one of them, under a brain awake, has been of a task that is over
+    pons_value *open; // {goal id: skill} that have started in this boot, and not ended
     // the latch, and what else demands SAFE
     bool said;           // a stop, which telemetry does not show yet
     bool latched;        // said, or as telemetry says
     double latched_s;    // robot time: since then
     bool stands;         // it has had its time to brake,
     pons_pose2 stood_at; // and stood here then
-    bool demands;        // the newest telemetry demands SAFE, or there is none for long
-    int64_t silent_ns;   // how long a brain, awake, has been told nothing
+    bool demands;        // the newest telemetry demands SAFE
+    int64_t silent_ns;   // how long the body has stood still under a brain that was awake
     int64_t unsafe_ns;   // for how long the brain, awake, has not been SAFE all the same
     int64_t demanded_ns; // for how long it has been demanded of a brain that was awake
     bool kept;           // a stop that somebody asked for is on the disk, and nobody has said reset
@@ -76,6 +78,7 @@ typedef struct pons__watch {  // the caller's storage
     int64_t bumps;         // as of the last look; -1: never
     int64_t pace_pct;      // as telemetry says,
     double pace_s;         // robot time: since then
+    int64_t over_ns;       // for how long the gate has written more than that
     // the committed events
     int64_t seq;
     pons_value *questions; // {id: ops} without an answer

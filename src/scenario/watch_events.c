@@ -15,6 +15,7 @@
 
 #define THERE_M    0.35 // the localiser may be this wrong about a zone's edge
 #define UNSEEN_S   0.3  // after that no scan may have shown it: one comes every 0.1 s, and is told
+#define LETS_GO_NS (2 * PONS_NS_PER_S)    // awake: of what the kernel has ended
 #define OVERDUE_NS (500 * PONS_NS_PER_MS) // awake; a tick comes every 100 ms
 
 static void effect_event(pons__watch *w, const pons_value *payload);
@@ -276,6 +277,10 @@ static void done_event(pons__watch *w, const pons_value *payload)
         pons__watch_broken(w, "done", "%s ended, and it was not queued, or had ended", id);
         return;
     }
+    // What the kernel ends by itself, it lets go of after that.
+    const bool kernels =
+        own || strcmp(status, "cancelled") == 0 ||
+        (strcmp(status, "failed") == 0 && pons_get_int(known, "deadline_ms", 0) > 0);
     if (*zone && !own && strcmp(status, "succeeded") == 0 && !w->edited &&
         w->now_s - w->carried_s > UNSEEN_S && !near_zone(w->world, zone, w->truth)) {
         pons__watch_broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s",
@@ -283,7 +288,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
     }
     json_object_foreach(w->moving, goal, task)
     {
-        if (strcmp(json_string_value(task), id) == 0 && !own && strcmp(status, "cancelled") != 0) {
+        if (strcmp(json_string_value(task), id) == 0 && !kernels) {
             pons__watch_broken(w, "left", "%s %s, and its goal %s still has the base", id, status,
                                goal);
         }
@@ -291,11 +296,22 @@ static void done_event(pons__watch *w, const pons_value *payload)
     json_object_del(w->tasks, id);
 }
 
-void pons__watch_deadlines(pons__watch *w, const pons__watch_step *step)
+void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
 {
     const char *id;
     json_t *task;
-    bool late = false;
+    bool late = false, orphan = false;
+    json_object_foreach(step->awake && w->seq > 0 ? w->moving : NULL, id, task)
+    {
+        const char *whose = json_string_value(task);
+        orphan = orphan || (*whose && !pons_get(w->tasks, whose));
+    }
+    w->orphan_ns = orphan ? w->orphan_ns + step->dt_ns : step->awake ? 0 : w->orphan_ns;
+    if (w->orphan_ns > LETS_GO_NS && !step->frozen) {
+        pons__watch_broken(w, "orphan",
+                           "a task is over for %.1f s, and its goal still has the base",
+                           (double)w->orphan_ns / 1e9);
+    }
     json_object_foreach(step->awake && w->overdue_ends ? w->tasks : NULL, id, task)
     {
         const int64_t until_ms = pons_get_int(task, "deadline_ms", 0);

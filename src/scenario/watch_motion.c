@@ -14,8 +14,9 @@
 #define STANDS_M      0.02                   // and what that may still be off
 #define LOST_NS       (350 * PONS_NS_PER_MS) // the heartbeat is good for 300 ms, and a step
 #define LOST_STILL_NS (LOST_NS + PONS_NS_PER_S)
-#define PACE_S        1.0  // from one pace to another
-#define RAMP_S        0.05 // the gate's steps are not longer, however late it is
+#define PACE_S        1.0                    // from one pace to another
+#define TOLD_NS       (100 * PONS_NS_PER_MS) // two times telemetry
+#define RAMP_S        0.05                   // the gate's steps are not longer, however late it is
 #define SAME          1e-6
 #define STILL_MPS     0.02
 #define STILL_RADPS   0.05
@@ -101,7 +102,11 @@ static void look_at_limits(pons__watch *w, const pons__watch_step *step)
     if (c->speed_max_mps <= 0.0) { // of no robot
         return;
     }
-    if (fabs(now.v) > most + SAME || fabs(now.w) > share * c->yaw_rate_max_radps + SAME) {
+    const bool over =
+        fabs(now.v) > most + SAME || fabs(now.w) > share * c->yaw_rate_max_radps + SAME;
+    w->over_ns = over ? w->over_ns + step->dt_ns : 0;
+    if (w->over_ns >
+        (share < 1.0 ? TOLD_NS : 0)) { // a pace that was given back may not be told yet
         pons__watch_broken(
             w, "limit", "the wheels are told %.3f m/s, %.3f rad/s, and %.0f %% of %.2f are allowed",
             now.v, now.w, 100.0 * share, c->speed_max_mps);

@@ -15,7 +15,7 @@ void pons__watch_motion(pons__watch *w, const pons__watch_step *step);
 
 // watch_events.c
 int pons__watch_event(void *user, const pons_event_row *row); // a pons_event_fn; user: the watch
-void pons__watch_deadlines(pons__watch *w, const pons__watch_step *step);
+void pons__watch_tasks(pons__watch *w, const pons__watch_step *step);
 bool pons__watch_busy(const pons__watch *w); // there is a task that a person asked for
 
 #endif

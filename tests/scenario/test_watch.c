@@ -243,6 +243,8 @@ static void no_limit_is_passed(void **state)
     look(1.0);
     expect_misses(0, NULL);
     t.step.written.v = 0.31;
+    look(0.08); // it may have been given back, and not be told yet
+    expect_misses(0, NULL);
     look(0.1);
     expect_misses(1, "50 % of 0.60 are allowed");
     t.step.written.v = 0.0;
@@ -450,6 +452,28 @@ static void a_deadline_is_kept(void **state)
     expect_misses(1, "its deadline has passed");
 }
 
+// The kernel ends a task, and its goal a moment later; whoever else ends one has ended its goals.
+static void an_ended_task_has_nothing_under_way(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = t.step.awake = true;
+    event("task.queued", QUEUED("task-1", ""));
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':'task-1'}");
+    look(3.0);
+    event("task.done", "{'task_id':'task-1','status':'cancelled'}");
+    look(1.5);
+    expect_misses(0, NULL);
+    look(1.0);
+    expect_misses(1, "its goal still has the base");
+    event("task.queued", QUEUED("task-2", ""));
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'done','task_id':'task-1'}");
+    row("{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'task-2'}");
+    look(0.1);
+    event("task.done", "{'task_id':'task-2','status':'failed'}");
+    expect_misses(2, "its goal g2 still has the base");
+}
+
 static void a_run_leaves_nothing_open(void **state)
 {
     (void)state;
@@ -544,6 +568,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_queue_has_its_order, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_older_task_goes_first, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_deadline_is_kept, open_events, close_events),
+        cmocka_unit_test_setup_teardown(an_ended_task_has_nothing_under_way, open_events,
+                                        close_events),
         cmocka_unit_test_setup_teardown(a_run_leaves_nothing_open, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_reset_starts_nothing, open_events, close_events),
         cmocka_unit_test_setup_teardown(continue_goes_on, open_events, close_events),
