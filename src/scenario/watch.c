@@ -56,6 +56,7 @@ void pons__watch_init(pons__watch *w, const char *ledger, const pons_value *worl
                        .ledger = ledger,
                        .started = json_object(),
                        .moving = json_object(),
+                       .held = json_object(),
                        .open = json_object(),
                        .bumps = -1,
                        .questions = json_object(),
@@ -70,6 +71,7 @@ void pons__watch_fini(pons__watch *w)
     pons_value_unref(w->kinds);
     pons_value_unref(w->started);
     pons_value_unref(w->moving);
+    pons_value_unref(w->held);
     pons_value_unref(w->open);
     pons_value_unref(w->questions);
     pons_value_unref(w->sent);
@@ -183,6 +185,7 @@ static void ledger_row(pons__watch *w, const pons_value *row)
         pons_ledger_note note;
         if (pons_ledger_note_decode(row, &note, NULL) == PONS_OK && note.kind == PONS_LEDGER_BOOT) {
             json_object_clear(w->moving);
+            json_object_clear(w->held);
             json_object_clear(w->open);
         }
         return;
@@ -195,6 +198,11 @@ static void ledger_row(pons__watch *w, const pons_value *row)
     if (pons_goal_over((pons_goal_state)line.state)) {
         json_object_del(w->moving, goal);
         json_object_del(w->open, goal);
+    }
+    if (line.state == PONS_GOAL_HELD) {
+        json_object_set_new(w->held, goal, json_real(w->now_s));
+    } else {
+        json_object_del(w->held, goal);
     }
     if (line.state != PONS_GOAL_STARTED) {
         return;

@@ -47,6 +47,7 @@ typedef struct pons__watch {  // the caller's storage
     pons_value *moving;  // {goal id: task id} that have the base in this boot
     int64_t
         orphan_ns; // for how long one of them, under a brain awake, has been of a task that is over
+    pons_value *held; // {goal id: since when}: of those, which wait for a brain to adopt them
     pons_value *open; // {goal id: skill} that have started in this boot, and not ended
     // the latch, and what else demands SAFE
     bool said;           // a stop, which telemetry does not show yet

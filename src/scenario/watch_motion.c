@@ -16,6 +16,7 @@
 #define LOST_STILL_NS (LOST_NS + PONS_NS_PER_S)
 #define PACE_S        1.0                    // from one pace to another
 #define TOLD_NS       (100 * PONS_NS_PER_MS) // two times telemetry
+#define HELD_S        0.03                   // the gate has had its turn
 #define RAMP_S        0.05                   // the gate's steps are not longer, however late it is
 #define SAME          1e-6
 #define STILL_MPS     0.02
@@ -80,6 +81,20 @@ static void look_at_lost(pons__watch *w, const pons__watch_step *step)
         pons__watch_broken(w, "lost",
                            "there is no brain, and the wheels are told %.3f m/s, %.3f rad/s", now.v,
                            now.w);
+    }
+    const char *goal;
+    json_t *task;
+    const bool faster = fabs(now.v) > fabs(was.v) + SAME || fabs(now.w) > fabs(was.w) + SAME;
+    json_object_foreach(w->moving, goal, task)
+    {
+        const bool held = pons_get(w->held, goal) != NULL;
+        if (held && faster && w->now_s - pons_get_num(w->held, goal, 0.0) > HELD_S) {
+            pons__watch_broken(w, "held", "goal %s is held, and the wheels are told %.3f m/s", goal,
+                               now.v);
+        }
+        if (!held && w->lost_ns > LOST_STILL_NS) {
+            pons__watch_broken(w, "unheld", "there is no brain, and goal %s is not held", goal);
+        }
     }
     if (w->lost_ns > LOST_STILL_NS && (now.v != 0.0 || now.w != 0.0)) {
         pons__watch_broken(w, "drives", "there is no brain for %.2f s, and the robot drives",

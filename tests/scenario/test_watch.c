@@ -222,6 +222,30 @@ static void without_a_brain_it_comes_to_rest(void **state)
     expect_misses(2, "there is no brain for");
 }
 
+static void a_goal_without_a_brain_is_held(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = t.step.awake = true;
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':''}");
+    look(0.1);
+    t.step.awake = false;
+    look(0.5);
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'held','task_id':''}");
+    look(2.0);
+    expect_misses(0, NULL);
+    t.step.awake = true;
+    t.step.written.v = 0.1;
+    look(0.02);
+    expect_misses(1, "is held, and the wheels are told 0.100 m/s");
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'adopted','task_id':''}");
+    t.step.written.v = 0.0;
+    look(0.02);
+    t.step.awake = false;
+    look(2.0);
+    expect_misses(2, "g1 is not held");
+}
+
 static void no_limit_is_passed(void **state)
 {
     (void)state;
@@ -557,6 +581,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_next_body_is_latched_by_it, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(the_word_stop_is_a_latch, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(without_a_brain_it_comes_to_rest, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(a_goal_without_a_brain_is_held, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(no_limit_is_passed, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(what_it_drives_into_is_told, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(a_silent_body_is_safe, open_bench, close_bench),
