@@ -118,7 +118,6 @@ void pons__watch_moved(pons__watch *w)
 void pons__watch_rebooted(pons__watch *w)
 {
     w->latched = w->said = w->stands = w->has_before = false;
-    w->reborn = true;
     w->wrote = (pons_twist2){0};
 }
 
@@ -248,6 +247,7 @@ void pons__watch_heard(pons__watch *w, const char *word)
     } else if (strcmp(word, "reset") == 0) {
         w->stop_word = false;
         w->resetting = w->reset_since = true;
+        w->kept = false;
         w->reset_ns = 0;
     } else if (strcmp(word, "continue") == 0) {
         const bool counts = !w->latched || w->reset_since;
@@ -275,18 +275,17 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
     w->stop_seen_ns = stopped ? w->stop_seen_ns + awake_ns + (w->stop_seen_ns == 0) : 0;
     w->waits = (w->waits || (w->reset_waits && w->stop_seen_ns > SEEN_NS && !w->reset_since)) &&
                w->asleep_word_ns == 0 && pons__watch_busy(w);
-    // A stop that is on the disk is that of the next body too.
+    // A stop that is on the disk is that of the next body too, and stays until somebody lifts it.
     w->reset_ns =
         w->resetting && step->told && !step->latched ? w->reset_ns + SETTLES_NS / 20 : w->reset_ns;
     w->resetting = w->resetting && w->reset_ns < SETTLES_NS;
     if (!step->told) {
         return;
     }
-    if (w->reborn && w->kept && !w->resetting && !step->latched) {
-        pons__watch_broken(w, "forgot", "a stop was latched, and the next body is free");
+    if (w->kept && !step->latched) {
+        pons__watch_broken(w, "forgot", "a stop was lifted, and nobody has said reset");
     }
-    w->reborn = false;
-    w->kept = step->latched && step->by_stop && step->durable;
+    w->kept = (w->kept || (step->by_stop && step->durable)) && step->latched && !w->resetting;
 }
 
 // ---- the mode -----------------------------------------------------------------------------------

@@ -60,7 +60,6 @@ typedef struct pons__watch {  // the caller's storage
     int64_t unsafe_ns;   // for how long the brain, awake, has not been SAFE all the same
     int64_t demanded_ns; // for how long it has been demanded of a brain that was awake
     bool kept;           // a stop that somebody asked for is on the disk, and nobody has said reset
-    bool reborn;         // a body has begun, and has told nothing yet
     bool resetting;      // a reset was said, and may still be heard:
     int64_t reset_ns;    // so long the brain has been awake and the robot free since then
     // words of people

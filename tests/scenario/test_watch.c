@@ -179,7 +179,7 @@ static void the_next_body_is_latched_by_it(void **state)
     pons__watch_rebooted(&t.w);
     t.step.latched = false;
     look(0.1);
-    expect_misses(1, "the next body is free");
+    expect_misses(1, "a stop was lifted, and nobody has said reset");
 }
 
 static void the_word_stop_is_a_latch(void **state)
