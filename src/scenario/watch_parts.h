@@ -1,11 +1,11 @@
 // watch_parts.h - what the files of the watch share: watch.c looks at the ledger, the mode and the
-// file's own rules, watch_motion.c at the wheels, watch_events.c at what was committed.
+// file's own rules, watch_motion.c at the wheels, watch_events.c at what was committed; each tells by watch_tell.c.
 #ifndef PONS_SCENARIO_WATCH_PARTS_H
 #define PONS_SCENARIO_WATCH_PARTS_H
 
 #include "scenario/watch.h"
 
-// A rule was broken: told once a kind, with the moment.
+// watch_tell.c. A rule was broken: told once a kind, with the moment.
 void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool pons__watch_names(const pons_value *list, const char *word);
