@@ -64,10 +64,15 @@ static void *run(void *arg)
 }
 
 // The disk under the ledger, in the test's hand.
-static _Atomic bool disk_fails;
+static _Atomic bool disk_fails, disk_hangs, in_disk;
 
 int fdatasync(int fd)
 {
+    while (disk_hangs) {
+        in_disk = true;
+        poll(NULL, 0, 1);
+    }
+    in_disk = false;
     if (disk_fails) {
         errno = EIO;
         return -1;
@@ -687,6 +692,41 @@ static void a_reset_that_races_with_a_stop_loses(void **state)
     close_host(&h);
 }
 
+// A body that stands still while somebody says reset, hears nothing and is told so: it stays latched when it
+// goes on, for the person was not told otherwise.
+static void a_reset_whose_sender_has_gone_lifts_nothing(void **state)
+{
+    (void)state;
+    static const char reset[] = "{\"type\":\"reset\"}\n";
+    host h;
+    open_host(&h);
+    hello(&h);
+    disk_hangs = true;
+    assert_int_equal(pons_stop_send(h.dir, "first", LIMIT_S * 1000, NULL), PONS_OK);
+    while (!in_disk) { // the loop is at its line of the ledger, and comes no further
+        poll(NULL, 0, 1);
+    }
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path, sizeof to.sun_path, "%.*s", (int)sizeof to.sun_path - 1,
+             in_dir(&h, "body.sock"));
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(write(fd, reset, sizeof reset - 1), (int)sizeof reset - 1);
+    close(fd);
+    disk_hangs = false;
+    say_and_shut(&h, "{\"type\":\"status\",\"goal_id\":\"x\"}\n", 35, "status"); // it goes on
+    do { // what is older than the stop is still on its way
+        expect(&h, "telemetry");
+    } while (pons_get_int(pons_get(h.telemetry, "stop"), "number", 0) == 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(pons_get_bool(pons_get(h.telemetry, "stop"), "latched", false));
+        expect(&h, "telemetry");
+    }
+    say_and_shut(&h, reset, sizeof reset - 1, "\"ok\""); // of who waits for the answer
+    bye(&h);
+    close_host(&h);
+}
+
 // Root in a test can be somebody else; others cannot show it.
 static void a_reset_of_another_user_is_refused(void **state)
 {
@@ -815,6 +855,7 @@ int main(void)
         cmocka_unit_test(a_raise_whose_asker_is_gone_is_taken_back),
         cmocka_unit_test(while_a_raise_is_not_saved_the_old_one_counts),
         cmocka_unit_test(a_reset_that_races_with_a_stop_loses),
+        cmocka_unit_test(a_reset_whose_sender_has_gone_lifts_nothing),
         cmocka_unit_test(a_reset_of_another_user_is_refused),
         cmocka_unit_test(one_body_serves_a_directory),
         cmocka_unit_test(a_restarted_robot_stands_where_it_stood),

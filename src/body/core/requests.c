@@ -22,6 +22,7 @@
 #include "body/core/shown.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 #define NOTE_RETRY_NS PONS_NS_PER_S // host time
 
 static bool may_reset(const pons_body *b, const pons__client *c);
+static bool gone(const pons__client *c);
 static void answer_stops(pons_body *b, pons__client *c);
 static void send_reset(pons_body *b, pons__client *c);
 static void answer_reset(pons_body *b, pons__client *c);
@@ -52,13 +54,17 @@ void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
     answer_stops(b, c);
 }
 
-// It lifts the latch that is in force now, with the stops that are on their way to the gate.
+// It lifts the latch that is in force now, with the stops that are on their way to the gate. A body that stood still may
+// read it long after its sender has given up, and was told that nothing answered: that lifts nothing.
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
     b->safety = *pons__gate_status(&b->guard);
     if (!may_reset(b, c)) {
         pons__client_error(c, "reset", "not_permitted",
                            "a reset needs the controller, or the user that the body runs as");
+        return;
+    }
+    if (gone(c)) {
         return;
     }
     if (msg->as.reset.automatic && pons__body_latched(b) && b->safety.origin != PONS__ORIGIN_BOOT) {
@@ -228,6 +234,13 @@ static void answer_stops(pons_body *b, pons__client *c)
 static bool may_reset(const pons_body *b, const pons__client *c)
 {
     return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
+}
+
+// It has closed its end; who has only said all that it has to say still reads.
+static bool gone(const pons__client *c)
+{
+    struct pollfd end = {.fd = pons_link_fd(c->link)};
+    return end.fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 // Once the gate has seen the stops that were sent before it.
