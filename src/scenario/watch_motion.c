@@ -63,6 +63,10 @@ static void look_at_latch(pons__watch *w, const pons__watch_step *step)
     if (step->robot_s - w->latched_s < BRAKES_S) {
         return;
     }
+    const char *goes_on = json_object_iter_key(json_object_iter(w->moving));
+    if (goes_on) {
+        pons__watch_broken(w, "goes on", "latched, and goal %s has not ended", goes_on);
+    }
     if (!w->stands) {
         w->stands = true;
         w->stood_at = step->truth;

@@ -141,6 +141,20 @@ static void a_latched_robot_is_told_nothing_and_stands(void **state)
     expect_misses(2, "latched, and the wheels are told 0.000 m/s, 0.100 rad/s");
 }
 
+static void a_latch_ends_what_moves(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    row("{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':''}");
+    row("{'goal_id':'g2','skill':'wait','state':'started','task_id':''}");
+    look(0.1);
+    t.step.latched = true;
+    look(0.5);
+    expect_misses(0, NULL);
+    look(0.5);
+    expect_misses(1, "latched, and goal g1 has not ended");
+}
+
 static void a_stop_that_nobody_saw_yet_counts(void **state)
 {
     (void)state;
@@ -577,6 +591,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_boot_has_no_goals, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(a_latched_robot_is_told_nothing_and_stands, open_bench,
                                         close_bench),
+        cmocka_unit_test_setup_teardown(a_latch_ends_what_moves, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(a_stop_that_nobody_saw_yet_counts, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(the_next_body_is_latched_by_it, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(the_word_stop_is_a_latch, open_bench, close_bench),
