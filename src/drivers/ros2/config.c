@@ -120,6 +120,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
     stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
     stream(v, "amcl_pose", "amcl_pose", kept, &c->t_amcl_pose);
+    stream(v, "map", "map", kept, &c->t_map);
     name_actions(v, c);
     name_services(v, c);
     take_shown(v, c);

@@ -43,7 +43,7 @@ typedef struct ros2_config {
     bool sim_time, stamped; // /clock; TwistStamped on cmd_vel
     bool nav2, place;       // who navigates, who localises
     ros2_stream t_odom, t_scan, t_battery, t_tf, t_tf_static, t_clock, t_cmd_vel, t_cmd_vel_in,
-        t_initialpose, t_amcl_pose;
+        t_initialpose, t_amcl_pose, t_map;
     char ns[ROS2_NAME_MAX];                 // "robot1"; "": none
     char actions[ROS2_NAV2][ROS2_NAME_MAX]; // "": the robot does not do that
     char dock_id[64], dock_type[64];

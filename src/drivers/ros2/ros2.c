@@ -20,7 +20,7 @@
 // forgotten, and the robot stands until there are new senses.
 //
 // **What is missing** (`lacks`) is one line without numbers that change, so that it is told once: no /clock, no
-// odometry, no scan, frames that do not connect, no localisation, no battery yet, nobody who listens to
+// odometry, no scan, frames that do not connect, no localisation, no battery yet, a map of another place, nobody who listens to
 // cmd_vel, somebody else who publishes it, a Nav2 that is not active while a goal waits for it; with the reason where one is
 // known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
@@ -30,6 +30,7 @@
 #include "drivers/ros2/errand.h"
 #include "drivers/ros2/node.h"
 #include "drivers/ros2/senses.h"
+#include "drivers/ros2/walls.h"
 #include "drivers/sim/sim.h"
 #include "drivers/twist_word.h"
 #include "pons/clock.h"
@@ -58,19 +59,21 @@ typedef struct robot {
     ros2_senses *senses;
     pons_value *world;     // the zones and the charger, for goals
     ros2_errands *errands; // NULL: nothing is the robot's own software's
-    dds_entity_t cmd_vel, cmd_vel_in, initialpose;
+    dds_entity_t cmd_vel, cmd_vel_in, initialpose, map;
+    ros2_walls *walls; // NULL: nothing that the map could contradict
     pthread_t reader, writer;
     bool reads, writes;
     _Atomic bool quit;
     pons__gate gate;
-    _Atomic uint64_t cmd;              // two floats: v, w
-    _Atomic uint64_t want;             // the same, of cmd_vel_in
-    _Atomic int64_t want_ns, alive_ns; // host times: of that, of the reader's last round
-    pons__seqlock lacks;               // PONS_OUTSIDE_TEXT_MAX bytes
-    int rivals;                        // who else publishes cmd_vel; reader thread, as the next
-    int64_t rivals_ns, opened_ns;      // host times: of that look, of the reader's first round
-    bool settled;                      // who drives has had its time to be found
-    pthread_mutex_t told_mtx;          // the pose that a person said
+    _Atomic uint64_t cmd;                // two floats: v, w
+    _Atomic uint64_t want;               // the same, of cmd_vel_in
+    _Atomic int64_t want_ns, alive_ns;   // host times: of that, of the reader's last round
+    pons__seqlock lacks;                 // PONS_OUTSIDE_TEXT_MAX bytes
+    int rivals;                          // who else publishes cmd_vel; reader thread, as the next
+    int64_t rivals_ns, opened_ns;        // host times: of that look, of the reader's first round
+    char map_bad[PONS_OUTSIDE_TEXT_MAX]; // why the map is none of this world; reader thread
+    bool settled;                        // who drives has had its time to be found
+    pthread_mutex_t told_mtx;            // the pose that a person said
     bool has_told;
     pons_pose2 told;
 } robot;
@@ -83,6 +86,7 @@ static int start(robot *r, pons_error *err);
 static void *run_reader(void *arg);
 static void *run_writer(void *arg);
 static void take_want(robot *r);
+static void take_map(robot *r);
 static void tell_pose(robot *r);
 static void publish(robot *r, pons_twist2 cmd);
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX]);
@@ -260,6 +264,14 @@ static int open_endpoints(robot *r, pons_error *err)
     if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
         return PONS_EENV;
     }
+    r->walls = r->c.place && *r->c.t_map.name ? ros2_walls_create(r->world) : NULL;
+    if (r->walls) {
+        r->map = ros2_node_reader(&r->node, "rt", r->c.t_map.name, NULL,
+                                  &nav_msgs_msg_dds__OccupancyGrid__desc, r->c.t_map.qos, err);
+        if (!r->map) {
+            return PONS_EENV;
+        }
+    }
     if (!ros2_config_outside(&r->c)) {
         return PONS_OK;
     }
@@ -308,6 +320,7 @@ static void robot_close(void *self)
     pons__seqlock_fini(&r->lacks);
     pthread_mutex_destroy(&r->told_mtx);
     pons__gate_fini(&r->gate);
+    ros2_walls_destroy(r->walls);
     ros2_config_fini(&r->c);
     pons_value_unref(r->world);
     free(r);
@@ -358,6 +371,9 @@ static void *run_reader(void *arg)
         if (r->cmd_vel_in) {
             take_want(r);
         }
+        if (r->map) {
+            take_map(r);
+        }
         if (r->errands) {
             ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
         }
@@ -399,6 +415,20 @@ static void take_want(robot *r)
     }
 }
 
+// The map that the robot's software goes by; a robot without one does without.
+static void take_map(robot *r)
+{
+    char why[100];
+    ROS2_TAKE(r->map, nav_msgs_msg_dds__OccupancyGrid_, m)
+    {
+        if (strcmp(m->header.frame_id, r->c.map) == 0) {
+            ros2_walls_compare(r->walls, m, why, sizeof why);
+            snprintf(r->map_bad, sizeof r->map_bad, "%.50s%s%.90s", *why ? r->c.t_map.name : "",
+                     *why ? ": " : "", why);
+        }
+    }
+}
+
 // With AMCL's usual covariances of a pose that was clicked.
 static void tell_pose(robot *r)
 {
@@ -436,6 +466,9 @@ static bool look_for_rivals(robot *r, int64_t host_ns)
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
 {
     ros2_senses_lack(r->senses, host_ns, why);
+    if (!*why && *r->map_bad) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", r->map_bad);
+    }
     if (!*why && !ros2_node_matched(r->cmd_vel)) {
         ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
     }

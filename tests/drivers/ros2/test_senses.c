@@ -432,6 +432,67 @@ static void test_how_sure_the_place_is(void **state)
     close_both(&b);
 }
 
+// Nav2's map is the house's, or another place, or the house with another origin.
+static void test_a_map_of_another_place(void **state)
+{
+    (void)state;
+    enum { W = 200, H = 160 };
+    static int8_t cells[W * H];
+    static const struct {
+        double dx;
+        float resolution;
+        bool empty;
+        uint32_t height;
+        const char *lacks;
+    } all[] = {{0, 0.05F, false, H, ""},
+               {1.7, 0.05F, false, H, "/map: it is of another place than the world"},
+               {0, 0.05F, false, H, ""},
+               {0, 0.05F, true, H, "/map: it is of another place than the world"},
+               {0, 0.05F, false, H, ""},
+               {0, NAN, false, H, "/map: its size, its resolution or its origin"},
+               {0, 0.05F, false, H, ""},
+               {0, 0.05F, false, H + 1, "/map: its size, its resolution or its origin"}};
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    char full[128];
+    pons_autovalue world = house_world();
+    const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes"), *box;
+    open_both(&b, PLAIN, false);
+    lacks(&b, "");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    snprintf(full, sizeof full, "%s/map", b.ns);
+    const dds_entity_t w =
+        ros2_node_writer(&n, "rt", full, NULL, &nav_msgs_msg_dds__OccupancyGrid__desc,
+                         (ros2_qos){.reliable = true, .transient = true, .depth = 1}, &err);
+    assert_true(w > 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        memset(cells, 0, sizeof cells);
+        size_t k;
+        json_array_foreach(boxes, k, box)
+        {
+            const pons_box2 at = {pons_get_num(box, "x", 0), pons_get_num(box, "y", 0),
+                                  pons_get_num(box, "yaw", 0), pons_get_num(box, "sx", 0),
+                                  pons_get_num(box, "sy", 0)};
+            for (int c = 0; c < W * H && !all[i].empty; c++) {
+                if (pons_box2_distance(&at, (c % W + 0.5) * 0.05, (c / W + 0.5) * 0.05) < 0.03) {
+                    cells[c] = 100;
+                }
+            }
+        }
+        nav_msgs_msg_dds__OccupancyGrid_ m = {
+            .header = {stamp(&b, 0), (char *)"map"},
+            .info = {.resolution = all[i].resolution, .width = W, .height = all[i].height},
+            .data = {._maximum = W * H, ._length = W * H, ._buffer = cells}};
+        m.info.origin.position.x = all[i].dx;
+        m.info.origin.orientation.w = 1;
+        assert_int_equal(dds_write(w, &m), 0);
+        lacks(&b, all[i].lacks);
+    }
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
 // The driver alone, beside writers of the test's own.
 static void writes(both *b, ros2_node *n, const char *name, const dds_topic_descriptor_t *d,
                    ros2_qos qos)
@@ -690,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_poses_that_are_no_numbers),
         cmocka_unit_test(test_a_place_that_is_no_number),
         cmocka_unit_test(test_how_sure_the_place_is),
+        cmocka_unit_test(test_a_map_of_another_place),
         cmocka_unit_test(test_stamps_that_go_back),
         cmocka_unit_test(test_scans_that_say_nothing),
         cmocka_unit_test(test_wrong_types_and_qos_are_named),
