@@ -242,6 +242,56 @@ static void wide_turns_find_their_way(void **state)
     bench_end(&b);
 }
 
+// A hall that is planned in stretches beside the way of the cells: what is found there is free, and hardly longer than
+// that way. Where the shape does not follow it through a door, it finds another one, further off than it looks at first.
+static void a_large_hall_is_planned_along_the_cells_way(void **state)
+{
+    (void)state;
+    enum { BOXES = 70, SIDE = 50 };
+    double boxes[BOXES][4];
+    pons_rand r;
+    pons_rand_seed(&r, 811);
+    for (int i = 0; i < BOXES; i++) {
+        boxes[i][0] = 4.0 + (SIDE - 8.0) * pons_rand_unit(&r);
+        boxes[i][1] = 4.0 + (SIDE - 8.0) * pons_rand_unit(&r);
+        boxes[i][2] = 0.3 + 3.0 * pons_rand_unit(&r);
+        boxes[i][3] = 0.3 + 3.0 * pons_rand_unit(&r);
+    }
+    bench b = bench_in(SIDE, SIDE, boxes, BOXES, LONG);
+    double sum = 0.0, least = 0.0;
+    for (int i = 0; i < 12; i++) {
+        const double ends[2] = {1.5, SIDE - 1.5};
+        const pons_pose2 from = {ends[i & 1], 1.5 + 47.0 * pons_rand_unit(&r), 0.0},
+                         to = {ends[~i & 1], 1.5 + 47.0 * pons_rand_unit(&r), 1.0};
+        const double radius = i % 3 == 2 ? 0.9 : 0.0;
+        if (plan(&b, radius > 0.0 ? PONS__PLAN_CURVES : PONS__PLAN_TURNS, radius, from, to) !=
+            PONS_NAV_OK) {
+            fail_msg("%d: %s", i, b.msg);
+        }
+        assert_true(room(&b) > 0.04);
+        sum += pons__path_length(b.path);
+        least += hypot(to.x - from.x, to.y - from.y);
+    }
+    print_message("%.0f m of ways, %.0f m by air\n", sum, least);
+    assert_true(sum < 1.15 * least);
+    bench_end(&b);
+
+    // The near door leads into a dead angle that the robot is too long for; the other one is 12 m further.
+    static const double doors[][4] = {{20.0, 11.8, 0.2, 23.6},
+                                      {20.0, 30.0, 0.2, 11.2},
+                                      {20.0, 43.7, 0.2, 12.6},
+                                      {20.95, 24.0, 0.2, 3.0},
+                                      {20.5, 22.4, 1.1, 0.2}};
+    b = bench_in(40.0, SIDE, doors, 5, "[[0.9,0.25],[0.9,-0.25],[-0.9,-0.25],[-0.9,0.25]]");
+    const pons_pose2 from = {12.0, 24.0, 0.0}, to = {30.0, 24.0, 0.0};
+    if (plan(&b, PONS__PLAN_TURNS, 0.0, from, to) != PONS_NAV_OK) {
+        fail_msg("%s", b.msg);
+    }
+    assert_true(room(&b) > 0.04);
+    assert_true(pons__path_length(b.path) > 25.0); // by the other door
+    bench_end(&b);
+}
+
 static void a_long_robot_drives_there_and_touches_nothing(void **state)
 {
     (void)state;
@@ -355,6 +405,7 @@ int main(void)
         cmocka_unit_test(in_a_corridor_that_is_narrower_than_its_circle_it_goes_straight),
         cmocka_unit_test(planners_differ_by_their_names),
         cmocka_unit_test(wide_turns_find_their_way),
+        cmocka_unit_test(a_large_hall_is_planned_along_the_cells_way),
         cmocka_unit_test(a_long_robot_drives_there_and_touches_nothing),
         cmocka_unit_test(headings_cost_a_round_robot_little),
         cmocka_unit_test(controllers_differ_by_their_names),

@@ -53,10 +53,12 @@ void pons__heading_end(pons__heading *h)
         h->ring[i] = (bucket){0};
     }
     free(h->left);
+    free(h->tiles);
     free(h->states);
     free(h->bins);
     free(h->heap);
     h->left = NULL;
+    h->tiles = NULL;
     h->states = NULL;
     h->bins = NULL;
     h->heap = NULL;
@@ -247,7 +249,7 @@ bool pons__heading_begin(pons__heading *h, const pons__heading_task *task)
         isnan(task->to.yaw) ? task->margin_m : fmax(pons__heading_margin(h, task->to), 0.0);
     const size_t cells = (size_t)h->w * (size_t)h->h;
     h->left = malloc(sizeof *h->left * cells);
-    if (!h->left || !grow_states(h)) {
+    if (!h->left || !grow_states(h) || !pons__heading_ground(h)) {
         return false;
     }
     memset(h->left, 0xff, sizeof *h->left * cells);

@@ -17,6 +17,10 @@ typedef struct pons__heading_task {
     pons_pose2 from, to; // to.yaw NAN: any
     double near_m;       // it is enough to come so near, whatever the heading; 0: exactly there
     int x0, y0, x1, y1;  // the cells that are looked at; x1, y1 are outside
+    const double *way_x,
+        *way_y; // (n_way) of these only those that are within about_m of it, by tiles
+    int n_way;  // 0: all
+    double about_m;
 } pons__heading_task;
 
 pons__heading *pons__heading_create(const pons__costmap *g); // borrows; NULL: no memory

@@ -8,7 +8,8 @@ enum {
     STRAIGHT = 10, // of the flood: a step to a side, and
     DIAGONAL = 14, // to a corner
     UNIT = 16,
-    TOO_NEAR = 30 // times what the open costs
+    TOO_NEAR = 30, // times what the open costs
+    TILE = 8       // cells of a side of what is looked at or not
 };
 static const double OWN_GROUND_M = 0.7; // around start and goal
 static const double DEAREST = 6.0;      // a metre beside something
@@ -82,25 +83,66 @@ void pons__heading_pour(pons__heading *h, uint32_t cost, int32_t cell)
     h->n_open++;
 }
 
-static uint32_t ground(const pons__heading *h, int cx, int cy)
+static bool looked_at(const pons__heading *h, int cx, int cy)
+{
+    return !h->tiles || h->tiles[cy / TILE * h->tiles_w + cx / TILE];
+}
+
+static void allow(pons__heading *h, double x, double y)
 {
     const pons__costmap *g = h->g;
-    const int x = cx + h->task.x0, y = cy + h->task.y0;
-    const uint8_t level = pons__costmap_level(g, (size_t)y * (size_t)g->w + (size_t)x);
-    if (level == 0) {
-        return 0; // occupied
+    const int about = (int)(h->task.about_m * g->inv_res),
+              cx = pons__costmap_col(g, x) - h->task.x0, cy = pons__costmap_row(g, y) - h->task.y0;
+    for (int ty = (cy > about ? cy - about : 0) / TILE; ty * TILE < h->h && ty * TILE <= cy + about;
+         ty++) {
+        for (int tx = (cx > about ? cx - about : 0) / TILE;
+             tx * TILE < h->w && tx * TILE <= cx + about; tx++) {
+            h->tiles[ty * h->tiles_w + tx] = 1;
+        }
     }
-    double m = (double)h->task.metre[level];
-    m = isinf(m) ? TOO_NEAR : m;
+}
+
+bool pons__heading_ground(pons__heading *h)
+{
+    const pons__heading_task *t = &h->task;
+    for (int k = 0; k < PONS__LEVELS; k++) {
+        const uint32_t m = isinf(t->metre[k]) ? UNIT * TOO_NEAR : (uint32_t)(UNIT * t->metre[k]);
+        h->step[0][k] = k == 0 ? 0 : STRAIGHT * m / UNIT;
+        h->step[1][k] = k == 0 ? 0 : DIAGONAL * m / UNIT;
+    }
+    if (t->n_way == 0) {
+        return true;
+    }
+    h->tiles_w = (h->w - 1) / TILE + 1;
+    h->tiles = calloc((size_t)h->tiles_w * (size_t)((h->h - 1) / TILE + 1), 1);
+    for (int i = 0; h->tiles && i < t->n_way; i += TILE) {
+        allow(h, t->way_x[i], t->way_y[i]);
+    }
+    if (h->tiles) {
+        allow(h, t->from.x, t->from.y);
+        allow(h, t->to.x, t->to.y);
+    }
+    return h->tiles != NULL;
+}
+
+// What a step from there costs, straight and to a corner.
+static void dues(const pons__heading *h, size_t at, int x, int y, uint32_t ret[2])
+{
+    const uint8_t level = pons__costmap_level(h->g, at);
+    ret[0] = h->step[0][level];
+    ret[1] = h->step[1][level];
     if (h->task.extra) {
-        m += h->task.extra(h->task.user, pons__costmap_x(g, x), pons__costmap_y(g, y));
+        const double more =
+            h->task.extra(h->task.user, pons__costmap_x(h->g, x), pons__costmap_y(h->g, y));
+        ret[0] += (uint32_t)(STRAIGHT * more);
+        ret[1] += (uint32_t)(DIAGONAL * more);
     }
-    return (uint32_t)(UNIT * m);
 }
 
 // True: it is over.
 bool pons__heading_flood(pons__heading *h, int *cells)
 {
+    const pons__costmap *g = h->g;
     while (h->n_open > 0 && !h->starved) {
         bucket *b = &h->ring[h->at % RING];
         if (b->n == 0) {
@@ -115,17 +157,18 @@ bool pons__heading_flood(pons__heading *h, int *cells)
         if (h->left[cell] != h->at) {
             continue; // it has become cheaper since
         }
-        const int cx = cell % h->w, cy = cell / h->w;
-        const uint32_t here = ground(h, cx, cy);
-        for (int k = 0; k < 9; k++) {
-            const int nx = cx + k % 3 - 1, ny = cy + k / 3 - 1;
-            if (k == 4 || nx < 0 || ny < 0 || nx >= h->w || ny >= h->h || ground(h, nx, ny) == 0) {
-                continue;
-            }
-            const uint32_t cost = h->at + (k % 2 ? STRAIGHT : DIAGONAL) * here / UNIT;
-            const int32_t next = ny * h->w + nx;
-            if (cost < h->left[next]) {
-                pons__heading_pour(h, cost, next);
+        const int cx = cell % h->w, cy = cell / h->w, x = cx + h->task.x0, y = cy + h->task.y0;
+        const size_t at = (size_t)y * (size_t)g->w + (size_t)x;
+        uint32_t due[2];
+        dues(h, at, x, y, due);
+        for (int dy = cy > 0 ? -1 : 0; dy <= (cy + 1 < h->h ? 1 : 0); dy++) {
+            for (int dx = cx > 0 ? -1 : 0; dx <= (cx + 1 < h->w ? 1 : 0); dx++) {
+                const int32_t next = cell + dy * h->w + dx;
+                const uint32_t cost = h->at + due[dx != 0 && dy != 0];
+                if (cost < h->left[next] && looked_at(h, cx + dx, cy + dy) &&
+                    pons__costmap_level(g, at + (size_t)((ptrdiff_t)dy * g->w + dx)) > 0) {
+                    pons__heading_pour(h, cost, next);
+                }
             }
         }
     }

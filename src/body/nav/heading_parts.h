@@ -39,6 +39,9 @@ struct pons__heading {
     int w, h; // of the window
 
     uint32_t *left; // (h,w) cost to the goal
+    uint8_t *tiles; // (tiles of the window) is looked at; NULL: all are
+    int tiles_w;
+    uint32_t step[2][PONS__LEVELS]; // of the flood, straight and to a corner, by level; 0: occupied
     bucket ring[RING];
     uint32_t at;
     int n_open;
@@ -63,6 +66,7 @@ uint32_t pons__heading_left(const pons__heading *h, double x, double y); // UINT
 double pons__heading_metre(const pons__heading *h, double x, double y);
 bool pons__heading_free(const pons__heading *h, pons_pose2 at);
 double pons__heading_margin(const pons__heading *h, pons_pose2 at); // -1: it touches
+bool pons__heading_ground(pons__heading *h); // before a flood; false: no memory
 void pons__heading_pour(pons__heading *h, uint32_t cost, int32_t cell);
 bool pons__heading_flood(pons__heading *h, int *cells); // true: it is over
 

@@ -25,7 +25,7 @@
 // 5. Headings (planner_heading.c). A robot that is not round, or cannot turn where it stands, or is asked for by a planner's name, is
 // planned for by heading as well (heading.c), along the way of the cells: all of a small map at once, a large
 // one in stretches of STRETCH_M, of which the last metres are planned again with the next. Where there is no way
-// for its shape, the cells' search is made to look elsewhere, DETOURS times.
+// for its shape, the cells' search is made to look elsewhere, DETOURS times, by what is dear around where it ended.
 //
 // A start or goal that is too near to something is moved to the nearest free place (0.4 m, 0.3 m).
 //
@@ -154,7 +154,7 @@ int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, cha
     }
     p->start = start;
     p->goal = goal;
-    p->expanded = p->by.searched = p->by.detours = 0;
+    p->expanded = p->by.searched = p->by.detours = p->by.n_shut = 0;
     p->by.kind = p->by.turning_radius_m > 0.0                            ? PONS__PLAN_CURVES
                  : p->by.asked == PONS__PLAN_CELLS && p->by.shape->n > 0 ? PONS__PLAN_TURNS
                                                                          : p->by.asked;

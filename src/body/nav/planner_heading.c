@@ -8,8 +8,9 @@
 static const double WHOLE_M = 32.0;   // a map of such sides is planned by heading at once,
 static const double STRETCH_M = 20.0; // a larger one in stretches of such sides
 static const double AGAIN_M = 3.0;    // of which so much is planned again,
-static const double ABOUT_M = 3.0, WIDE_M = 8.0; // with so much around them
-static const double NEAR_M = 0.4;                // that a stretch's end is met by
+static const double ABOUT_M = 3.0, WIDE_M = 8.0; // with so much around them,
+static const double BESIDE_M = 2.0; // and at first with less beside the way of the cells
+static const double NEAR_M = 0.4;   // that a stretch's end is met by
 
 // The cells' way becomes what the search by heading follows; px, py are free for its own.
 bool pons__planner_take_route(pons__planner *p)
@@ -76,6 +77,10 @@ bool pons__planner_next_stretch(pons__planner *p)
         .y0 = whole ? 0 : pons__costmap_row(g, y0) - about,
         .x1 = whole ? g->w : pons__costmap_col(g, x1) + about,
         .y1 = whole ? g->h : pons__costmap_row(g, y1) + about,
+        .way_x = b->rx + b->route_at,
+        .way_y = b->ry + b->route_at,
+        .n_way = whole || b->wide ? 0 : b->route_to - b->route_at + 1,
+        .about_m = fmax(BESIDE_M, 1.0 + b->shape->circumscribed_m + 2.0 * b->turning_radius_m),
     };
     t.x0 = t.x0 < 0 ? 0 : t.x0;
     t.y0 = t.y0 < 0 ? 0 : t.y0;
@@ -123,7 +128,8 @@ static bool take_stretch(pons__planner *p, bool last)
     return true;
 }
 
-// A place that its shape does not pass: the cells' way must lead elsewhere.
+// A place that its shape does not pass: the cells' way must lead elsewhere. Where it came to that place again, what is
+// dear around it was too little.
 static bool detour(pons__planner *p)
 {
     headed *b = &p->by;
@@ -131,8 +137,16 @@ static bool detour(pons__planner *p)
     if (b->detours == DETOURS || hypot(at.x - p->to.x, at.y - p->to.y) < SPOT_M) {
         return false;
     }
-    b->shut[b->detours].x = at.x;
-    b->shut[b->detours++].y = at.y;
+    b->detours++;
+    for (int i = 0; i < b->n_shut; i++) {
+        if (hypot(at.x - b->shut[i].x, at.y - b->shut[i].y) < b->shut[i].r + SPOT_M) {
+            b->shut[i].r *= 2.0;
+            return true;
+        }
+    }
+    b->shut[b->n_shut].x = at.x;
+    b->shut[b->n_shut].y = at.y;
+    b->shut[b->n_shut++].r = SPOT_M;
     return true;
 }
 

@@ -34,9 +34,9 @@ typedef struct headed { // the search by heading, along the cells' way
     int n_route, route_at, route_to;
     pons_pose2 at; // where the next stretch begins
     bool wide;     // this stretch has failed once, and looks further about
-    int searched, detours;
+    int searched, detours, n_shut;
     struct {
-        double x, y;
+        double x, y, r;
     } shut[DETOURS];
 } headed;
 

@@ -25,9 +25,9 @@ double pons__planner_spot_cost(const void *planner, double x, double y)
             return SPOT_COST;
         }
     }
-    for (int i = 0; i < p->by.detours; i++) {
-        const double dx = x - p->by.shut[i].x, dy = y - p->by.shut[i].y;
-        if (dx * dx + dy * dy < SPOT_M * SPOT_M) {
+    for (int i = 0; i < p->by.n_shut; i++) {
+        const double dx = x - p->by.shut[i].x, dy = y - p->by.shut[i].y, r = p->by.shut[i].r;
+        if (dx * dx + dy * dy < r * r) {
             return SPOT_COST;
         }
     }
