@@ -55,8 +55,8 @@ static pons_value *areas_of(const pons_box2 *b, int n)
         for (int k = 0; k < 4; k++) {
             const double x = (k == 0 || k == 3 ? -0.5 : 0.5) * b[i].sx,
                          y = (k < 2 ? -0.5 : 0.5) * b[i].sy;
-            const pons_pose2 p = pons_pose_compose((pons_pose2){b[i].x, b[i].y, b[i].yaw},
-                                                   (pons_pose2){x, y, 0.0});
+            const pons_pose2 p =
+                pons_pose_compose((pons_pose2){b[i].x, b[i].y, b[i].yaw}, (pons_pose2){x, y, 0.0});
             json_array_append_new(polygon, json_pack("[f,f]", p.x, p.y));
         }
         json_array_append_new(all, pons_object("id", json_string(id), "polygon", polygon, NULL));
@@ -140,7 +140,8 @@ static void whatever_is_wanted_no_part_gets_in(void **state)
             n += gap(&f, (pons_pose2){0}, &b[n]) > 0.15;
         }
         open_rig(&r, shape, b, n, cells[round / 3 % 3]);
-        for (int k = 0; k < 30 * 20; k++) { // half a minute, with a new wish every half a second or so
+        for (int k = 0; k < 30 * 20;
+             k++) { // half a minute, with a new wish every half a second or so
             if (pons_rand_u64(&rand) % 12 == 0) {
                 const uint64_t kind = pons_rand_u64(&rand) % 4;
                 r.cmd.want.v = kind == 0   ? 0.0
@@ -215,7 +216,8 @@ static void open_hall(const char *shape, double turning_radius_m, const char *st
     char text[4000], robot[300];
     pons_autovalue areas = areas_of(HALL, HALL_N);
     char *list = json_dumps(areas, JSON_COMPACT);
-    snprintf(robot, sizeof robot, shape ? "footprint: \"%s\"" : "radius_m: 0.22%.0s", shape ? shape : "");
+    snprintf(robot, sizeof robot, shape ? "footprint: \"%s\"" : "radius_m: 0.22%.0s",
+             shape ? shape : "");
     snprintf(text, sizeof text,
              "name: hall\nbounds: [0, 0, 14, 9]\nstart: %s\n"
              "robot: {id: r, %s, turning_radius_m: %g, wheel_radius_m: 0.08, track_m: 0.34, "

@@ -1,10 +1,12 @@
 // test_map.c - `pons map`: a map becomes a world of the workspace that other commands find; zones are put
 // into its file and taken out, with all else as it was; what is wrong changes nothing.
 #include "cli_bench.h"
+#include "pons/footprint.h"
 #include "pons/map.h"
 #include "pons/yaml.h"
 #include "unit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,10 +371,46 @@ static void a_world_is_what_nav2_loads(void **state)
         assert_true(json_is_real(limit)); // ROS takes no list of integers and others
     }
     assert_int_equal(k, 3);
+    assert_true(fabs(pons_get_num(global, "robot_radius", 0.0) - 0.22) < 1e-9);
     pons_yaml_destroy(y);
     snprintf(words, sizeof words, "map nav2 room %s", in_bench("nav2"));
     bench_must_fail(&b, words, 2, "is there already");
     bench_must_fail(&b, "map nav2 room", 2, "nav2 WORLD DIR");
+}
+
+// A robot with corners has them in Nav2 too: the circle around them would be kept out of doors that it fits through.
+static void a_footprint_is_nav2s_too(void **state)
+{
+    (void)state;
+    static const char round[] = "\"radius_m\":0.22";
+    static const char corners[] = "\"footprint\":[[0.4,0.2],[-0.3,0.2],[-0.3,-0.2],[0.4,-0.2]]";
+    char words[400];
+    pons_error err = PONS_ERROR_INIT;
+    pons_yaml *y = NULL;
+    const char *path = import();
+    char *text = read_text(path), *at = strstr(text, round);
+    assert_non_null(at);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fprintf(f, "%.*s%s%s", (int)(at - text), text, corners, at + strlen(round));
+    fclose(f);
+    free(text);
+    snprintf(words, sizeof words, "map nav2 room %s", in_bench("nav2"));
+    must(words, NULL);
+    snprintf(words, sizeof words, "%s/nav2_params.yaml", in_bench("nav2"));
+    assert_int_equal(pons_yaml_load(words, &y, &err), PONS_OK);
+    static const char *const maps[] = {"local_costmap", "global_costmap"};
+    for (int i = 0; i < 2; i++) {
+        const pons_value *p =
+            pons_get(pons_get(pons_get(pons_yaml_value(y), maps[i]), maps[i]), "ros__parameters");
+        pons_footprint shape;
+        assert_null(pons_get(p, "robot_radius"));
+        assert_non_null(pons_get(p, "footprint"));
+        assert_null(pons_footprint_read(pons_get(p, "footprint"), &shape));
+        assert_int_equal(shape.n, 4);
+        assert_true(fabs(shape.circumscribed_m - hypot(0.4, 0.2)) < 1e-9);
+    }
+    pons_yaml_destroy(y);
 }
 
 // Of a map alone, and of a world of it: what it prints, a fleet drives on, and its stations have the zones' names.
@@ -416,6 +454,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_raw_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_aslant_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_footprint_is_nav2s_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
     };

@@ -161,8 +161,7 @@ pons_twist2 pons__safety_ground(pons__safety *s, pons_twist2 want, pons_pose2 at
     double approach = sqrt(2.0 * p->approach_mps2 * usable);
     if (p->footprint.n > 0 && want.w != 0.0) {
         const double arc = sqrt(p->yaw_accel_radps2 * usable * fabs(bend));
-        approach =
-            fmin(approach, fmin(arc, turn_limit(s, at, want.w, here)) / fabs(bend));
+        approach = fmin(approach, fmin(arc, turn_limit(s, at, want.w, here)) / fabs(bend));
     }
     if (approach < cap) {
         cap = approach;

@@ -35,8 +35,9 @@ typedef enum pons__zone {
 const char *pons__zone_word(pons__zone z);
 
 typedef struct pons__safety_params {
-    const pons__area *area;   // outlives the gate; NULL: the ground is the same everywhere. By set_area
-    double radius_m;          // of the circle that holds the footprint
+    const pons__area
+        *area;       // outlives the gate; NULL: the ground is the same everywhere. By set_area
+    double radius_m; // of the circle that holds the footprint
     pons_footprint footprint; // without corners: that circle
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
     double accel_mps2, brake_mps2, yaw_accel_radps2;
@@ -130,7 +131,7 @@ typedef struct pons__latch_saved {
 } pons__latch_saved;
 
 #define PONS__SAFETY_HISTORY 64 // odometry samples kept, to know where a scan was taken
-#define PONS__RIM_MAX 512
+#define PONS__RIM_MAX        512
 
 typedef struct pons__safety { // the caller's storage; one thread
     bool lacks;               // the driver says that the robot should stand, at this step
@@ -157,8 +158,9 @@ typedef struct pons__safety { // the caller's storage; one thread
     double by[PONS_SCAN_MAX]; // in base, now [m]
     struct {
         int n;
-        double x[PONS__RIM_MAX], y[PONS__RIM_MAX]; // (n) the footprint's middle and outline, in base [m]
-        double step_m; // that a place of it moves by, from one look to the next
+        double x[PONS__RIM_MAX],
+            y[PONS__RIM_MAX]; // (n) the footprint's middle and outline, in base [m]
+        double step_m;        // that a place of it moves by, from one look to the next
     } rim;
 } pons__safety;
 

@@ -215,7 +215,7 @@ static int write_map(const job *j, pons_error *err)
 static void add_part(pons_buf *out, const pons_value *world, const char *key)
 {
     const pons_value *part = pons_get(world, key);
-    char *text = part ? json_dumps(part, JSON_COMPACT) : NULL;
+    char *text = part ? json_dumps(part, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (text) {
         pons_buf_printf(out, "%s: %s\n", key, text);
     }

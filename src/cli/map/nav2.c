@@ -129,6 +129,25 @@ static void write_filter(const sheet *s, FILE *f, const char *name, int type)
             type ? "-1.0" : "1.0");
 }
 
+// What of the floor it covers, as a costmap is told.
+static void write_shape(const pons_value *robot, FILE *f)
+{
+    const pons_value *corners = pons_get(robot, "footprint");
+    size_t i;
+    json_t *corner;
+    if (!corners) {
+        fprintf(f, "      robot_radius: %s\n", REAL(pons_get_num(robot, "radius_m", 0.2)));
+        return;
+    }
+    fprintf(f, "      footprint: \"[");
+    json_array_foreach(corners, i, corner)
+    {
+        fprintf(f, "%s[%s, %s]", i ? ", " : "", REAL(json_number_value(json_array_get(corner, 0))),
+                REAL(json_number_value(json_array_get(corner, 1))));
+    }
+    fprintf(f, "]\"\n");
+}
+
 static void write_costmap(const sheet *s, FILE *f, bool local)
 {
     const pons_value *robot = pons_get(s->world, "robot");
@@ -136,8 +155,9 @@ static void write_costmap(const sheet *s, FILE *f, bool local)
     const char *name = local ? "local_costmap" : "global_costmap";
     fprintf(f,
             "\n%s:\n  %s:\n    ros__parameters:\n      global_frame: %s\n"
-            "      robot_base_frame: base_link\n      resolution: %s\n      robot_radius: %s\n",
-            name, name, local ? "odom" : "map", REAL(s->step), REAL(radius));
+            "      robot_base_frame: base_link\n      resolution: %s\n",
+            name, name, local ? "odom" : "map", REAL(s->step));
+    write_shape(robot, f);
     fprintf(f, local ? "      rolling_window: true\n      width: 3\n      height: 3\n"
                        "      plugins: [obstacle_layer, inflation_layer]\n"
                      : "      track_unknown_space: true\n"
