@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WIDTH = 80 };
@@ -236,6 +237,14 @@ static void names_are_completed(void **state)
     };
     bench b;
     bench_open(&b);
+    proc p = {0};
+    assert_int_equal(mkdir(b.workspace, 0700), 0);
+    bench_start(&b, &p, NULL, "threads");
+    bench_must_exit(&p, 0);
+    char *told = bench_stderr(&p);
+    assert_non_null(strstr(told, "there is no thread yet"));
+    free(told);
+    bench_free(&p);
     assert_int_equal(bench_run(&b, "run --thread t-one " FAST " 等1秒"), 0);
     char text[131072];
     const char *program = the_program();

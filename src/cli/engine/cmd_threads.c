@@ -164,7 +164,13 @@ static int print_thread(void *user, const pons_thread_info *info)
 static int list_threads(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
     (void)o;
-    return store.ops->threads(store.self, print_thread, c, err);
+    char any[PONS_NAME_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    const int rc = store.ops->threads(store.self, print_thread, c, err);
+    if (rc >= 0 && !c->json && cli_latest_thread(store, any, &none) < 0) {
+        cli_err("pons: there is no thread yet; `pons run GOAL` begins one\n");
+    }
+    return rc;
 }
 
 // ---- state and history --------------------------------------------------------------------------
