@@ -6,11 +6,11 @@
 #include "pons/buf.h"
 #include "pons/mcap.h"
 #include "record/bytes.h"
-#include "record/lz4.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <lz4frame.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -285,6 +285,25 @@ static int indexed(reader *r, pons_error *err)
     return PONS_OK;
 }
 
+// Exactly n bytes from one LZ4 frame or several (an empty one is none).
+static bool unpack_lz4(const uint8_t *data, size_t size, uint8_t *into, size_t n)
+{
+    LZ4F_dctx *d = NULL;
+    size_t left = LZ4F_isError(LZ4F_createDecompressionContext(&d, LZ4F_VERSION)), done = 0;
+    for (size_t at = 0; d && at < size && !LZ4F_isError(left);) {
+        size_t took = size - at, gave = n - done;
+        left = LZ4F_decompress(d, into + done, &gave, data + at, &took, NULL);
+        at += took;
+        done += gave;
+        if (took == 0 && gave == 0) {
+            break; // there is more than was said
+        }
+    }
+    const bool whole = d && left == 0 && size > 0 && done == n;
+    LZ4F_freeDecompressionContext(d);
+    return whole;
+}
+
 static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *err)
 {
     const uint64_t start = pons__take(&b, 8), end = pons__take(&b, 8);
@@ -316,7 +335,7 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
         uint8_t *into = (uint8_t *)r->chunk.data;
         const bool good =
             zstd ? ZSTD_decompress(into, (size_t)unpacked, data, (size_t)packed) == unpacked
-                 : pons__lz4_unpack(data, (size_t)packed, into, (size_t)unpacked);
+                 : unpack_lz4(data, (size_t)packed, into, (size_t)unpacked);
         if (!good) {
             return damaged(r, err, "a chunk cannot be unpacked");
         }
