@@ -130,6 +130,29 @@ static void test_bad_input(void **state)
     bench_open(&b);
     snprintf(words, sizeof words, "record info %s", bench_file(&b, "text.mcap", "hello, world"));
     bench_must_fail(&b, words, 2, "byte 0");
+    // What is damaged, and what holds no messages of a body, is bad input too, and says where.
+    static const char head[] = "\x89MCAP0\r\n\1\10\0\0\0\0\0\0\0"
+                               "\0\0\0\0\0\0\0\0"; // of no profile and library
+    static const char channel[] = "\4\43\0\0\0\0\0\0\0\1\0\0\0\17\0\0\0/body/telemetry"
+                                  "\4\0\0\0json\0\0\0\0";
+    static const char message[] = "\5\30\0\0\0\0\0\0\0\1\0\7\0\0\0\1\0\0\0\0\0\0\0"
+                                  "\1\0\0\0\0\0\0\0{]";
+    char path[256];
+    snprintf(path, sizeof path, "%s/odd.mcap", b.dir);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fwrite(head, 1, sizeof head - 1, f);
+    fwrite(channel, 1, sizeof channel - 1, f);
+    fwrite(message, 1, sizeof message - 1, f);
+    fclose(f);
+    snprintf(words, sizeof words, "replay %s", path);
+    bench_must_fail(&b, words, 2, "odd.mcap: message 7 of /body/telemetry");
+    f = fopen(path, "ae");
+    assert_non_null(f);
+    fwrite("\5\1\0\0\0\0\0\0\0x", 1, 10, f);
+    fclose(f);
+    snprintf(words, sizeof words, "record info %s", path);
+    bench_must_fail(&b, words, 2, "odd.mcap: byte");
     bench_must_fail(&b, "record", 2, "pons record FILE.mcap");
     bench_must_fail(&b, "record info", 2, "pons record FILE.mcap");
     bench_must_fail(&b, "replay", 2, "replay takes one recording");

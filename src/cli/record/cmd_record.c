@@ -149,7 +149,7 @@ static void show(const char *path, const pons_mcap_about *a)
 static int info(cli *c, const char *path, pons_error *err)
 {
     pons_mcap_about a;
-    const int rc = pons_mcap_read(path, NULL, NULL, &a, err);
+    const int rc = cli_recording_read(pons_mcap_read(path, NULL, NULL, &a, err), err);
     if (rc >= 0 && c->json) {
         pons_autovalue out = pons_object(
             "type", json_string("recording"), "file", pons_string(path), "whole",

@@ -7,6 +7,7 @@
 // world is shown whenever it changes. It starts nothing, for nobody asks it to, and it speaks to no
 // robot. The same file gives the same lines, byte for byte.
 #include "cli/cli.h"
+#include "cli/record/record.h"
 #include "pons/link_message.h"
 #include "pons/mcap.h"
 #include "pons/policy.h"
@@ -34,6 +35,7 @@ typedef struct player {
     pons_policy policy;
     pons_value *config;
     pons_error err;
+    const char *path;
 } player;
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
@@ -169,7 +171,7 @@ static int on_message(void *user, const pons_mcap_message *m)
                  : pons_error_set(&p->err, PONS_EUNSUPPORTED, "replay", "%s is %.20s, not JSON",
                                   m->topic, m->encoding);
     if (rc < 0) {
-        return rc;
+        return pons_error_source(&p->err, "%s: message %u of %s", p->path, m->sequence, m->topic);
     }
     if (!p->first_ns) {
         p->first_ns = m->time_ns;
@@ -201,6 +203,7 @@ static int replay(player *p, const char *path, pons_error *err)
 {
     pons_mcap_about about;
     p->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S};
+    p->path = path;
     int rc = cli_config(p->c, &p->config, err);
     rc = rc < 0 ? rc : cli_policy(p->c, &p->policy, err);
     rc = rc < 0 ? rc : pons_store_memory_open(&p->store, err);
@@ -212,6 +215,7 @@ static int replay(player *p, const char *path, pons_error *err)
     if (rc < 0 && p->err.status) {
         *err = p->err;
     }
+    rc = cli_recording_read(rc, err);
     if (rc >= 0) {
         rc = wait_until(p, p->manual.now_ns + 2 * TICK_NS); // the last of it is thought of too
     }
