@@ -152,7 +152,8 @@ static bool take_grant(pons__watch *w, const pons_value *op)
 
 static void question_event(pons__watch *w, const pons_value *payload)
 {
-    json_object_set_new(w->questions, pons_get_str(payload, "id", ""), pons_value_ref(payload));
+    json_object_set_new(w->questions, pons_get_str(payload, "id", ""),
+                        json_copy((json_t *)payload));
 }
 
 static void answer_event(pons__watch *w, const pons_value *payload)
@@ -161,7 +162,9 @@ static void answer_event(pons__watch *w, const pons_value *payload)
     const bool edit = strcmp(action, "edit") == 0, yes = strcmp(action, "approve") == 0;
     size_t i;
     json_t *op;
-    json_array_foreach(edit || yes ? pons_get(pons_get(w->questions, id), "ops") : NULL, i, op)
+    const pons_value *question = pons_get(w->questions, id);
+    const bool agreed = (edit || yes) && !pons_get_bool(question, "void", false);
+    json_array_foreach(agreed ? pons_get(question, "ops") : NULL, i, op)
     {
         json_array_append_new(w->granted, edit ? json_null() : pons_value_ref(op));
     }
@@ -354,8 +357,14 @@ static void mode_event(pons__watch *w, const pons_value *payload)
     if (only && !pons__watch_names(only, mode)) {
         pons__watch_broken(w, mode, "the mode is %s", mode);
     }
-    if (strcmp(mode, "SAFE") == 0 && w->latched) { // a stop wins over what has not begun
+    if (strcmp(mode, "SAFE") == 0 && w->latched) { // a stop wins over what has not begun,
+        const char *id;
+        json_t *question;
         json_array_clear(w->granted);
+        json_object_foreach(w->questions, id, question) // and over what is asked
+        {
+            json_object_set_new(question, "void", json_true());
+        }
     }
 }
 

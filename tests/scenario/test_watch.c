@@ -440,6 +440,19 @@ static void a_stop_makes_an_approval_void(void **state)
     expect_misses(1, "nobody had agreed");
 }
 
+// It is asked anew after the stop: who answers the old question answers nothing.
+static void a_stop_makes_a_question_void(void **state)
+{
+    (void)state;
+    event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
+    t.step.latched = true;
+    event("mode", "{'mode':'EXEC'}"); // the latch is known by now
+    event("mode", "{'mode':'SAFE'}");
+    event("approval.resolved", "{'id':'q1','action':'approve'}");
+    event("effect", "{'goal_id':'g1'," DOCK ",'state':'dispatched'}");
+    expect_misses(1, "nobody had agreed");
+}
+
 #define QUEUED(id, more)                                                                           \
     "{'task':{'id':'" id "','source':'user','goals':[{'intent':'wait'}]" more "}}"
 
@@ -605,6 +618,7 @@ int main(void)
                                         close_events),
         cmocka_unit_test_setup_teardown(what_is_sent_can_be_done, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_stop_makes_an_approval_void, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_stop_makes_a_question_void, open_events, close_events),
         cmocka_unit_test_setup_teardown(the_queue_has_its_order, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_older_task_goes_first, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_deadline_is_kept, open_events, close_events),
