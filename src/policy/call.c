@@ -60,8 +60,12 @@ static const char *take_pair(const char *at, pons_value *args)
         pons_value_parse(wrapped.data, wrapped.len, &list, NULL) >= 0 && json_array_size(list) == 1;
     pons_value *v =
         json ? pons_value_ref(json_array_get(list, 0)) : json_stringn(value, (size_t)(end - value));
-    if (json_object_get(args, name) || json_object_set_new(args, name, v) != 0) {
-        return NULL; // said twice
+    if (json_object_get(args, name)) { // said twice
+        pons_value_unref(v);
+        return NULL;
+    }
+    if (json_object_set_new(args, name, v) != 0) {
+        return NULL;
     }
     return end + strspn(end, " ");
 }
