@@ -22,13 +22,22 @@
 
 #define MODULE "world"
 
-enum { NO_LIMIT = 100, RECTS_MAX = 1 << 20, CORNERS_MAX = 64, SPEEDS = 100, CROSSINGS_MAX = 64 };
+enum {
+    TILE = 16,
+    NO_LIMIT = 100,
+    RECTS_MAX = 1 << 20,
+    CORNERS_MAX = 64,
+    SPEEDS = 100,
+    CROSSINGS_MAX = 64
+};
 
 struct pons__area {
     pons__area_frame f;
     double speed_max_mps;
     uint8_t *forbidden; // bits of cells; NULL: none
-    uint8_t *slow;      // (h, w) hundredths of speed_max_mps; NULL: none
+    uint8_t *tiles;     // (tiles) holds such a cell
+    int tiles_w, tiles_h;
+    uint8_t *slow; // (h, w) hundredths of speed_max_mps; NULL: none
 };
 
 typedef struct layer { // what a shape is drawn on
@@ -75,6 +84,7 @@ void pons__area_destroy(pons__area *a)
 {
     if (a) {
         free(a->forbidden);
+        free(a->tiles);
         free(a->slow);
         free(a);
     }
@@ -115,6 +125,31 @@ bool pons__area_keep_out(const pons__area *a, double x, double y)
 {
     int cx = 0, cy = 0;
     return a && a->forbidden && cell_at(a, x, y, &cx, &cy) && pons__area_cell(a, cx, cy);
+}
+
+// The tile of a coordinate, of those that there are.
+static int tile_of(double v, double from, double res, int n)
+{
+    const double t = floor((v - from) / (res * TILE));
+    return t < 0.0 ? 0 : t > n - 1 ? n - 1 : (int)t;
+}
+
+bool pons__area_near(const pons__area *a, double x, double y, double within_m)
+{
+    if (!a || !a->forbidden) {
+        return false;
+    }
+    const pons__area_frame *f = &a->f;
+    const int x1 = tile_of(x + within_m, f->x0, f->res, a->tiles_w),
+              y1 = tile_of(y + within_m, f->y0, f->res, a->tiles_h);
+    for (int ty = tile_of(y - within_m, f->y0, f->res, a->tiles_h); ty <= y1; ty++) {
+        for (int tx = tile_of(x - within_m, f->x0, f->res, a->tiles_w); tx <= x1; tx++) {
+            if (a->tiles[ty * a->tiles_w + tx]) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 double pons__area_speed(const pons__area *a, double x, double y)
@@ -228,6 +263,8 @@ static int add_mask(pons__area *a, const pons_value *filter, pons_error *err)
 static bool make_layer(pons__area *a, bool slow)
 {
     const size_t n = (size_t)a->f.w * (size_t)a->f.h;
+    a->tiles_w = (a->f.w - 1) / TILE + 1;
+    a->tiles_h = (a->f.h - 1) / TILE + 1;
     if (slow && !a->slow) {
         a->slow = malloc(n);
         if (a->slow) {
@@ -235,8 +272,9 @@ static bool make_layer(pons__area *a, bool slow)
         }
     } else if (!slow && !a->forbidden) {
         a->forbidden = calloc(n / 8 + 1, 1);
+        a->tiles = calloc((size_t)a->tiles_w * (size_t)a->tiles_h, 1);
     }
-    return slow ? a->slow != NULL : a->forbidden != NULL;
+    return slow ? a->slow != NULL : a->forbidden && a->tiles;
 }
 
 static void mark(const layer *l, int cx, int cy)
@@ -248,6 +286,7 @@ static void mark(const layer *l, int cx, int cy)
     const size_t at = (size_t)cy * (size_t)a->f.w + (size_t)cx;
     if (l->hundredths == NO_LIMIT) {
         a->forbidden[at / 8] |= (uint8_t)(1u << at % 8);
+        a->tiles[cy / TILE * a->tiles_w + cx / TILE] = 1;
     } else if (l->hundredths < a->slow[at]) {
         a->slow[at] = (uint8_t)l->hundredths;
     }

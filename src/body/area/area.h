@@ -21,6 +21,8 @@ void pons__area_destroy(pons__area *a); // NULL-safe
 // NULL has none. Outside of the frame nothing is forbidden, and nothing slow.
 bool pons__area_keep_out(const pons__area *a, double x, double y);
 bool pons__area_cell(const pons__area *a, int cx, int cy); // the same by cell, which must be inside
+// May anything within_m of a point be kept out of? False is sure, and is known at once.
+bool pons__area_near(const pons__area *a, double x, double y, double within_m);
 double pons__area_speed(const pons__area *a, double x, double y); // [m/s]; INFINITY: no limit
 bool pons__area_has_keep_out(const pons__area *a);
 double pons__area_cell_m(const pons__area *a); // a cell's edge

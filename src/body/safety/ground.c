@@ -66,9 +66,12 @@ void pons__safety_set_area(pons__safety *s, const pons__area *area)
     }
 }
 
-// How many places of the rim, and the middle, are where nobody may be.
+// How many places of the rim, and the middle, are where nobody may be. Most of a map has no such place near.
 static int inside(const pons__safety *s, pons_pose2 at)
 {
+    if (!pons__area_near(s->p.area, at.x, at.y, s->p.radius_m)) {
+        return 0;
+    }
     const double c = cos(at.yaw), sn = sin(at.yaw);
     int n = 0;
     for (int i = 0; i < s->rim.n; i++) {
