@@ -134,6 +134,10 @@ static int counting_commit(void *self, const pons_commit *c, pons_error *err)
     b->commits++;
     const int rc = b->memory.ops->commit(self, c, err);
     b->dead = last;
+    for (int64_t ms = 0; ms < b->commit_ms; ms += STEP_MS) {
+        b->time.now_ns += STEP_MS * PONS_NS_PER_MS;
+        body_step(b);
+    }
     return rc < 0 || !last ? rc
                            : pons_error_set(err, PONS_EIO, "bench", "the brain was killed here");
 }

@@ -54,6 +54,7 @@ typedef struct bench {
     pons_store memory, store;
     pons_store_ops ops;
     int64_t commits;
+    int64_t commit_ms; // how long one takes; the body goes on meanwhile
     int kill_state;  // a commit with a goal of navigate_to_pose in this state is the last; -1: none
     int64_t kill_at; // the commit of this number is the last; 0: none
     bool kill_before; // … and it is lost
