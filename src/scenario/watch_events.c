@@ -168,6 +168,9 @@ static void answer_event(pons__watch *w, const pons_value *payload)
     {
         json_array_append_new(w->granted, edit ? json_null() : pons_value_ref(op));
     }
+    if (edit && agreed && json_array_size(pons_get(question, "ops")) == 0) {
+        json_array_append_new(w->granted, json_null()); // an operation of the person's own
+    }
     w->edited = w->edited || edit;
     json_object_del(w->questions, id);
 }
@@ -357,11 +360,12 @@ static void mode_event(pons__watch *w, const pons_value *payload)
     if (only && !pons__watch_names(only, mode)) {
         pons__watch_broken(w, mode, "the mode is %s", mode);
     }
-    if (strcmp(mode, "SAFE") == 0 && w->latched) { // a stop wins over what has not begun,
+    // Somebody's stop wins over what has not begun; the latch of an unclean boot is nobody's.
+    if (strcmp(mode, "SAFE") == 0 && (w->said || w->stop_seen_ns > 0)) {
         const char *id;
         json_t *question;
         json_array_clear(w->granted);
-        json_object_foreach(w->questions, id, question) // and over what is asked
+        json_object_foreach(w->questions, id, question) // what is asked, as well
         {
             json_object_set_new(question, "void", json_true());
         }

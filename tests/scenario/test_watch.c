@@ -433,7 +433,7 @@ static void a_stop_makes_an_approval_void(void **state)
     (void)state;
     event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
     event("approval.resolved", "{'id':'q1','action':'approve'}");
-    t.step.latched = true;
+    t.step.latched = t.step.by_stop = true;
     event("mode", "{'mode':'SAFE'}");
     event("mode", "{'mode':'SAFE'}"); // the latch is known by now
     event("effect", "{'goal_id':'g1'," DOCK ",'state':'dispatched'}");
@@ -445,7 +445,7 @@ static void a_stop_makes_a_question_void(void **state)
 {
     (void)state;
     event("approval.requested", "{'id':'q1','ops':[{" DOCK "}]}");
-    t.step.latched = true;
+    t.step.latched = t.step.by_stop = true;
     event("mode", "{'mode':'EXEC'}"); // the latch is known by now
     event("mode", "{'mode':'SAFE'}");
     event("approval.resolved", "{'id':'q1','action':'approve'}");
