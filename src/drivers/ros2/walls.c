@@ -3,8 +3,8 @@
 // pons says where a zone is by its own world, and Nav2 drives there by its own map. When these are of two places, or of
 // one place with two origins, every pose means something else, and nothing else would tell. So points of the world's
 // walls are looked up in the map. A map that is being made knows few of them, another resolution or size is no
-// contradiction, and furniture comes and goes: only where three tenths of what the map knows of the walls are free floor, the two
-// are not of the same place.
+// contradiction, and furniture comes and goes: only where three tenths of what the map knows of the walls are free floor,
+// the two are not of the same place.
 #include "drivers/ros2/walls.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@ enum { POINTS = 4000, KNOWN_LEAST = 30, OCCUPIED = 65 };
 #define EVERY_M   0.1   // along a wall
 #define LONGEST_M 500.0 // half of the longest one
 #define AROUND_M  0.15  // within which a wall may be drawn elsewhere
-#define SHARE     0.3   // of the known points that are free: a wall that was moved along itself still lies on itself
+#define SHARE                                                                                      \
+    0.3 // of the known points that are free: a wall that was moved along itself still lies on itself
 
 struct ros2_walls {
     int n;
