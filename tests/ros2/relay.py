@@ -41,7 +41,7 @@ def listen():
     ws.attach(ReadCondition(cmd, SampleState.Any | ViewState.Any | InstanceState.Any))
     while True:
         ws.wait(duration(milliseconds=5 if not matched else 200))
-        if not matched and cmd.get_matched_publications() and odom.get_matched_subscriptions():
+        if not matched and cmd.get_matched_publications() and all(w.get_matched_subscriptions() for w in (odom, battery, tf, scan)):
             matched = True
             emit(b"M")
         for m in cmd.take(100):

@@ -159,7 +159,8 @@ bool peer_matched(peer *p)
 {
     peer_take(p);
     return p->relay ? p->relay->matched
-                    : ros2_node_matched(p->cmd_vel) && ros2_node_matched(p->odom);
+                    : ros2_node_matched(p->cmd_vel) && ros2_node_matched(p->odom) &&
+                          ros2_node_matched(p->battery) && ros2_node_matched(p->scan);
 }
 
 void peer_take(peer *p)
