@@ -257,7 +257,7 @@ static void a_large_hall_is_planned_along_the_cells_way(void **state)
         boxes[i][2] = 0.3 + 3.0 * pons_rand_unit(&r);
         boxes[i][3] = 0.3 + 3.0 * pons_rand_unit(&r);
     }
-    bench b = bench_in(SIDE, SIDE, boxes, BOXES, LONG);
+    bench b = bench_in(SIDE, SIDE, (const double(*)[4])boxes, BOXES, LONG);
     double sum = 0.0, least = 0.0;
     for (int i = 0; i < 12; i++) {
         const double ends[2] = {1.5, SIDE - 1.5};

@@ -45,8 +45,8 @@ struct Change { // of the world, at the beginning of the next iteration
 class Peer
 {
   public:
-    Peer(const pons_value *world, const pons_value *config, bool wrong)
-        : name(pons_get_str(world, "name", "w")), wrong(wrong)
+    Peer(const pons_value *world, const pons_value *config, bool other_scan)
+        : name(pons_get_str(world, "name", "w")), wrong(other_scan)
     {
         pons_error err = PONS_ERROR_INIT;
         if (ops->open(world, config, &robot, &err) < 0) {
