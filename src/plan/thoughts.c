@@ -47,7 +47,7 @@ const char *pons_reply_behind_thoughts(const char *text, size_t len)
     while (start < end && strchr(" \t\r\n", *start)) {
         start++;
     }
-    const bool thinks = start < end && strncasecmp(start, "[think]", 7) == 0;
+    const bool thinks = end - start >= 7 && strncasecmp(start, "[think]", 7) == 0;
     if (start < end && (*start == '{' || *start == '[') && !thinks) {
         return text; // inside an answer's own text the signs mean nothing
     }
