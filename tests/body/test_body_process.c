@@ -698,6 +698,7 @@ static void a_reset_whose_sender_has_gone_lifts_nothing(void **state)
 {
     (void)state;
     static const char reset[] = "{\"type\":\"reset\"}\n";
+    static const char asks[] = "{\"type\":\"status\",\"goal_id\":\"x\"}\n";
     host h;
     open_host(&h);
     hello(&h);
@@ -714,7 +715,7 @@ static void a_reset_whose_sender_has_gone_lifts_nothing(void **state)
     assert_int_equal(write(fd, reset, sizeof reset - 1), (int)sizeof reset - 1);
     close(fd);
     disk_hangs = false;
-    say_and_shut(&h, "{\"type\":\"status\",\"goal_id\":\"x\"}\n", 35, "status"); // it goes on
+    say_and_shut(&h, asks, sizeof asks - 1, "status"); // it goes on
     do { // what is older than the stop is still on its way
         expect(&h, "telemetry");
     } while (pons_get_int(pons_get(h.telemetry, "stop"), "number", 0) == 0);
