@@ -121,10 +121,12 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml,
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
-// keep/values.c: which names there are of a kind ("threads", "worlds" …); an array of texts, the caller's.
-pons_value *cli_values(cli *c, const char *kind);
+// keep/shipped.c: the names of a kind that are files or words ("worlds", "drivers" …); an array of texts, the caller's.
+pons_value *cli_shipped(cli *c, const char *kind);
+void cli_name_add(pons_value *names, const char *name, size_t n); // once
 // "there is no WHAT 'NAME'", with what was probably meant, else with all that there are. PONS_EINVAL.
 int cli_no_such(cli *c, const char *kind, const char *what, const char *name, pons_error *err);
+int cli_no_such_of(const pons_value *names, const char *what, const char *name, pons_error *err);
 const char *
 cli_config_name(size_t i); // keep/cmd_config.c: of the i-th configuration file; NULL: the end
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.

@@ -27,7 +27,7 @@ static const char *const holds_back[] = {
 
 static bool separates(char c)
 {
-    return c == ' ' || c == ',' || c == ';';
+    return c == ' ' || pons__pace_separates(c);
 }
 
 // Where something is to be said, how fast may be a part of that.

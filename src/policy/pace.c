@@ -7,12 +7,10 @@
 // A complaint ("you are going too fast") makes it slower. What is faster, or a number, is an order alone: in a
 // statement ("it is still going faster", "it's at 80 %", "太慢了吗") it is no pace. A bare share needs its "speed".
 // "Faster" before a wish is a hurry ("快点，去厨房") and none of these: that is the intents' `urgent`.
-// Within a wish ("go slowly to the kitchen") manner.c finds it.
+// This file knows the phrases; pace_said.c hears a whole sentence, and manner.c a wish that one is within.
 // What only sets a limit ("slow down to 0.2 m/s", "at most 30 % of the speed") raises none: `at_most`.
 #include "policy/pace.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct phrase {
@@ -173,18 +171,14 @@ static size_t end_of(const phrase *p, const pons__fold *f, size_t pos, double *r
     return at && *p->after ? pons__literal_at(f->s, at, f->n, p->after) : at;
 }
 
-static bool separates(char c)
-{
-    return c == ',' || c == ';';
-}
-
 // Past fillers and spaces, and separators where these count as such.
 static size_t skip(const pons__intents *r, const pons__fold *f, size_t pos, bool separators,
                    bool may_state)
 {
     for (size_t before = pos + 1; before != pos;) {
         before = pos;
-        while (pos < f->n && (f->s[pos] == ' ' || (separators && separates(f->s[pos])))) {
+        while (pos < f->n &&
+               (f->s[pos] == ' ' || (separators && pons__pace_separates(f->s[pos])))) {
             pos++;
         }
         bool states = false;
@@ -200,19 +194,19 @@ static bool ends(const pons__intents *r, const pons__fold *f, size_t pos, bool m
                  size_t *ret_rest)
 {
     pos = skip(r, f, pos, false, may_state);
-    const bool cut = pos < f->n && separates(f->s[pos]);
+    const bool cut = pos < f->n && pons__pace_separates(f->s[pos]);
     *ret_rest = pos;
     if (cut && skip(r, f, pos, true, may_state) == f->n) {
         *ret_rest = f->n;
     }
-    while (*ret_rest < f->n && (separates(f->s[*ret_rest]) || f->s[*ret_rest] == ' ')) {
+    while (*ret_rest < f->n && (pons__pace_separates(f->s[*ret_rest]) || f->s[*ret_rest] == ' ')) {
         ++*ret_rest;
     }
     return pos == f->n || cut;
 }
 
 // Is the last thing said in this one a question ("太快了吗")?
-static bool asks(const pons__fold *f, size_t lo, size_t hi)
+bool pons__pace_asks(const pons__fold *f, size_t lo, size_t hi)
 {
     static const char mark[] = "吗";
     for (size_t i = lo; i + sizeof mark - 1 <= hi; i++) {
@@ -237,7 +231,7 @@ static bool orders(const pons__fold *f, size_t after, const pons__heard *h)
 {
     const bool hurries = h->kind == PACE_FASTER || h->kind == PACE_TOO_SLOW;
     const bool complains = h->kind == PACE_TOO_FAST || h->kind == PACE_TOO_SLOW;
-    return (!hurries || h->rest == f->n) && !(complains && asks(f, after, h->rest));
+    return (!hurries || h->rest == f->n) && !(complains && pons__pace_asks(f, after, h->rest));
 }
 
 // statements: what is one is found as well.
@@ -262,7 +256,8 @@ static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool s
         }
         bool states = false;
         const size_t after = filler_at(r, f, pos, &states);
-        const bool comma = pos < f->n && separates(f->s[pos]) && pos > start; // "please, slower"
+        const bool comma =
+            pos < f->n && pons__pace_separates(f->s[pos]) && pos > start; // "please, slower"
         if (!after && !comma) {
             return false;
         }
@@ -302,72 +297,4 @@ bool pons__pace_stated(const pons__intents *r, const pons__fold *f)
     pons__heard h;
     return find(r, f, 0, true, &h) && h.rest == f->n && h.kind != PACE_PERCENT &&
            h.kind != PACE_MPS;
-}
-
-// Where what follows a control word begins: "yes, …", of one that goes on also "resume at …" and 继续…, of a yes also
-// "ok slower", 可以慢一点 (which is none where it asks: 可以慢一点吗). *ret_end: where the word ends; *ret_whole: all
-// of it may be one phrase ("resume normal speed"). 0: there is none.
-static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t *ret_end,
-                             bool *ret_whole)
-{
-    const size_t lo = pons__skip_spaces(f->s, 0, f->n);
-    *ret_whole = true;
-    for (int c = CONTROL_STOP + 1; c < CONTROL_COUNT; c++) {
-        const size_t end = pons__word_at(&r->control[c], f->s, lo, f->n, NULL);
-        const size_t pos = end ? pons__skip_spaces(f->s, end, f->n) : f->n;
-        const bool cut = pos < f->n && separates(f->s[pos]);
-        // One that may be politeness ("ok") or stands apart; 好慢 is a complaint.
-        const bool yes = c == CONTROL_YES && pos < f->n && !asks(f, pos, f->n) &&
-                         (pos > end || pons__word_at(&r->leading, f->s, lo, end, NULL) == end) &&
-                         !pons__word_at(&r->leading, f->s, pos, f->n, NULL);
-        if (pos < f->n && (cut || yes || c == CONTROL_CONTINUE)) {
-            *ret_end = end;
-            *ret_whole = !cut && !yes;
-            return cut ? pos + 1 : pos;
-        }
-    }
-    return 0;
-}
-
-static int told(const pons__heard *h, pons_value *before, pons_value *rest, pons_value **ret,
-                pons_error *err)
-{
-    static const char *const words[] = {"slower", "faster", "normal", "percent",
-                                        "mps",    "slower", "faster"};
-    *ret =
-        pons_object("word", json_string(words[h->kind]), "number", json_real(h->number), "at_most",
-                    h->limits ? json_true() : NULL, "before", before, "rest", rest, NULL);
-    return *ret ? PONS_OK
-                : pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
-}
-
-int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error *err)
-{
-    pons__rules *rules = self;
-    pons__fold f;
-    pons_value *valid = json_string(text);
-    if (!valid) { // no UTF-8
-        return PONS_ENOTFOUND;
-    }
-    json_decref(valid);
-    if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
-        return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
-    }
-    pons__heard h;
-    size_t end = 0;
-    bool may_be_whole = false;
-    char *wish = NULL;
-    int rc = PONS_ENOTFOUND;
-    const pons__intents *r = rules->base;
-    const size_t behind = behind_control(r, &f, &end, &may_be_whole);
-    const bool whole = may_be_whole && find(r, &f, 0, false, &h);
-    if ((whole || (behind && find(r, &f, behind, false, &h))) && isfinite(h.number)) {
-        rc = told(&h, whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
-                  h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, ret, err);
-    } else if ((rc = pons__manner(rules, text, &f, &h, &wish)) == PONS_OK) {
-        rc = told(&h, NULL, json_string(wish), ret, err);
-        free(wish);
-    }
-    pons__fold_fini(&f);
-    return rc;
 }

@@ -21,6 +21,14 @@ typedef struct pons__heard {
     size_t rest; // where what else was said begins
 } pons__heard;
 
+// Between what is said first and the rest.
+static inline bool pons__pace_separates(char c)
+{
+    return c == ',' || c == ';';
+}
+
+// A question: "… 吗" between lo and hi.
+bool pons__pace_asks(const pons__fold *f, size_t lo, size_t hi);
 // An order, or a complaint, that begins at pos and ends at a separator or with the text.
 bool pons__pace_find(const pons__intents *r, const pons__fold *f, size_t pos, pons__heard *ret);
 // The longest phrase at pos, whatever follows: 0, or the position after it.

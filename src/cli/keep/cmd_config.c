@@ -341,7 +341,11 @@ int cmd_config(cli *c, pons_error *err)
         }
     }
     if (!known) {
-        return cli_no_such(c, "configs", "configuration file", name, err);
+        pons_autovalue names = json_array();
+        for (size_t i = 0; i < FILES; i++) {
+            cli_name_add(names, files[i].name, strlen(files[i].name));
+        }
+        return cli_no_such_of(names, "configuration file", name, err);
     }
     return rc < 0 ? rc : bad ? CLI_FAULTY : PONS_OK;
 }
