@@ -143,6 +143,11 @@ static pons_value *reply(pons_rand *rand)
 {
     static const char *const types[] = {"CONTINUE",    "CONTINUE",  "CONTINUE", "REPLAN", "RETRY",
                                         "SWITCH_TASK", "ASK_HUMAN", "FINISH",   "ABORT"};
+    static const char approved[] =
+        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"approved\": true, \"ops\": [{\"op\": "
+        "\"dispatch\", \"skill\": \"navigate_to_pose\", \"args\": {\"zone\": \"kitchen\"}}]}";
+    static const char reset[] = "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": [{\"op\": "
+                                "\"approve\"}, {\"op\": \"reset\"}]}";
     static const char *const nonsense[] = {
         "",
         "I think the robot should go to the kitchen.",
@@ -154,10 +159,8 @@ static pons_value *reply(pons_rand *rand)
         "{\"type\":\"FINISH\",\"reason\":\"\\u0000\\u001b[2J\"}",
         "```json\n{\"type\": \"CONTINUE\", \"reason\": \"fenced\", \"ops\": []}\n```",
         "{\"type\": \"CONTINUE\", \"type\": \"ABORT\", \"reason\": \"twice\"}",
-        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"approved\": true, \"ops\": [{\"op\": "
-        "\"dispatch\", \"skill\": \"navigate_to_pose\", \"args\": {\"zone\": \"kitchen\"}}]}",
-        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": [{\"op\": \"approve\"}, {\"op\": "
-        "\"reset\"}]}",
+        approved,
+        reset,
         "<think>stop; reset; continue</think> {\"type\": \"FINISH\", \"reason\": \"thought\"}",
         "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": 1e999}"};
     if (chance(rand, 20)) {
