@@ -70,8 +70,9 @@ static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 static const double SHARES[] = {0.85, 0.70, 0.55};
 enum { N_SHARES = sizeof SHARES / sizeof *SHARES };
 static const double FIT_TO_CORRECT = 0.35, FITS = 0.5, FITS_NEAR = 0.85, FITS_ASIDE = 0.88,
-                    BETTER = 0.15, RIVAL = 0.10, RIVAL_COARSE = 0.15;
+                    BETTER = 0.15, STANDS = 0.5, RIVAL = 0.10, RIVAL_COARSE = 0.15;
 static const double SAME_M = 0.3, SAME_RAD = 0.2;
+static const double BESIDE_M = 1.0, BESIDE_RAD = 0.6; // an error that has grown, not another place
 static const int64_t AGAIN_NS = 3 * PONS_NS_PER_S;
 // A scan's errors are not independent of the last one's: a hundred scans are not ten times as good.
 static const double FLOOR_STD_M = 0.005, FLOOR_STD_RAD = 0.004;
@@ -388,6 +389,7 @@ static void suspect(pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
     }
     l->watch.contradicted = l->watch.contradicted ||
                             (!l->looked && (l->search || (l->weak > 0 && l->weak <= DOUBT_SCANS)));
+    l->watch.pending = l->watch.contradicted;
     pons__localizer_think(l, THINK_LOOKUPS);
 }
 
@@ -417,15 +419,18 @@ static void begin_search(pons__localizer *l, pons_pose2 odom)
     l->again_ns = l->scan_ns + AGAIN_NS;
 }
 
+static bool is_within(pons_pose2 a, pons_pose2 b, double m, double rad)
+{
+    return hypot(a.x - b.x, a.y - b.y) <= m && fabs(pons_wrap_angle(a.yaw - b.yaw)) <= rad;
+}
+
 // A place that was matched, among those that fit: best first; of those that a match brought
 // together one is kept.
 static void add_fit(pons__localizer *l, const match_result *f)
 {
     match_result *all = l->fits;
     int at = 0;
-    while (at < l->n_fits &&
-           (hypot(all[at].pose.x - f->pose.x, all[at].pose.y - f->pose.y) > SAME_M ||
-            fabs(pons_wrap_angle(all[at].pose.yaw - f->pose.yaw)) > SAME_RAD)) {
+    while (at < l->n_fits && !is_within(all[at].pose, f->pose, SAME_M, SAME_RAD)) {
         at++;
     }
     if (at < l->n_fits && all[at].share >= f->share) {
@@ -493,10 +498,19 @@ static void say_where(pons__localizer *l, const match_result *f, int n)
     }
 }
 
-// One place that fits, by so much better than any other, is where the robot is.
+// How much of the kept scan the believed pose explains; < 0: the scan contradicts it.
+static double stands(const pons__localizer *l, pons_pose2 here)
+{
+    const pons__agreement a = pons__agreement_of(l->grid, here, l->from, l->kx, l->ky, l->n_kept);
+    return a.contradicts ? -1.0 : a.fit;
+}
+
+// One place that fits, by so much better than any other, is where the robot is. What stands close by makes
+// one room look like another: the pose that is believed is given up for none while the half of a scan still
+// ends on its walls, and it is a place that fits as long as chance does not explain those that do.
 static void end_pass(pons__localizer *l)
 {
-    const match_result *f = l->fits;
+    match_result *f = l->fits;
     const double coarse = l->coarse;
     int n = l->n_fits;
     if (n == 0 && l->pass + 1 < N_SHARES) {
@@ -514,16 +528,20 @@ static void end_pass(pons__localizer *l)
     }
     pons__relocate_destroy(l->search);
     l->search = NULL;
-    if (l->aside && n == 0) {
+    const pons_pose2 here = pons_pose_compose(l->map_from_odom, l->searched_at);
+    const bool beside = n > 0 && is_within(f->pose, here, BESIDE_M, BESIDE_RAD);
+    const double fit = n > 0 && !beside ? stands(l, here) : 0.0;
+    if (l->aside && (n == 0 || fit >= STANDS)) {
         l->looked = true; // nowhere better: it is as it was
-        l->watch.pending = l->watch.contradicted;
         return;
     }
     if (l->aside) {
-        const pons_pose2 here = pons_pose_compose(l->map_from_odom, l->searched_at);
         doubt(l);
         snprintf(l->watch.why, sizeof l->watch.why, "(%.1f, %.1f) fits better than (%.1f, %.1f)",
                  f[0].pose.x, f[0].pose.y, here.x, here.y);
+    }
+    if (n == 1 && fit >= FIT_TO_CORRECT) {
+        f[n++].pose = here;
     }
     say_where(l, f, n);
 }
