@@ -282,6 +282,31 @@ static void no_patch_takes_a_goal_away(void **state)
     }
 }
 
+// Nor does it change the order of what a person said: the task ends at the last place, whatever a model names first.
+static void no_patch_changes_a_persons_order(void **state)
+{
+    (void)state;
+    static const char *const patches[] = {
+        "[{'intent':'go_to','zone':'kitchen','done':true}]",
+        "[{'intent':'go_to','zone':'kitchen'},{'intent':'go_to','zone':'bedroom'}]",
+        "[{'intent':'say','text':'hello'},{'intent':'go_to','zone':'kitchen'}]",
+    };
+    for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
+        bench b;
+        char script[512];
+        snprintf(script, sizeof script,
+                 "[{'decision':{'type':'RETRY','reason':'r','plan_patch':{'goals':%s}}}]",
+                 patches[i]);
+        begin(&b, script);
+        bench_goal_text(&b, "去卧室，去厨房");
+        bench_await(&b, "task.done", "status", "succeeded", 200.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+        assert_int_equal(bench_starts(&b, "speak"), i == 2);
+        assert_true(b.x > 6.0 && b.y > 6.0); // the kitchen
+        bench_close(&b);
+    }
+}
+
 // What a model adds when the robot is there leads it away, and back to where it was sent before the task is done.
 static void it_ends_where_it_was_sent(void **state)
 {
@@ -401,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_long_answer_is_not_stored),
         cmocka_unit_test(a_sub_goal_that_cannot_be_met_is_dropped),
         cmocka_unit_test(no_patch_takes_a_goal_away),
+        cmocka_unit_test(no_patch_changes_a_persons_order),
         cmocka_unit_test(it_ends_where_it_was_sent),
         cmocka_unit_test(it_ends_there_whatever_was_wished_behind_it),
         cmocka_unit_test(a_person_may_say_too_much),

@@ -1,8 +1,9 @@
 // patch.c - a decision's patch of the goals.
 //
-// It may add sub-goals and put goals in another order; it can neither take away a goal that a person
-// gave nor say that one is met. What runs, and the last result, serve a goal by its place: they follow
-// it to its new one.
+// It may add sub-goals and say between which goals they come; it can neither take away a goal that a
+// person gave, nor say that one is met, nor change the order in which they were said: a task ends
+// where its last words send the robot. What runs, and the last result, serve a goal by its place: they
+// follow it to its new one.
 //
 // A decision counts as a whole: R4 judges it by the goals as they would be, and puts them back where it
 // refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
@@ -129,9 +130,34 @@ static pons__goal *copy_of(const pons__goal *goal)
     return pons__record_copy(&pons__goal_record, goal);
 }
 
-// The goals met so far, then the patch's, then what it left out of a person's. Sub-goals of an
-// earlier patch that are not in this one are gone, so that patches without end leave no more than
-// one does.
+// The next goal of a person's, from *at on, that is not met; NULL: there is none.
+static const pons__goal *next_own(const pons__list *goals, size_t *at)
+{
+    while (*at < goals->n) {
+        const pons__goal *goal = goals->at[(*at)++];
+        if (!goal->done && !goal->added) {
+            return goal;
+        }
+    }
+    return NULL;
+}
+
+// A goal of the task that is not met, is none of those taken, and is the same; NULL: there is none.
+static const pons__goal *take_same(const pons__list *goals, const pons__goal *as, bool *taken)
+{
+    for (size_t k = 0; k < goals->n; k++) {
+        const pons__goal *own = goals->at[k];
+        if (!own->done && !taken[k] && same_goal(own, as)) {
+            taken[k] = true;
+            return own;
+        }
+    }
+    return NULL;
+}
+
+// The goals met so far, then the patch's, then what it left out of a person's. The places that it gives to a
+// person's goals are taken by these in the order in which they were said. Sub-goals of an earlier patch
+// that are not in this one are gone, so that patches without end leave no more than one does.
 static pons__list patched(const pons__list *goals, const pons_value *patch)
 {
     pons__list list = {0};
@@ -142,7 +168,7 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
             pons__list_add(&list, copy_of(goal));
         }
     }
-    size_t i;
+    size_t i, at = 0;
     json_t *asked;
     json_array_foreach(patch, i, asked)
     {
@@ -150,22 +176,15 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
         fresh->done = fresh->reached = false;
         fresh->added = true; // by a model: its end is no progress
         pons__json(&fresh->visited, NULL);
-        for (size_t k = 0; k < goals->n; k++) { // one of the task's own keeps what it has reached
-            const pons__goal *own = goals->at[k];
-            if (!own->done && !taken[k] && same_goal(own, fresh)) {
-                pons__record_free(&pons__goal_record, fresh);
-                fresh = copy_of(own);
-                taken[k] = true;
-                break;
-            }
+        const pons__goal *same = take_same(goals, fresh, taken); // keeps what it has reached
+        if (same) {
+            pons__record_free(&pons__goal_record, fresh);
+            fresh = copy_of(same->added ? same : next_own(goals, &at));
         }
         pons__list_add(&list, fresh);
     }
-    for (size_t k = 0; k < goals->n; k++) {
-        const pons__goal *goal = goals->at[k];
-        if (!goal->done && !goal->added && !taken[k]) {
-            pons__list_add(&list, copy_of(goal));
-        }
+    for (const pons__goal *own = next_own(goals, &at); own; own = next_own(goals, &at)) {
+        pons__list_add(&list, copy_of(own));
     }
     free(taken);
     return list;
