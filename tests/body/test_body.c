@@ -374,6 +374,37 @@ static void a_reset_lifts_the_stop_that_it_names(void **state)
     assert_false(latched());
 }
 
+// Which of two clients spoke first the body does not know where it hears both at once: the stop wins, and the
+// reset is said again.
+static void a_reset_that_is_heard_with_anothers_stop_lifts_nothing(void **state)
+{
+    (void)state;
+    pons_link *second = bench_join(&t);
+    assert_int_equal(pons_link_send(second, word("reset"), NULL),
+                     PONS_OK); // for none: nothing is latched
+    bench_send(&t, word("stop"));
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    assert_int_equal(pons_link_send(second, word("reset"), NULL), PONS_OK);
+    bench_step(&t, 0.2);
+    assert_false(latched());
+    // The other way round, and between a stop of one's own and its reset.
+    assert_int_equal(pons_link_send(second, word("stop"), NULL), PONS_OK);
+    bench_send(&t, word("reset"));
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    assert_int_equal(pons_link_send(second, word("stop"), NULL), PONS_OK);
+    assert_int_equal(pons_link_send(second, word("reset"), NULL), PONS_OK);
+    bench_send(&t, word("stop"));
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    assert_int_equal(pons_link_send(second, word("stop"), NULL), PONS_OK);
+    assert_int_equal(pons_link_send(second, word("reset"), NULL), PONS_OK);
+    bench_step(&t, 0.2);
+    assert_false(latched()); // it knows what it said
+    pons_link_close(second);
+}
+
 // ---- duplicates ---------------------------------------------------------------------------------
 
 static void a_known_goal_is_answered_and_never_started_again(void **state)
@@ -808,6 +839,7 @@ int main(void)
         WITH_CONTROLLER(a_stop_in_a_line_that_cannot_be_read_stops),
         WITH_CONTROLLER(a_bad_line_that_is_no_stop_stops_nothing),
         WITH_CONTROLLER(a_reset_lifts_the_stop_that_it_names),
+        WITH_CONTROLLER(a_reset_that_is_heard_with_anothers_stop_lifts_nothing),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),

@@ -61,6 +61,7 @@ typedef struct pons__client {
     // stop and reset, as far as they are not answered (requests.c)
     unsigned stops;         // that are owed a `stopped`
     uint64_t stop_seq;      // of the newest of these
+    uint64_t own_stops;     // that this pump has read
     unsigned latches;       // that are owed a `latched`,
     uint64_t latch_gen;     // once this is on the disk
     bool told_unsaved;      // that it is not
@@ -175,9 +176,10 @@ struct pons_body {
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;
-    bool unread;     // a client has said more than one poll takes
-    bool quit;       // a bye asked for the process's end
-    bool sim_failed; // the simulation cannot go on
+    bool unread;         // a client has said more than one poll takes
+    uint64_t pump_latch; // the number of the latch before the clients were heard
+    bool quit;           // a bye asked for the process's end
+    bool sim_failed;     // the simulation cannot go on
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);

@@ -22,6 +22,7 @@
 
 #include "body/core/body.h"
 #include "body/core/clients.h"
+#include "body/core/command.h"
 #include "body/core/goals.h"
 #include "body/core/requests.h"
 #include "body/core/telemetry.h"
@@ -70,6 +71,7 @@ static const struct {
 void pons__clients_pump(pons_body *b)
 {
     b->unread = false;
+    b->pump_latch = pons__body_latch_number(b);
     // The controller first: whether it has gone decides what the others may.
     pons__client *first = b->controller;
     if (first && !first->gone) {
@@ -130,6 +132,7 @@ void pons__clients_flush(pons_body *b)
 
 static void pump(pons_body *b, pons__client *c)
 {
+    c->own_stops = 0;
     for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone && !c->ended_ns; i++) {
         pons_value *msg = NULL;
         pons_error err = PONS_ERROR_INIT;

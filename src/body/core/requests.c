@@ -50,12 +50,13 @@ void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
     pons__body_stop_request(b, PONS__ORIGIN_STOP, msg->as.stop.reason);
     c->stops++;
+    c->own_stops++;
     c->stop_seq = b->cmd.stop_count;
     answer_stops(b, c);
 }
 
-// It lifts the latch that is in force now, with the stops that are on their way to the gate. A body that stood still may
-// read it long after its sender has given up, and was told that nothing answered: that lifts nothing.
+// It lifts the latch that was in force before this pump, and what its sender has stopped since. A body that stood
+// still may read it long after its sender has given up, and was told that nothing answered: that lifts nothing.
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
     b->safety = *pons__gate_status(&b->guard);
@@ -67,13 +68,19 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
     if (gone(c)) {
         return;
     }
-    if (msg->as.reset.automatic && pons__body_latched(b) && b->safety.origin != PONS__ORIGIN_BOOT) {
+    // A stop that is on its way to the gate makes a boot's latch somebody's.
+    const bool somebodys =
+        b->safety.origin != PONS__ORIGIN_BOOT || b->cmd.stop_count != b->safety.stops_seen;
+    if (msg->as.reset.automatic && pons__body_latched(b) && somebodys) {
         pons__client_error(c, "reset", "latched", "only a person lifts this latch: %s",
                            b->safety.reason);
         return;
     }
     const uint64_t number = pons__body_latch_number(b);
-    if (msg->as.reset.number != 0 && msg->as.reset.number != (int64_t)number) {
+    // A reset without a number, and in the same pump another's stop: nobody knows which was said first.
+    const uint64_t meant =
+        msg->as.reset.number != 0 ? (uint64_t)msg->as.reset.number : b->pump_latch + c->own_stops;
+    if (meant != number) {
         pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
         return;
     }
