@@ -17,7 +17,7 @@ void pons__body_death(pons__runner *r, double away_s)
     pons__hand_drop(&r->hand);
     pons_body_destroy(r->body);
     r->body = NULL;
-    r->linked = false;
+    r->linked = r->met = false;
     r->body_frozen_until_ns = 0;
     r->body_back_ns = r->manual.now_ns + (int64_t)(away_s * 1e9);
     r->story.body_kills++;
@@ -27,7 +27,7 @@ void pons__brain_death(pons__runner *r)
 {
     pons_brain_kill(r->brain);
     r->brain = NULL;
-    r->linked = false;
+    r->linked = r->met = false;
     r->reborn_ns = r->manual.now_ns + REBIRTH_NS;
     r->story.kills++;
     if (r->told.at > 0 && r->fault.commits >= r->told.at) {

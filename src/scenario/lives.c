@@ -107,6 +107,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     }
     *ret = mine;
     r->linked = true;
+    r->met = false;
     return PONS_OK;
 }
 

@@ -65,7 +65,8 @@ typedef struct pons__runner {
     int boots;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;
-    bool linked;     // the brain has a link to this body
+    bool linked;     // the brain has a link to this body,
+    bool met;        // which has run since, and so has heard its hello
     pons__hand hand; // the controller of a story without a brain; else an observer
     pons__wheels wheels;
     pons_llm llm;      // outlives the brain

@@ -141,6 +141,7 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     if (r->body && !pons__happen_frozen(r)) {
         rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
         r->robot_ns = pons_body_robot_ns(r->body);
+        r->met = r->linked;
         rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
     }
     if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
@@ -188,6 +189,7 @@ static void watch(pons__runner *r, bool awake)
                              .frozen = frozen,
                              .minded = !r->brainless,
                              .awake = awake,
+                             .met = r->met,
                              .skills = r->hand.skills,
                              .told = r->body && r->hand.told,
                              .latched = r->hand.latched,

@@ -84,7 +84,8 @@ void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *
     int64_t last = w->seq;
     w->now_s = step->robot_s;
     w->truth = step->truth;
-    w->awake = step->awake;
+    // Before its first hello and telemetry a brain has no tick, so it does nothing and can know of nothing.
+    w->awake = step->awake && step->met;
     w->skills = step->skills;
     look_at_ledger(w);
     if (store.ops && store.ops->event_last(store.self, thread, &last, NULL) >= 0 && last > w->seq) {
@@ -264,10 +265,10 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
 
 static void look_at_mode(pons__watch *w, const pons__watch_step *step, pons_brain *brain)
 {
-    w->silent_ns = step->frozen && step->awake ? w->silent_ns + step->dt_ns : 0;
+    w->silent_ns = step->frozen && w->awake ? w->silent_ns + step->dt_ns : 0;
     w->demands = step->told ? step->latched || step->risk || step->empty : w->demands;
     const bool due = w->demands || w->silent_ns > SILENT_NS;
-    if ((!step->body && !step->frozen) || !step->awake || !due) {
+    if ((!step->body && !step->frozen) || !w->awake || !due) {
         w->unsafe_ns = w->demanded_ns = 0;
         return;
     }

@@ -13,7 +13,8 @@ typedef struct pons__watch_step { // one step of 10 ms, after body and brain hav
     bool body;                 // it lives
     bool frozen;               // its process does not run
     bool minded;               // the story has a brain,
-    bool awake;                // and it had its turn, linked to this body
+    bool awake;                // and it had its turn, linked to this body,
+    bool met;                  // which has run since they were linked, and so has told it all
     bool told;                 // telemetry came in this step, and says:
     bool latched, risk, empty; // empty: the battery is at its end, and not charging
     bool by_stop, durable;     // of the latch: somebody asked for it; it is on the disk
@@ -68,7 +69,7 @@ typedef struct pons__watch {  // the caller's storage
     int64_t stop_seen_ns;   // how long the brain has seen a stop
     bool waits;             // a stop came in the midst of tasks, and nobody has said continue
     bool reset_since;       // the stop
-    bool awake;             // in the last step
+    bool awake;             // in the last step, and it knows what the body has told
     int64_t asleep_word_ns; // > 0: continue was said to a brain that slept, and may still be heard
     // the motion
     pons_twist2 wrote;     // a step ago

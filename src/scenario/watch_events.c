@@ -307,18 +307,18 @@ void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
     const char *id;
     json_t *task;
     bool late = false, orphan = false;
-    json_object_foreach(step->awake && w->seq > 0 ? w->moving : NULL, id, task)
+    json_object_foreach(w->awake && w->seq > 0 ? w->moving : NULL, id, task)
     {
         const char *whose = json_string_value(task);
         orphan = orphan || (*whose && !pons_get(w->tasks, whose));
     }
-    w->orphan_ns = orphan ? w->orphan_ns + step->dt_ns : step->awake ? 0 : w->orphan_ns;
+    w->orphan_ns = orphan ? w->orphan_ns + step->dt_ns : w->awake ? 0 : w->orphan_ns;
     if (w->orphan_ns > LETS_GO_NS && !step->frozen) {
         pons__watch_broken(w, "orphan",
                            "a task is over for %.1f s, and its goal still has the base",
                            (double)w->orphan_ns / 1e9);
     }
-    json_object_foreach(step->awake && w->overdue_ends ? w->tasks : NULL, id, task)
+    json_object_foreach(w->awake && w->overdue_ends ? w->tasks : NULL, id, task)
     {
         const int64_t until_ms = pons_get_int(task, "deadline_ms", 0);
         if (until_ms > 0 && step->wall_ms >= until_ms && w->overdue_ns > OVERDUE_NS) {
@@ -326,7 +326,7 @@ void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
         }
         late = late || (until_ms > 0 && step->wall_ms >= until_ms);
     }
-    w->overdue_ns = late ? w->overdue_ns + step->dt_ns : step->awake ? 0 : w->overdue_ns;
+    w->overdue_ns = late ? w->overdue_ns + step->dt_ns : w->awake ? 0 : w->overdue_ns;
 }
 
 // ---- the run ------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ static int open_bench(void **state)
     t.step = (pons__watch_step){.dt_ns = STEP_NS,
                                 .body = true,
                                 .told = true,
+                                .met = true,
                                 .battery_pct = 90.0,
                                 .bumps = -1,
                                 .truth = {.x = 2.0, .y = 1.6}};
@@ -323,6 +324,27 @@ static void a_silent_body_is_safe(void **state)
     expect_misses(1, "SAFE is due");
 }
 
+// A brain that was born beside a body that stands still: what it told others before, or that it is silent, nobody
+// has told this one.
+static void a_brain_that_has_heard_nothing_knows_nothing(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = true;
+    t.step.latched = t.step.by_stop = t.step.durable = true;
+    look(0.1); // told while there was no brain
+    t.step.told = t.step.body = t.step.met = false;
+    t.step.frozen = t.step.awake = true;
+    look(3.0);
+    expect_misses(0, NULL);
+    t.step.frozen = false;
+    t.step.body = t.step.told = t.step.met = true;
+    look(0.2);
+    expect_misses(0, NULL);
+    look(0.1); // now it has
+    expect_misses(1, "SAFE is due since 0.25 s");
+}
+
 static void the_files_own_rules(void **state)
 {
     (void)state;
@@ -497,6 +519,9 @@ static void a_deadline_is_kept(void **state)
     look(1.0);
     expect_misses(0, NULL);
     t.step.wall_ms = 2500;
+    t.step.met = false; // it ticks when it has heard from the body
+    look(2.0);
+    t.step.met = true;
     look(0.4);
     expect_misses(0, NULL);
     look(0.2);
@@ -613,6 +638,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_limit_is_passed, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(what_it_drives_into_is_told, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(a_silent_body_is_safe, open_bench, close_bench),
+        cmocka_unit_test_setup_teardown(a_brain_that_has_heard_nothing_knows_nothing, open_bench,
+                                        close_bench),
         cmocka_unit_test_setup_teardown(the_files_own_rules, open_bench, close_bench),
         cmocka_unit_test_setup_teardown(an_approval_is_for_what_it_showed, open_events,
                                         close_events),
