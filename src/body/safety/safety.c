@@ -456,9 +456,8 @@ static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
         return want;
     }
     const int dir = want.v < 0.0 ? -1 : 1;
-    const double side = docking ? 0.0 : p->side_margin_m;
     const double margin = docking ? p->dock_margin_m : p->stop_margin_m;
-    s->status.free_m = free_along(s, side, dir, want.w / want.v);
+    s->status.free_m = free_along(s, p->side_margin_m, dir, want.w / want.v);
 
     double cap = fabs(want.v);
     bool inside = false;

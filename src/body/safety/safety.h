@@ -51,7 +51,7 @@ typedef struct pons__safety_params {
     double slow_m, limit_m;  // clearance at which the slow and the limit zone begin
     double creep_mps;        // the slow zone's speed at contact
     double dock_mps;         // top speed of a docking command
-    double dock_margin_m;    // its stop margin
+    double dock_margin_m;    // its stop margin, beside that to the sides
     int64_t cmd_timeout_ns;  // robot time
     int64_t scan_timeout_ns; // robot time
     int64_t risk_hold_ns;    // robot time for which collision_risk stays set
