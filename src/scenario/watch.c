@@ -226,6 +226,7 @@ void pons__watch_heard(pons__watch *w, const char *word)
         const bool counts = !w->latched || w->reset_since;
         w->waits = w->waits && w->awake && !counts;
         w->asleep_word_ns = w->awake ? w->asleep_word_ns : SETTLES_NS;
+        w->new_word_ns = w->awake ? HEARD_NS : 0;
     }
 }
 
@@ -240,7 +241,11 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
         pons__watch_broken(w, "word", "stop was said, and nothing is latched");
         w->stop_word = false;
     }
-    // After a reset, what it interrupted waits.
+    // After a reset, what it interrupted waits. Who dies before it has heard a word hears it when it lives again.
+    if (w->new_word_ns > 0 && !w->awake) {
+        w->asleep_word_ns = SETTLES_NS;
+    }
+    w->new_word_ns = w->awake && w->new_word_ns > awake_ns ? w->new_word_ns - awake_ns : 0;
     w->asleep_word_ns = w->asleep_word_ns > awake_ns ? w->asleep_word_ns - awake_ns : 0;
     if (stopped && w->stop_seen_ns == 0) {
         w->reset_since = false;

@@ -70,6 +70,7 @@ typedef struct pons__watch {  // the caller's storage
     bool waits;             // a stop came in the midst of tasks, and nobody has said continue
     bool reset_since;       // the stop
     bool awake;             // in the last step, and it knows what the body has told
+    int64_t new_word_ns;    // > 0: continue was said to a brain that may have died of it, unheard
     int64_t asleep_word_ns; // > 0: continue was said to a brain that slept, and may still be heard
     // the motion
     pons_twist2 wrote;     // a step ago

@@ -605,6 +605,29 @@ static void continue_goes_on(void **state)
     expect_misses(0, NULL);
 }
 
+// Who dies of the very step in which it was said hears it when it lives again: after the reset, which was said later.
+static void continue_may_be_heard_by_the_next_life(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    event("task.queued", QUEUED("task-1", ""));
+    t.step.minded = t.step.awake = true;
+    t.step.latched = t.step.by_stop = true;
+    look(0.5);
+    json_array_clear(t.w.misses); // SAFE, which nobody here is in
+    json_object_clear(t.w.kinds);
+    pons__watch_heard(&t.w, "continue");
+    t.step.awake = false;
+    look(0.5);
+    pons__watch_heard(&t.w, "reset");
+    t.step.latched = t.step.by_stop = false;
+    t.step.awake = true;
+    look(0.1);
+    row("{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'task-1'}");
+    look(0.02);
+    expect_misses(0, NULL);
+}
+
 static void a_task_ends_once_and_where_it_says(void **state)
 {
     (void)state;
@@ -654,6 +677,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_leaves_nothing_open, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_reset_starts_nothing, open_events, close_events),
         cmocka_unit_test_setup_teardown(continue_goes_on, open_events, close_events),
+        cmocka_unit_test_setup_teardown(continue_may_be_heard_by_the_next_life, open_events,
+                                        close_events),
         cmocka_unit_test_setup_teardown(an_approval_is_for_one_dispatch, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_task_ends_once_and_where_it_says, open_events,
                                         close_events),
