@@ -377,16 +377,16 @@ static pons_value *replan(const view *v, const step *st, bool look_first, double
     return decision("REPLAN", dispatch_step(v, st), "%s; trying to %s another way.", why, st->what);
 }
 
-// Asks, once; a person's answer decides what follows.
+// Asks, until a person has said yes or no, which decides what follows.
 static pons_value *ask(const view *v, const step *st, const char *why)
 {
-    const char *answer = pons_get_str(v->human, "answer", NULL);
-    if (!answer) {
-        return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);
-    }
+    const char *answer = pons_get_str(v->human, "answer", "");
     pons__control said = pons__policy_control(v->rules, answer);
     if (said == CONTROL_NO || said == CONTROL_STOP || said == CONTROL_CANCEL) {
         return decision("ABORT", NULL, "%s, and a person said no.", why);
+    }
+    if (said != CONTROL_YES) {
+        return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);
     }
     return decision("RETRY", dispatch_step(v, st), "A person said \"%.60s\": trying to %s again.",
                     answer, st->what);

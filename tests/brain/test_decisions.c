@@ -352,6 +352,42 @@ static void words_approve_no_operation(void **state)
     }
 }
 
+// "Shall I go on?" wants a yes or a no: words of no end the task, others are asked about again, and neither moves
+// anything; a yes in words is one.
+static void words_are_no_yes_to_go_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer;
+        int asks, starts;
+        bool ends;
+    } rows[] = {{"no", 1, 0, true},
+                {"不要", 1, 0, true},
+                {"stay where you are please", 2, 0, false},
+                {"yes", 1, 1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        char said[120];
+        begin(&b, "[{'decision':{'type':'REPLAN','reason':'hm'}},{'decision':{'type':'REPLAN',"
+                  "'reason':'hm'}},{'repeat':true,'decision':{'type':'CONTINUE','reason':'go',"
+                  "'ops':[{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}]"
+                  "}}]");
+        b.base_ms = BENCH_NEVER;
+        b.keep_running = true;
+        begin_anew(&b, "limits", "iterations_max", json_integer(2));
+        bench_goal_text(&b, "water the plants");
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_true(says(asked, "question", "shall I go on?"));
+        snprintf(said, sizeof said, "{'action':'approve','answer':'%s'}", rows[i].answer);
+        bench_post(&b, "answer", said);
+        bench_run(&b, 3.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), rows[i].starts);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), rows[i].asks);
+        assert_int_equal(bench_count(&b, "task.done", "status", "aborted"), rows[i].ends);
+        bench_close(&b);
+    }
+}
+
 static void a_question_has_a_deadline(void **state)
 {
     (void)state;
@@ -459,6 +495,21 @@ static void claims_are_checked(void **state)
     assert_refused(&b, "the battery is at 70 %, not at 100 %");
     const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", SOON);
     assert_true(json_is_true(pons_get(done, "verified")));
+    bench_close(&b);
+}
+
+// What is so as long as there is a robot shows nothing.
+static void a_claim_of_nothing_verifies_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    begin(
+        &b,
+        "[{'decision':{'type':'FINISH','reason':'a','claims':[{'battery':0},{'battery':5}]}}," IDLE
+        "]");
+    bench_goal_text(&b, "look after the stove");
+    const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", SOON);
+    assert_true(json_is_false(pons_get(done, "verified")));
     bench_close(&b);
 }
 
@@ -780,6 +831,30 @@ static void a_count_of_tokens_without_end_ends_no_budget(void **state)
     bench_close(&b);
 }
 
+// What has no limit is granted none: a yes is for as much again of the other.
+static void no_limit_stays_none(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"tokens_max", "calls_max"};
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        begin(&b, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','wake_s':1},'usage':"
+                  "{'prompt_tokens':90,'completion_tokens':10,'total_tokens':100}}]");
+        b.keep_running = true;
+        json_object_set_new(json_object_get(b.config, "limits"), "iterations_max",
+                            json_integer(999));
+        json_object_set_new(json_object_get(b.config, "model"), none[i], json_integer(0));
+        begin_anew(&b, "model", none[1 - i], json_integer(i ? 300 : 3));
+        bench_goal_text(&b, "water the plants");
+        for (int n = 1; n <= 3; n++) {
+            bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+            assert_int_equal(b.llm_starts, 3 * n);
+            bench_post(&b, "answer", "{'action':'approve'}");
+        }
+        bench_close(&b);
+    }
+}
+
 // What was driven when a body died with its goal was driven.
 static void a_bodys_death_forgets_no_metres(void **state)
 {
@@ -903,12 +978,14 @@ int main(void)
         cmocka_unit_test(words_go_before_numbers),
         cmocka_unit_test(no_option_takes_a_stop_away),
         cmocka_unit_test(words_approve_no_operation),
+        cmocka_unit_test(words_are_no_yes_to_go_on),
         cmocka_unit_test(a_question_has_a_deadline),
         cmocka_unit_test(a_questions_deadline_outlives_the_clock),
         cmocka_unit_test(an_answer_behind_the_deadline_is_none),
         cmocka_unit_test(a_call_in_vain_is_a_call),
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),
+        cmocka_unit_test(a_claim_of_nothing_verifies_nothing),
         cmocka_unit_test(what_models_put_around_their_json_is_taken_off),
         cmocka_unit_test(two_decisions_are_none),
         cmocka_unit_test(a_goal_is_met_by_the_call_that_it_means),
@@ -922,6 +999,7 @@ int main(void)
         cmocka_unit_test(lives_that_end_while_a_model_thinks_are_few),
         cmocka_unit_test(what_is_taken_back_costs_its_tokens),
         cmocka_unit_test(a_count_of_tokens_without_end_ends_no_budget),
+        cmocka_unit_test(no_limit_stays_none),
         cmocka_unit_test(a_bodys_death_forgets_no_metres),
         cmocka_unit_test(the_custom_stream_says_what_was_decided),
         cmocka_unit_test(it_says_where_it_is),

@@ -194,6 +194,11 @@ static void a_person_confirms(void **state)
          "{\"action\":\"approve\"}", "succeeded", "3 running 3 success", 1},
         {",'requires_confirmation':true,'confirmation_message':'Shall I?'", "",
          "{\"action\":\"reject\"}", "cancelled", "3 skipped", 0},
+        {"", ",'requires_confirmation':true,'confirmation_message':'Shall I?'",
+         "{\"action\":\"approve\",\"answer\":\"no\"}", "cancelled", "3 wait_confirmation 3 skipped",
+         0},
+        {",'requires_confirmation':true,'confirmation_message':'Shall I?'", "",
+         "{\"action\":\"approve\",\"answer\":\"不要\"}", "cancelled", "3 skipped", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;

@@ -26,6 +26,7 @@
 #include "brain/ladder.h"
 #include "brain/letter.h"
 #include "brain/news.h"
+#include "brain/places.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
 #include "pons/memory.h"
@@ -94,8 +95,9 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     pons__json(&q->ops, ops);
     pons__json(&q->cancels, cancels);
     pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
-    // A model that asks, and nothing waits to be sent, wants to know something.
-    q->words = payload && react->source == PONS_SOURCE_LLM && p->to_dispatch.n == 0;
+    // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
+    q->words = payload && p->to_dispatch.n == 0 &&
+               (react->source == PONS_SOURCE_LLM || pons__task_plan_asks(react));
     return q;
 }
 
@@ -262,10 +264,10 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     return any_no;
 }
 
-static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply)
+static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
+                  bool unclear)
 {
     pons__react *r = t->react;
-    const pons_value *answer = answers[0];
     char id[PONS_ID_MAX];
     snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
     pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
@@ -273,7 +275,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     const bool edit = strcmp(action, "edit") == 0;
     // Words are for whoever asked: they are no yes to operations that wait with the question.
     const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0;
-    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
+    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit) || unclear;
     if (edit) {
         pons__list list = {0};
         const char *fault = pons__edit_ops(reply, &r->proposed_ops->to_dispatch, &list);
@@ -301,16 +303,55 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
         reject(t, reply);
     }
-    pons__task_plan_note_answer(r, answer);
-    pons__ladder_answered(t->b, r, reply);
+    if (!unclear) { // whoever asked asks anew
+        pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
+        pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
+        pons__ladder_answered(t->b, r, reply);
+    }
     resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
+}
+
+// What the words are of control: "yes", "no", …; "" is none.
+static void control_of(const pons__turn *t, const char *text, char *ret, size_t cap)
+{
+    const pons_policy *policy = &t->b->opts.policy;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = pons__places_world(t->b);
+    pons_error none = PONS_ERROR_INIT;
+    policy->ops->parse(policy->self, text, world, &parsed, &none);
+    snprintf(ret, cap, "%s", pons_get_str(parsed, "control", ""));
+}
+
+// Words to a question that is answered with yes or no: a word of no is a no, and what is neither is no answer.
+static bool is_unclear(const pons__turn *t, pons__reply *reply)
+{
+    static const char *const noes[] = {"no", "stop", "cancel"};
+    const pons__react *r = t->react;
+    const pons__question *q = r->approval;
+    char said[32];
+    if (!reply->answer || strcmp(reply->action, "approve") != 0 ||
+        r->proposed_ops->to_dispatch.n > 0 || !q || q->words || q->options ||
+        pons__task_plan_asks(r)) {
+        return false;
+    }
+    control_of(t, reply->answer, said, sizeof said);
+    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
+        if (strcmp(said, noes[i]) == 0) {
+            pons__set_text(&reply->action, "reject");
+            pons__set_text(&reply->reason, reply->answer);
+            pons__set_text(&reply->answer, NULL);
+            return false;
+        }
+    }
+    return strcmp(said, "yes") != 0;
 }
 
 static int act(pons__turn *t, const pons_value *const *answers)
 {
     pons__reply *reply = pons__reply_read(answers[0]);
-    const int rc = act_on(t, answers, reply);
+    const bool unclear = is_unclear(t, reply);
+    const int rc = act_on(t, answers, reply, unclear);
     pons__record_free(&pons__reply_record, reply);
     return rc;
 }

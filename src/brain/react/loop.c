@@ -21,7 +21,7 @@ typedef struct ending {
 
 static ending ending_of(const pons__react *r, const pons__skills *skills);
 static const char *plan_status(const pons__task_plan *state);
-static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status);
+static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status);
 
 int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
 {
@@ -40,7 +40,7 @@ int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
         if (over) {
             pons__task_plan_end(t.b, cx, t.react, end.status);
         }
-        tell_kernel(cx, t.react, end.status);
+        tell_kernel(t.b, cx, t.react, end.status);
         pons__set_text(&t.react->stop_reason, end.stop);
     }
     return pons__turn_end(&t, PONS_OK);
@@ -82,14 +82,29 @@ static const char *plan_status(const pons__task_plan *state)
                : NULL;
 }
 
-static void tell_kernel(pons_cx *cx, const pons__react *r, const char *status)
+// Whether one of them says something: below safe_pct no task goes on, so a battery that has no more than that to be
+// is a claim of nothing.
+static bool claims_something(const pons_brain *b, const pons_value *claims)
+{
+    pons__list list = {0};
+    bool any = false;
+    pons__list_read(&pons__claim_record, claims, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__claim *claim = list.at[i];
+        any = any || claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct;
+    }
+    pons__list_clear(&pons__claim_record, &list);
+    return any;
+}
+
+static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status)
 {
     static const pons__list none = {0};
     const pons__task *task = r->task;
     const bool finished = pons__decided(r) == PONS_FINISH && !r->preempt;
     const pons_value *verified = NULL;
     if (finished && task) {
-        const bool claimed = json_array_size(r->decision->claims) > 0;
+        const bool claimed = claims_something(b, r->decision->claims);
         verified = json_boolean(!task->unverified || claimed);
     }
     pons__outcome o = {.activation = r->activation,

@@ -165,9 +165,10 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *ans
     pons__set_text(&l->want, "");
     pons__set_text(&l->step, "another_way");
     l->swings = 0;
-    if (pons__budget_over(r)) { // as much again
-        r->task->spent->calls_max = r->task->spent->calls + b->rules.model_calls_max;
-        r->task->spent->tokens_max = r->task->spent->tokens + b->rules.model_tokens_max;
+    if (pons__budget_over(r)) { // as much again; what has no limit gets none
+        pons__spent *s = r->task->spent;
+        s->calls_max = b->rules.model_calls_max > 0 ? s->calls + b->rules.model_calls_max : 0;
+        s->tokens_max = b->rules.model_tokens_max > 0 ? s->tokens + b->rules.model_tokens_max : 0;
     }
 }
 

@@ -109,6 +109,11 @@ void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
     }
 }
 
+bool pons__task_plan_asks(const pons__react *r)
+{
+    return r->plan && r->plan->pend && strcmp(r->plan->pend->kind, "ask") == 0;
+}
+
 // ---- R3: a model's plan -------------------------------------------------------------------------
 
 // plan_patch {steps[], goal?, reasoning?, risk_level?, requires_confirmation?, …}: steps without an
