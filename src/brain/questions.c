@@ -375,14 +375,18 @@ static int read_letter(void *user, const pons_inbox_row *row)
     return 0;
 }
 
-// Whether the message of this nonce takes back what the first one said.
-static bool takes_back(const pons_value *own, const pons__reply *first)
+// What this message will be, where the first one counts so far. started: what that approved has.
+static const char *will_be(const pons_value *msg, const pons_value *first, bool started)
 {
-    pons__reply *reply = pons__reply_read(own);
-    const bool back =
-        own && strcmp(reply->action, "reject") == 0 && strcmp(first->action, "reject") != 0;
+    if (!first) {
+        return "bound";
+    }
+    pons__reply *reply = pons__reply_read(msg), *was = pons__reply_read(first);
+    const bool same = *reply->nonce && strcmp(reply->nonce, was->nonce) == 0;
+    const bool back = strcmp(reply->action, "reject") == 0 && strcmp(was->action, "reject") != 0;
     pons__record_free(&pons__reply_record, reply);
-    return back;
+    pons__record_free(&pons__reply_record, was);
+    return same ? "bound" : back && !started ? "overrides" : "late";
 }
 
 // The inbox is read before the state: what is not in the one any more is in the other.
@@ -424,21 +428,29 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         pons__record_free(&pons__letter_record, taken);
     }
     json_array_extend(all, waiting);
-    const pons_value *own = pons__find(all, "nonce", nonce);
-    if (!first && json_array_size(all) > 0) {
-        first = json_incref(json_array_get(all, 0));
+    pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
+    const bool late = started(store, thread, tasks, pons_get(inner, "react"),
+                              pons_get(inner, "skills"), question, &none);
+    pons_autovalue before = NULL; // what counted until this message took it back
+    const char *became = "late";
+    json_array_foreach(all, i, msg)
+    {
+        const bool own = strcmp(pons_get_str(msg, "nonce", ""), nonce) == 0;
+        const char *is = will_be(msg, first, late);
+        if (own) {
+            became = is;
+            before = strcmp(is, "overrides") == 0 ? pons_value_ref(first) : NULL;
+        }
+        if (strcmp(is, "late") != 0) {
+            pons_value_unref(first);
+            first = pons_value_ref(msg);
+        }
     }
-    if (!verdict) {
-        pons__reply *was = pons__reply_read(first);
-        const bool mine = strcmp(was->nonce, nonce) == 0, back = takes_back(own, was);
-        pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
-        verdict = mine ? "bound"
-                  : back && !started(store, thread, tasks, pons_get(inner, "react"),
-                                     pons_get(inner, "skills"), question, &none)
-                      ? "overrides"
-                      : "late";
-        pons__record_free(&pons__tasks_record, tasks);
-        pons__record_free(&pons__reply_record, was);
+    pons__record_free(&pons__tasks_record, tasks);
+    verdict = verdict ? verdict : became;
+    if (before) {
+        pons_value_unref(first);
+        first = pons_value_ref(before);
     }
     *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
                        first ? pons_value_ref(first) : json_null(), NULL);

@@ -64,6 +64,30 @@ static void the_first_answer_binds(void **state)
     bench_close(&b);
 }
 
+// While a question is open, another id is no word of that nobody is waited for.
+static void an_id_that_there_is_not_is_named(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    bench_must_fail(&b, "approve t approve --id 01NOSUCHQUESTION", 2,
+                    "t has no question 01NOSUCHQUESTION");
+    bench_close(&b);
+}
+
+// Who comes after a reject that took a yes back is told of the reject, though no brain has heard of either.
+static void the_reject_that_counts_is_told(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t approve"), 0);
+    assert_int_equal(bench_run(&b, "approve t reject the floor is wet"), 0);
+    bench_must_fail(&b, "approve t approve", 2, ": reject, the floor is wet");
+    bench_must_fail(&b, "approve t reject again", 2, ": reject, the floor is wet");
+    bench_close(&b);
+}
+
 // Words are told as words, and not as the yes that they are none of.
 static void words_are_told_as_words(void **state)
 {
@@ -366,6 +390,8 @@ static void an_answer_may_be_too_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_that_there_is_not_is_named),
+        cmocka_unit_test(the_reject_that_counts_is_told),
         cmocka_unit_test(words_are_told_as_words),
         cmocka_unit_test_teardown(an_option_is_named, bench_teardown),
         cmocka_unit_test_teardown(an_option_that_is_a_number, bench_teardown),
