@@ -434,6 +434,12 @@ int pons_agent_answer_check(const pons_value *question, const pons_value *answer
             return rc;
         }
     }
+    const bool wants_words = strcmp(type, "question") == 0 ||
+                             strcmp(pons_get_str(question, "tool", ""), "ask_user") == 0;
+    if (pons_get(answer, "answer") && !wants_words) { // "no" would be a yes
+        return pons_error_set(err, PONS_EINVAL, PONS__AGENT,
+                              "this question takes no words: approve, edit JSON, or reject REASON");
+    }
     if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0) {
         return PONS_OK;
     }

@@ -215,8 +215,11 @@ static int give_preempt(pons_brain *b, pons_error *err)
         const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
         const bool aside = !safe && !b->tasks->stopped && react->approval &&
                            pons__queue_find(b->tasks, told->task_id);
-        const pons__reply reply = {
-            .action = "reject", .reason = "the kernel took over", .detached = true, .aside = aside};
+        const pons__reply reply = {.action = "reject",
+                                   .reason = "the kernel took over",
+                                   .at_ms = pons_wall_ms(&b->opts.clock),
+                                   .detached = true,
+                                   .aside = aside};
         pons_autovalue word = pons__record_write(&pons__reply_record, &reply);
         const int rc = answer_people(b, &people, word, err);
         pons__list_clear(&pons__waits_record, &people);
@@ -259,16 +262,22 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
 {
     pons_value *answer = pons_value_ref(response);
     if (!own) {
-        // The engine's own question: yes or no.
+        // The engine's own question: yes or no, in words too; what is neither is no yes.
         pons__reply *reply = pons__reply_read(response);
+        char said[32] = "yes";
+        if (reply->answer) {
+            pons__words_control(b, reply->answer, said, sizeof said);
+        }
+        const bool yes = strcmp(reply->action, "approve") == 0 && strcmp(said, "yes") == 0;
         pons_value_unref(answer);
-        answer = json_boolean(strcmp(reply->action, "approve") == 0);
+        answer = json_boolean(yes);
         pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,
                         &(pons__approval_resolved){.id = human,
-                                                   .action = reply->action,
+                                                   .action = yes ? "approve" : "reject",
                                                    .reason = reply->reason,
                                                    .by = reply->by,
-                                                   .at_ms = reply->at_ms},
+                                                   .at_ms = reply->at_ms,
+                                                   .answer = reply->answer},
                         err);
         pons__record_free(&pons__reply_record, reply);
     }

@@ -23,6 +23,7 @@
 
 #include "brain/event.h"
 #include "brain/letter.h"
+#include "brain/places.h"
 #include "brain/self.h"
 #include "pons/memory.h"
 
@@ -218,6 +219,16 @@ const char *pons_answer_option(const pons_value *options, const char *text)
         numbered = strcmp(number, text) == 0 ? words : numbered;
     }
     return alike ? alike : numbered;
+}
+
+void pons__words_control(pons_brain *b, const char *text, char *ret, size_t cap)
+{
+    const pons_policy *policy = &b->opts.policy;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = pons__places_world(b);
+    pons_error none = PONS_ERROR_INIT;
+    policy->ops->parse(policy->self, text, world, &parsed, &none);
+    snprintf(ret, cap, "%s", pons_get_str(parsed, "control", ""));
 }
 
 // The answer as it will be read: the option that it names, where it names one.

@@ -29,6 +29,8 @@ void pons__hci_forget(pons_brain *b);
 pons__open pons__questions_open(pons_brain *b); // the caller clears it
 void pons__open_clear(pons__open *list);
 #define PONS__AUTO_OPEN __attribute__((cleanup(pons__open_clear))) pons__open
+// What these words control: "yes", "no", …; "" is nothing.
+void pons__words_control(pons_brain *b, const char *text, char *ret, size_t cap);
 // Has it a question that nobody has answered?
 bool pons__question_waits(const pons__task *task);
 // The task whose question the inner loop waits with, while nothing moves; "": none.

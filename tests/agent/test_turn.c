@@ -505,7 +505,7 @@ static void a_no_is_not_asked_again(void **state)
     bench_close(&b);
 }
 
-static void always_has_its_limits(void **state)
+static void answers_have_their_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -522,6 +522,8 @@ static void always_has_its_limits(void **state)
         {"{'type':'plan_approval'}", "{'action':'approve','always':true}", "approval of a call"},
         {"{'type':'tool_approval','tool':'x'}", "{'action':'approve','always':'ls *'}", "expected"},
         {"{'type':'tool_approval','tool':'x'}", "{'action':'approve','always':{}}", "expected"},
+        {"{'type':'tool_approval','tool':'x'}", "{'action':'approve','answer':'no'}", "no words"},
+        {"{'type':'plan_approval'}", "{'action':'approve','answer':'better not'}", "no words"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pons_autovalue q = json(rows[i].question);
@@ -553,7 +555,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_always_allowed_is_asked_once),
         cmocka_unit_test(a_no_is_not_asked_again),
-        cmocka_unit_test(always_has_its_limits),
+        cmocka_unit_test(answers_have_their_limits),
         cmocka_unit_test(what_cannot_be_shown_whole_is_not_asked),
         cmocka_unit_test(an_answer_is_streamed_and_kept),
         cmocka_unit_test(calls_run_side_by_side_or_in_order),

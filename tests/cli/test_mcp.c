@@ -179,6 +179,8 @@ static void a_person_is_asked(void **state)
     assert_int_equal(bench_run(&b, words), 4);
     snprintf(words, sizeof words, "approve %s edit '{}'", id);
     bench_must_fail(&b, words, 2, "approved or rejected as it is");
+    snprintf(words, sizeof words, "approve %s answer no", id);
+    bench_must_fail(&b, words, 2, "approved or rejected as it is");
     assert_false(exists(&b, "one"));
     snprintf(words, sizeof words, "approve %s approve", id);
     assert_int_equal(bench_run(&b, words), 0);

@@ -263,6 +263,50 @@ static void a_slip_is_no_answer(void **state)
     bench_close(&b);
 }
 
+// Two tasks were put aside with a question each: a bare yes is for neither, --id says which.
+static void a_yes_is_for_one_question(void **state)
+{
+    (void)state;
+    static prompt p;
+    bench b;
+    char line[200];
+    pons_autovalue open = NULL;
+    bench_open(&b);
+    bench_share(&b, BENCH_ASKS);
+    open_prompt(&b, &p);
+    shows(&p, "Say a goal");
+    type(&p, "去厨房\r");
+    shows(&p, "pons approve t");
+    type(&p, "去卧室\r");
+    shows(&p, "pons approve t");
+    type(&p, "等600秒\r");
+    shows(&p, "accepted");
+    type(&p, "yes\r");
+    shows(&p, "2 open questions");
+    type(&p, "approve\r");
+    shows(&p, "2 open questions");
+    type(&p, "approve --id 01NOSUCHQUESTION\r");
+    shows(&p, "no open question 01NOSUCHQUESTION");
+    assert_int_equal(bench_run_json(&b, "approve t --json", &open), 4);
+    assert_int_equal(json_array_size(open), 2);
+    snprintf(line, sizeof line, "reject --id %s not there\r",
+             pons_get_str(json_array_get(open, 1), "id", ""));
+    type(&p, line);
+    type(&p, "cancel task-3\r");
+    shows(&p, "reject, not there");
+    pons_value_unref(open);
+    open = NULL;
+    assert_int_equal(bench_run_json(&b, "approve t --json", &open), 4);
+    assert_int_equal(json_array_size(open), 1);
+    assert_string_equal(
+        pons_get_str(pons_get(json_array_get(pons_get(json_array_get(open, 0), "ops"), 0), "args"),
+                     "zone", ""),
+        "kitchen");
+    type(&p, "quit\r");
+    ends(&p, 4);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +314,7 @@ int main(void)
         cmocka_unit_test_teardown(left_with_nothing, bench_teardown),
         cmocka_unit_test_teardown(tab_completes, bench_teardown),
         cmocka_unit_test_teardown(a_slip_is_no_answer, bench_teardown),
+        cmocka_unit_test_teardown(a_yes_is_for_one_question, bench_teardown),
         cmocka_unit_test_teardown(stop_is_the_stop, bench_teardown),
         cmocka_unit_test_teardown(status_needs_no_thread, bench_teardown),
     };

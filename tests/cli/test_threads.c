@@ -345,8 +345,9 @@ static void a_fork_asks_before_it_acts(void **state)
     bench_open(&b);
     assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
     checkpoint_of(&b, "react", "guardrails_and_resource_check", at);
-    static const char *const answers[] = {"approve", "reject 'not again'"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const answers[] = {"approve", "reject 'not again'", "answer no",
+                                          "answer better not"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         // Elsewhere: a fork that has to look once more, as its telemetry was old, finds the goal undone, and asks too.
         snprintf(words, sizeof words, "run --thread u%zu " FAST " 去卧室", i);
         assert_int_equal(bench_run(&b, words), 0);

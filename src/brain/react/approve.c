@@ -26,7 +26,7 @@
 #include "brain/ladder.h"
 #include "brain/letter.h"
 #include "brain/news.h"
-#include "brain/places.h"
+#include "brain/questions.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
 #include "pons/memory.h"
@@ -312,17 +312,6 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     return PONS_OK;
 }
 
-// What the words are of control: "yes", "no", …; "" is none.
-static void control_of(const pons__turn *t, const char *text, char *ret, size_t cap)
-{
-    const pons_policy *policy = &t->b->opts.policy;
-    pons_autovalue parsed = NULL;
-    pons_autovalue world = pons__places_world(t->b);
-    pons_error none = PONS_ERROR_INIT;
-    policy->ops->parse(policy->self, text, world, &parsed, &none);
-    snprintf(ret, cap, "%s", pons_get_str(parsed, "control", ""));
-}
-
 // Words to a question that is answered with yes or no: a word of no is a no, and what is neither is no answer.
 static bool is_unclear(const pons__turn *t, pons__reply *reply)
 {
@@ -335,7 +324,7 @@ static bool is_unclear(const pons__turn *t, pons__reply *reply)
         pons__task_plan_asks(r)) {
         return false;
     }
-    control_of(t, reply->answer, said, sizeof said);
+    pons__words_control(t->b, reply->answer, said, sizeof said);
     for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
         if (strcmp(said, noes[i]) == 0) {
             pons__set_text(&reply->action, "reject");

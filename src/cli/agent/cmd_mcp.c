@@ -130,7 +130,8 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
         return CLI_WAITING;
     }
     const char *action = pons_get_str(answer, "action", "");
-    if (strcmp(action, "approve") != 0 && strcmp(action, "reject") != 0) {
+    const bool plain = strcmp(action, "approve") == 0 || strcmp(action, "reject") == 0;
+    if (!plain || pons_get(answer, "answer")) { // "answer no" would be a yes
         return cli_bad(err, "approve: a call of a client is approved or rejected as it is");
     }
     const pons_clock clock = pons_clock_real();

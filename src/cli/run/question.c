@@ -20,12 +20,20 @@ const pons_value *cli_question_named(const pons_value *open, const char *id)
 
 int cli_question_which(const char *thread, const pons_value *open, pons_error *err)
 {
-    char list[512] = "";
+    char list[768] = "";
     size_t used = 0;
     for (size_t i = 0; i < json_array_size(open) && used < sizeof list; i++) {
         const pons_value *q = json_array_get(open, i);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%.60s)", i ? ", " : "",
-                                 pons_get_str(q, "id", ""), pons_get_str(q, "question", ""));
+        const pons_value *op = json_array_get(pons_get(q, "ops"), 0);
+        char *args = NULL;
+        if (op) {
+            pons_value_line(pons_get(op, "args"), &args);
+        }
+        used += (size_t)snprintf(
+            list + used, sizeof list - used, "%s%s (%.60s%s%.40s%s%.60s)", i ? ", " : "",
+            pons_get_str(q, "id", ""), pons_get_str(q, "question", ""), op ? " " : "",
+            op ? pons_get_str(op, "skill", "") : "", args ? " " : "", args ? args : "");
+        free(args);
     }
     return cli_bad(err, "approve: %s has %zu open questions; --id says which: %s", thread,
                    json_array_size(open), list);

@@ -778,14 +778,48 @@ static bool speak_line(session *s, const char *text)
     return latched;
 }
 
-// "approve", "approve edit JSON", "approve reject WHY", or the same without "approve".
+// "--id ID" at the front of what is left, taken off; NULL: there is none.
+static const char *take_id(char **rest)
+{
+    if (!*rest || strncmp(*rest, "--id ", strlen("--id ")) != 0) {
+        return NULL;
+    }
+    strtok_r(NULL, " ", rest);
+    return strtok_r(NULL, " ", rest);
+}
+
+// The question that is answered: of several that are open one must be named, as with `pons approve`. NULL, and that
+// is said: it is not clear which, or there is none of that id. An object: no question is open.
+static pons_value *question_meant(session *s, const char *id)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue status = pons_brain_status(s->brain);
+    const pons_value *open = pons_get(status, "approvals"),
+                     *one = id ? cli_question_named(open, id) : json_array_get(open, 0);
+    if (id && !one) {
+        cli_display_note(s->display, "there is no open question %s", id);
+        return NULL;
+    }
+    if (!id && json_array_size(open) > 1) {
+        char line[1024];
+        cli_question_which(s->o->thread, open, &err);
+        cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
+        return NULL;
+    }
+    return one ? pons_value_ref(one) : json_object();
+}
+
+// "approve", "approve edit JSON", "approve reject WHY", or the same without "approve"; --id ID behind the first word
+// where several questions are open.
 static void answer_line(session *s, char *text)
 {
     pons_error err = PONS_ERROR_INIT;
     char *save = NULL;
     char *action = strtok_r(text, " ", &save);
+    const char *id = take_id(&save);
     if (strcmp(action, "approve") == 0 && save && *save) {
         action = strtok_r(NULL, " ", &save);
+        id = id ? id : take_id(&save);
     }
     pons_autovalue answer = NULL;
     if (cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
@@ -797,14 +831,31 @@ static void answer_line(session *s, char *text)
         speak_line(s, words);
         return;
     }
+    pons_autovalue meant = question_meant(s, id);
+    if (!meant) {
+        return;
+    }
     cli_answer_sign(answer, "the prompt");
-    pons_autovalue status = pons_brain_status(s->brain);
-    const pons_value *first = json_array_get(pons_get(status, "approvals"), 0);
-    if ((first && cli_question_fits(first, answer, &err) < 0) ||
+    const char *asked = pons_get_str(meant, "id", NULL);
+    if (asked) {
+        json_object_set_new(answer, "id", json_string(asked));
+    }
+    if ((asked && cli_question_fits(meant, answer, &err) < 0) ||
         pons_brain_answer(s->brain, answer, &err) < 0) {
         char line[1024];
         cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
     }
+}
+
+static bool says_yes_or_no(const session *s, const char *text)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    const int rc = s->policy->ops->parse(s->policy->self, text, world, &parsed, &none);
+    const char *word = rc < 0 ? "" : pons_get_str(parsed, "control", "");
+    return json_array_size(pons_get(parsed, "goals")) == 0 &&
+           (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0);
 }
 
 static void say_line(session *s, char *text)
@@ -851,6 +902,12 @@ static void say_line(session *s, char *text)
         pons_autovalue status = pons_brain_status(s->brain);
         cli_print_json(status);
         return;
+    }
+    if (says_yes_or_no(s, text)) { // to which?
+        pons_autovalue meant = question_meant(s, NULL);
+        if (!meant) {
+            return;
+        }
     }
     speak_line(s, text);
 }
