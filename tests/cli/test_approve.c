@@ -366,9 +366,10 @@ static void of_several_questions_one_is_named(void **state)
     assert_non_null(strstr(p.text, "approve t --id second-question approve"));
     bench_free(&p);
     bench_must_fail(&b, "approve t approve", 2, "t has 2 open questions");
-    bench_must_fail(&b, "approve t reject no", 2, "second-question (Was it done?)");
+    bench_must_fail(&b, "approve t reject no", 2,
+                    "second-question (Was it done? navigate_to_pose {})");
     bench_must_fail(&b, "say yes", 2, "t has 2 open questions");
-    bench_must_fail(&b, "approve t --id nobody approve", 2, "waits for nobody");
+    bench_must_fail(&b, "approve t --id nobody approve", 2, "t has no question nobody");
     assert_int_equal(bench_run(&b, "approve t --id second-question approve"), 0);
     bench_close(&b);
 }
