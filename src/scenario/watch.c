@@ -29,6 +29,7 @@
 #define SAFE_WITHIN_NS (250 * PONS_NS_PER_MS) // telemetry comes every 50 ms, a tick every 100 ms
 #define HEARD_NS       (500 * PONS_NS_PER_MS) // a word is heard, done, and shown within that
 #define SEEN_NS        (300 * PONS_NS_PER_MS) // a brain that was awake so long knows of it
+#define READS_NS       (30 * PONS_NS_PER_MS)  // of what was said to it while it stood still
 #define SETTLES_NS     PONS_NS_PER_S          // a reset that is under way has done what it does
 #define SILENT_NS      PONS_NS_PER_S          // telemetry_age_max_ms of config/kernel.yaml
 #define STEP_S         0.01
@@ -87,6 +88,7 @@ void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *
     // Before its first hello and telemetry a brain has no tick, so it does nothing and can know of nothing.
     w->awake = step->awake && step->met;
     w->skills = step->skills;
+    w->thawed_ns = step->frozen ? 0 : w->thawed_ns + step->dt_ns;
     look_at_ledger(w);
     if (store.ops && store.ops->event_last(store.self, thread, &last, NULL) >= 0 && last > w->seq) {
         store.ops->events(store.self, thread, w->seq, 0, pons__watch_event, w, NULL);
@@ -196,7 +198,9 @@ static void ledger_row(pons__watch *w, const pons_value *row)
         pons__watch_broken(w, "base", "%s started while goal %s had the base", skill, other);
     }
     const char *task = pons_get_str(row, "task_id", "");
-    if (w->seq > 0 && *task && !pons_get(w->tasks, task)) {
+    // What was sent before its task ended lies before the cancel in what a body reads that stood still.
+    const bool reads = w->over_unheard && w->thawed_ns <= READS_NS;
+    if (w->seq > 0 && *task && !pons_get(w->tasks, task) && !reads) {
         pons__watch_broken(w, "over", "%s started for %s, which is over", skill, task);
     }
     if (w->waits) {

@@ -57,6 +57,8 @@ typedef struct pons__watch {  // the caller's storage
     bool stands;         // it has had its time to brake,
     pons_pose2 stood_at; // and stood here then
     bool demands;        // the newest telemetry demands SAFE
+    bool over_unheard;   // the newest end of a task came while the body stood still,
+    int64_t thawed_ns;   // and it has run for so long since it last stood still
     int64_t silent_ns;   // how long the body has stood still under a brain that was awake
     int64_t unsafe_ns;   // for how long the brain, awake, has not been SAFE all the same
     int64_t demanded_ns; // for how long it has been demanded of a brain that was awake

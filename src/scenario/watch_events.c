@@ -283,6 +283,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
         pons__watch_broken(w, "done", "%s ended, and it was not queued, or had ended", id);
         return;
     }
+    w->over_unheard = w->thawed_ns == 0;
     // What the kernel ends by itself, it lets go of after that.
     const bool kernels =
         own || strcmp(status, "cancelled") == 0 ||

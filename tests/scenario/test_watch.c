@@ -628,11 +628,36 @@ static void continue_may_be_heard_by_the_next_life(void **state)
     expect_misses(0, NULL);
 }
 
+// A body that stood still reads the goal before the cancel, which has come since; but it reads no goal a second later.
+static void a_goal_on_its_way_is_read(void **state)
+{
+    (void)state;
+    look(0.02);
+    for (int late = 0; late < 2; late++) {
+        event("task.queued", QUEUED("task-1", ""));
+        t.step.frozen = true;
+        look(0.1);
+        event("task.done", "{'task_id':'task-1','status':'cancelled'}");
+        look(0.1);
+        t.step.frozen = false;
+        look(late ? 0.5 : 0.01);
+        row(late
+                ? "{'goal_id':'g2','skill':'navigate_to_pose','state':'started','task_id':'task-1'}"
+                : "{'goal_id':'g1','skill':'navigate_to_pose','state':'started','task_id':'task-1'"
+                  "}");
+        look(0.01);
+        expect_misses(late, late ? "which is over" : NULL);
+        row("{'goal_id':'g1','skill':'navigate_to_pose','state':'canceled','task_id':'task-1'}");
+        look(0.01);
+    }
+}
+
 static void a_task_ends_once_and_where_it_says(void **state)
 {
     (void)state;
     const char *queued = "{'task':{'id':'task-1','source':'user','goals':"
                          "[{'intent':'go_to','zone':'study'}]}}";
+    look(0.02); // it runs
     event("task.queued", queued);
     event("task.done", "{'task_id':'task-1','status':'succeeded'}");
     expect_misses(1, "not in study");
@@ -680,6 +705,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(continue_may_be_heard_by_the_next_life, open_events,
                                         close_events),
         cmocka_unit_test_setup_teardown(an_approval_is_for_one_dispatch, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_goal_on_its_way_is_read, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_task_ends_once_and_where_it_says, open_events,
                                         close_events),
     };
