@@ -162,7 +162,7 @@ EVENT(approval_resolved, "approval.resolved", "a question has its answer");
 static const pons__field approval_late_fields[] = {
     {"id", TEXT, NEVER, offsetof(pons__approval_late, id), .means = "of the question"},
     {"action", TEXT, NEVER, offsetof(pons__approval_late, action), .means = "as it was given"},
-    {"verdict", TEXT, NEVER, offsetof(pons__approval_late, verdict), .means = "`late`, `overrides`, `closed`"},
+    {"verdict", TEXT, NEVER, offsetof(pons__approval_late, verdict), .means = "`late`, `closed`"},
     {"first", RECORD, NUL, offsetof(pons__approval_late, first), .of = &pons__answer_record, .means = "the one that counts"},
 };
 EVENT(approval_late, "approval.late", "an answer that does not count");

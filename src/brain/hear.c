@@ -269,6 +269,17 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     return true;
 }
 
+// Yes and no are to the one question that is open.
+static bool several_open(pons_brain *b)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(b);
+    size_t n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        n += !list.at[i].answered;
+    }
+    return n > 1;
+}
+
 // control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
 // latched when it was said)}
 static void handle_control(pons__saying *s, const char *word)
@@ -293,6 +304,10 @@ static void handle_control(pons__saying *s, const char *word)
         pons__stopped_reset(s->b, t);
     } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
         const bool yes = strcmp(word, "yes") == 0;
+        if (several_open(s->b)) {
+            ignored(s, word, "several questions are open: answer one by its id");
+            return;
+        }
         pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
                                            .reason = word,
                                            .by = s->said->by});

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ANSWER_TIMEOUT_MS 4000 // the body gives the disk two seconds
+#define LOOK_TIMEOUT_MS   1000
 
 // The body's own yes; or why there is none.
 static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
@@ -51,7 +52,14 @@ int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
     return rc;
 }
 
+// It is meant for the stop that is in force now: one that comes while this is under way stays.
 int cli_reset_body(cli *c, pons_error *err)
 {
-    return cli_ask_body(c, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    cli_observe(c, LOOK_TIMEOUT_MS, &hello, &telemetry);
+    const pons_message reset = {
+        .type = PONS_MESSAGE_RESET,
+        .as.reset = {.number = pons_get_int(pons_get(telemetry, "stop"), "number", 0)}};
+    return cli_ask_body(c, &reset, err);
 }

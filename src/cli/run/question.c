@@ -42,7 +42,10 @@ int cli_question_which(const char *thread, const pons_value *open, pons_error *e
 const char *cli_question_takes(const pons_value *question)
 {
     const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");
-    return words ? "answer WORDS | reject REASON" : "approve | edit [N] JSON | reject REASON";
+    const bool ops = json_array_size(pons_get(question, "ops")) > 0;
+    return words ? "answer WORDS | reject REASON"
+           : ops ? "approve | edit [N] JSON | reject REASON"
+                 : "approve | reject REASON";
 }
 
 // Every operation with its number, skill and arguments, and which rule asks.
