@@ -20,7 +20,7 @@ void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
                                  const pons_value *fallback, const pons__result *last,
                                  const pons_value *rules);
 void pons__task_plan_note_answer(pons__react *r, const pons_value *answer);
-// Whether a step of it waits for words.
+// Whether this decision is a step of it that waits for words.
 bool pons__task_plan_asks(const pons__react *r);
 int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
                              const pons_value *patch, pons__task_plan **ret, pons_error *err);

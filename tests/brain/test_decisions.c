@@ -388,6 +388,73 @@ static void words_are_no_yes_to_go_on(void **state)
     }
 }
 
+// To operations that wait a yes in words is a yes, a no one is a no with its reason, and other words are no answer.
+static void words_to_operations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer, *reason;
+        int asks, starts;
+    } rows[] = {{"yes", NULL, 1, 1},
+                {"好的", NULL, 1, 1},
+                {"no", "a person said no: no", 1, 0},
+                {"when I am back", "a person said no: 不要", 2, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        char said[120];
+        begin(&b, NULL);
+        json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                            json_pack("[s]", "navigate_to_pose"));
+        begin_anew(&b, "approval", "deadline_s", json_real(0.0));
+        b.keep_running = true;
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        snprintf(said, sizeof said, "{'action':'approve','answer':'%s'}", rows[i].answer);
+        bench_post(&b, "answer", said);
+        if (rows[i].asks == 2) {
+            const pons_value *again = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+            assert_true(says(again, "refused", "neither a yes nor a no"));
+            assert_int_equal(bench_count(&b, "approval.resolved", "action", "answer"), 1);
+            bench_post(&b, "answer", "{'action':'approve','answer':'不要'}");
+        }
+        if (rows[i].starts == 0) {
+            const pons_value *end = bench_await(&b, "task.done", "status", "aborted", SOON);
+            assert_true(says(end, "reason", rows[i].reason));
+        }
+        bench_run(&b, 3.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), rows[i].starts);
+        bench_close(&b);
+    }
+}
+
+// Who is asked whether the task may end, and says no, has not ended it: its goals go on, and none is left behind.
+static void a_no_to_an_end_is_no_end(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"ABORT", "FINISH"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        bench b;
+        char script[512];
+        snprintf(script, sizeof script,
+                 "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"
+                 "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}],"
+                 "'wake_s':1.0}},"
+                 "{'decision':{'type':'%s','reason':'x','ops':[{'op':'approval','question':"
+                 "'is that all?'}]}}]",
+                 ends[i]);
+        begin(&b, script);
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+        bench_post(&b, "answer", "{'action':'reject','reason':'go on'}");
+        bench_await(&b, "approval.resolved", "action", "reject", SOON);
+        bench_run(&b, 1.0);
+        // What it asks next, or does, is its own; it has not ended by what was refused.
+        assert_int_equal(bench_count(&b, "task.done", "status", "succeeded"), 0);
+        assert_int_equal(bench_count(&b, "task.done", "reason", "x"), 0);
+        bench_close(&b);
+    }
+}
+
 static void a_question_has_a_deadline(void **state)
 {
     (void)state;
@@ -979,6 +1046,8 @@ int main(void)
         cmocka_unit_test(no_option_takes_a_stop_away),
         cmocka_unit_test(words_approve_no_operation),
         cmocka_unit_test(words_are_no_yes_to_go_on),
+        cmocka_unit_test(words_to_operations),
+        cmocka_unit_test(a_no_to_an_end_is_no_end),
         cmocka_unit_test(a_question_has_a_deadline),
         cmocka_unit_test(a_questions_deadline_outlives_the_clock),
         cmocka_unit_test(an_answer_behind_the_deadline_is_none),

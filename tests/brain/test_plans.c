@@ -461,6 +461,40 @@ static void a_model_makes_a_plan(void **state)
     bench_close(&b);
 }
 
+// The ladder's question, which comes before the plan goes on with the answer to its own, is no question of the plan's.
+static void the_ladders_question_is_none_of_the_plans(void **state)
+{
+    (void)state;
+    for (int yes = 0; yes < 2; yes++) {
+        bench b;
+        bench_open(&b,
+                   "[{'decision':{'type':'REPLAN','reason':'hm'}},{'decision':{'type':'CONTINUE',"
+                   "'reason':'r','plan_patch':{'steps':[{'action':'ask','tool_call_type':"
+                   "'ask_user','parameters':{'prompt':'Which cup?'}},{'action':"
+                   "'navigate_to_pose','parameters':{'zone':'kitchen'}}]}}}" FINISH);
+        json_object_set_new(json_object_get(b.config, "limits"), "iterations_max", json_integer(3));
+        bench_brain(&b);
+        bench_goal_text(&b, "water the plants");
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_string_equal(pons_get_str(asked, "question", ""), "Which cup?");
+        bench_post(&b, "answer", "{'action':'approve','answer':'the blue one'}");
+        asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_non_null(strstr(pons_get_str(asked, "question", ""), "shall I go on?"));
+        assert_false(pons_get_bool(asked, "words", false));
+        bench_post(&b, "answer", "{'action':'approve','answer':'hm, which one'}");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON); // these words are no answer
+        bench_post(&b, "answer",
+                   yes ? "{'action':'approve'}" : "{'action':'approve','answer':'no'}");
+        bench_await(&b, "task.done", "status", yes ? "succeeded" : "aborted", LONG);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), yes);
+        if (yes) {
+            assert_string_equal(pons_get_str(pons_get(result_of(&b, 1), "output"), "answer", ""),
+                                "the blue one");
+        }
+        bench_close(&b);
+    }
+}
+
 static void a_model_s_bad_plan_is_refused_whole(void **state)
 {
     (void)state;
@@ -571,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_person_confirms),
         cmocka_unit_test(a_plan_that_asks_lets_others_run),
         cmocka_unit_test(a_step_asks_the_user),
+        cmocka_unit_test(the_ladders_question_is_none_of_the_plans),
         cmocka_unit_test(a_failed_skill_is_tried_again_as_its_map_says),
         cmocka_unit_test(a_fallback_runs_when_a_step_has_failed),
         cmocka_unit_test(the_kernel_interrupts_a_plan_and_it_goes_on),

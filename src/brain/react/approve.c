@@ -244,6 +244,9 @@ static const char *word_of(const pons__reply *reply, bool no)
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
+    if (r->also.n == 0 && *r->edit_refused) {
+        return false; // the first was asked again, and these have been heard
+    }
     pons_value *also = json_array();
     bool any_no = false;
     for (size_t i = 1; i <= r->also.n; i++) {
@@ -264,8 +267,35 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     return any_no;
 }
 
-static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
-                  bool unclear)
+// Whether a question beside the first was answered with no.
+static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
+{
+    bool no = false;
+    for (size_t i = 1; i <= t->react->also.n; i++) {
+        pons__reply *reply = pons__reply_read(answers[i]);
+        no = no || strcmp(reply->action, "reject") == 0;
+        pons__record_free(&pons__reply_record, reply);
+    }
+    return no;
+}
+
+// No answer: R4 asks again, and says why.
+static void ask_again(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
+                      const char *why)
+{
+    pons__react *r = t->react;
+    char id[PONS_ID_MAX];
+    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
+    if (r->also.n > 0) {
+        pons__human_say(r, r->approval->question, "", ""); // not answered yet
+        hear_also(t, answers);
+    }
+    pons__set_text(&r->edit_refused, why);
+    resolve(t, id, strcmp(reply->action, "edit") == 0 ? "edit" : "answer", reply);
+    pons__approval_clear(r);
+}
+
+static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply)
 {
     pons__react *r = t->react;
     char id[PONS_ID_MAX];
@@ -273,22 +303,23 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
     const char *action = reply->action;
     const bool edit = strcmp(action, "edit") == 0;
-    // Words are for whoever asked: they are no yes to operations that wait with the question.
+    // An option is for whoever asked: it is no yes to operations that wait with the question.
     const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0;
-    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit) || unclear;
+    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
     if (edit) {
         pons__list list = {0};
         const char *fault = pons__edit_ops(reply, &r->proposed_ops->to_dispatch, &list);
-        if (fault) { // no answer: R4 asks again
-            pons__set_text(&r->edit_refused, fault);
-            resolve(t, id, "edit", reply);
-            pons__approval_clear(r);
+        if (fault && !any_other_no(t, answers)) {
+            ask_again(t, answers, reply, fault);
             return PONS_OK;
         }
-        pons_autovalue before = pons__record_write(&pons__react_record, r);
-        pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
-        r->proposed_ops->to_dispatch = list;
-        pons__json(&r->edit_before, pons_value_ref(before));
+        no = fault;
+        if (!fault) {
+            pons_autovalue before = pons__record_write(&pons__react_record, r);
+            pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
+            r->proposed_ops->to_dispatch = list;
+            pons__json(&r->edit_before, pons_value_ref(before));
+        }
     }
     pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
     no = hear_also(t, answers) || no;
@@ -303,44 +334,49 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
         reject(t, reply);
     }
-    if (!unclear) { // whoever asked asks anew
-        pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
-        pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
-        pons__ladder_answered(t->b, r, reply);
-    }
+    pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
+    pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
+    pons__ladder_answered(t->b, r, reply);
     resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
 }
 
-// Words to a question that is answered with yes or no: a word of no is a no, and what is neither is no answer.
-static bool is_unclear(const pons__turn *t, pons__reply *reply)
+// Words to a question that is answered with yes or no: they are the one or the other, or no answer. False: they are
+// none.
+static bool read_words(const pons__turn *t, pons__reply *reply)
 {
     static const char *const noes[] = {"no", "stop", "cancel"};
-    const pons__react *r = t->react;
-    const pons__question *q = r->approval;
+    const pons__question *q = t->react->approval;
     char said[32];
-    if (!reply->answer || strcmp(reply->action, "approve") != 0 ||
-        r->proposed_ops->to_dispatch.n > 0 || !q || q->words || q->options ||
-        pons__task_plan_asks(r)) {
-        return false;
+    if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q || q->words || q->options) {
+        return true;
     }
     pons__words_control(t->b, reply->answer, said, sizeof said);
+    bool no = false;
     for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
-        if (strcmp(said, noes[i]) == 0) {
-            pons__set_text(&reply->action, "reject");
-            pons__set_text(&reply->reason, reply->answer);
-            pons__set_text(&reply->answer, NULL);
-            return false;
-        }
+        no = no || strcmp(said, noes[i]) == 0;
     }
-    return strcmp(said, "yes") != 0;
+    if (!no && strcmp(said, "yes") != 0) {
+        return false;
+    }
+    if (no) {
+        pons__set_text(&reply->action, "reject");
+        pons__set_text(&reply->reason, reply->answer);
+    }
+    free((void *)reply->answer);
+    reply->answer = NULL; // it is a yes or a no like any other
+    return true;
 }
 
 static int act(pons__turn *t, const pons_value *const *answers)
 {
+    int rc = PONS_OK;
     pons__reply *reply = pons__reply_read(answers[0]);
-    const bool unclear = is_unclear(t, reply);
-    const int rc = act_on(t, answers, reply, unclear);
+    if (!read_words(t, reply) && !any_other_no(t, answers)) {
+        ask_again(t, answers, reply, "these words are neither a yes nor a no");
+    } else {
+        rc = act_on(t, answers, reply);
+    }
     pons__record_free(&pons__reply_record, reply);
     return rc;
 }

@@ -56,6 +56,9 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
                                                                      : asks ? "need_human"
                                                                             : "preempted"};
     }
+    if (r->approval_rejected) { // what a person said no to is not done, nor is an end: its cancels were not sent
+        return (ending){NULL, NULL};
+    }
     if (type == PONS_FINISH) {
         return (ending){"succeeded", "done"};
     }

@@ -103,7 +103,7 @@ void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
 void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
 {
     pons__pend *pend = r->plan ? r->plan->pend : NULL;
-    if (pend && strcmp(pend->kind, "skill") != 0 &&
+    if (pend && strcmp(pend->kind, "skill") != 0 && r->source == PONS_SOURCE_PLAN &&
         !pons__await_detached(answer)) { // the kernel's word is nobody's answer
         pons__json(&pend->answer, pons_value_ref(answer));
     }
@@ -111,7 +111,8 @@ void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
 
 bool pons__task_plan_asks(const pons__react *r)
 {
-    return r->plan && r->plan->pend && strcmp(r->plan->pend->kind, "ask") == 0;
+    const pons__pend *pend = r->plan ? r->plan->pend : NULL;
+    return pend && r->source == PONS_SOURCE_PLAN && strcmp(pend->kind, "ask") == 0;
 }
 
 // ---- R3: a model's plan -------------------------------------------------------------------------

@@ -53,7 +53,7 @@ void cli_question_show(const pons_value *question, void (*show)(void *user, cons
                        void *user)
 {
     const char *const lines[] = {"refused", "reason"};
-    const char *const says[] = {"the edit was no answer: ", ""};
+    const char *const says[] = {"that was no answer: ", ""};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const char *text = pons_get_str(question, lines[i], "");
         pons_autobuf b = PONS_BUF_INIT;
