@@ -28,7 +28,7 @@ static void runner_fini(pons__runner *r);
 static int runner_loop(pons__runner *r, pons_error *err);
 static int step(pons__runner *r, bool *ret_over, pons_error *err);
 static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err);
-static void watch(pons__runner *r, bool awake);
+static void watch(pons__runner *r, bool ran, bool awake);
 static pons_value *config_for(const pons_scenario *s, const pons_value *config);
 static int read_story(void *user, const pons_event_row *row);
 static pons_value *report(pons__runner *r);
@@ -137,8 +137,9 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     int rc = PONS_OK;
     bool awake = false;
     r->manual.now_ns += PONS__STORY_STEP_NS;
+    const bool runs = r->body && !pons__happen_frozen(r);
     r->hand.told = r->hand.told && !r->body;
-    if (r->body && !pons__happen_frozen(r)) {
+    if (runs) {
         rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
         r->robot_ns = pons_body_robot_ns(r->body);
         r->met = r->linked;
@@ -157,7 +158,7 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
         awake = r->brain && r->linked;
     }
     if (rc >= 0) {
-        watch(r, awake);
+        watch(r, runs, awake);
     }
     return rc;
 }
@@ -178,9 +179,10 @@ static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)
     return PONS_OK;
 }
 
-static void watch(pons__runner *r, bool awake)
+// ran: a body, in this step; it may have been stopped since.
+static void watch(pons__runner *r, bool ran, bool awake)
 {
-    const bool frozen = r->body && pons__happen_frozen(r), runs = r->body && !frozen;
+    const bool frozen = r->body && !ran && pons__happen_frozen(r), runs = r->body && !frozen;
     const double safe_pct = pons_get_num(pons_get(r->config, "battery"), "safe_pct", 10.0);
     pons__watch_step look = {.dt_ns = PONS__STORY_STEP_NS,
                              .robot_s = (double)r->robot_ns / 1e9,
