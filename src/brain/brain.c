@@ -317,7 +317,10 @@ static int work(pons_brain *b, pons_error *err)
     }
     if (b->reset_wanted) {
         b->reset_wanted = false;
-        pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET});
+        // What is known to be in force is meant, and no stop that comes before the reset.
+        const int64_t number = b->port.telemetry ? b->port.newest.as.telemetry.stop.number : 0;
+        pons__port_send(
+            &b->port, &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}});
     }
     const int rc = ticked ? take_away(b, err) : PONS_OK;
     return rc < 0 ? rc : pons__done_check(b, err);

@@ -405,6 +405,60 @@ static void a_reset_that_is_heard_with_anothers_stop_lifts_nothing(void **state)
     pons_link_close(second);
 }
 
+// More than one poll reads of one client.
+static void say_much(pons_link *link)
+{
+    for (int i = 0; i < 130; i++) {
+        assert_int_equal(
+            pons_link_send(link, json_pack("{s:s, s:s}", "type", "status", "goal_id", "g"), NULL),
+            PONS_OK);
+    }
+}
+
+// So it is where its reset waits for the next poll, behind much else that it has said.
+static void a_reset_that_waits_lifts_no_stop_that_came_meanwhile(void **state)
+{
+    (void)state;
+    pons_link *second = bench_join(&t);
+    assert_int_equal(pons_link_send(second,
+                                    json_pack("{s:s, s:i, s:s}", "type", "hello", "protocol", 1,
+                                              "role", "observer"),
+                                    NULL),
+                     PONS_OK);
+    bench_step(&t, 0.2);
+    for (int i = 0; i < 2; i++) { // whichever of them is heard first
+        pons_link *resets = i ? t.link : second, *stops = i ? second : t.link;
+        say_much(resets);
+        assert_int_equal(pons_link_send(resets, word("reset"), NULL), PONS_OK);
+        assert_int_equal(pons_link_send(stops, word("stop"), NULL), PONS_OK);
+        bench_step(&t, 0.2);
+        assert_true(latched());
+        assert_int_equal(pons_link_send(resets, word("reset"), NULL), PONS_OK); // all is read
+        bench_step(&t, 0.2);
+        assert_false(latched());
+        // A stop of its own it knows, however many polls lie between.
+        say_much(resets);
+        assert_int_equal(pons_link_send(resets, word("stop"), NULL), PONS_OK);
+        say_much(resets);
+        assert_int_equal(pons_link_send(resets, word("reset"), NULL), PONS_OK);
+        bench_step(&t, 0.2);
+        assert_false(latched());
+    }
+    // Between its being read and the other's stop, in one poll; and who connects meanwhile.
+    assert_int_equal(pons_link_send(second, word("stop"), NULL), PONS_OK);
+    bench_step(&t, 0.01);
+    bench_send(&t, word("reset"));
+    pons_link *third = bench_join(&t);
+    assert_int_equal(pons_link_send(third, word("reset"), NULL), PONS_OK);
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    bench_send(&t, word("reset"));
+    bench_step(&t, 0.2);
+    assert_false(latched());
+    pons_link_close(third);
+    pons_link_close(second);
+}
+
 // ---- duplicates ---------------------------------------------------------------------------------
 
 static void a_known_goal_is_answered_and_never_started_again(void **state)
@@ -840,6 +894,7 @@ int main(void)
         WITH_CONTROLLER(a_bad_line_that_is_no_stop_stops_nothing),
         WITH_CONTROLLER(a_reset_lifts_the_stop_that_it_names),
         WITH_CONTROLLER(a_reset_that_is_heard_with_anothers_stop_lifts_nothing),
+        WITH_CONTROLLER(a_reset_that_waits_lifts_no_stop_that_came_meanwhile),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),

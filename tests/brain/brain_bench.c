@@ -535,6 +535,7 @@ static void body_message(bench *b, const pons_value *msg)
     } else if (strcmp(type, "reset") == 0) {
         const int64_t number = pons_get_int(msg, "number", 0);
         b->resets++;
+        b->reset_number = number;
         b->latched = b->latched && (!b->lifts || (number && number != b->latches));
     } else if (strcmp(type, "pace") == 0 && !b->pace_mute) {
         const int percent = (int)pons_get_int(msg, "percent", 0);

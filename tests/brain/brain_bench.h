@@ -67,7 +67,8 @@ typedef struct bench {
     bool deaf;   // does not even take goals
     double battery, x, y;
     const char *battery_state;
-    int64_t latches; // so far; a reset may name one
+    int64_t latches;      // so far; a reset may name one
+    int64_t reset_number; // that the last reset named
     bool docked, latched, risk;
     bool astray;             // the scans contradict where it says it is
     bool lifts;              // a reset lifts the latch; else the test does

@@ -160,8 +160,11 @@ int pons_body_attach(pons_body *b, pons_link *link, pons_error *err)
 {
     pons__client *place = pons__clients_place(b);
     if (place) {
-        *place = (pons__client){
-            .link = link, .pid = pons_link_peer_pid(link), .since_host_ns = pons_now_ns(&b->clock)};
+        // It may have connected, and spoken, before the stops that were heard last.
+        *place = (pons__client){.link = link,
+                                .pid = pons_link_peer_pid(link),
+                                .since_host_ns = pons_now_ns(&b->clock),
+                                .seen_latch = b->pump_latch};
         return PONS_OK;
     }
     pons_link_close(link);
@@ -584,6 +587,7 @@ static void decide_latch(pons_body *b, const pons__witness *latch)
     b->saver.saved.gen = b->guard.safety.status.gen;
     b->safety = *pons__gate_status(&b->guard);
     b->latch_seen = b->noted_latch = b->safety.latch_count;
+    b->pump_latch = pons__body_latch_number(b);
 }
 
 static int open_navigation(pons_body *b, const char *workspace, pons_error *err)

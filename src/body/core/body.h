@@ -61,7 +61,8 @@ typedef struct pons__client {
     // stop and reset, as far as they are not answered (requests.c)
     unsigned stops;         // that are owed a `stopped`
     uint64_t stop_seq;      // of the newest of these
-    uint64_t own_stops;     // that this pump has read
+    uint64_t seen_latch;    // the latch's number when nothing more of it was to be read,
+    uint64_t own_stops;     // and so many stops that it has said since
     unsigned latches;       // that are owed a `latched`,
     uint64_t latch_gen;     // once this is on the disk
     bool told_unsaved;      // that it is not
@@ -177,7 +178,7 @@ struct pons_body {
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;
     bool unread;         // a client has said more than one poll takes
-    uint64_t pump_latch; // the number of the latch before the clients were heard
+    uint64_t pump_latch; // the latch's number before the clients were heard last
     bool quit;           // a bye asked for the process's end
     bool sim_failed;     // the simulation cannot go on
 };

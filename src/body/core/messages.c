@@ -132,12 +132,13 @@ void pons__clients_flush(pons_body *b)
 
 static void pump(pons_body *b, pons__client *c)
 {
-    c->own_stops = 0;
     for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone && !c->ended_ns; i++) {
         pons_value *msg = NULL;
         pons_error err = PONS_ERROR_INIT;
         const int rc = pons_link_recv(c->link, &msg, &err);
-        if (rc == 0) {
+        if (rc == 0) { // what it says from now on, it says after all the stops that were heard
+            c->seen_latch = pons__body_latch_number(b);
+            c->own_stops = 0;
             return;
         }
         if (rc < 0 && pons_link_asks_stop(c->link)) {

@@ -55,8 +55,9 @@ void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
     answer_stops(b, c);
 }
 
-// It lifts the latch that was in force before this pump, and what its sender has stopped since. A body that stood
-// still may read it long after its sender has given up, and was told that nothing answered: that lifts nothing.
+// It lifts the latch that was in force when all that its sender had said was read, and what its sender has stopped
+// since. A body that stood still may read it long after its sender has given up, and was told that nothing
+// answered: that lifts nothing.
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
     b->safety = *pons__gate_status(&b->guard);
@@ -77,9 +78,9 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     const uint64_t number = pons__body_latch_number(b);
-    // A reset without a number, and in the same pump another's stop: nobody knows which was said first.
+    // A reset without a number, and meanwhile another's stop: nobody knows which was said first.
     const uint64_t meant =
-        msg->as.reset.number != 0 ? (uint64_t)msg->as.reset.number : b->pump_latch + c->own_stops;
+        msg->as.reset.number != 0 ? (uint64_t)msg->as.reset.number : c->seen_latch + c->own_stops;
     if (meant != number) {
         pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
         return;
