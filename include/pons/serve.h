@@ -170,7 +170,8 @@ int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, p
 // session has heard it; what comes of it comes to on_chat. Any thread but a chat's. PONS_EBUSY: a turn
 // is under way, or another process has the session.
 int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_error *err);
-// To the open question with this plan_id or request_id, {action, reason?, …} as pons_agent_answer.
+// To the open question with this plan_id or request_id, {action, reason?, …} as pons_agent_answer; the reason of a
+// yes is the answer to a question in words.
 int pons_serve_chat_answer(pons_serve *s, const char *session, const char *question,
                            const pons_value *answer, pons_error *err);
 // Takes the session up, so that a turn that was cut short goes on.

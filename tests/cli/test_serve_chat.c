@@ -266,6 +266,44 @@ static void two_approvals_in_one_chat(void **state)
     close_talk(&t);
 }
 
+// A yes may have a note with it, which is none of the words that a question in words wants.
+static void a_yes_with_a_note(void **state)
+{
+    talk t;
+    char id[128];
+    (void)state;
+    open_talk(
+        &t, ASKS,
+        "replies:\n- tool_calls: [{name: plan_create, arguments: {title: T, steps: [one, "
+        "{action: which, tool_call_type: ask_user, parameters: {question: 'Which one?'}}]}}]\n"
+        "- tool_calls: [{name: terminal, arguments: {command: 'rm -rf none'}}]\n"
+        "- content: did one\n- content: all done\n");
+    const int fd = chat(&t, "{\"message\":\"do it\",\"session_id\":\"s4\"}");
+    char *r = hear_event(fd, "plan_approval_request");
+    value_of(r, "plan_id", id);
+    free(r);
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true,\"feedback\":\"fine, go\"", 200,
+        "\"status\":\"ok\"");
+    r = hear_event(fd, "\"type\":\"approval_request\"");
+    value_of(r, "request_id", id);
+    free(r);
+    yes(&t, "/api/approve", "request_id", id, "\"approved\":true,\"feedback\":\"no harm\"", 200,
+        "\"approved\":true");
+    r = hear_event(fd, "\"type\":\"approval_request\"");
+    assert_non_null(strstr(r, "\"type\":\"tool_end\",\"tool\":\"terminal\""));
+    assert_non_null(strstr(r, "Which one?"));
+    value_of(r, "request_id", id);
+    free(r);
+    yes(&t, "/api/approve", "request_id", id, "\"approved\":true,\"feedback\":\"the red one\"", 200,
+        "\"approved\":true");
+    r = serve_hear(fd, NULL);
+    close(fd);
+    static const char *const then[] = {"the red one", "\"type\":\"done\"", NULL};
+    in_order(r, then);
+    free(r);
+    close_talk(&t);
+}
+
 static void an_answer_after_a_kill(void **state)
 {
     talk t;
@@ -487,6 +525,7 @@ int main(void)
         cmocka_unit_test_teardown(a_stop_is_the_robots, bench_teardown),
         cmocka_unit_test_teardown(a_stop_before_there_is_a_body, bench_teardown),
         cmocka_unit_test_teardown(two_approvals_in_one_chat, bench_teardown),
+        cmocka_unit_test_teardown(a_yes_with_a_note, bench_teardown),
         cmocka_unit_test_teardown(an_answer_after_a_kill, bench_teardown),
         cmocka_unit_test_teardown(an_answer_to_a_page_that_is_closed, bench_teardown),
         cmocka_unit_test_teardown(the_configuration, bench_teardown),

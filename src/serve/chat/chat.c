@@ -306,8 +306,8 @@ static pons_value *kept(const pons_value *v)
     return v ? pons_value_ref(v) : NULL;
 }
 
-// A yes with other arguments, steps or another title is an edit; what a yes says is also the answer to
-// a question that wants words.
+// A yes with other arguments, steps or another title is an edit. Whether what a yes says is a note, or the
+// answer to a question in words, the session knows (session.c).
 static pons_value *answer_value(const pons_value *body, bool yes)
 {
     const char *feedback = pons_get_str(body, "feedback", "");
@@ -318,8 +318,7 @@ static pons_value *answer_value(const pons_value *body, bool yes)
                        json_string(edits ? "edit"
                                    : yes ? "approve"
                                          : "reject"),
-                       "reason", *feedback ? json_string(feedback) : NULL, "answer",
-                       yes && *feedback ? json_string(feedback) : NULL, "args",
+                       "reason", *feedback ? json_string(feedback) : NULL, "args",
                        edits ? kept(args) : NULL, "steps", edits ? kept(steps) : NULL, "title",
                        edits ? kept(title) : NULL, NULL);
 }

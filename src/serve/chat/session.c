@@ -143,13 +143,29 @@ static int say(pons__session *s, const char *text, pons__listener *l, pons_error
     return rc;
 }
 
+// Of a question in words a yes with a reason is answered by that; of any other it is a note.
+static pons_value *in_words(const pons_value *question, const pons_value *answer)
+{
+    const pons_value *reason = pons_get(answer, "reason");
+    const bool words = strcmp(pons_get_str(question, "type", ""), "question") == 0 && reason &&
+                       strcmp(pons_get_str(answer, "action", ""), "approve") == 0 &&
+                       !pons_get(answer, "answer");
+    if (!words) {
+        return pons_value_ref(answer);
+    }
+    pons_value *said = json_copy((pons_value *)(uintptr_t)answer);
+    json_object_set_new(said, "answer", pons_value_ref(reason));
+    return said;
+}
+
 static int answer(pons__session *s, const char *question, const pons_value *answer, pons_error *err)
 {
     pons_autovalue open = pons_agent_questions(s->a.agent);
     for (size_t i = 0; i < json_array_size(open); i++) {
         const pons_value *q = json_array_get(open, i);
         if (pons__chat_is(q, question)) {
-            return pons_agent_answer(s->a.agent, pons_get_str(q, "id", ""), answer, err);
+            pons_autovalue said = in_words(q, answer);
+            return pons_agent_answer(s->a.agent, pons_get_str(q, "id", ""), said, err);
         }
     }
     return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "nobody asks %.100s", question);
