@@ -365,11 +365,14 @@ void cli_question_show(const pons_value *question, void (*show)(void *user, cons
                        void *user);
 // What `pons approve THREAD` takes for it.
 const char *cli_question_takes(const pons_value *question);
-// Of a list of open questions: that with this id, or NULL; and bad input that names each of them.
+// Of a list of open questions: that with this id, or NULL; bad input that names each of them; and bad input that
+// none has this id.
 const pons_value *cli_question_named(const pons_value *open, const char *id);
 // Why this can be no answer to it: an edit of no operation, a number of no option, one behind its deadline.
 int cli_question_fits(const pons_value *question, const pons_value *answer, pons_error *err);
 int cli_question_which(const char *thread, const pons_value *open, pons_error *err);
+int cli_question_unknown(const char *thread, const char *id, const pons_value *open,
+                         pons_error *err);
 // cmd_word.c: a brain of this workspace looks into its inboxes.
 void cli_ring(const cli *c);
 

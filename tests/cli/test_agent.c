@@ -210,6 +210,8 @@ static void a_question_is_answered_from_elsewhere(void **state)
     free(text);
     free(err);
     bench_must_fail(&b, "approve agent always", 2, "approval of a call alone");
+    bench_must_fail(&b, "approve agent --id nobody approve", 2,
+                    "agent has no question nobody; `pons approve agent` shows the open one");
     assert_int_equal(bench_run(&b, "approve"), 4); // shows what it waits for
     assert_int_equal(bench_run(&b, "approve agent reject 'too much'"), 0);
     assert_int_equal(bench_run(&b, "approve agent"), 0); // nothing more is asked

@@ -287,6 +287,12 @@ static void a_yes_is_for_one_question(void **state)
     shows(&p, "2 open questions");
     type(&p, "approve --id 01NOSUCHQUESTION\r");
     shows(&p, "no open question 01NOSUCHQUESTION");
+    static const char *const no_id[] = {"reject --id\r", "reject  --id \r", "reject --id=\r",
+                                        "approve --id\r", "approve reject --id\r"};
+    for (size_t i = 0; i < sizeof no_id / sizeof no_id[0]; i++) {
+        type(&p, no_id[i]);
+        shows(&p, "--id needs the ID");
+    }
     assert_int_equal(bench_run_json(&b, "approve t --json", &open), 4);
     assert_int_equal(json_array_size(open), 2);
     snprintf(line, sizeof line, "reject --id %s not there\r",

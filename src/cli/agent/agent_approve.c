@@ -77,8 +77,10 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
         rc = json_array_size(open) > 0 ? CLI_WAITING : PONS_OK;
     } else if (rc >= 0 && json_array_size(open) == 0) {
         rc = cli_bad(err, "approve: %s waits for nobody", thread);
-    } else if (rc >= 0 && (!question || (!id && json_array_size(open) > 1))) {
+    } else if (rc >= 0 && !id && json_array_size(open) > 1) {
         rc = cli_question_which(thread, open, err);
+    } else if (rc >= 0 && !question) {
+        rc = cli_question_unknown(thread, id, open, err);
     } else if (rc >= 0) {
         rc = pons_agent_answer_check(question, answer, err);
         rc = rc < 0 ? rc

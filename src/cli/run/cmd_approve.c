@@ -144,8 +144,7 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
     const size_t n = json_array_size(open);
     return last     ? already(thread, last, err)
            : n == 0 ? cli_bad(err, "approve: %s waits for nobody", thread)
-                    : cli_bad(err, "approve: %s has no question %s; `pons approve %s` shows %s",
-                              thread, id, thread, n > 1 ? "those that are open" : "the open one");
+                    : cli_question_unknown(thread, id, open, err);
 }
 
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,

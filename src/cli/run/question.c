@@ -39,6 +39,13 @@ int cli_question_which(const char *thread, const pons_value *open, pons_error *e
                    json_array_size(open), list);
 }
 
+int cli_question_unknown(const char *thread, const char *id, const pons_value *open,
+                         pons_error *err)
+{
+    return cli_bad(err, "approve: %s has no question %s; `pons approve %s` shows %s", thread, id,
+                   thread, json_array_size(open) > 1 ? "those that are open" : "the open one");
+}
+
 const char *cli_question_takes(const pons_value *question)
 {
     const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");

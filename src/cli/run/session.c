@@ -778,14 +778,22 @@ static bool speak_line(session *s, const char *text)
     return latched;
 }
 
-// "--id ID" at the front of what is left, taken off; NULL: there is none.
-static const char *take_id(char **rest)
+// "--id ID" or "--id=ID" at the front of what is left, taken off; *ret_id stays where there is none. An --id without
+// ID names no question, and is no reason either.
+static int take_id(char **rest, const char **ret_id, pons_error *err)
 {
-    if (!*rest || strncmp(*rest, "--id ", strlen("--id ")) != 0) {
-        return NULL;
+    const size_t n = strlen("--id");
+    *rest += *rest ? strspn(*rest, " ") : 0;
+    if (!*rest || strncmp(*rest, "--id", n) != 0 || !strchr(" =", (*rest)[n])) {
+        return PONS_OK;
     }
-    strtok_r(NULL, " ", rest);
-    return strtok_r(NULL, " ", rest);
+    const char *word = strtok_r(NULL, " ", rest);
+    const char *id = word[n] ? word + n + 1 : strtok_r(NULL, " ", rest);
+    if (!id || !*id) {
+        return cli_bad(err, "--id needs the ID of an open question; `status` shows them");
+    }
+    *ret_id = id;
+    return PONS_OK;
 }
 
 // The question that is answered: of several that are open one must be named, as with `pons approve`. NULL, and that
@@ -816,13 +824,15 @@ static void answer_line(session *s, char *text)
     pons_error err = PONS_ERROR_INIT;
     char *save = NULL;
     char *action = strtok_r(text, " ", &save);
-    const char *id = take_id(&save);
-    if (strcmp(action, "approve") == 0 && save && *save) {
+    const char *id = NULL;
+    int rc = take_id(&save, &id, &err);
+    if (rc >= 0 && strcmp(action, "approve") == 0 && save && *save) {
         action = strtok_r(NULL, " ", &save);
-        id = id ? id : take_id(&save);
+        rc = take_id(&save, &id, &err);
     }
     pons_autovalue answer = NULL;
-    if (cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
+    if (rc < 0 ||
+        cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
         cli_tell(&err);
         return;
     }
