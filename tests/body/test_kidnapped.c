@@ -283,7 +283,8 @@ static void boxes_beside_it(void **state)
     assert_true(unsure <= 1);
 }
 
-// What stands close by hides the most of its room, and what is left of it looks as another does.
+// What stands close by hides the most of its room, and what is left of it looks as another does, better than
+// this one: it stays where it is.
 static void a_corner_that_looks_like_another(void **state)
 {
     (void)state;
@@ -296,11 +297,12 @@ static void a_corner_that_looks_like_another(void **state)
     bench_step(&t, 1.0);
     assert_found();
     put_box(0, 2.2, 1.6, 0.6, 1.1);
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 120; i++) {
         bench_step(&t, 0.1);
         double turned;
-        if (strcmp(trust(), "sure") != 0 || pose_error(&turned) > 0.15) {
-            fail_msg("%s, %.2f m off", trust(), pose_error(&turned));
+        const double off = pose_error(&turned);
+        if (strcmp(trust(), "sure") != 0 || off > 0.15) {
+            fail_msg("%s, %.2f m off", trust(), off);
         }
     }
 }

@@ -70,7 +70,7 @@ static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 static const double SHARES[] = {0.85, 0.70, 0.55};
 enum { N_SHARES = sizeof SHARES / sizeof *SHARES };
 static const double FIT_TO_CORRECT = 0.35, FITS = 0.5, FITS_NEAR = 0.85, FITS_ASIDE = 0.88,
-                    BETTER = 0.15, STANDS = 0.5, RIVAL = 0.10, RIVAL_COARSE = 0.15;
+                    BETTER = 0.15, ALL = 0.97, STANDS = 0.5, RIVAL = 0.10, RIVAL_COARSE = 0.15;
 static const double SAME_M = 0.3, SAME_RAD = 0.2;
 static const double BESIDE_M = 1.0, BESIDE_RAD = 0.6; // an error that has grown, not another place
 static const int64_t AGAIN_NS = 3 * PONS_NS_PER_S;
@@ -498,16 +498,17 @@ static void say_where(pons__localizer *l, const match_result *f, int n)
     }
 }
 
-// How much of the kept scan the believed pose explains; < 0: the scan contradicts it.
-static double stands(const pons__localizer *l, pons_pose2 here)
+// Whether the kept scan bears out the pose that is believed: half of it ends on the walls around there, and
+// next to nothing goes through one. The rest ends on what has come to stand there.
+static bool stands(const pons__localizer *l, pons_pose2 here)
 {
     const pons__agreement a = pons__agreement_of(l->grid, here, l->from, l->kx, l->ky, l->n_kept);
-    return a.contradicts ? -1.0 : a.fit;
+    return a.fit >= STANDS && a.hits >= ALL * (a.hits + a.through);
 }
 
 // One place that fits, by so much better than any other, is where the robot is. What stands close by makes
-// one room look like another: the pose that is believed is given up for none while the half of a scan still
-// ends on its walls, and it is a place that fits as long as chance does not explain those that do.
+// one room look like another: a pose that is borne out is given up for none that does not explain all
+// of the scan, and is one of several beside one that does.
 static void end_pass(pons__localizer *l)
 {
     match_result *f = l->fits;
@@ -530,8 +531,8 @@ static void end_pass(pons__localizer *l)
     l->search = NULL;
     const pons_pose2 here = pons_pose_compose(l->map_from_odom, l->searched_at);
     const bool beside = n > 0 && is_within(f->pose, here, BESIDE_M, BESIDE_RAD);
-    const double fit = n > 0 && !beside ? stands(l, here) : 0.0;
-    if (l->aside && (n == 0 || fit >= STANDS)) {
+    const bool borne = n == 1 && !beside && stands(l, here);
+    if (l->aside && (n == 0 || (borne && f->share < ALL))) {
         l->looked = true; // nowhere better: it is as it was
         return;
     }
@@ -540,7 +541,7 @@ static void end_pass(pons__localizer *l)
         snprintf(l->watch.why, sizeof l->watch.why, "(%.1f, %.1f) fits better than (%.1f, %.1f)",
                  f[0].pose.x, f[0].pose.y, here.x, here.y);
     }
-    if (n == 1 && fit >= FIT_TO_CORRECT) {
+    if (borne) {
         f[n++].pose = here;
     }
     say_where(l, f, n);
