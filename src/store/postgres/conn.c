@@ -88,7 +88,7 @@ static PGconn *connect_to(const char *url)
 
 int pons__pg_open(pg *s, pg_conn *c, pons_error *err)
 {
-    *c = (pg_conn){.c = connect_to(s->url), .answer_ms = s->answer_ms};
+    *c = (pg_conn){.c = connect_to(s->url), .answer_ms = s->answer_ms, .away = &s->away};
     if (PQstatus(c->c) == CONNECTION_OK && PQsetnonblocking(c->c, 1) == 0) {
         atomic_store(&s->away, false);
         PQsetNoticeProcessor(c->c, quiet, NULL);
@@ -320,6 +320,9 @@ int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err)
         strncpy(why, said ? said : c->c ? PQerrorMessage(c->c) : "not connected", sizeof why - 1);
         why[sizeof why - 1] = '\0';
         first_line(why);
+        if (c->away) { // whoever is told of this asks whether it is for now
+            atomic_store(c->away, true);
+        }
         if (c->late) {
             snprintf(why, sizeof why, "it did not answer for %lld ms", (long long)c->answer_ms);
         }

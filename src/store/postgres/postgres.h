@@ -235,6 +235,7 @@ typedef struct pg_conn { // one thread at a time
     PGconn *c;           // NULL: not open; never blocks in a send
     int64_t answer_ms;   // without a byte from the server: it is as good as dead; 0: for ever
     bool late;           // which has come to pass
+    atomic_bool *away;   // the store's: it is told when this is lost
     bool prepared[PG_COUNT];
     struct pg_conn *next; // in the list of idle ones
 } pg_conn;
