@@ -44,8 +44,8 @@ void bench_close(bench *b);
 int bench_teardown(void **state);
 
 struct CMUnitTest;
-// Runs tests that mostly wait for a robot at the same time, each in a process of its own; shows
-// what they said one after the other. For main: how many failed.
+// Runs tests that mostly wait for a robot, a few at the same time, each in a process of its own;
+// shows what they said one after the other. For main: how many failed.
 int bench_together(const char *group, const struct CMUnitTest *tests, size_t n);
 
 // Words are split at spaces; a word in '…' keeps them. "pons" and --workspace are added in front.
