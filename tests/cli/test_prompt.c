@@ -286,7 +286,7 @@ static void a_yes_is_for_one_question(void **state)
     type(&p, "approve\r");
     shows(&p, "2 open questions");
     type(&p, "approve --id 01NOSUCHQUESTION\r");
-    shows(&p, "no open question 01NOSUCHQUESTION");
+    shows(&p, "has no question 01NOSUCHQUESTION");
     static const char *const no_id[] = {"reject --id\r", "reject  --id \r", "reject --id=\r",
                                         "approve --id\r", "approve reject --id\r"};
     for (size_t i = 0; i < sizeof no_id / sizeof no_id[0]; i++) {

@@ -141,10 +141,7 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
         return answer_question(c, store, thread, question, answer, err);
     }
     pons_autovalue last = last_answer(store, thread, id);
-    const size_t n = json_array_size(open);
-    return last     ? already(thread, last, err)
-           : n == 0 ? cli_bad(err, "approve: %s waits for nobody", thread)
-                    : cli_question_unknown(thread, id, open, err);
+    return last ? already(thread, last, err) : cli_question_unknown(thread, id, open, err);
 }
 
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,

@@ -42,8 +42,12 @@ int cli_question_which(const char *thread, const pons_value *open, pons_error *e
 int cli_question_unknown(const char *thread, const char *id, const pons_value *open,
                          pons_error *err)
 {
+    const size_t n = json_array_size(open);
+    if (n == 0) {
+        return cli_bad(err, "approve: %s waits for nobody", thread);
+    }
     return cli_bad(err, "approve: %s has no question %s; `pons approve %s` shows %s", thread, id,
-                   thread, json_array_size(open) > 1 ? "those that are open" : "the open one");
+                   thread, n > 1 ? "those that are open" : "the open one");
 }
 
 const char *cli_question_takes(const pons_value *question)

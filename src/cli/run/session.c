@@ -805,12 +805,12 @@ static pons_value *question_meant(session *s, const char *id)
     const pons_value *open = pons_get(status, "approvals"),
                      *one = id ? cli_question_named(open, id) : json_array_get(open, 0);
     if (id && !one) {
-        cli_display_note(s->display, "there is no open question %s", id);
-        return NULL;
-    }
-    if (!id && json_array_size(open) > 1) {
-        char line[1024];
+        cli_question_unknown(s->o->thread, id, open, &err);
+    } else if (!id && json_array_size(open) > 1) {
         cli_question_which(s->o->thread, open, &err);
+    }
+    if (err.status < 0) {
+        char line[1024];
         cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
         return NULL;
     }
