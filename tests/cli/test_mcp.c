@@ -37,7 +37,7 @@ static void client_open(client *c, const bench *b, const char *more)
              "{\"workspace\":\"%s\",\"timeout_s\":%d,\"start_s\":%d,\"servers\":{\"p\":{"
              "\"command\":\"%s\","
              "\"args\":[\"mcp\",\"serve\",\"--workspace\",\"%s\"%s],\"env\":{\"PONS_SHARE\":\"%s\","
-             "\"ASAN_OPTIONS\":\"detect_leaks=1\"}}}}",
+             "\"ASAN_OPTIONS\":\"detect_leaks=1:intercept_tls_get_addr=0\"}}}}",
              b->dir, BENCH_LIMIT_S, BENCH_LIMIT_S, PONS_BINARY_DIR "/pons", b->workspace, more,
              PONS_SOURCE_DIR);
     pons_autovalue config = NULL;
