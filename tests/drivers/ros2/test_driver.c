@@ -15,7 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#define LOST_NS (60 * PONS_NS_PER_S) // host time after which a message counts as lost
+#define LOST_NS   (60 * PONS_NS_PER_S) // host time after which a message counts as lost
+#define FLOAT_PCT 1e-5 // more than a float loses of a share of 1; a step takes ten times as much
 
 static const pons_robot_ops *ros2; // from the module
 static char process[32];           // a namespace
@@ -148,7 +149,7 @@ static void wait_for_senses(both *b)
         const bool scanned = b->robot.scanned_ns < 0 ||
                              (ros2->scan(b->driver, &scan) && scan.stamp_ns == b->robot.scanned_ns);
         if (scanned && has.stamp_ns == is.stamp_ns && ros2->time_ns(b->driver) == is.stamp_ns &&
-            fabs(has.battery_pct - is.battery_pct) < 1e-4 && has.battery == is.battery) {
+            fabs(has.battery_pct - is.battery_pct) < FLOAT_PCT && has.battery == is.battery) {
             return;
         }
     }
@@ -187,7 +188,8 @@ static void both_set_battery(void *self, double pct)
     const int64_t since = host_now();
     pons_robot_kinematic.set_battery(b->robot.sim, pct);
     peer_say_battery(&b->robot);
-    for (ros2->read(b->driver, &s); fabs(s.battery_pct - pct) > 1e-4; ros2->read(b->driver, &s)) {
+    for (ros2->read(b->driver, &s); fabs(s.battery_pct - pct) > FLOAT_PCT;
+         ros2->read(b->driver, &s)) {
         pause_a_little(since, "a battery state");
     }
     pthread_mutex_unlock(&b->mtx);
