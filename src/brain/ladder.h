@@ -12,6 +12,8 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source);
 void pons__ladder_refused(pons__react *r,
                           const char *why);         // R4: what was decided is not let through
+// The model is lost, and nobody else understands the task: a person is asked, with these words.
+void pons__ladder_lost(pons__react *r, const char *why);
 bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
 void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer); // R5
 // R6, R7: a goal has ended.

@@ -205,6 +205,65 @@ static void tokens_are_shown_as_they_come(void **state)
     bench_close(&b);
 }
 
+// Who alone understands the task has worked on it and is gone: a person says whether to wait for it. A yes
+// asks it again at once, though it is lost again; a no is the end.
+static void a_task_that_only_the_lost_model_understands(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'to the plants'," GO "}},"
+              "{'error':{'status':503,'message':'overloaded'}},"
+              "{'error':{'status':503,'message':'still so'}},"
+              "{'decision':{'type':'CONTINUE','reason':'and on'," GO "}},"
+              "{'repeat':true,'error':{'status':503,'message':'gone'}}]");
+    b.base_ms = 200;
+    bench_goal_text(&b, "water the plants");
+    static const char *const why[] = {"overloaded", "still so", "gone"};
+    for (int i = 0; i < 3; i++) {
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        assert_true(says(asked, "question", why[i]));
+        assert_true(says(asked, "question", "shall I go on?"));
+        const int starts = b.llm_starts;
+        bench_run(&b, 60.0); // nobody answers: nobody is asked, and nothing ends
+        assert_int_equal(b.llm_starts, starts);
+        assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+        bench_post(&b, "answer", i < 2 ? "{'action':'approve'}" : "{'action':'reject'}");
+    }
+    bench_await(&b, "task.done", "status", "aborted", SOON);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+    bench_close(&b);
+}
+
+// The rules do what the model has made of the task; that it is done is not what the person said.
+static void the_models_goals_are_done_and_it_is_lost(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'REPLAN','reason':'to the plants','plan_patch':{'goals':"
+              "[{'intent':'go_to','zone':'kitchen'}]}," GO "}},"
+              "{'repeat':true,'error':{'status':503,'message':'overloaded'}}]");
+    b.base_ms = 200;
+    bench_goal_text(&b, "water the plants");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 30.0);
+    assert_true(says(asked, "question", "overloaded"));
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_post(&b, "answer", "{'action':'reject'}");
+    bench_await(&b, "task.done", "status", "aborted", SOON);
+    bench_close(&b);
+}
+
+// A model that never said a word leaves nothing to go on with.
+static void a_model_that_was_never_there(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'repeat':true,'error':{'status':503,'message':'overloaded'}}]");
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "task.done", "status", "aborted", SOON);
+    assert_int_equal(b.llm_starts, 1);
+    bench_close(&b);
+}
+
 // A task that the rules do not understand either: nobody but a person is left.
 static void twenty_idle_decisions_ask_a_person(void **state)
 {
@@ -526,6 +585,9 @@ int main(void)
         cmocka_unit_test(a_lost_model_is_tried_again_later),
         cmocka_unit_test(a_lost_model_is_tried_again_by_a_clock_that_went_back),
         cmocka_unit_test(tokens_are_shown_as_they_come),
+        cmocka_unit_test(a_task_that_only_the_lost_model_understands),
+        cmocka_unit_test(the_models_goals_are_done_and_it_is_lost),
+        cmocka_unit_test(a_model_that_was_never_there),
         cmocka_unit_test(twenty_idle_decisions_ask_a_person),
         cmocka_unit_test(the_rules_take_over_from_a_foolish_model),
         cmocka_unit_test(a_model_may_abort_and_speak),

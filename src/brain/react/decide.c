@@ -39,6 +39,7 @@ typedef struct verdict {      // what R2 comes to
 
 static int decide(pons__turn *t, verdict *v, pons_error *err);
 static pons__decision *kernel_decision(const pons__turn *t);
+static bool only_the_model_can(const pons__turn *t, const verdict *v);
 static bool wants_model(pons__turn *t, verdict *v);
 static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err);
 static int model_decision(pons__turn *t, verdict *v, pons_error *err);
@@ -116,6 +117,17 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
             r->model_retry_ms = pons_cx_wall_ms(t->cx) + (int64_t)(t->b->rules.model_retry_s * 1e3);
         }
     }
+    if (only_the_model_can(t, v)) {
+        pons__ladder_lost(r, json_string_value(v->fallback));
+        pons__json(&v->fallback, NULL);
+        v->decision = pons__ladder_decide(t->b, r, t->skills);
+        v->source = PONS_SOURCE_LADDER;
+        return PONS_OK;
+    }
+    if (v->fallback) {
+        pons__json(&v->fallback,
+                   json_sprintf("%s: the rules decide", json_string_value(v->fallback)));
+    }
     return rules_decision(t, v, err);
 }
 
@@ -168,17 +180,40 @@ static pons__decision *kernel_decision(const pons__turn *t)
 
 // ---- the model ----------------------------------------------------------------------------------
 
+// Whether the rules can go on: a person's goal that they understand, or what a model has made of another one as
+// long as it lasts. That all of the model's is done is no end of what the person said.
+static bool rules_understand(const pons__react *r)
+{
+    for (size_t i = 0; r->task && i < r->task->goals.n; i++) {
+        const pons__goal *goal = r->task->goals.at[i];
+        if (!goal->added || !goal->done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Nobody can carry on a task that only the model understands, once the model that has worked on it is lost. A
+// model that was never heard in it leaves nothing to carry on.
+static bool only_the_model_can(const pons__turn *t, const verdict *v)
+{
+    const pons__react *r = t->react;
+    return v->fallback && r->task && r->task->ladder && !rules_understand(r) && r->task->spent &&
+           r->task->spent->calls > v->calls;
+}
+
 // Whether a model is asked; where there is one and it is not, *v may say why.
 static bool wants_model(pons__turn *t, verdict *v)
 {
     const pons__react *r = t->react;
     const int64_t rest_ms = r->model_retry_ms - pons_cx_wall_ms(t->cx);
     if (r->model_tries == 0 || // further away than it ever was: the wall clock went back
-        (rest_ms > 0 && (double)rest_ms <= t->b->rules.model_retry_s * 1e3)) {
+        (rest_ms > 0 && (double)rest_ms <= t->b->rules.model_retry_s * 1e3 &&
+         rules_understand(r))) {
         return false;
     }
-    if (pons__ladder_takes_over(r)) {
-        v->fallback = json_string("the model's decisions led nowhere: the rules decide");
+    if (pons__ladder_takes_over(r) && rules_understand(r)) {
+        v->fallback = json_string("the model's decisions led nowhere");
         return false;
     }
     return true;
@@ -243,7 +278,7 @@ static turned take_answer(const pons__turn *t, verdict *v, const pons__model_ans
 {
     pay(t, v, answer);
     if (answer->error) {
-        v->fallback = json_sprintf("the model is lost (%s): the rules decide", answer->error);
+        v->fallback = json_sprintf("the model is lost (%s)", answer->error);
         return TURNED_DONE;
     }
     if (!answer->cut && !answer->detached && is_decision(t, v, answer, why)) {
@@ -293,9 +328,9 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
     v->fallback =
         cuts == CUTS_MAX
             ? json_sprintf("the model was asked %d times, and each time the brain ended before it "
-                           "had answered: the rules decide",
+                           "had answered",
                            CUTS_MAX)
-            : json_sprintf("the model answered badly %lld times (%s): the rules decide",
+            : json_sprintf("the model answered badly %lld times (%s)",
                            (long long)t->react->model_tries, why.message);
     return PONS_OK;
 }
@@ -319,7 +354,7 @@ static void spare_task(const pons__task *task, pons__decision *d)
 static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
 {
     const pons__react *r = t->react;
-    if (!r->task || r->task->goals.n == 0) {
+    if (!rules_understand(r)) {
         v->decision = pons__record_new(&pons__decision_record);
         v->decision->type = PONS_ABORT;
         pons__set_text(&v->decision->reason,

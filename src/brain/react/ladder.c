@@ -59,6 +59,7 @@
 #define STOPPED      9902 // a protective stop ended the goal: no failure of the way
 #define SAME_PLACE_M 0.5  // two motions that end so near to each other have led to one place
 #define REFUSED_MAX  200  // bytes of what R4 said that a person is told
+#define LOST_MAX     200  // and of why the model is lost
 #define BEEN_MAX     32   // places that are remembered; who goes to more has been everywhere
 
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
@@ -164,6 +165,13 @@ bool pons__ladder_takes_over(const pons__react *r)
 {
     const pons__ladder *l = pons__ladder_of(r);
     return l && l->rules_decide;
+}
+
+void pons__ladder_lost(pons__react *r, const char *why)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    pons__ladder_ask(l);
+    pons__set_textf(&l->why, "%.*s", LOST_MAX, why);
 }
 
 // One more end without progress.
