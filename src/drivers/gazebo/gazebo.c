@@ -25,8 +25,8 @@
 //
 // What Gazebo has not is done here: an empty battery does not drive, the charger's contacts are where
 // the world's charger is, and a touched bumper lets nothing pass that presses on.
-#include "drivers/gate.h"
 #include "drivers/gazebo/robot.h"
+#include "drivers/outlet.h"
 #include "drivers/twist_word.h"
 #include "pons/clock.h"
 #include "pons/log.h"
@@ -83,7 +83,7 @@ static void robot_write_velocity(void *self, pons_twist2 cmd)
     robot *r = self;
     const uint64_t was = atomic_load_explicit(&r->sim.cmd, memory_order_relaxed);
     pons__sim_write_velocity(self, cmd);
-    pons__gate_wrote(&r->gate, atomic_load_explicit(&r->sim.cmd, memory_order_relaxed) != was);
+    pons__outlet_wrote(&r->outlet, atomic_load_explicit(&r->sim.cmd, memory_order_relaxed) != was);
 }
 
 static int robot_charge(void *self, bool on, pons_error *err)
@@ -277,7 +277,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     pthread_mutex_init(&r->mtx, NULL);
     pthread_cond_init(&r->moved, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    pons__gate_init(&r->gate);
+    pons__outlet_init(&r->outlet);
     sem_init(&r->asked, 0, 0);
     int rc = pons__sim_init(&r->sim, MODULE, world, config, err);
     rc = rc < 0 ? rc
@@ -365,7 +365,7 @@ static void robot_close(void *self)
         return;
     }
     atomic_store(&r->quit, true);
-    pons__gate_wake(&r->gate);
+    pons__outlet_wake(&r->outlet);
     sem_post(&r->asked);
     if (r->writes) {
         pthread_join(r->writer, NULL);
@@ -379,7 +379,7 @@ static void robot_close(void *self)
     pons__sim_fini(&r->sim);
     pthread_cond_destroy(&r->moved);
     pthread_mutex_destroy(&r->mtx);
-    pons__gate_fini(&r->gate);
+    pons__outlet_fini(&r->outlet);
     sem_destroy(&r->asked);
     free(r);
 }
@@ -396,8 +396,8 @@ static void *run_writer(void *arg)
 {
     robot *r = arg;
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        pons__gate_wait(&r->gate);
-        drop(&r->gate.written);
+        pons__outlet_wait(&r->outlet);
+        drop(&r->outlet.written);
         publish(r);
         nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
     }
@@ -408,7 +408,7 @@ static void publish(robot *r)
 {
     const int64_t now = pons__host_now();
     // Where pons makes time go, nothing moves without it.
-    const bool silent = !r->c.steps && pons__gate_silent(&r->gate);
+    const bool silent = !r->c.steps && pons__outlet_silent(&r->outlet);
     pons_robot_state state;
     pons__sim_read(r, &state);
     pons_twist2 cmd = pons__unpack_twist(atomic_load(&r->sim.cmd));

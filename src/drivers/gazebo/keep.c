@@ -1,8 +1,8 @@
 // keep.c - see keep.h.
 #include "drivers/gazebo/keep.h"
 
-#include "drivers/gate.h"
 #include "drivers/gazebo/keeper.h"
+#include "drivers/outlet.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,10 +3,10 @@
 #ifndef PONS_DRIVERS_GAZEBO_ROBOT_H
 #define PONS_DRIVERS_GAZEBO_ROBOT_H
 
-#include "drivers/gate.h"
 #include "drivers/gazebo/config.h"
 #include "drivers/gazebo/keep.h"
 #include "drivers/gazebo/wire.h"
+#include "drivers/outlet.h"
 #include "drivers/sim/sim.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ typedef struct robot {
     pthread_t writer, courier;
     bool writes, carries;
     _Atomic bool quit;
-    pons__gate gate;
+    pons__outlet outlet;
     sem_t asked; // the courier has something to do
     heard heard[SENSES];
     _Atomic bool paused, listened, stalled;

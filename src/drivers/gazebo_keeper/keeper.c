@@ -14,8 +14,8 @@
 // way; not for longer, for the next body's word counts then. Signals that end a session do not end it.
 #include "drivers/gazebo/keeper.h"
 
-#include "drivers/gate.h"
 #include "drivers/gazebo/wire.h"
+#include "drivers/outlet.h"
 
 #include <errno.h>
 #include <poll.h>

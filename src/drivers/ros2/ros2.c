@@ -25,7 +25,7 @@
 // known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
 
-#include "drivers/gate.h"
+#include "drivers/outlet.h"
 #include "drivers/ros2/config.h"
 #include "drivers/ros2/errand.h"
 #include "drivers/ros2/node.h"
@@ -64,7 +64,7 @@ typedef struct robot {
     pthread_t reader, writer;
     bool reads, writes;
     _Atomic bool quit;
-    pons__gate gate;
+    pons__outlet outlet;
     _Atomic uint64_t cmd;                // two floats: v, w
     _Atomic uint64_t want;               // the same, of cmd_vel_in
     _Atomic int64_t want_ns, alive_ns;   // host times: of that, of the reader's last round
@@ -118,7 +118,8 @@ static void robot_write_velocity(void *self, pons_twist2 cmd)
     robot *r = self;
     const bool number = isfinite(cmd.v) && isfinite(cmd.w); // else it is no velocity
     const uint64_t now = number ? pons__pack_twist(cmd) : 0;
-    pons__gate_wrote(&r->gate, atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now);
+    pons__outlet_wrote(&r->outlet,
+                       atomic_exchange_explicit(&r->cmd, now, memory_order_release) != now);
 }
 
 static int robot_charge(void *self, bool on, pons_error *err)
@@ -220,7 +221,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
     if (!r) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
-    pons__gate_init(&r->gate);
+    pons__outlet_init(&r->outlet);
     pthread_mutex_init(&r->told_mtx, NULL);
     pons__sim_params p; // of the robot that the world describes
     int rc = pons__sim_params_init(&p, MODULE, world, config, err);
@@ -302,7 +303,7 @@ static void robot_close(void *self)
         return;
     }
     atomic_store(&r->quit, true);
-    pons__gate_wake(&r->gate);
+    pons__outlet_wake(&r->outlet);
     if (r->reads) {
         pthread_join(r->reader, NULL);
     }
@@ -319,7 +320,7 @@ static void robot_close(void *self)
     ros2_node_close(&r->node);
     pons__seqlock_fini(&r->lacks);
     pthread_mutex_destroy(&r->told_mtx);
-    pons__gate_fini(&r->gate);
+    pons__outlet_fini(&r->outlet);
     ros2_walls_destroy(r->walls);
     ros2_config_fini(&r->c);
     pons_value_unref(r->world);
@@ -334,8 +335,8 @@ static void *run_writer(void *arg)
     const struct sched_param priority = {.sched_priority = WRITER_PRIORITY};
     pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
     while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        pons__gate_wait(&r->gate);
-        const bool silent = pons__gate_silent(&r->gate);
+        pons__outlet_wait(&r->outlet);
+        const bool silent = pons__outlet_silent(&r->outlet);
         publish(r, silent ? (pons_twist2){0} : pons__unpack_twist(atomic_load(&r->cmd)));
     }
     return NULL;
