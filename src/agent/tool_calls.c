@@ -47,7 +47,8 @@ static bool judged(pons__role *role, const pons__tool *t, const pons_value *args
 static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
                    pons_error *err);
 static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_args,
-               pons_value **ret_result, pons_error *err);
+               const pons_value **ret_note, pons_value **ret_result, pons_error *err);
+static void put_before(pons_value **result, const char *text);
 static int run_read(pons__role *role, pons_cx *cx, const pons_value *call, const pons_value *args,
                     pons_value **ret_result, pons_error *err);
 static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pons_value *args,
@@ -434,8 +435,9 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
         return PONS_OK;
     }
     pons_autovalue args = pons_value_ref(pons_get(call, "arguments"));
+    const pons_value *note = NULL;
     if (pons_get_bool(call, "ask", false)) {
-        const int rc = ask(role, cx, call, &args, ret_result, err);
+        const int rc = ask(role, cx, call, &args, &note, ret_result, err);
         if (rc < 0 || *ret_result) {
             return rc;
         }
@@ -443,16 +445,26 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
     const int rc = pons_get_bool(call, "read_only", false)
                        ? run_read(role, cx, call, args, ret_result, err)
                        : run_effect(role, cx, call, args, ret_result, err);
-    if (rc >= 0 && args != pons_get(call, "arguments")) {
-        pons_value *told =
-            pons__agent_put_in(*ret_result, "output",
-                               json_sprintf("(A person changed the arguments before it ran.)\n%s",
-                                            pons_get_str(*ret_result, "output", "")));
-        json_object_set_new(told, "edited", pons_value_ref(args));
-        pons_value_unref(*ret_result);
-        *ret_result = told;
+    if (rc >= 0 && note) {
+        pons_autovalue line =
+            json_sprintf("(The person who allowed it said: %s)\n", json_string_value(note));
+        put_before(ret_result, json_string_value(line));
     }
+    if (rc >= 0 && args != pons_get(call, "arguments")) {
+        put_before(ret_result, "(A person changed the arguments before it ran.)\n");
+        json_object_set_new(*ret_result, "edited", pons_value_ref(args));
+    }
+    pons_value_unref(note);
     return rc;
+}
+
+// *result, which may be shared, becomes one of its own with this text before its output.
+static void put_before(pons_value **result, const char *text)
+{
+    pons_value *told = pons__agent_put_in(
+        *result, "output", json_sprintf("%s%s", text, pons_get_str(*result, "output", "")));
+    pons_value_unref(*result);
+    *result = told;
 }
 
 static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_error *err)
@@ -472,9 +484,10 @@ static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_e
     return PONS_OK;
 }
 
-// Asks a person. *ret_result is set when nothing is to be run any more; *ret_args may be edited.
+// Asks a person. *ret_result is set when nothing is to be run any more; *ret_args may be edited. *ret_note (new): what
+// the person said beside a yes; NULL: nothing.
 static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_args,
-               pons_value **ret_result, pons_error *err)
+               const pons_value **ret_note, pons_value **ret_result, pons_error *err)
 {
     const char *kind = pons_get_str(call, "kind", NULL);
     const double limit_s =
@@ -503,7 +516,9 @@ static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value
     } else if (strcmp(action, "approve") == 0 || strcmp(action, "edit") == 0) {
         const pons_value *edited = pons_get(answer, "args");
         if (kind) {
-            *ret_result = pons_object("ok", json_true(), "output", json_string("confirmed"), NULL);
+            *ret_result =
+                pons_object("ok", json_true(), "output",
+                            json_sprintf("confirmed%s%s", *reason ? ": " : "", reason), NULL);
         } else if (strcmp(action, "edit") == 0 && !json_is_object(edited)) {
             *ret_result = failed("error: as edited by a person, the arguments are no object");
         } else if (strcmp(action, "edit") == 0) {
@@ -522,6 +537,7 @@ static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value
             pons_value_unref(*ret_args);
             *ret_args = pons_value_ref(edited);
         }
+        *ret_note = *reason && !*ret_result ? pons_value_ref(pons_get(answer, "reason")) : NULL;
     } else {
         *ret_result = failed(PONS__REFUSED_BY_PERSON "%s%s", *reason ? ": " : "", reason);
     }

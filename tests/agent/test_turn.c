@@ -136,10 +136,17 @@ static void people_are_asked_about_what_is_dangerous(void **state)
         const char *call, *answer, *result, *ran_with;
     } rows[] = {
         {"{name: erase, arguments: {what: disk}}", "{'action':'approve'}", "erase disk", "disk"},
+        {"{name: erase, arguments: {what: disk}}",
+         "{'action':'approve','reason':'but only this once'}",
+         "said: but only this once)\nerase disk", "disk"},
         {"{name: erase, arguments: {what: disk}}", "{'action':'reject','reason':'not mine'}",
          "a person refused this call: not mine", NULL},
         {"{name: erase, arguments: {what: disk}}", "{'action':'edit','args':{'what':'cache'}}",
          "erase cache", "cache"},
+        {"{name: erase, arguments: {what: disk}}",
+         "{'action':'edit','args':{'what':'cache'},'reason':'the disk is full'}",
+         "arguments before it ran.)\n(The person who allowed it said: the disk is full)\nerase",
+         "cache"},
         {"{name: erase, arguments: {what: disk}}", "{'action':'edit','args':{'what':7}}",
          "as edited by a person", NULL},
         {"{name: write, arguments: {text: rm -rf /}}", "{'action':'reject'}",
