@@ -374,6 +374,27 @@ static void a_reset_lifts_the_stop_that_it_names(void **state)
     assert_false(latched());
 }
 
+// Before any stop there is a number, too: a reset of one who has seen no stop lifts none.
+static void a_reset_of_no_stop_lifts_none(void **state)
+{
+    (void)state;
+    bench_step(&t, 0.2);
+    assert_false(latched());
+    const int64_t none = pons_get_int(pons_get(t.telemetry, "stop"), "number", -1);
+    assert_true(none > 0);
+    bench_send(&t, word("stop"));
+    bench_step(&t, 0.2);
+    pons_link *late = bench_join(&t); // it has the stop at hand, and means what it saw before
+    bench_step(&t, 0.2);
+    assert_int_equal(
+        pons_link_send(late, json_pack("{s:s, s:I}", "type", "reset", "number", (json_int_t)none),
+                       NULL),
+        PONS_OK);
+    bench_step(&t, 0.2);
+    assert_true(latched());
+    pons_link_close(late);
+}
+
 // Which of two clients spoke first the body does not know where it hears both at once: the stop wins, and the
 // reset is said again.
 static void a_reset_that_is_heard_with_anothers_stop_lifts_nothing(void **state)
@@ -893,6 +914,7 @@ int main(void)
         WITH_CONTROLLER(a_stop_in_a_line_that_cannot_be_read_stops),
         WITH_CONTROLLER(a_bad_line_that_is_no_stop_stops_nothing),
         WITH_CONTROLLER(a_reset_lifts_the_stop_that_it_names),
+        WITH_CONTROLLER(a_reset_of_no_stop_lifts_none),
         WITH_CONTROLLER(a_reset_that_is_heard_with_anothers_stop_lifts_nothing),
         WITH_CONTROLLER(a_reset_that_waits_lifts_no_stop_that_came_meanwhile),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),

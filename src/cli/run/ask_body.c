@@ -58,8 +58,11 @@ int cli_reset_body(cli *c, pons_error *err)
     pons_autovalue hello = NULL;
     pons_autovalue telemetry = NULL;
     cli_observe(c, LOOK_TIMEOUT_MS, &hello, &telemetry);
-    const pons_message reset = {
-        .type = PONS_MESSAGE_RESET,
-        .as.reset = {.number = pons_get_int(pons_get(telemetry, "stop"), "number", 0)}};
+    const int64_t number = pons_get_int(pons_get(telemetry, "stop"), "number", 0);
+    if (number == 0 && hello) {
+        return pons_error_set(err, PONS_EBUSY, "body",
+                              "it does not say which stop is in force: nothing was lifted");
+    }
+    const pons_message reset = {.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}};
     return cli_ask_body(c, &reset, err);
 }
