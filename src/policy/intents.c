@@ -54,7 +54,7 @@ void pons__intents_destroy(pons__intents *r)
     }
     pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
                           &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,    &r->moments};
+                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -260,6 +260,7 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
 static int controls_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
     static const char *const stop_keys[] = {"words", "anywhere", NULL};
+    static const char *const yes_keys[] = {"words", "beside", NULL};
     static const char *const keys[] = {"words", NULL};
     static const char *const names[] = {"stop",     "cancel", "pause", "reset",
                                         "continue", "no",     "yes",   NULL};
@@ -270,10 +271,18 @@ static int controls_load(pons__intents *r, const pons_value *doc, pons_error *er
         snprintf(path, sizeof path, "/control/%s", control_words[i]);
         snprintf(words_path, sizeof words_path, "%s/words", path);
         const pons_value *entry = pons_get(control, control_words[i]);
-        rc = known_keys(entry, path, i == CONTROL_STOP ? stop_keys : keys, err);
+        rc = known_keys(entry, path,
+                        i == CONTROL_STOP  ? stop_keys
+                        : i == CONTROL_YES ? yes_keys
+                                           : keys,
+                        err);
         if (rc == PONS_OK) {
             rc = words_load(&r->control[i], entry, "words", words_path, err);
         }
+    }
+    const pons_value *yes = pons_get(control, "yes");
+    if (rc == PONS_OK && pons_get(yes, "beside")) { // without: a yes stands alone
+        rc = words_load(&r->beside_yes, yes, "beside", "/control/yes/beside", err);
     }
     return rc != PONS_OK ? rc
                          : words_load(&r->anywhere, pons_get(control, "stop"), "anywhere",

@@ -509,6 +509,31 @@ static pons__control wish_control(const session *s, span w)
     return CONTROL_NONE;
 }
 
+// A yes is said outright: nothing but words of yes and what leaves one what it is. "Ok?", 行吗, "can you do it" and
+// "yes, afterwards" are none.
+static bool outright(const session *s)
+{
+    bool yes = false;
+    if (!s->text || strchr(s->text, '?') || strstr(s->text, "？")) {
+        return false;
+    }
+    for (size_t pos = skip_punctuation(s, 0, s->f.n); pos < s->f.n;) {
+        const pons__words *const lists[] = {&s->r->control[CONTROL_YES], &s->r->beside_yes,
+                                            &s->r->urgent, &s->r->urgent_alone};
+        size_t after = 0;
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+            const size_t end = pons__word_at(lists[i], s->f.s, pos, s->f.n, NULL);
+            yes = yes || (i == 0 && end);
+            after = end > after ? end : after;
+        }
+        if (after == 0) {
+            return false;
+        }
+        pos = skip_punctuation(s, after, s->f.n);
+    }
+    return yes;
+}
+
 // Of several, the one that goes first in pons__control.
 static void keep_control(session *s, pons__control c)
 {
@@ -527,6 +552,11 @@ pons__control pons__policy_control(const pons__intents *r, const char *text)
         span w = {.lo = pos};
         next_cut(&s, pos, &w.hi, &pos);
         keep_control(&s, wish_control(&s, w));
+    }
+    if (outright(&s)) {
+        s.control = CONTROL_YES;
+    } else if (s.control == CONTROL_YES) {
+        s.control = CONTROL_NONE;
     }
     session_fini(&s);
     return s.control;
@@ -662,6 +692,10 @@ static int parse_sentence(session *s)
     if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
     }
+    if (outright(s)) {
+        s->control = CONTROL_YES;
+        return PONS_OK;
+    }
     for (size_t pos = 0; pos < s->f.n;) {
         span w = {.lo = pos};
         size_t next;
@@ -672,6 +706,9 @@ static int parse_sentence(session *s)
             return rc;
         }
         pos = next - (end - w.hi);
+    }
+    if (s->control == CONTROL_YES) {
+        s->control = CONTROL_NONE;
     }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK
