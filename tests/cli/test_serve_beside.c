@@ -192,6 +192,56 @@ static void a_client_of_the_graph_slips(void **state)
     bench_close(&b);
 }
 
+// Each operation has its decision, and a no to one of them is none to be sent without it.
+static void a_client_of_the_graph_refuses_one_of_two(void **state)
+{
+    (void)state;
+    static const char wish[] = "{\"assistant_id\":\"react\",\"if_not_exists\":\"create\",\"input\":"
+                               "{\"messages\":[{\"role\":\"user\",\"content\":\"water the "
+                               "plants\"}]}}",
+                      path[] = "/threads/5eed5eed-5eed-4eed-8eed-5eed5eed0002/runs/wait";
+    static const struct {
+        const char *decisions, *action;
+    } rows[] = {
+        {"{\"type\":\"approve\"},{\"type\":\"reject\",\"message\":\"no driving\"}", "reject"},
+        {"{\"type\":\"reject\"},{\"type\":\"approve\"}", "reject"},
+        {"{\"type\":\"approve\"}", "reject"},
+        {"{\"type\":\"approve\"},{\"type\":\"approve\"},{\"type\":\"approve\"}", "reject"},
+        {"{\"type\":\"approve\"},{\"type\":\"shrug\"}", "reject"},
+        {"{\"type\":\"edit\",\"edited_action\":{\"name\":\"wait\",\"args\":{\"s\":1}}},"
+         "{\"type\":\"reject\"}",
+         "reject"},
+        {"{\"type\":\"approve\"},{\"type\":\"approve\"}", "approve"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        proc p = {0};
+        char line[512], resume[512];
+        bench_open(&b);
+        bench_file(
+            &b, "two.yaml",
+            "replies:\n- decision: {type: CONTINUE, reason: both, ops: [{op: dispatch, skill: "
+            "wait, args: {s: 1}}, {op: dispatch, skill: navigate_to_pose, args: {zone: "
+            "kitchen}}, {op: approval, question: 'may I?'}]}\n"
+            "- decision: {type: ABORT, reason: as you wish}\n");
+        snprintf(line, sizeof line, SERVE FAST " --llm script:%s/two.yaml", b.dir);
+        bench_start(&b, &p, NULL, line);
+        const serve_at a = serve_ready(&b, &p);
+        serve_must(&a, a.port, "POST", path, wish, 200, "may I?");
+        snprintf(resume, sizeof resume,
+                 "{\"assistant_id\":\"react\",\"command\":{\"resume\":{\"decisions\":[%s]}}}",
+                 rows[i].decisions);
+        serve_must(&a, a.port, "POST", path, resume, 200, "as you wish");
+        bench_await(&p, "approval.resolved", "action", rows[i].action);
+        const bool sent = bench_count(&p, "effect", "skill", "navigate_to_pose") > 0;
+        assert_int_equal(sent, strcmp(rows[i].action, "approve") == 0);
+        bench_signal(&p, SIGTERM);
+        bench_finish(&p);
+        bench_free(&p);
+        bench_close(&b);
+    }
+}
+
 static void beside_a_companion(void **state)
 {
     (void)state;
@@ -226,6 +276,7 @@ int main(void)
         cmocka_unit_test_teardown(beside_the_prompt_of_an_agent, bench_teardown),
         cmocka_unit_test_teardown(the_page_answers_the_robot, bench_teardown),
         cmocka_unit_test_teardown(a_client_of_the_graph_slips, bench_teardown),
+        cmocka_unit_test_teardown(a_client_of_the_graph_refuses_one_of_two, bench_teardown),
         cmocka_unit_test_teardown(beside_a_companion, bench_teardown),
     };
     return bench_together("serve beside", tests, sizeof tests / sizeof tests[0]);

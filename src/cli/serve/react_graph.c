@@ -253,9 +253,9 @@ static void put_message(pons_cx *cx, pons_value *m)
 }
 
 // The question as a call of a tool that waits, so that chat pages show what it is about.
-static pons_value *call_of(const pons_value *question, const pons_value *args)
+static pons_value *call_of(const pons_value *question, size_t nth, const pons_value *args)
 {
-    const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
+    const pons_value *op = json_array_get(pons_get(question, "ops"), nth);
     const pons_value *given = args ? args : pons_get(op, "args");
     return pons_object(
         "type", json_string("ai"), "id", json_sprintf("ask-%s", pons_get_str(question, "id", "")),
@@ -296,7 +296,7 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     pons_cx_put(cx, "goal", now);
     if (question) {
         pons_cx_put(cx, "question", pons_value_ref(question));
-        pons_cx_put(cx, "messages", call_of(question, NULL));
+        pons_cx_put(cx, "messages", call_of(question, 0, NULL));
         pons_cx_goto(cx, "approval");
     } else if (end) {
         const char *status = pons_get_str(end, "status", ""),
@@ -355,24 +355,83 @@ static int answer_once(void *user, const pons_value *args, pons_value **ret, pon
     return PONS_OK;
 }
 
-// The first decision as the brain's answer.
-static pons_value *answer_of(const pons_value *resume)
+static bool is_type(const pons_value *decision, const char *type)
 {
-    const pons_value *d = json_array_get(pons_get(resume, "decisions"), 0);
+    return strcmp(pons_get_str(decision, "type", ""), type) == 0;
+}
+
+// The one decision of this type; *ret_at: which. NULL: none, or several.
+static const pons_value *only_one(const pons_value *decisions, const char *type, size_t *ret_at)
+{
+    const pons_value *found = NULL;
+    size_t i, n = 0;
+    json_t *d;
+    json_array_foreach(decisions, i, d)
+    {
+        if (is_type(d, type)) {
+            found = d;
+            *ret_at = i;
+            n++;
+        }
+    }
+    return n == 1 ? found : NULL;
+}
+
+static bool all_are(const pons_value *decisions, const char *type)
+{
+    size_t i;
+    json_t *d;
+    json_array_foreach(decisions, i, d)
+    {
+        if (!is_type(d, type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static pons_value *no(const char *why)
+{
+    return pons_object("action", json_string("reject"), "reason", json_string(why), NULL);
+}
+
+// One decision an operation, in their order. They are sent together or not at all: one that is refused refuses them
+// all, and so does what is no decision for each of them.
+static pons_value *answer_of(const pons_value *question, const pons_value *resume)
+{
+    const pons_value *list = pons_get(resume, "decisions");
+    const size_t ops = json_array_size(pons_get(question, "ops")), n = json_array_size(list);
     const char *word = json_is_string(resume) ? json_string_value(resume) : NULL;
-    const char *type = pons_get_str(d, "type", word ? word : "reject");
-    const pons_value *args = pons_get(pons_get(d, "edited_action"), "args");
-    const char *message = pons_get_str(d, "message", "");
-    if (strcmp(type, "approve") == 0 || strcmp(type, "yes") == 0) {
+    size_t at = 0;
+    if (word) {
+        const bool yes = strcmp(word, "approve") == 0 || strcmp(word, "yes") == 0;
+        return yes ? pons_object("action", json_string("approve"), NULL) : no("");
+    }
+    if (n != (ops ? ops : 1)) {
+        pons_autovalue why = json_sprintf("%zu decisions came for %zu", n, ops ? ops : 1);
+        return no(json_string_value(why));
+    }
+    if (all_are(list, "approve")) {
         return pons_object("action", json_string("approve"), NULL);
     }
-    if (strcmp(type, "edit") == 0 && args) {
-        return pons_object("action", json_string("edit"), "args", pons_value_ref(args), NULL);
+    const pons_value *words = n == 1 ? only_one(list, "respond", &at) : NULL;
+    if (words) {
+        return pons_object("action", json_string("answer"), "answer",
+                           json_string(pons_get_str(words, "message", "")), NULL);
     }
-    if (strcmp(type, "respond") == 0) {
-        return pons_object("action", json_string("answer"), "answer", json_string(message), NULL);
+    size_t i;
+    json_t *d;
+    json_array_foreach(list, i, d)
+    {
+        if (!is_type(d, "approve") && !is_type(d, "edit")) {
+            return no(pons_get_str(d, "message", ""));
+        }
     }
-    return pons_object("action", json_string("reject"), "reason", json_string(message), NULL);
+    const pons_value *edit = only_one(list, "edit", &at);
+    const pons_value *args = pons_get(pons_get(edit, "edited_action"), "args");
+    return args ? pons_object("action", json_string("edit"), "op", json_integer((json_int_t)at + 1),
+                              "args", pons_value_ref(args), NULL)
+                : no("one operation can be edited at a time");
 }
 
 static int approval(pons_cx *cx, void *user, pons_error *err)
@@ -386,7 +445,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
     if (rc != PONS_OK) {
         return rc;
     }
-    pons_autovalue answer = answer_of(resume);
+    pons_autovalue answer = answer_of(question, resume);
     pons_autovalue what = pons_object("question", pons_value_ref(pons_get(question, "id")),
                                       "answer", pons_value_ref(answer), NULL);
     rc = pons_task(cx, "answer", what, answer_once, r, &became, err);
@@ -401,7 +460,8 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
     const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
     pons_autovalue list = json_array();
     if (pons_get(answer, "args") && counts) { // shown as it was edited
-        json_array_append_new(list, call_of(question, pons_get(answer, "args")));
+        json_array_append_new(list, call_of(question, (size_t)pons_get_int(answer, "op", 1) - 1,
+                                            pons_get(answer, "args")));
     }
     json_array_append_new(
         list, pons_object("type", json_string("tool"), "id",
