@@ -90,6 +90,47 @@ static void unmapped_things_are_borne(void **state)
     mini_sim_close(&m);
 }
 
+// A scan without a return at all, n times.
+static void see_nothing(mini_sim *m, float range_max, int n)
+{
+    pons_scan none = {.n = 180,
+                      .angle_min = (float)-M_PI,
+                      .angle_increment = (float)(2.0 * M_PI / 180.0),
+                      .range_min = 0.05f,
+                      .range_max = range_max};
+    for (int k = 0; k < none.n; k++) {
+        none.ranges[k] = INFINITY;
+    }
+    for (int i = 0; i < n; i++) {
+        none.stamp_ns = m->state.stamp_ns + (i + 1) * PONS_NS_PER_MS;
+        pons__localizer_correct(m->localizer, &none, m->state.odom_from_base);
+    }
+}
+
+// Nothing seen where the map has walls all around bears no pose out, until it is seen again; where no wall is in
+// reach it says nothing.
+static void a_lidar_that_sees_nothing(void **state)
+{
+    (void)state;
+    pons_autovalue world = mini_sim_world("house.yaml", NULL, 0, START);
+    mini_sim m;
+    mini_sim_open(&m, world, 5);
+    mini_sim_run(&m, 1.0);
+    const pons__pose_watch *w = pons__localizer_watch(m.localizer);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    see_nothing(&m, 0.3f, 100);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    see_nothing(&m, 8.0f, 3); // a moment is none
+    mini_sim_run(&m, 0.3);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    see_nothing(&m, 8.0f, 10);
+    assert_int_equal(w->trust, PONS__POSE_DOUBTFUL);
+    assert_non_null(strstr(w->why, "sees nothing"));
+    mini_sim_run(&m, 1.0);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    mini_sim_close(&m);
+}
+
 // Told a place that is wrong by a little, it finds the right one from scans at rest and on the way.
 static void a_wrong_start_is_mended(void **state)
 {
@@ -203,6 +244,7 @@ int main(void)
         cmocka_unit_test(drift_is_bounded_over_a_tour),
         cmocka_unit_test(bad_wheels_are_corrected),
         cmocka_unit_test(unmapped_things_are_borne),
+        cmocka_unit_test(a_lidar_that_sees_nothing),
         cmocka_unit_test(a_wrong_start_is_mended),
         cmocka_unit_test(a_correction_is_bounded),
         cmocka_unit_test(scans_without_news_change_nothing),

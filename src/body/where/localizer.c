@@ -47,8 +47,10 @@ enum {
     SEARCH_STEPS = 4, // to each side, in x, y and yaw
     SEARCH_BEAMS = 40,
     BEAMS_MIN = 8,
-    DOUBT_SCANS = 5, // that contradict, in a row
-    AGREE_SCANS = 3, // that agree, in a row, with a pose that was found or told
+    DOUBT_SCANS = 5,   // that contradict, in a row
+    EXPECT_BEAMS = 72, // that are followed through the map where a scan says nothing
+    EXPECT_MORE = 3,   // times BEAMS_MIN that must end on walls for the silence to mean something
+    AGREE_SCANS = 3,   // that agree, in a row, with a pose that was found or told
     THINK_LOOKUPS = 20000,
     MATCHES = 4 // in one slice: the map around each may have to be worked out
 };
@@ -64,6 +66,7 @@ static const double STILL_M = 0.005, STILL_RAD = 0.003;
 static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks once in a while
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
 static const double GIVEN_JUMP_M = 0.5, GIVEN_JUMP_RAD = 0.5; // more at once is another place
+static const double EXPECT_RANGE = 0.8; // of the lidar's: what is farther may be missed
 static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 // The whole map: shares of the ends that a place must explain, from strict to lax, in the search and
 // after the match; how much worse a place must be to be none; how soon to search again.
@@ -100,6 +103,7 @@ struct pons__localizer {
 
     pons__pose_watch watch;
     int against, in_favour; // scans in a row
+    int silent;             // where the map has walls all around
     bool told;              // look around at the next scan
     bool found;             // doubtful, but there is a place: scans decide
     bool aside;             // the search is on suspicion: the pose is still believed
@@ -140,6 +144,9 @@ static bool match_places(pons__localizer *l);
 static void end_pass(pons__localizer *l);
 static void learn_beams(pons__localizer *l, const pons_scan *scan);
 static void take_points(pons__localizer *l, const pons_scan *scan);
+static void watch_silence(pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
+static bool surface_at(const pons__costmap *g, double x, double y, double *ret, double *ret_gx,
+                       double *ret_gy);
 static bool is_no_news(const pons__localizer *l, const pons_scan *scan, pons_pose2 odom);
 static void move_to(pons__localizer *l, pons_pose2 predicted, const match_result *f,
                     pons_pose2 odom, bool jump);
@@ -232,6 +239,7 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
     l->scan_ns = scan->stamp_ns;
     learn_beams(l, scan);
     take_points(l, scan);
+    watch_silence(l, scan, odom_at_scan);
     if (l->n_points < BEAMS_MIN || !watch_scan(l, scan, odom_at_scan) ||
         is_no_news(l, scan, odom_at_scan)) {
         return;
@@ -330,6 +338,48 @@ double pons__localizer_std_m(const pons__localizer *l)
 }
 
 // ---- doubt --------------------------------------------------------------------------------------
+
+// How many beams of the scan end on a mapped face from there, about.
+static int beams_expected(const pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
+{
+    const pons_pose2 at = pons_pose_compose(l->map_from_odom, odom);
+    const pons_pose2 eye = pons_pose_compose(at, l->from);
+    const double c = cos(at.yaw), s = sin(at.yaw), res = 1.0 / l->grid->inv_res;
+    const double far = EXPECT_RANGE * (double)scan->range_max;
+    const int stride = l->n > EXPECT_BEAMS ? l->n / EXPECT_BEAMS : 1;
+    int n = 0;
+    for (int k = 0; k < l->n; k += stride) {
+        const double ux = c * (double)l->ux[k] - s * (double)l->uy[k];
+        const double uy = s * (double)l->ux[k] + c * (double)l->uy[k];
+        double d, gx, gy, r = (double)scan->range_min;
+        while (r < far && surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy) &&
+               d > 0.5 * res) {
+            r += fmax(d, res);
+        }
+        n += r < far && surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy);
+    }
+    return n * stride;
+}
+
+// A scan without returns where the map has walls all around bears no pose out: a lidar that is covered does not see
+// that the robot is carried off. In doubt until scans agree again; in a hall beyond its range nothing is amiss.
+static void watch_silence(pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
+{
+    pons__pose_watch *w = &l->watch;
+    if (l->n_points >= BEAMS_MIN || w->trust != PONS__POSE_SURE ||
+        beams_expected(l, scan, odom) < EXPECT_MORE * BEAMS_MIN) {
+        l->silent = 0;
+        return;
+    }
+    if (++l->silent >= DOUBT_SCANS) {
+        l->silent = 0;
+        l->against = l->in_favour = 0;
+        l->found = true; // agreeing scans are enough
+        w->trust = PONS__POSE_DOUBTFUL;
+        w->agreement = NAN;
+        snprintf(w->why, sizeof w->why, "the lidar sees nothing where the map has walls");
+    }
+}
 
 // Looks whether a scan agrees with the map. False: the pose is in doubt, and not to be corrected.
 static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
