@@ -244,8 +244,8 @@ static bool halts(const char *word)
     return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
 }
 
-// Words that are said while questions are open answer the first of them that asks for words, or has that
-// option; what controls the robot does so all the same.
+// Words that are said while questions are open answer the one that asks for words, or has that option; where several
+// do, none. What controls the robot does so all the same.
 static bool answers_question(pons__saying *s, const char *text, const char *control)
 {
     if (halts(control)) {
@@ -254,13 +254,24 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const char *option = NULL;
     const pons__question *q = NULL;
-    for (size_t i = 0; !q && i < list.n; i++) {
+    size_t n = 0, open = 0;
+    for (size_t i = 0; i < list.n; i++) {
         const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
-        option = about ? pons_answer_option(about->options, text) : NULL;
-        q = about && (option || (about->words && !*control)) ? about : NULL;
+        const char *named = about ? pons_answer_option(about->options, text) : NULL;
+        open += !list.at[i].answered;
+        if (!about || (option && !named) || !(named || (about->words && !*control))) {
+            continue; // its option is meant before any words
+        }
+        n = named && !option ? 1 : n + 1;
+        option = named;
+        q = about;
     }
-    if (!q) {
+    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
         return false;
+    }
+    if (n > 1) {
+        ignored(s, "answer", "several questions are open: answer one by its id");
+        return true;
     }
     pons__reply_hear(s, &(pons__reply){.id = q->id,
                                        .action = "approve",

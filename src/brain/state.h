@@ -292,7 +292,7 @@ extern const pons__record pons__hci_record;
 
 // One that is under way at the body.
 typedef struct pons__running {
-    const char *goal_id, *skill;
+    const char *goal_id, *skill, *task_id;
     const pons_value *args, *resources;
     int64_t goal_index, started_ms, started_robot_ms;
     double timeout_s;
@@ -310,10 +310,16 @@ typedef struct pons__result {
 } pons__result;
 extern const pons__record pons__result_record;
 
+typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
+    const char *task_id, *skill, *why;
+} pons__unsettled;
+extern const pons__record pons__unsettled_record;
+
 typedef struct pons__skills {
     const pons_value *registry;
     pons__list running; // pons__running
     pons__result *last_result;
+    pons__unsettled *unsettled;  // NULL: nothing is
     const pons_value *to_cancel; // ids
     pons__list to_dispatch;      // pons__op
 } pons__skills;

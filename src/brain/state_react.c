@@ -22,13 +22,22 @@ static const pons__field running_fields[] = {
     {"timeout_s",        NUM,    NEVER, offsetof(pons__running, timeout_s), .means = "robot time; then it fails"},
     {"step_id",          JSON,   KEY,   offsetof(pons__running, step_id), .means = "of a plan's step"},
     {"fallback",         JSON,   KEY,   offsetof(pons__running, fallback), .means = "of a plan's step"},
+    {"task_id",          NAME,   KEY,   offsetof(pons__running, task_id), .means = "that it was sent for"},
 };
 TABLE(running, "a skill under way");
+
+static const pons__field unsettled_fields[] = {
+    {"task_id", TEXT, NEVER, offsetof(pons__unsettled, task_id), .means = "of which nothing is sent without a person's word"},
+    {"skill",   TEXT, NEVER, offsetof(pons__unsettled, skill), .means = "that has ended so"},
+    {"why",     TEXT, NEVER, offsetof(pons__unsettled, why), .means = "nobody knows what came of it"},
+};
+TABLE(unsettled, "an end that a person must settle");
 
 static const pons__field skills_fields[] = {
     {"registry",    JSON,   NEVER, offsetof(pons__skills, registry), .means = "names"},
     {"running",     LIST,   NEVER, offsetof(pons__skills, running), .of = &pons__running_record, .means = "under way"},
     {"last_result", RECORD, NUL,   offsetof(pons__skills, last_result), .of = &pons__result_record, .means = "the newest end"},
+    {"unsettled",   RECORD, KEY,   offsetof(pons__skills, unsettled), .of = &pons__unsettled_record, .means = "until a person has settled it"},
     {"to_cancel",   JSON,   NEVER, offsetof(pons__skills, to_cancel), .means = "goal ids, from R4 to R6"},
     {"to_dispatch", LIST,   NEVER, offsetof(pons__skills, to_dispatch), .of = &pons__op_record, .means = "from R4 to R6"},
 };

@@ -59,6 +59,7 @@ const pons__record *const pons__state_records[] = {
     &pons__metrics_record,
     &pons__skills_record,
     &pons__running_record,
+    &pons__unsettled_record,
     &pons__result_record,
     &pons__mail_record,
     &pons__activate_record,

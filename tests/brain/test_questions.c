@@ -515,6 +515,105 @@ static void each_question_of_a_decision_is_its_own(void **state)
     }
 }
 
+// What waits for the word to a model's question goes on by an outright yes alone: goals, steps, an end. Other words are
+// for the model.
+static void words_let_nothing_through_but_a_yes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *decision, *good; // what shows that it went through: an event, its key and value
+    } carried[] = {
+        {"'type':'REPLAN','plan_patch':{'goals':[{'intent':'go_to','zone':'kitchen'}]}", NULL},
+        {"'type':'REPLAN','plan_patch':{'steps':[{'action':'navigate_to_pose','parameters':{'zone':"
+         "'kitchen'}}]}",
+         NULL},
+        {"'type':'FINISH'", "succeeded"},
+        {"'type':'ABORT'", "aborted"},
+    };
+    static const struct {
+        const char *words;
+        bool yes;
+    } said[] = {{"no", false},           {"不要", false},        {"no, it is not done", false},
+                {"不行，不安全", false}, {"maybe later", false}, {"ok?", false},
+                {"yes", true},           {"好的", true}};
+    for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++) {
+        for (size_t k = 0; k < sizeof said / sizeof said[0]; k++) {
+            bench b;
+            char script[700], words[128];
+            snprintf(
+                script, sizeof script,
+                "[{'decision':{%s,'reason':'r','ops':[{'op':'approval','question':'may I?'}]}},"
+                "{'decision':{'type':'ASK_HUMAN','reason':'and now?'},'repeat':true}]",
+                carried[i].decision);
+            begin(&b, script);
+            b.base_ms = 200;
+            bench_goal_text(&b, "water the plants");
+            bench_await(&b, "approval.requested", NULL, NULL, SOON);
+            snprintf(words, sizeof words, "{'action':'approve','answer':'%s'}", said[k].words);
+            bench_post(&b, "answer", words);
+            bench_await(&b, "approval.resolved", said[k].yes ? NULL : "action",
+                        said[k].yes ? NULL : "reject", SOON);
+            bench_run(&b, 20.0);
+            const bool went = carried[i].good
+                                  ? bench_count(&b, "task.done", "status", carried[i].good) > 0
+                                  : bench_starts(&b, "navigate_to_pose") > 0;
+            if (carried[i].good ? went != said[k].yes : went && !said[k].yes) {
+                fail_msg("%s: “%s” %s", carried[i].decision, said[k].words,
+                         went ? "let it through" : "did not");
+            }
+            bench_close(&b);
+        }
+    }
+}
+
+// Words that two questions could mean answer neither; a yes is any question's.
+static void words_for_several_answer_none(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'which?','ops':["
+              "{'op':'dispatch','skill':'wait','args':{'seconds':1}},"
+              "{'op':'approval','question':'may I wait?'},"
+              "{'op':'approval','question':'throw it away?','options':['yes','no']},"
+              "{'op':'approval','question':'which room?'},"
+              "{'op':'approval','question':'what colour?'}]}}]");
+    bench_goal_text(&b, "do something");
+    for (int i = 0; i < 4; i++) {
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    }
+    static const char *const words[] = {"{'text':'yes'}", "{'text':'red'}", "{'text':'no'}"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        say(&b, words[i]);
+        bench_await(&b, "control", NULL, NULL, SOON);
+        bench_run(&b, 0.3);
+        pons_autovalue open = open_now(&b);
+        assert_int_equal(json_array_size(open), 4);
+    }
+    bench_close(&b);
+}
+
+// A no in words to a question beside sends nothing either.
+static void a_no_in_words_beside_a_yes(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, ASKS_TWICE);
+    bench_goal_text(&b, "do something");
+    for (int i = 0; i < 3; i++) {
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    }
+    bench_run(&b, 0.2);
+    pons_autovalue open = open_now(&b);
+    say(&b, "{'text':'left'}");
+    answer(&b, pons_get_str(json_array_get(open, 2), "id", ""),
+           "'action':'approve','answer':'不要'");
+    answer(&b, pons_get_str(json_array_get(open, 0), "id", ""), APPROVE);
+    bench_run(&b, 2.0);
+    assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 3);
+    assert_int_equal(bench_starts(&b, "wait"), 0);
+    bench_close(&b);
+}
+
 // A no to one takes the edit of another with it: what is decided next is nobody's edit, and is neither put back
 // nor the person's goal.
 static void a_no_takes_an_edit_with_it(void **state)
@@ -617,6 +716,9 @@ int main(void)
         cmocka_unit_test(safe_takes_a_question_back_over_a_death),
         cmocka_unit_test(each_question_of_a_decision_is_its_own),
         cmocka_unit_test(a_no_takes_an_edit_with_it),
+        cmocka_unit_test(words_let_nothing_through_but_a_yes),
+        cmocka_unit_test(words_for_several_answer_none),
+        cmocka_unit_test(a_no_in_words_beside_a_yes),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("questions", tests, NULL, NULL);

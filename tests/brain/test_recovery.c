@@ -241,6 +241,47 @@ static void an_unknown_outcome_of_some_skills_is_a_persons(void **state)
     bench_close(&b);
 }
 
+// The body that died latches, the kernel takes over, and the task comes back without its result: it is a person's all
+// the same, whoever decides.
+static void an_unknown_outcome_stays_a_persons_behind_a_latch(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        NULL, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch',"
+              "'skill':'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}}]"};
+    for (int i = 0; i < 4; i++) {
+        bench b;
+        bench_open(&b, scripts[i % 2]);
+        json_object_set_new(json_object_get(b.config, "approval"), "ask_on_unknown",
+                            json_pack("[s]", "navigate_to_pose"));
+        bench_brain(&b);
+        b.base_ms = 4000;
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        bench_kill(&b);
+        b.boot = "boot-2";
+        b.stop_reason = "boot: unclean end";
+        b.latched = true;
+        bench_brain(&b);
+        bench_await(&b, "effect", "state", "outcome_unknown", SOON);
+        bench_run(&b, 1.0);
+        b.latched = false;
+        if (i >= 2) { // and again on the way
+            bench_kill(&b);
+            bench_brain(&b);
+            bench_say(&b, "continue");
+        }
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 20.0);
+        assert_non_null(asked);
+        bench_run(&b, 10.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_await(&b, "effect", "state", "done", 20.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+        bench_close(&b);
+    }
+}
+
 // ---- other things that survive ------------------------------------------------------------------
 
 static void a_question_survives(void **state)
@@ -382,6 +423,7 @@ int main(void)
         cmocka_unit_test(what_the_body_says_decides),
         cmocka_unit_test(a_broken_link_is_the_same_table),
         cmocka_unit_test(an_unknown_outcome_of_some_skills_is_a_persons),
+        cmocka_unit_test(an_unknown_outcome_stays_a_persons_behind_a_latch),
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),
         cmocka_unit_test(many_deaths_one_start),

@@ -28,6 +28,7 @@
 #include "brain/news.h"
 #include "brain/questions.h"
 #include "brain/react/nodes.h"
+#include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "pons/memory.h"
 
@@ -42,9 +43,13 @@ static pons__question *question(const pons__react *r, size_t i);
 // ---- the question -------------------------------------------------------------------------------
 
 // What would be sent, and which rules want a word for it.
-static pons_value *shown_op(pons_brain *b, const pons__op *op, const char *reason, bool wanted)
+static pons_value *shown_op(pons_brain *b, const pons__react *react, const pons__skills *skills,
+                            const pons__op *op)
 {
+    const char *reason = react->decision ? react->decision->reason : "";
+    const bool wanted = react->proposed_ops->need_approval;
     pons_value *asks = pons__guard_approvals(b, op->skill, op->args);
+    pons__unsettled_asks(b, react, skills, op->skill, asks);
     if (wanted) {
         pons__broken_add(
             asks, &(pons__broken){.rule = "decision",
@@ -80,7 +85,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     const char *reason = react->decision ? react->decision->reason : "";
     pons_value *ops = json_array(), *cancels = json_array();
     for (size_t i = 0; i < p->to_dispatch.n; i++) {
-        json_array_append_new(ops, shown_op(b, p->to_dispatch.at[i], reason, p->need_approval));
+        json_array_append_new(ops, shown_op(b, react, skills, p->to_dispatch.at[i]));
     }
     size_t i;
     json_t *goal;
@@ -240,6 +245,29 @@ static const char *word_of(const pons__reply *reply, bool no)
     return reply->answer ? reply->answer : no ? "no" : "yes";
 }
 
+typedef enum said { SAID_YES, SAID_NO, SAID_WORDS } said;
+
+// What an answer is: a yes, a no, or words that are neither.
+static said what_is_said(const pons__turn *t, const pons__reply *reply)
+{
+    static const char *const noes[] = {"no", "stop", "cancel"};
+    char word[32];
+    const bool edit = strcmp(reply->action, "edit") == 0;
+    if (strcmp(reply->action, "approve") != 0 && !edit) {
+        return SAID_NO;
+    }
+    if (!reply->answer || edit) {
+        return SAID_YES;
+    }
+    pons__words_control(t->b, reply->answer, word, sizeof word);
+    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
+        if (strcmp(word, noes[i]) == 0) {
+            return SAID_NO;
+        }
+    }
+    return strcmp(word, "yes") == 0 ? SAID_YES : SAID_WORDS;
+}
+
 // What was said to the questions beside the first; whether one of them was answered with no.
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
@@ -252,12 +280,12 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
-        const bool no = strcmp(reply->action, "reject") == 0;
+        const bool no = what_is_said(t, reply) == SAID_NO;
         any_no = any_no || no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
                                                 json_string(reply->reason), NULL));
-        resolve(t, q->id, reply->action, reply);
+        resolve(t, q->id, no ? "reject" : reply->action, reply);
         pons__record_free(&pons__reply_record, reply);
     }
     pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
@@ -273,7 +301,7 @@ static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
     bool no = false;
     for (size_t i = 1; i <= t->react->also.n; i++) {
         pons__reply *reply = pons__reply_read(answers[i]);
-        no = no || strcmp(reply->action, "reject") == 0;
+        no = no || what_is_said(t, reply) == SAID_NO;
         pons__record_free(&pons__reply_record, reply);
     }
     return no;
@@ -341,27 +369,35 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     return PONS_OK;
 }
 
-// Words to a question that is answered with yes or no: they are the one or the other, or no answer. False: they are
-// none.
+// Whether something waits for the word beside the answer itself: an end, another task, goals or steps of the model's,
+// what is to be let go of.
+static bool carries(const pons__react *r)
+{
+    const pons__decision_type type = pons__decided(r);
+    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
+           json_array_size(r->proposed_ops->to_cancel) > 0 ||
+           (r->decision && json_object_size(r->decision->plan_patch) > 0);
+}
+
+// Words to a question that is answered with yes or no: they are the one or the other, or no answer. To one that wants
+// words they are the answer; what waits with it goes on by an outright yes alone. False: they are none.
 static bool read_words(const pons__turn *t, pons__reply *reply)
 {
-    static const char *const noes[] = {"no", "stop", "cancel"};
     const pons__question *q = t->react->approval;
-    char said[32];
-    if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q || q->words || q->options) {
+    if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q) {
         return true;
     }
-    pons__words_control(t->b, reply->answer, said, sizeof said);
-    bool no = false;
-    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
-        no = no || strcmp(said, noes[i]) == 0;
-    }
-    if (!no && strcmp(said, "yes") != 0) {
-        return false;
-    }
-    if (no) {
+    const bool wants_words = q->words || q->options;
+    const said is = what_is_said(t, reply);
+    if (wants_words ? carries(t->react) && is != SAID_YES : is == SAID_NO) {
         pons__set_text(&reply->action, "reject");
         pons__set_text(&reply->reason, reply->answer);
+    }
+    if (wants_words) {
+        return true;
+    }
+    if (is == SAID_WORDS) {
+        return false;
     }
     free((void *)reply->answer);
     reply->answer = NULL; // it is a yes or a no like any other
@@ -393,6 +429,7 @@ static void approve(pons__turn *t, const char *id)
         json_array_append_new(approved, json_string(hash));
     }
     pons__json(&r->approved, approved);
+    pons__unsettled_allowed(t);
     r->failures = 0;
     pons__set_text(&r->answered, id);
 }

@@ -14,6 +14,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/react/patch.h"
+#include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 
 #include <math.h>
@@ -113,6 +114,7 @@ static void judge(pons__turn *t, judgement *j)
         char hash[33];
         pons_value_hash(json_array_get(batch, i), hash);
         pons_autovalue wants = pons__guard_approvals(t->b, op->skill, op->args);
+        pons__unsettled_asks(t->b, r, t->skills, op->skill, wants);
         j->asks = j->asks || (!pons__has(r->approved, hash) && json_array_size(wants) > 0);
     }
     if (p->plan) {

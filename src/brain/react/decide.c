@@ -69,6 +69,7 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
         pons__ladder_decided(t.b, r, v.decision, v.source);
     }
     r->checked_in = false;
+    pons__set_text(&r->edit_refused, ""); // it was about what was decided before
     show(&t, &v);
     pons__say_message(cx, "assistant", said);
     pons__record_free(&pons__decision_record, r->decision);

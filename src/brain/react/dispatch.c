@@ -118,6 +118,7 @@ static void now_running(pons__turn *t, const pons__op *op)
     pons__running *r = pons__record_new(&pons__running_record);
     pons__set_text(&r->goal_id, op->goal_id);
     pons__set_text(&r->skill, op->skill);
+    pons__set_text(&r->task_id, t->react->task ? t->react->task->id : NULL);
     pons__json(&r->args, pons_value_ref(op->args));
     pons__json(&r->resources, or_empty(skill ? skill->resources : NULL, json_array()));
     pons__json(&r->step_id, pons_value_ref(op->step_id));

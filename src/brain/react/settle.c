@@ -13,6 +13,7 @@
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
+#include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
 
@@ -203,6 +204,9 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
+    if (last->recovery == PONS_RECOVER_ASK && last->status == PONS_END_UNKNOWN) {
+        pons__unsettled_note(t->skills, running, last);
+    }
     pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;
