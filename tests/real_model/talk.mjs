@@ -12,8 +12,11 @@ fs.mkdirSync(`${work}/talk/config`, { recursive: true });
 fs.writeFileSync(`${work}/talk/config/graph_config.yaml`, "graph: {nodes: {agent: {max_iterations: 4}}, settings: {model_calls: 6}}\n");
 const agent = spawn(pons, ["agent", "--json", "--workspace", `${work}/talk`, "--llm", url],
     { cwd: work, stdio: ["pipe", "pipe", fs.openSync(`${work}/talk.err`, "w")] });
-const seen = {}, ends = [], ran = [], asked = new Set();
+const seen = {}, ends = [], ran = [], asked = new Set(), refused = new Set(), begun = {};
 let at = 0, prompt = 0, failed = 0;
+
+// Of one tool some calls are asked about, and others are harmless.
+const call = (e) => `${e.tool} ${JSON.stringify(e.input)}`;
 
 function say(text) {
     agent.stdin.write(text + "\n");
@@ -35,9 +38,15 @@ readline.createInterface({ input: agent.stdout }).on("line", (line) => {
         next();
     } else if (e.type.endsWith("approval_request")) {
         asked.add(e.tool ?? "plan");
+        refused.add(call(e));
         say("n not now");
-    } else if (e.type === "tool_end" && asked.has(e.tool) && !/^(error: )?a person (has )?refused/.test(e.output)) {
-        ran.push(e.output);
+    } else if (e.type === "tool_start") {
+        (begun[e.tool] ??= []).push(call(e));
+    } else if (e.type === "tool_end") {
+        const what = begun[e.tool]?.shift();
+        if (refused.has(what) && !/^(error: )?a person (has )?refused/.test(e.output)) {
+            ran.push(`${what}: ${e.output}`);
+        }
     } else if (e.type === "llm_end") {
         prompt = Math.max(prompt, e.tokens?.prompt ?? 0);
     }
