@@ -319,7 +319,7 @@ typedef struct pons__skills {
     const pons_value *registry;
     pons__list running; // pons__running
     pons__result *last_result;
-    pons__unsettled *unsettled;  // NULL: nothing is
+    pons__list unsettled;        // pons__unsettled
     const pons_value *to_cancel; // ids
     pons__list to_dispatch;      // pons__op
 } pons__skills;

@@ -37,7 +37,7 @@ static const pons__field skills_fields[] = {
     {"registry",    JSON,   NEVER, offsetof(pons__skills, registry), .means = "names"},
     {"running",     LIST,   NEVER, offsetof(pons__skills, running), .of = &pons__running_record, .means = "under way"},
     {"last_result", RECORD, NUL,   offsetof(pons__skills, last_result), .of = &pons__result_record, .means = "the newest end"},
-    {"unsettled",   RECORD, KEY,   offsetof(pons__skills, unsettled), .of = &pons__unsettled_record, .means = "until a person has settled it"},
+    {"unsettled",   LIST,   KEY,   offsetof(pons__skills, unsettled), .of = &pons__unsettled_record, .means = "until a person has settled them"},
     {"to_cancel",   JSON,   NEVER, offsetof(pons__skills, to_cancel), .means = "goal ids, from R4 to R6"},
     {"to_dispatch", LIST,   NEVER, offsetof(pons__skills, to_dispatch), .of = &pons__op_record, .means = "from R4 to R6"},
 };

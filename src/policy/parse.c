@@ -13,6 +13,7 @@
 // What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
 #include "policy/intents.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -514,20 +515,24 @@ static pons__control wish_control(const session *s, span w)
 static bool outright(const session *s)
 {
     bool yes = false;
+    size_t last = 0, last_end = SIZE_MAX; // the yes before
     if (!s->text || strchr(s->text, '?') || strstr(s->text, "？")) {
         return false;
     }
     for (size_t pos = skip_punctuation(s, 0, s->f.n); pos < s->f.n;) {
-        const pons__words *const lists[] = {&s->r->control[CONTROL_YES], &s->r->beside_yes,
-                                            &s->r->urgent, &s->r->urgent_alone};
-        size_t after = 0;
-        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-            const size_t end = pons__word_at(lists[i], s->f.s, pos, s->f.n, NULL);
-            yes = yes || (i == 0 && end);
-            after = end > after ? end : after;
-        }
-        if (after == 0) {
+        const size_t said = pons__word_at(&s->r->control[CONTROL_YES], s->f.s, pos, s->f.n, NULL);
+        const size_t other = pons__word_at(&s->r->beside_yes, s->f.s, pos, s->f.n, NULL);
+        const size_t after = said > other ? said : other;
+        // Two words of yes in a row without a pause are one, said again (好的好的), or no yes (可以是可以).
+        if (after == 0 || (said && pos == last_end &&
+                           (after - pos != last_end - last ||
+                            memcmp(s->f.s + pos, s->f.s + last, after - pos) != 0))) {
             return false;
+        }
+        if (said && said >= other) {
+            yes = true;
+            last = pos;
+            last_end = after;
         }
         pos = skip_punctuation(s, after, s->f.n);
     }

@@ -208,6 +208,9 @@ static void a_client_of_the_graph_refuses_one_of_two(void **state)
         {"{\"type\":\"approve\"}", "reject"},
         {"{\"type\":\"approve\"},{\"type\":\"approve\"},{\"type\":\"approve\"}", "reject"},
         {"{\"type\":\"approve\"},{\"type\":\"shrug\"}", "reject"},
+        {"{\"type\":\"edit\",\"edited_action\":{\"name\":\"stop_base\",\"args\":{\"s\":1}}},"
+         "{\"type\":\"approve\"}",
+         "reject"},
         {"{\"type\":\"edit\",\"edited_action\":{\"name\":\"wait\",\"args\":{\"s\":1}}},"
          "{\"type\":\"reject\"}",
          "reject"},

@@ -66,7 +66,7 @@ static const double STILL_M = 0.005, STILL_RAD = 0.003;
 static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks once in a while
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
 static const double GIVEN_JUMP_M = 0.5, GIVEN_JUMP_RAD = 0.5; // more at once is another place
-static const double EXPECT_RANGE = 0.8; // of the lidar's: what is farther may be missed
+static const double EXPECT_RANGE = 0.8; // of what the lidar has seen: what is farther may be missed
 static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 // The whole map: shares of the ends that a place must explain, from strict to lax, in the search and
 // after the match; how much worse a place must be to be none; how soon to search again.
@@ -104,6 +104,7 @@ struct pons__localizer {
     pons__pose_watch watch;
     int against, in_favour; // scans in a row
     int silent;             // where the map has walls all around
+    float reach;            // the farthest return so far: a lidar may promise more than it sees
     bool told;              // look around at the next scan
     bool found;             // doubtful, but there is a place: scans decide
     bool aside;             // the search is on suspicion: the pose is still believed
@@ -194,7 +195,7 @@ void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose
     l->cov = (sym3){.xx = STD_START_M * STD_START_M,
                     .yy = STD_START_M * STD_START_M,
                     .tt = STD_START_RAD * STD_START_RAD};
-    l->lost = l->against = l->in_favour = 0;
+    l->lost = l->against = l->in_favour = l->silent = 0;
     l->corrected = l->found = l->told = false;
     pons__relocate_destroy(l->search);
     l->search = NULL;
@@ -345,7 +346,7 @@ static int beams_expected(const pons__localizer *l, const pons_scan *scan, pons_
     const pons_pose2 at = pons_pose_compose(l->map_from_odom, odom);
     const pons_pose2 eye = pons_pose_compose(at, l->from);
     const double c = cos(at.yaw), s = sin(at.yaw), res = 1.0 / l->grid->inv_res;
-    const double far = EXPECT_RANGE * (double)scan->range_max;
+    const double far = EXPECT_RANGE * fmin((double)scan->range_max, (double)l->reach);
     const int stride = l->n > EXPECT_BEAMS ? l->n / EXPECT_BEAMS : 1;
     int n = 0;
     for (int k = 0; k < l->n; k += stride) {
@@ -390,7 +391,7 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
     w->agreement = a.share;
     w->contradicted = a.contradicts;
     l->against = a.contradicts ? l->against + 1 : 0;
-    l->in_favour = a.contradicts ? 0 : l->in_favour + 1;
+    l->in_favour = a.contradicts ? 0 : l->in_favour + !isnan(a.share); // too few to tell: neither
     if (w->trust == PONS__POSE_SURE || l->found) {
         if (l->found && l->in_favour >= AGREE_SCANS && !l->told) {
             w->trust = PONS__POSE_SURE;
@@ -672,6 +673,7 @@ static void take_points(pons__localizer *l, const pons_scan *scan)
             l->px[l->n_points] = x + r * l->ux[k];
             l->py[l->n_points] = y + r * l->uy[k];
             l->n_points++;
+            l->reach = fmaxf(l->reach, r);
         }
     }
 }

@@ -12,7 +12,8 @@
 // maker as observation.human. One with a deadline is answered with no when that has passed.
 //
 // What a decision asks beside stands in `react.also`: each question is an interrupt of its own, answered
-// in any order, and R5 goes on when the last of them is. A no to any of them sends nothing.
+// in any order, and R5 goes on when the last of them is. A no to any of them sends nothing, and neither do words: whoever asked
+// decides again with them at hand.
 //
 // Meanwhile other tasks may run: where one waits for its turn, the kernel puts this one aside. Its
 // questions stay open, in the task (`asks`), each with what was decided. When all have their answers and
@@ -36,7 +37,7 @@
 #include <string.h>
 
 static void approve(pons__turn *t, const char *id);
-static void reject(pons__turn *t, const pons__reply *reply);
+static void reject(pons__turn *t, const pons__reply *reply, const char *what);
 static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply);
 static pons__question *question(const pons__react *r, size_t i);
 
@@ -95,6 +96,15 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }
     pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
+    const pons__unsettled *u = pons__unsettled_of(react, skills);
+    if (u && p->to_dispatch.n == 0) { // operations show it themselves
+        char *asks = NULL;
+        if (asprintf(&asks, "%s (nobody knows what came of %s: %s)", q->question, u->skill,
+                     u->why) >= 0) {
+            pons__set_text(&q->question, asks);
+            free(asks);
+        }
+    }
     pons__set_text(&q->reason, reason);
     pons__set_text(&q->refused, react->edit_refused);
     pons__json(&q->ops, ops);
@@ -245,6 +255,16 @@ static const char *word_of(const pons__reply *reply, bool no)
     return reply->answer ? reply->answer : no ? "no" : "yes";
 }
 
+// Whether something waits for the word beside the answer itself: an end, another task, goals or steps of the model's,
+// what is to be let go of.
+static bool carries(const pons__react *r)
+{
+    const pons__decision_type type = pons__decided(r);
+    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
+           json_array_size(r->proposed_ops->to_cancel) > 0 ||
+           (r->decision && json_object_size(r->decision->plan_patch) > 0);
+}
+
 typedef enum said { SAID_YES, SAID_NO, SAID_WORDS } said;
 
 // What an answer is: a yes, a no, or words that are neither.
@@ -268,7 +288,8 @@ static said what_is_said(const pons__turn *t, const pons__reply *reply)
     return strcmp(word, "yes") == 0 ? SAID_YES : SAID_WORDS;
 }
 
-// What was said to the questions beside the first; whether one of them was answered with no.
+// What was said to the questions beside the first; whether one of them was answered with no, or with words that whoever
+// asked must have before what waits is sent.
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
@@ -276,12 +297,14 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
         return false; // the first was asked again, and these have been heard
     }
     pons_value *also = json_array();
+    const bool waits = r->proposed_ops->to_dispatch.n > 0 || carries(r);
     bool any_no = false;
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
-        const bool no = what_is_said(t, reply) == SAID_NO;
-        any_no = any_no || no;
+        const said is = what_is_said(t, reply);
+        const bool no = is == SAID_NO;
+        any_no = any_no || no || (is == SAID_WORDS && waits);
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
                                                 json_string(reply->reason), NULL));
@@ -350,9 +373,13 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         }
     }
     pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
+    const bool first = no;
     no = hear_also(t, answers) || no;
     if (!no) {
         approve(t, id);
+        if (what_is_said(t, reply) == SAID_YES) {
+            pons__unsettled_allowed(t);
+        }
     }
     r->proposed_ops->need_approval = false;
     r->approval_rejected = no;
@@ -360,23 +387,14 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     pons__set_text(&r->edit_refused, "");
     if (no) {
         pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
-        reject(t, reply);
+        reject(t, reply,
+               first ? "a person said no" : "a person has answered what was asked beside");
     }
     pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
     pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
     pons__ladder_answered(t->b, r, reply);
     resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
-}
-
-// Whether something waits for the word beside the answer itself: an end, another task, goals or steps of the model's,
-// what is to be let go of.
-static bool carries(const pons__react *r)
-{
-    const pons__decision_type type = pons__decided(r);
-    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
-           json_array_size(r->proposed_ops->to_cancel) > 0 ||
-           (r->decision && json_object_size(r->decision->plan_patch) > 0);
 }
 
 // Words to a question that is answered with yes or no: they are the one or the other, or no answer. To one that wants
@@ -429,13 +447,12 @@ static void approve(pons__turn *t, const char *id)
         json_array_append_new(approved, json_string(hash));
     }
     pons__json(&r->approved, approved);
-    pons__unsettled_allowed(t);
     r->failures = 0;
     pons__set_text(&r->answered, id);
 }
 
 // The refusal is the last result; nothing is sent.
-static void reject(pons__turn *t, const pons__reply *reply)
+static void reject(pons__turn *t, const pons__reply *reply, const char *what)
 {
     pons__react *r = t->react;
     pons__list *ops = &r->proposed_ops->to_dispatch;
@@ -447,7 +464,7 @@ static void reject(pons__turn *t, const pons__reply *reply)
     last->goal_index = r->task ? pons__goal_open(r->task) : -1;
     last->status = PONS_END_REFUSED;
     last->recovery = PONS_RECOVER_ASK;
-    pons__set_textf(&last->error_msg, "a person said no: %s", reply->reason);
+    pons__set_textf(&last->error_msg, "%s: %s", what, reply->reason);
     if (!reply->detached) { // the kernel's word refuses no step
         pons__task_plan_note_result(r, first ? first->step_id : NULL,
                                     first ? first->fallback : NULL, last, NULL);

@@ -32,6 +32,7 @@ static void judge_cancels(const pons__turn *t, pons_value *rules);
 static void judge_finish(const pons__turn *t, judgement *j);
 static void reopen_last(const pons__turn *t);
 static void judge_claims(const pons__turn *t, pons_value *rules);
+static void judge_unsettled(const pons__turn *t, judgement *j);
 static void judge_end(const pons__turn *t, pons_value *rules);
 static void judge_switch(const pons__turn *t, pons_value *rules);
 static void refuse(pons__turn *t, const pons__patched *was, const pons_value *rules);
@@ -100,6 +101,7 @@ static void judge(pons__turn *t, judgement *j)
     }
     judge_finish(t, j);
     judge_claims(t, j->rules);
+    judge_unsettled(t, j);
     judge_end(t, j->rules);
     judge_switch(t, j->rules);
     judge_cancels(t, j->rules);
@@ -280,6 +282,22 @@ static void judge_finish(const pons__turn *t, judgement *j)
     if (unmet) {
         j->unmet = true;
         rule(j->rules, "goal_met", unmet);
+    }
+}
+
+// Whether it is done only a person can say, where nothing of the task can be looked up.
+static void judge_unsettled(const pons__turn *t, judgement *j)
+{
+    const pons__react *r = t->react;
+    const bool blind =
+        pons__decided(r) == PONS_FINISH && !r->preempt && r->task && r->task->unverified;
+    const pons__unsettled *u = blind ? pons__unsettled_of(r, t->skills) : NULL;
+    if (u) {
+        rule(
+            j->rules, "unsettled",
+            json_sprintf("nobody knows what came of %s (%s): ask a person before the task is ended "
+                         "as done",
+                         u->skill, u->why));
     }
 }
 

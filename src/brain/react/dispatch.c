@@ -12,6 +12,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/patch.h"
 #include "brain/react/settle.h"
+#include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
 
@@ -128,6 +129,7 @@ static void now_running(pons__turn *t, const pons__op *op)
     r->started_robot_ms = pons__port_robot_ms(&t->b->port);
     r->timeout_s = pons_get_num(op->args, "timeout_s", skill ? skill->timeout_s : 0.0);
     pons__list_add(&t->skills->running, r);
+    pons__unsettled_begun(t, op->skill);
 }
 
 static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)

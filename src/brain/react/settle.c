@@ -204,8 +204,11 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
-    if (last->recovery == PONS_RECOVER_ASK && last->status == PONS_END_UNKNOWN) {
-        pons__unsettled_note(t->skills, running, last);
+    const pons__registered *skill = pons__skill(t->b, running->skill);
+    if ((lost || status == PONS_END_UNKNOWN) && !go_on &&
+        (pons__has(t->b->rules.unknown_ask, running->skill) || (skill && skill->ask_on_unknown))) {
+        last->recovery = PONS_RECOVER_ASK;
+        pons__unsettled_note(t->b, t->skills, running, last);
     }
     pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
     pons__record_free(&pons__result_record, t->skills->last_result);

@@ -1,7 +1,8 @@
 // unsettled.c - what a person must settle: an end of which nobody knows what came of it, of a skill that
 // `approval.ask_on_unknown` or the registry names (a cup is on the shelf, or on the floor).
 //
-//     R7 notes it --> R4 asks a person before anything of that task is sent --> R5: a yes settles it
+//     R7 notes it --> R4 asks a person before anything of that task is sent, and ends it as done only where the world
+//     shows that it is --> a yes settles it: to a question, which shows it, at once; to operations when one begins
 //
 // It stands in the channel `skills`, not in the activation: the body that died latches, the kernel takes over, and the
 // task comes back in an activation that knows no result. Words and a stop go past it, and so does every other task.
@@ -13,53 +14,77 @@
 
 #include <string.h>
 
-void pons__unsettled_note(pons__skills *skills, const pons__running *running,
-                          const pons__result *last)
+static void settle(pons__turn *t)
 {
-    pons__unsettled *u = pons__record_new(&pons__unsettled_record);
-    pons__set_text(&u->task_id, running->task_id ? running->task_id : "");
-    pons__set_text(&u->skill, last->skill);
-    pons__set_text(&u->why, last->error_msg);
-    pons__record_free(&pons__unsettled_record, skills->unsettled);
-    skills->unsettled = u;
+    pons__list *all = &t->skills->unsettled;
+    for (size_t i = all->n; i-- > 0;) {
+        const pons__unsettled *u = all->at[i];
+        if (t->react->task && strcmp(u->task_id, t->react->task->id) == 0) {
+            pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
+            t->skills_changed = true;
+        }
+    }
 }
 
-static bool waits(const pons_brain *b, const pons__react *react, const pons__skills *skills,
-                  const char *skill)
+void pons__unsettled_note(const pons_brain *b, pons__skills *skills, const pons__running *running,
+                          const pons__result *last)
 {
-    const pons__unsettled *u = skills->unsettled;
-    return u && !react->preempt && react->task && strcmp(u->task_id, react->task->id) == 0 &&
-           !pons__means_beside(b, skill) && strcmp(skill, pons__means_stop(b)) != 0;
+    const char *task_id = running->task_id ? running->task_id : "";
+    for (size_t i = skills->unsettled.n; i-- > 0;) { // one a task; of tasks that have ended none
+        const pons__unsettled *old = skills->unsettled.at[i];
+        if (strcmp(old->task_id, task_id) == 0 || !pons__queue_find(b->tasks, old->task_id)) {
+            pons__record_free(&pons__unsettled_record, pons__list_take(&skills->unsettled, i));
+        }
+    }
+    pons__unsettled *u = pons__record_new(&pons__unsettled_record);
+    pons__set_text(&u->task_id, task_id);
+    pons__set_text(&u->skill, last->skill);
+    pons__set_text(&u->why, last->error_msg);
+    pons__list_add(&skills->unsettled, u);
+}
+
+const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills)
+{
+    for (size_t i = 0; react->task && i < skills->unsettled.n; i++) {
+        const pons__unsettled *u = skills->unsettled.at[i];
+        if (strcmp(u->task_id, react->task->id) == 0) {
+            return u;
+        }
+    }
+    return NULL;
+}
+
+static const pons__unsettled *waits(const pons_brain *b, const pons__react *react,
+                                    const pons__skills *skills, const char *skill)
+{
+    const bool past =
+        react->preempt || pons__means_beside(b, skill) || strcmp(skill, pons__means_stop(b)) == 0;
+    return past ? NULL : pons__unsettled_of(react, skills);
 }
 
 void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const pons__skills *skills,
                           const char *skill, pons_value *asks)
 {
-    if (waits(b, react, skills, skill)) {
+    const pons__unsettled *u = waits(b, react, skills, skill);
+    if (u) {
         pons_autovalue says =
             json_sprintf("nobody knows what came of %s (%s): a person must say whether to go on",
-                         skills->unsettled->skill, skills->unsettled->why);
+                         u->skill, u->why);
         pons__broken_add(asks,
                          &(pons__broken){.rule = "unsettled", .message = json_string_value(says)});
     }
 }
 
-// Of operations the question has shown it; the rules, the ladder and a plan ask about it. What a model asks of its
-// own has not.
 void pons__unsettled_allowed(pons__turn *t)
 {
-    const pons__react *r = t->react;
-    const pons__unsettled *u = t->skills->unsettled;
-    const pons__list *ops = &r->proposed_ops->to_dispatch;
-    bool shown = ops->n == 0 && r->source != PONS_SOURCE_LLM && u && r->task &&
-                 strcmp(u->task_id, r->task->id) == 0;
-    for (size_t i = 0; i < ops->n; i++) {
-        const pons__op *op = ops->at[i];
-        shown = shown || waits(t->b, r, t->skills, op->skill);
+    if (t->react->proposed_ops->to_dispatch.n == 0) {
+        settle(t);
     }
-    if (shown) {
-        pons__record_free(&pons__unsettled_record, t->skills->unsettled);
-        t->skills->unsettled = NULL;
-        t->skills_changed = true;
+}
+
+void pons__unsettled_begun(pons__turn *t, const char *skill)
+{
+    if (waits(t->b, t->react, t->skills, skill)) { // R4 let it pass by a person's word alone
+        settle(t);
     }
 }

@@ -428,7 +428,11 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
         }
     }
     const pons_value *edit = only_one(list, "edit", &at);
-    const pons_value *args = pons_get(pons_get(edit, "edited_action"), "args");
+    const pons_value *action = pons_get(edit, "edited_action"), *args = pons_get(action, "args");
+    const char *skill = pons_get_str(json_array_get(pons_get(question, "ops"), at), "skill", "");
+    if (args && strcmp(pons_get_str(action, "name", skill), skill) != 0) {
+        return no("an operation can be edited, not made another skill's");
+    }
     return args ? pons_object("action", json_string("edit"), "op", json_integer((json_int_t)at + 1),
                               "args", pons_value_ref(args), NULL)
                 : no("one operation can be edited at a time");
