@@ -11,7 +11,7 @@ void pons__ladder_progress(pons_brain *b, pons__react *r); // something else was
 pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills);
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source);
 void pons__ladder_refused(pons__react *r,
-                          const char *why);         // R4: what was decided is not let through
+                          const char *why); // R4: what was decided is not let through
 // The model is lost, and nobody else understands the task: a person is asked, with these words.
 void pons__ladder_lost(pons__react *r, const char *why);
 bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
