@@ -136,6 +136,7 @@ static const pons__field question_fields[] = {
     {"decision",    JSON,   KEY,   offsetof(pons__question, decision), .means = "of a task that was put aside: what was decided"},
     {"source",      WORD,   KEY,   offsetof(pons__question, source), .words = pons__source_words, .means = "and by whom"},
     {"answer",      JSON,   KEY,   offsetof(pons__question, answer), .means = "and what a person has said since"},
+    {"unsettled",   BOOL,   KEY,   offsetof(pons__question, unsettled), .means = "it shows that nobody knows what came of something"},
 };
 TABLE(question, "a question to a person");
 

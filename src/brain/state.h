@@ -159,6 +159,7 @@ typedef struct pons__question {
     const char *id, *question, *reason, *refused;
     const pons_value *ops, *cancels, *options;
     bool words;          // any words answer it
+    bool unsettled;      // it shows that nobody knows what came of something
     int64_t deadline_ms; // wall; then it is refused. 0: none
     int64_t asked_ms;    // wall; with a deadline
     // Of one that its task was put aside with: what was decided, and what a person has said since.

@@ -597,14 +597,16 @@ static void words_beside_a_yes(void **state)
 {
     (void)state;
     static const struct {
-        const char *beside;
+        const char *first, *beside;
         bool sent;
-    } rows[] = {{"no, she is still there", false},
-                {"不要", false},
-                {"not clear", false},
-                {"clear", false},
-                {"yes", true},
-                {"好的", true}};
+    } rows[] = {
+        {"", "no, she is still there", false},
+        {"", "不要", false},
+        {"", "not clear", false},
+        {"", "clear", false},
+        {",'answer':'hmm'", "not clear", false}, // which must not be forgotten by asking again
+        {"", "yes", true},
+        {"", "好的", true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;
         char words[128];
@@ -620,9 +622,11 @@ static void words_beside_a_yes(void **state)
         pons_autovalue open = open_now(&b);
         snprintf(words, sizeof words, "'action':'approve','answer':'%s'", rows[i].beside);
         answer(&b, pons_get_str(json_array_get(open, 1), "id", ""), words);
-        answer(&b, pons_get_str(json_array_get(open, 0), "id", ""), APPROVE);
+        snprintf(words, sizeof words, "'action':'approve'%s", rows[i].first);
+        answer(&b, pons_get_str(json_array_get(open, 0), "id", ""), words);
         bench_run(&b, 3.0);
         assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 2);
+        assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 2);
         if ((bench_starts(&b, "wait") > 0) != rows[i].sent) {
             fail_msg("“%s”: %d started", rows[i].beside, bench_starts(&b, "wait"));
         }

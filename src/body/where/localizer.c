@@ -103,7 +103,8 @@ struct pons__localizer {
 
     pons__pose_watch watch;
     int against, in_favour; // scans in a row
-    int silent;             // where the map has walls all around
+    int silent;             // where the map has walls all around,
+    bool blinded;           // and that is the doubt: what cannot tell does not end it
     float reach;            // the farthest return so far: a lidar may promise more than it sees
     bool told;              // look around at the next scan
     bool found;             // doubtful, but there is a place: scans decide
@@ -196,7 +197,7 @@ void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose
                     .yy = STD_START_M * STD_START_M,
                     .tt = STD_START_RAD * STD_START_RAD};
     l->lost = l->against = l->in_favour = l->silent = 0;
-    l->corrected = l->found = l->told = false;
+    l->corrected = l->found = l->told = l->blinded = false;
     pons__relocate_destroy(l->search);
     l->search = NULL;
     l->watch = (pons__pose_watch){.agreement = NAN, .jumps = l->watch.jumps};
@@ -212,6 +213,7 @@ void pons__localizer_told(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2
     l->watch.jumps++;
     snprintf(l->watch.why, sizeof l->watch.why, "a person said where it is: scans must agree");
     l->told = l->found = true;
+    l->blinded = false;
 }
 
 void pons__localizer_predict(pons__localizer *l, pons_pose2 odom_from_base)
@@ -357,7 +359,8 @@ static int beams_expected(const pons__localizer *l, const pons_scan *scan, pons_
                d > 0.5 * res) {
             r += fmax(d, res);
         }
-        n += r < far && surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy);
+        n += r > (double)scan->range_min && r < far &&
+             surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy);
     }
     return n * stride;
 }
@@ -375,7 +378,7 @@ static void watch_silence(pons__localizer *l, const pons_scan *scan, pons_pose2 
     if (++l->silent >= DOUBT_SCANS) {
         l->silent = 0;
         l->against = l->in_favour = 0;
-        l->found = true; // agreeing scans are enough
+        l->found = l->blinded = true; // agreeing scans are enough
         w->trust = PONS__POSE_DOUBTFUL;
         w->agreement = NAN;
         snprintf(w->why, sizeof w->why, "the lidar sees nothing where the map has walls");
@@ -391,12 +394,12 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
     w->agreement = a.share;
     w->contradicted = a.contradicts;
     l->against = a.contradicts ? l->against + 1 : 0;
-    l->in_favour = a.contradicts ? 0 : l->in_favour + !isnan(a.share); // too few to tell: neither
+    l->in_favour = a.contradicts ? 0 : l->in_favour + (!l->blinded || !isnan(a.share));
     if (w->trust == PONS__POSE_SURE || l->found) {
         if (l->found && l->in_favour >= AGREE_SCANS && !l->told) {
             w->trust = PONS__POSE_SURE;
             w->why[0] = '\0';
-            l->found = false;
+            l->found = l->blinded = false;
         }
         l->weak = a.weak && !l->found ? l->weak + 1 : 0;
         l->looked = l->looked && l->weak > 0;
@@ -450,7 +453,7 @@ static void doubt(pons__localizer *l)
     pons__relocate_destroy(l->search);
     l->search = NULL;
     l->watch.trust = PONS__POSE_DOUBTFUL;
-    l->found = l->told = l->corrected = false;
+    l->found = l->told = l->corrected = l->blinded = false;
     l->against = l->in_favour = 0;
     l->again_ns = INT64_MIN;
     l->cov = (sym3){.xx = var, .yy = var, .tt = STD_MAX_RAD * STD_MAX_RAD};

@@ -97,6 +97,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     }
     pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
     const pons__unsettled *u = pons__unsettled_of(react, skills);
+    q->unsettled = u;
     if (u && p->to_dispatch.n == 0) { // operations show it themselves
         char *asks = NULL;
         if (asprintf(&asks, "%s (nobody knows what came of %s: %s)", q->question, u->skill,
@@ -288,8 +289,17 @@ static said what_is_said(const pons__turn *t, const pons__reply *reply)
     return strcmp(word, "yes") == 0 ? SAID_YES : SAID_WORDS;
 }
 
-// What was said to the questions beside the first; whether one of them was answered with no, or with words that whoever
-// asked must have before what waits is sent.
+// Whether an answer to a question beside the first holds up what waits: a no does, and words, which whoever asked must
+// have before it is sent.
+static bool holds_up(const pons__turn *t, const pons__reply *reply)
+{
+    const pons__react *r = t->react;
+    const said is = what_is_said(t, reply);
+    return is == SAID_NO ||
+           (is == SAID_WORDS && (r->proposed_ops->to_dispatch.n > 0 || carries(r)));
+}
+
+// What was said to the questions beside the first; whether one of the answers holds up what waits.
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
@@ -297,14 +307,12 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
         return false; // the first was asked again, and these have been heard
     }
     pons_value *also = json_array();
-    const bool waits = r->proposed_ops->to_dispatch.n > 0 || carries(r);
     bool any_no = false;
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
-        const said is = what_is_said(t, reply);
-        const bool no = is == SAID_NO;
-        any_no = any_no || no || (is == SAID_WORDS && waits);
+        const bool no = what_is_said(t, reply) == SAID_NO;
+        any_no = holds_up(t, reply) || any_no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
                                                 json_string(reply->reason), NULL));
@@ -318,13 +326,13 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     return any_no;
 }
 
-// Whether a question beside the first was answered with no.
+// Whether one of the questions beside the first holds it up.
 static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
 {
     bool no = false;
     for (size_t i = 1; i <= t->react->also.n; i++) {
         pons__reply *reply = pons__reply_read(answers[i]);
-        no = no || what_is_said(t, reply) == SAID_NO;
+        no = holds_up(t, reply) || no;
         pons__record_free(&pons__reply_record, reply);
     }
     return no;

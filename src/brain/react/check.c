@@ -29,6 +29,7 @@ typedef struct judgement {
 static void judge_edit(pons__turn *t);
 static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
+static void rule(pons_value *rules, const char *name, pons_value *message);
 static void judge_finish(const pons__turn *t, judgement *j);
 static void reopen_last(const pons__turn *t);
 static void judge_claims(const pons__turn *t, pons_value *rules);
@@ -51,6 +52,9 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
         judge(&t, &j);
     }
     pons__react *r = t.react;
+    if (reopened && !r->approval->unsettled && pons__unsettled_of(r, t.skills)) {
+        rule(j.rules, "unsettled", json_string("nobody knows what came of something since"));
+    }
     if (reopened || j.asks || json_array_size(j.rules) > 0) {
         pons__goals_put_back(&t, &was);
     }
@@ -293,11 +297,10 @@ static void judge_unsettled(const pons__turn *t, judgement *j)
         pons__decided(r) == PONS_FINISH && !r->preempt && r->task && r->task->unverified;
     const pons__unsettled *u = blind ? pons__unsettled_of(r, t->skills) : NULL;
     if (u) {
-        rule(
-            j->rules, "unsettled",
-            json_sprintf("nobody knows what came of %s (%s): ask a person before the task is ended "
-                         "as done",
-                         u->skill, u->why));
+        rule(j->rules, "unsettled",
+             json_sprintf("nobody knows what came of %s (%s): ask a person, in a decision of its "
+                          "own, and end the task as done after a plain yes",
+                          u->skill, u->why));
     }
 }
 

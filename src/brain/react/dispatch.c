@@ -40,9 +40,11 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     t.skills->to_dispatch = (pons__list){0};
     for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
         const pons__op *op = sent.at[i];
-        if (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0) {
+        const bool asks = pons__unsettled_since(&t, op->skill);
+        if (asks || (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0)) {
             pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
-                               "what it needs is not free yet");
+                               asks ? "nobody knows what came of what was canceled for it"
+                                    : "what it needs is not free yet");
             rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);
         } else {
             rc = dispatch_one(&t, op, err);

@@ -121,13 +121,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
         pons__ladder_of(r)) {
         swing(b, r);
     }
-    if (result->status == PONS_END_DONE || !pons__ladder_of(r) || result->error_code == STOPPED ||
-        (canceled && (ends_task || r->preempt))) {
-        return;
-    }
-    pons__record_free(&pons__human_record, r->human); // a person's word was for one try
-    r->human = NULL;
-    if (!pons__ladder_base(running)) {
+    if (result->status == PONS_END_DONE || !pons__ladder_base(running) || !pons__ladder_of(r) ||
+        result->error_code == STOPPED || (canceled && (ends_task || r->preempt))) {
         return;
     }
     char why[LADDER_WHY_MAX];
@@ -140,6 +135,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
     } else {
         climb(b, pons__ladder_of(r), why);
     }
+    pons__record_free(&pons__human_record, r->human); // a person's word was for one try
+    r->human = NULL;
 }
 
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)

@@ -21,6 +21,7 @@ typedef struct pons__turn {
     pons__react *react;   // owned
     pons__skills *skills; // owned
     bool skills_changed;
+    bool unsettled; // an end of this very step is a person's to settle (unsettled.c)
 } pons__turn;
 
 pons__react *pons__react_read(pons_cx *cx); // the channel, new

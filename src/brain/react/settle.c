@@ -207,8 +207,10 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     const pons__registered *skill = pons__skill(t->b, running->skill);
     if ((lost || status == PONS_END_UNKNOWN) && !go_on &&
         (pons__has(t->b->rules.unknown_ask, running->skill) || (skill && skill->ask_on_unknown))) {
-        last->recovery = PONS_RECOVER_ASK;
-        pons__unsettled_note(t->b, t->skills, running, last);
+        if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
+            last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
+        }
+        pons__unsettled_note(t, running, last);
     }
     pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
     pons__record_free(&pons__result_record, t->skills->last_result);

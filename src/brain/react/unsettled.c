@@ -26,13 +26,15 @@ static void settle(pons__turn *t)
     }
 }
 
-void pons__unsettled_note(const pons_brain *b, pons__skills *skills, const pons__running *running,
-                          const pons__result *last)
+void pons__unsettled_note(pons__turn *t, const pons__running *running, const pons__result *last)
 {
-    const char *task_id = running->task_id ? running->task_id : "";
+    pons__skills *skills = t->skills;
+    // An older program stored none: it was for the task at hand.
+    const char *mine = t->react->task ? t->react->task->id : "";
+    const char *task_id = running->task_id ? running->task_id : mine;
     for (size_t i = skills->unsettled.n; i-- > 0;) { // one a task; of tasks that have ended none
         const pons__unsettled *old = skills->unsettled.at[i];
-        if (strcmp(old->task_id, task_id) == 0 || !pons__queue_find(b->tasks, old->task_id)) {
+        if (strcmp(old->task_id, task_id) == 0 || !pons__queue_find(t->b->tasks, old->task_id)) {
             pons__record_free(&pons__unsettled_record, pons__list_take(&skills->unsettled, i));
         }
     }
@@ -41,6 +43,7 @@ void pons__unsettled_note(const pons_brain *b, pons__skills *skills, const pons_
     pons__set_text(&u->skill, last->skill);
     pons__set_text(&u->why, last->error_msg);
     pons__list_add(&skills->unsettled, u);
+    t->unsettled = true;
 }
 
 const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills)
@@ -75,9 +78,15 @@ void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const p
     }
 }
 
+bool pons__unsettled_since(const pons__turn *t, const char *skill)
+{
+    return t->unsettled && waits(t->b, t->react, t->skills, skill);
+}
+
 void pons__unsettled_allowed(pons__turn *t)
 {
-    if (t->react->proposed_ops->to_dispatch.n == 0) {
+    const pons__question *q = t->react->approval;
+    if (t->react->proposed_ops->to_dispatch.n == 0 && q && q->unsettled) {
         settle(t);
     }
 }

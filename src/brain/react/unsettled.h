@@ -5,13 +5,14 @@
 #include "brain/react/nodes.h"
 
 // R7: such an end.
-void pons__unsettled_note(const pons_brain *b, pons__skills *skills, const pons__running *running,
-                          const pons__result *last);
+void pons__unsettled_note(pons__turn *t, const pons__running *running, const pons__result *last);
 // One of the task at hand, or NULL.
 const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills);
 // R4: the rule, if one waits that this skill may not go past, is added to *asks.
 void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const pons__skills *skills,
                           const char *skill, pons_value *asks);
+// R6: an end of this very step has left one that this skill may not go past, and nobody was asked about it.
+bool pons__unsettled_since(const pons__turn *t, const char *skill);
 // A person has said yes, with it in view: to a question (R5), or to an operation that has begun by it (R6).
 void pons__unsettled_allowed(pons__turn *t);
 void pons__unsettled_begun(pons__turn *t, const char *skill);
