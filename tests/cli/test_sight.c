@@ -135,7 +135,7 @@ static void a_policy_reaches(void **state)
                          SESSION("s4", "by_torque", "reach", "object_id: cup")
                              SESSION("s5", "blind", "reach", "object_id: cup")
                                  SESSION("s6", "by_velocity", "reach", "object_id: pear"));
-    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 10");
+    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 3");
     bench_must_exit(&p, 1);
     bench_free(&p);
     expect(&b, "s1", "succeeded", "");
