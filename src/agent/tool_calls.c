@@ -47,7 +47,7 @@ static bool judged(pons__role *role, const pons__tool *t, const pons_value *args
 static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
                    pons_error *err);
 static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_args,
-               const pons_value **ret_note, pons_value **ret_result, pons_error *err);
+               pons_value **ret_note, pons_value **ret_result, pons_error *err);
 static void put_before(pons_value **result, const char *text);
 static int run_read(pons__role *role, pons_cx *cx, const pons_value *call, const pons_value *args,
                     pons_value **ret_result, pons_error *err);
@@ -435,7 +435,7 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
         return PONS_OK;
     }
     pons_autovalue args = pons_value_ref(pons_get(call, "arguments"));
-    const pons_value *note = NULL;
+    pons_autovalue note = NULL;
     if (pons_get_bool(call, "ask", false)) {
         const int rc = ask(role, cx, call, &args, &note, ret_result, err);
         if (rc < 0 || *ret_result) {
@@ -454,7 +454,6 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
         put_before(ret_result, "(A person changed the arguments before it ran.)\n");
         json_object_set_new(*ret_result, "edited", pons_value_ref(args));
     }
-    pons_value_unref(note);
     return rc;
 }
 
@@ -487,7 +486,7 @@ static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_e
 // Asks a person. *ret_result is set when nothing is to be run any more; *ret_args may be edited. *ret_note (new): what
 // the person said beside a yes; NULL: nothing.
 static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_args,
-               const pons_value **ret_note, pons_value **ret_result, pons_error *err)
+               pons_value **ret_note, pons_value **ret_result, pons_error *err)
 {
     const char *kind = pons_get_str(call, "kind", NULL);
     const double limit_s =

@@ -264,11 +264,8 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
     if (!own) {
         // The engine's own question: yes or no, in words too; what is neither is no yes.
         pons__reply *reply = pons__reply_read(response);
-        char said[32] = "yes";
-        if (reply->answer) {
-            pons__words_control(b, reply->answer, said, sizeof said);
-        }
-        const bool yes = strcmp(reply->action, "approve") == 0 && strcmp(said, "yes") == 0;
+        const bool yes =
+            strcmp(reply->action, "approve") == 0 && pons__reply_meant(b, reply) == PONS_MEANT_YES;
         pons_value_unref(answer);
         answer = json_boolean(yes);
         pons__event_now(b, PONS_NS_REACT, &pons__approval_resolved_record,

@@ -221,7 +221,8 @@ const char *pons_answer_option(const pons_value *options, const char *text)
     return alike ? alike : numbered;
 }
 
-void pons__words_control(pons_brain *b, const char *text, char *ret, size_t cap)
+// What these words control: "yes", "no", …; "" is nothing.
+static void words_control(pons_brain *b, const char *text, char *ret, size_t cap)
 {
     const pons_policy *policy = &b->opts.policy;
     pons_autovalue parsed = NULL;
@@ -229,6 +230,26 @@ void pons__words_control(pons_brain *b, const char *text, char *ret, size_t cap)
     pons_error none = PONS_ERROR_INIT;
     policy->ops->parse(policy->self, text, world, &parsed, &none);
     snprintf(ret, cap, "%s", pons_get_str(parsed, "control", ""));
+}
+
+pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply)
+{
+    static const char *const noes[] = {"no", "stop", "cancel"};
+    char word[32];
+    const bool edit = strcmp(reply->action, "edit") == 0;
+    if (strcmp(reply->action, "approve") != 0 && !edit) {
+        return PONS_MEANT_NO;
+    }
+    if (!reply->answer || edit) {
+        return PONS_MEANT_YES;
+    }
+    words_control(b, reply->answer, word, sizeof word);
+    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
+        if (strcmp(word, noes[i]) == 0) {
+            return PONS_MEANT_NO;
+        }
+    }
+    return strcmp(word, "yes") == 0 ? PONS_MEANT_YES : PONS_MEANT_WORDS;
 }
 
 // The answer as it will be read: the option that it names, where it names one.

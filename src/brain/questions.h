@@ -2,6 +2,7 @@
 #ifndef PONS_BRAIN_QUESTIONS_H
 #define PONS_BRAIN_QUESTIONS_H
 
+#include "brain/letter.h"
 #include "brain/state.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
@@ -29,8 +30,9 @@ void pons__hci_forget(pons_brain *b);
 pons__open pons__questions_open(pons_brain *b); // the caller clears it
 void pons__open_clear(pons__open *list);
 #define PONS__AUTO_OPEN __attribute__((cleanup(pons__open_clear))) pons__open
-// What these words control: "yes", "no", …; "" is nothing.
-void pons__words_control(pons_brain *b, const char *text, char *ret, size_t cap);
+// What an answer is: a yes (an edit is one), a no, or words that are neither.
+typedef enum pons__meant { PONS_MEANT_YES, PONS_MEANT_NO, PONS_MEANT_WORDS } pons__meant;
+pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply);
 // Has it a question that nobody has answered?
 bool pons__question_waits(const pons__task *task);
 // The task whose question the inner loop waits with, while nothing moves; "": none.

@@ -157,6 +157,8 @@ int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error
 int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
 // An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
+int cli_observe_on(struct pons_link *link, int timeout_ms, pons_value **ret_hello,
+                   pons_value **ret_telemetry);
 // cmd_status.c: the task that is called so in a brain's status, NULL: none; borrowed. *ret_over: it is
 // neither at work nor queued.
 const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over);

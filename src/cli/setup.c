@@ -334,14 +334,25 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
     char path[PATH_MAX + 16];
     pons_error err = PONS_ERROR_INIT;
     pons_link *link = NULL;
-    const pons_clock clock = pons_clock_real();
-    const int64_t until = pons_now_ms(&clock) + timeout_ms;
     snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
     *ret_hello = *ret_telemetry = NULL;
     int rc = pons_link_connect(path, &link, &err);
     if (rc < 0) {
         return rc;
     }
+    rc = cli_observe_on(link, timeout_ms, ret_hello, ret_telemetry);
+    pons_link_close(link);
+    return rc;
+}
+
+int cli_observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
+                   pons_value **ret_telemetry)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + timeout_ms;
+    int rc = PONS_OK;
+    *ret_hello = *ret_telemetry = NULL;
     pons_message_send(link,
                       &(pons_message){.type = PONS_MESSAGE_HELLO,
                                       .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons"}},
@@ -367,7 +378,6 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
         }
         pons_report_clear(&r);
     }
-    pons_link_close(link);
     return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;
 }
 

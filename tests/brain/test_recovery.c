@@ -241,38 +241,55 @@ static void an_unknown_outcome_of_some_skills_is_a_persons(void **state)
     bench_close(&b);
 }
 
-// The body that died latches, the kernel takes over, and the task comes back without its result: it is a person's all
-// the same, whoever decides.
+#define DRIVES(zone)                                                                               \
+    "{'decision':{'type':'CONTINUE','reason':'go','wake_s':1,'ops':[{'op':'dispatch','skill':"     \
+    "'navigate_to_pose','args':{'zone':'" zone "'}}]}}"
+#define DRIVES_REST                                                                                \
+    "'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"                 \
+    "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}}]"
+
+#define DRIVES_ALWAYS "[{'repeat':true," DRIVES_REST
+
+// What becomes of a motion is a person's to settle.
+static void asks_about_motions(bench *b, const char *script)
+{
+    bench_open(b, script);
+    json_object_set_new(json_object_get(b->config, "approval"), "ask_on_unknown",
+                        json_pack("[s]", "navigate_to_pose"));
+    bench_brain(b);
+    b->base_ms = 4000;
+}
+
+// The body dies under way and latches; the latch is lifted, and the task comes back.
+static void dies_under_way(bench *b, const char *script, const char *goal)
+{
+    asks_about_motions(b, script);
+    bench_goal_text(b, goal);
+    bench_await(b, "effect", "state", "accepted", SOON);
+    bench_kill(b);
+    b->boot = "boot-2";
+    b->stop_reason = "boot: unclean end";
+    b->latched = true;
+    bench_brain(b);
+    bench_await(b, "effect", "state", "outcome_unknown", SOON);
+    bench_run(b, 1.0);
+    b->latched = false;
+}
+
+// The kernel takes over meanwhile, and the task comes back without its result: it is a person's all the same, whoever
+// decides.
 static void an_unknown_outcome_stays_a_persons_behind_a_latch(void **state)
 {
     (void)state;
-    static const char *const scripts[] = {
-        NULL, "[{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch',"
-              "'skill':'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}}]"};
     for (int i = 0; i < 4; i++) {
         bench b;
-        bench_open(&b, scripts[i % 2]);
-        json_object_set_new(json_object_get(b.config, "approval"), "ask_on_unknown",
-                            json_pack("[s]", "navigate_to_pose"));
-        bench_brain(&b);
-        b.base_ms = 4000;
-        bench_goal_text(&b, "去厨房");
-        bench_await(&b, "effect", "state", "accepted", SOON);
-        bench_kill(&b);
-        b.boot = "boot-2";
-        b.stop_reason = "boot: unclean end";
-        b.latched = true;
-        bench_brain(&b);
-        bench_await(&b, "effect", "state", "outcome_unknown", SOON);
-        bench_run(&b, 1.0);
-        b.latched = false;
+        dies_under_way(&b, i % 2 ? DRIVES_ALWAYS : NULL, "去厨房");
         if (i >= 2) { // and again on the way
             bench_kill(&b);
             bench_brain(&b);
             bench_say(&b, "continue");
         }
-        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 20.0);
-        assert_non_null(asked);
+        bench_await(&b, "approval.requested", NULL, NULL, 20.0);
         bench_run(&b, 10.0);
         assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
         bench_post(&b, "answer", "{'action':'approve'}");
@@ -280,6 +297,99 @@ static void an_unknown_outcome_stays_a_persons_behind_a_latch(void **state)
         assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
         bench_close(&b);
     }
+}
+
+// An edit that is none, a yes that a stop overtook: nothing was sent by them, and a person is asked anew.
+static void what_sends_nothing_settles_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        dies_under_way(&b, DRIVES_ALWAYS, "去厨房");
+        bench_await(&b, "approval.requested", NULL, NULL, 20.0);
+        if (i == 0) {
+            bench_post(&b, "answer", "{'action':'edit','op':1,'args':{'zone':'moon'}}");
+        } else {
+            bench_post(&b, "answer", "{'action':'approve'}");
+            bench_latch(&b, "a person pressed stop");
+            bench_run(&b, 2.0);
+            b.latched = false;
+            bench_run(&b, 1.0);
+            bench_say(&b, "continue");
+        }
+        bench_await(&b, "approval.requested", NULL, NULL, 20.0);
+        bench_run(&b, 10.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_await(&b, "effect", "state", "done", 20.0);
+        bench_close(&b);
+    }
+}
+
+// Where nothing can be looked up a model's word does not end it as done; a person's does.
+static void an_unknown_outcome_is_no_end(void **state)
+{
+    (void)state;
+    bench b;
+    dies_under_way(&b,
+                   "[" DRIVES("kitchen") ",{'repeat':true,'decision':{'type':'FINISH','reason':"
+                                         "'it must be'}}]",
+                   "water the plants");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    assert_non_null(strstr(pons_get_str(asked, "question", ""), "nobody knows what came of"));
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_await(&b, "task.done", "status", "succeeded", 20.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+// It ends so while a model thinks, which lets go of it and sends something else in one decision: what nobody was asked
+// about is not sent behind it.
+static void an_end_that_is_learned_while_canceling(void **state)
+{
+    (void)state;
+    bench b;
+    asks_about_motions(&b, "[" DRIVES("kitchen") ",{'delay_ms':3000,'decision':{'type':'REPLAN',"
+                                                 "'reason':'not there','ops':[{'op':'cancel',"
+                                                 "'goal_id':'all'},{'op':'dispatch','skill':"
+                                                 "'navigate_to_pose','args':{'zone':'bedroom'}}]}},"
+                                                 "{'repeat':true," DRIVES_REST);
+    b.base_ms = 2000;
+    b.fail_code = 9909; // the robot's own software has lost the goal
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "effect", "state", "refused", 20.0);
+    bench_await(&b, "approval.requested", NULL, NULL, 20.0);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
+// A yes to what was asked before settles nothing of what came since.
+static void a_yes_from_before(void **state)
+{
+    (void)state;
+    bench b;
+    asks_about_motions(&b, "[" DRIVES("kitchen") ",{'decision':{'type':'ASK_HUMAN','reason':'tea?',"
+                                                 "'ops':[{'op':'approval','question':'shall I make "
+                                                 "tea?'}]}},{'repeat':true," DRIVES_REST);
+    b.base_ms = 20000;
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_kill(&b);
+    b.boot = "boot-2";
+    b.battery = 15.0;
+    bench_brain(&b);
+    bench_await(&b, "effect", "state", "outcome_unknown", 20.0);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    bench_run(&b, 2.0);
+    const int starts = bench_starts(&b, "navigate_to_pose"); // the charger's way is its own
+    b.battery = 95.0;
+    bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
+    bench_close(&b);
 }
 
 // ---- other things that survive ------------------------------------------------------------------
@@ -424,6 +534,10 @@ int main(void)
         cmocka_unit_test(a_broken_link_is_the_same_table),
         cmocka_unit_test(an_unknown_outcome_of_some_skills_is_a_persons),
         cmocka_unit_test(an_unknown_outcome_stays_a_persons_behind_a_latch),
+        cmocka_unit_test(what_sends_nothing_settles_nothing),
+        cmocka_unit_test(an_unknown_outcome_is_no_end),
+        cmocka_unit_test(an_end_that_is_learned_while_canceling),
+        cmocka_unit_test(a_yes_from_before),
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),
         cmocka_unit_test(many_deaths_one_start),

@@ -135,8 +135,8 @@ void pons__safety_init(pons__safety *s, const pons__safety_params *p)
     s->scan_stamp_ns = -1;
     s->risk_until_ns = INT64_MIN;
     s->status.nearest_m = s->status.free_m = INFINITY;
-    s->status.latch_count =
-        1; // 0 is no latch's: whoever has seen none names this one, and lifts no later stop
+    // 0 is no latch's: whoever has seen none names this one, and lifts no later stop.
+    s->status.latch_count = 1;
 }
 
 void pons__safety_latch(pons__safety *s, pons__origin origin, const char *reason)

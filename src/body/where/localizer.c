@@ -354,13 +354,16 @@ static int beams_expected(const pons__localizer *l, const pons_scan *scan, pons_
     for (int k = 0; k < l->n; k += stride) {
         const double ux = c * (double)l->ux[k] - s * (double)l->uy[k];
         const double uy = s * (double)l->ux[k] + c * (double)l->uy[k];
-        double d, gx, gy, r = (double)scan->range_min;
-        while (r < far && surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy) &&
-               d > 0.5 * res) {
-            r += fmax(d, res);
+        double d = 0.0, gx, gy, r = (double)scan->range_min;
+        bool seen = false; // a wall nearer than range_min gives no return
+        for (; r < far && surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy);
+             r += fmax(d, res)) {
+            if (d <= 0.5 * res) {
+                n += seen;
+                break;
+            }
+            seen = true;
         }
-        n += r > (double)scan->range_min && r < far &&
-             surface_at(l->grid, eye.x + r * ux, eye.y + r * uy, &d, &gx, &gy);
     }
     return n * stride;
 }

@@ -256,47 +256,22 @@ static const char *word_of(const pons__reply *reply, bool no)
     return reply->answer ? reply->answer : no ? "no" : "yes";
 }
 
-// Whether something waits for the word beside the answer itself: an end, another task, goals or steps of the model's,
+// Whether something waits for the word beside the answer itself: operations, an end, another task, goals or steps of the model's,
 // what is to be let go of.
 static bool carries(const pons__react *r)
 {
     const pons__decision_type type = pons__decided(r);
     return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
-           json_array_size(r->proposed_ops->to_cancel) > 0 ||
+           r->proposed_ops->to_dispatch.n > 0 || json_array_size(r->proposed_ops->to_cancel) > 0 ||
            (r->decision && json_object_size(r->decision->plan_patch) > 0);
-}
-
-typedef enum said { SAID_YES, SAID_NO, SAID_WORDS } said;
-
-// What an answer is: a yes, a no, or words that are neither.
-static said what_is_said(const pons__turn *t, const pons__reply *reply)
-{
-    static const char *const noes[] = {"no", "stop", "cancel"};
-    char word[32];
-    const bool edit = strcmp(reply->action, "edit") == 0;
-    if (strcmp(reply->action, "approve") != 0 && !edit) {
-        return SAID_NO;
-    }
-    if (!reply->answer || edit) {
-        return SAID_YES;
-    }
-    pons__words_control(t->b, reply->answer, word, sizeof word);
-    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
-        if (strcmp(word, noes[i]) == 0) {
-            return SAID_NO;
-        }
-    }
-    return strcmp(word, "yes") == 0 ? SAID_YES : SAID_WORDS;
 }
 
 // Whether an answer to a question beside the first holds up what waits: a no does, and words, which whoever asked must
 // have before it is sent.
 static bool holds_up(const pons__turn *t, const pons__reply *reply)
 {
-    const pons__react *r = t->react;
-    const said is = what_is_said(t, reply);
-    return is == SAID_NO ||
-           (is == SAID_WORDS && (r->proposed_ops->to_dispatch.n > 0 || carries(r)));
+    const pons__meant is = pons__reply_meant(t->b, reply);
+    return is == PONS_MEANT_NO || (is == PONS_MEANT_WORDS && carries(t->react));
 }
 
 // What was said to the questions beside the first; whether one of the answers holds up what waits.
@@ -311,7 +286,7 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
-        const bool no = what_is_said(t, reply) == SAID_NO;
+        const bool no = pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
         any_no = holds_up(t, reply) || any_no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
@@ -385,7 +360,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     no = hear_also(t, answers) || no;
     if (!no) {
         approve(t, id);
-        if (what_is_said(t, reply) == SAID_YES) {
+        if (pons__reply_meant(t->b, reply) == PONS_MEANT_YES) {
             pons__unsettled_allowed(t);
         }
     }
@@ -414,15 +389,15 @@ static bool read_words(const pons__turn *t, pons__reply *reply)
         return true;
     }
     const bool wants_words = q->words || q->options;
-    const said is = what_is_said(t, reply);
-    if (wants_words ? carries(t->react) && is != SAID_YES : is == SAID_NO) {
+    const pons__meant is = pons__reply_meant(t->b, reply);
+    if (wants_words ? carries(t->react) && is != PONS_MEANT_YES : is == PONS_MEANT_NO) {
         pons__set_text(&reply->action, "reject");
         pons__set_text(&reply->reason, reply->answer);
     }
     if (wants_words) {
         return true;
     }
-    if (is == SAID_WORDS) {
+    if (is == PONS_MEANT_WORDS) {
         return false;
     }
     free((void *)reply->answer);

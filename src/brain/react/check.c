@@ -29,11 +29,11 @@ typedef struct judgement {
 static void judge_edit(pons__turn *t);
 static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
-static void rule(pons_value *rules, const char *name, pons_value *message);
 static void judge_finish(const pons__turn *t, judgement *j);
 static void reopen_last(const pons__turn *t);
 static void judge_claims(const pons__turn *t, pons_value *rules);
-static void judge_unsettled(const pons__turn *t, judgement *j);
+static void judge_unsettled(const pons__turn *t, pons_value *rules);
+static void judge_yes(const pons__turn *t, pons_value *rules);
 static void judge_end(const pons__turn *t, pons_value *rules);
 static void judge_switch(const pons__turn *t, pons_value *rules);
 static void refuse(pons__turn *t, const pons__patched *was, const pons_value *rules);
@@ -50,11 +50,11 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     if (!reopened ||
         !pons__approval_no(t.react)) { // of what nobody wants there is nothing to judge
         judge(&t, &j);
+        if (reopened) {
+            judge_yes(&t, j.rules);
+        }
     }
     pons__react *r = t.react;
-    if (reopened && !r->approval->unsettled && pons__unsettled_of(r, t.skills)) {
-        rule(j.rules, "unsettled", json_string("nobody knows what came of something since"));
-    }
     if (reopened || j.asks || json_array_size(j.rules) > 0) {
         pons__goals_put_back(&t, &was);
     }
@@ -105,7 +105,7 @@ static void judge(pons__turn *t, judgement *j)
     }
     judge_finish(t, j);
     judge_claims(t, j->rules);
-    judge_unsettled(t, j);
+    judge_unsettled(t, j->rules);
     judge_end(t, j->rules);
     judge_switch(t, j->rules);
     judge_cancels(t, j->rules);
@@ -290,17 +290,25 @@ static void judge_finish(const pons__turn *t, judgement *j)
 }
 
 // Whether it is done only a person can say, where nothing of the task can be looked up.
-static void judge_unsettled(const pons__turn *t, judgement *j)
+static void judge_unsettled(const pons__turn *t, pons_value *rules)
 {
-    const pons__react *r = t->react;
-    const bool blind =
-        pons__decided(r) == PONS_FINISH && !r->preempt && r->task && r->task->unverified;
-    const pons__unsettled *u = blind ? pons__unsettled_of(r, t->skills) : NULL;
+    const pons__unsettled *u = pons__unsettled_bars(t->react, t->skills);
     if (u) {
-        rule(j->rules, "unsettled",
+        rule(rules, "unsettled",
              json_sprintf("nobody knows what came of %s (%s): ask a person, in a decision of its "
                           "own, and end the task as done after a plain yes",
                           u->skill, u->why));
+    }
+}
+
+// A yes from before an outcome became unknown was said without it in view.
+static void judge_yes(const pons__turn *t, pons_value *rules)
+{
+    const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
+    if (u && !t->react->approval->unsettled) {
+        rule(
+            rules, "unsettled",
+            json_sprintf("since it was asked nobody knows what came of %s (%s)", u->skill, u->why));
     }
 }
 

@@ -60,7 +60,7 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
     if (r->approval_rejected) { // what a person said no to is not done, nor is an end: its cancels were not sent
         return (ending){NULL, NULL};
     }
-    if (type == PONS_FINISH && r->task && r->task->unverified && pons__unsettled_of(r, skills)) {
+    if (pons__unsettled_bars(r, skills)) {
         return (ending){NULL, NULL}; // what was let go of with it ended so that nobody knows
     }
     if (type == PONS_FINISH) {

@@ -204,9 +204,8 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
-    const pons__registered *skill = pons__skill(t->b, running->skill);
     if ((lost || status == PONS_END_UNKNOWN) && !go_on &&
-        (pons__has(t->b->rules.unknown_ask, running->skill) || (skill && skill->ask_on_unknown))) {
+        pons__unsettled_asked(t->b, running->skill)) {
         if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
             last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
         }
@@ -283,9 +282,7 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
     }
     const pons__registered *skill = pons__skill(b, last->skill);
     if (last->status == PONS_END_UNKNOWN) {
-        const bool person =
-            pons__has(b->rules.unknown_ask, last->skill) || (skill && skill->ask_on_unknown);
-        return person ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
+        return pons__unsettled_asked(b, last->skill) ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
     }
     const pons_value *map = skill ? skill->error_map : NULL; // by numbers that are the skill's own
     char key[24];

@@ -17,11 +17,12 @@
 static void settle(pons__turn *t)
 {
     pons__list *all = &t->skills->unsettled;
-    for (size_t i = all->n; i-- > 0;) {
-        const pons__unsettled *u = all->at[i];
-        if (t->react->task && strcmp(u->task_id, t->react->task->id) == 0) {
+    const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
+    for (size_t i = 0; u && i < all->n; i++) {
+        if (all->at[i] == u) {
             pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
             t->skills_changed = true;
+            return; // there is one a task
         }
     }
 }
@@ -55,6 +56,19 @@ const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__
         }
     }
     return NULL;
+}
+
+const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills)
+{
+    const bool blind = pons__decided(react) == PONS_FINISH && !react->preempt && react->task &&
+                       react->task->unverified;
+    return blind ? pons__unsettled_of(react, skills) : NULL;
+}
+
+bool pons__unsettled_asked(const pons_brain *b, const char *skill)
+{
+    const pons__registered *known = pons__skill(b, skill);
+    return pons__has(b->rules.unknown_ask, skill) || (known && known->ask_on_unknown);
 }
 
 static const pons__unsettled *waits(const pons_brain *b, const pons__react *react,

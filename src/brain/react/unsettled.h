@@ -8,6 +8,10 @@
 void pons__unsettled_note(pons__turn *t, const pons__running *running, const pons__result *last);
 // One of the task at hand, or NULL.
 const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills);
+// The same, where this decision would end the task as done and nothing of it can be looked up (R4, R8).
+const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills);
+// Whether a skill's unknown outcome is a person's to settle.
+bool pons__unsettled_asked(const pons_brain *b, const char *skill);
 // R4: the rule, if one waits that this skill may not go past, is added to *asks.
 void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const pons__skills *skills,
                           const char *skill, pons_value *asks);

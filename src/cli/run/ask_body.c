@@ -38,31 +38,43 @@ static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
     return cli_lacks(err, "the body did not answer the %s", word);
 }
 
-int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
+static int reach(const cli *c, pons_link **ret, pons_error *err)
 {
     char path[PATH_MAX + 16];
-    pons_link *link = NULL;
     snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
-    if (pons_link_connect(path, &link, err) < 0) {
-        return cli_unreached(err);
+    return pons_link_connect(path, ret, err) < 0 ? cli_unreached(err) : PONS_OK;
+}
+
+int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
+{
+    pons_link *link = NULL;
+    int rc = reach(c, &link, err);
+    if (rc == PONS_OK) {
+        rc = await_ok(link, what,
+                      err); // without a hello: the body knows by the socket whose process this is
+        pons_link_close(link);
     }
-    // Without a hello: the body knows by the socket whose process this is.
-    const int rc = await_ok(link, what, err);
-    pons_link_close(link);
     return rc;
 }
 
-// It is meant for the stop that is in force now: one that comes while this is under way stays.
+// It is meant for the stop that is in force now: one that comes while this is under way stays, and so does one of
+// another body, for this one is asked on the link on which it was seen.
 int cli_reset_body(cli *c, pons_error *err)
 {
+    pons_link *link = NULL;
     pons_autovalue hello = NULL;
     pons_autovalue telemetry = NULL;
-    cli_observe(c, LOOK_TIMEOUT_MS, &hello, &telemetry);
-    const int64_t number = pons_get_int(pons_get(telemetry, "stop"), "number", 0);
-    if (number == 0 && hello) {
-        return pons_error_set(err, PONS_EBUSY, "body",
-                              "it does not say which stop is in force: nothing was lifted");
+    int rc = reach(c, &link, err);
+    if (rc < 0) {
+        return rc;
     }
-    const pons_message reset = {.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}};
-    return cli_ask_body(c, &reset, err);
+    cli_observe_on(link, LOOK_TIMEOUT_MS, &hello, &telemetry);
+    const int64_t number = pons_get_int(pons_get(telemetry, "stop"), "number", 0);
+    rc = number > 0
+             ? await_ok(link,
+                        &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}},
+                        err)
+             : cli_lacks(err, "the body does not say which stop is in force: nothing was lifted");
+    pons_link_close(link);
+    return rc;
 }

@@ -355,44 +355,27 @@ static int answer_once(void *user, const pons_value *args, pons_value **ret, pon
     return PONS_OK;
 }
 
-static bool is_type(const pons_value *decision, const char *type)
-{
-    return strcmp(pons_get_str(decision, "type", ""), type) == 0;
-}
-
-// The one decision of this type; *ret_at: which. NULL: none, or several.
-static const pons_value *only_one(const pons_value *decisions, const char *type, size_t *ret_at)
-{
-    const pons_value *found = NULL;
-    size_t i, n = 0;
-    json_t *d;
-    json_array_foreach(decisions, i, d)
-    {
-        if (is_type(d, type)) {
-            found = d;
-            *ret_at = i;
-            n++;
-        }
-    }
-    return n == 1 ? found : NULL;
-}
-
-static bool all_are(const pons_value *decisions, const char *type)
-{
-    size_t i;
-    json_t *d;
-    json_array_foreach(decisions, i, d)
-    {
-        if (!is_type(d, type)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static pons_value *no(const char *why)
 {
     return pons_object("action", json_string("reject"), "reason", json_string(why), NULL);
+}
+
+static pons_value *yes(void)
+{
+    return pons_object("action", json_string("approve"), NULL);
+}
+
+// The edit of the operation at this place, which stays the skill's that it was.
+static pons_value *edit_of(const pons_value *question, const pons_value *decision, size_t at)
+{
+    const pons_value *action = pons_get(decision, "edited_action"),
+                     *args = pons_get(action, "args");
+    const char *skill = pons_get_str(json_array_get(pons_get(question, "ops"), at), "skill", "");
+    if (!args || strcmp(pons_get_str(action, "name", skill), skill) != 0) {
+        return no("an edit has the skill's name and its args");
+    }
+    return pons_object("action", json_string("edit"), "op", json_integer((json_int_t)at + 1),
+                       "args", pons_value_ref(args), NULL);
 }
 
 // One decision an operation, in their order. They are sent together or not at all: one that is refused refuses them
@@ -400,42 +383,35 @@ static pons_value *no(const char *why)
 static pons_value *answer_of(const pons_value *question, const pons_value *resume)
 {
     const pons_value *list = pons_get(resume, "decisions");
-    const size_t ops = json_array_size(pons_get(question, "ops")), n = json_array_size(list);
+    const size_t ops = json_array_size(pons_get(question, "ops")), wants = ops ? ops : 1;
     const char *word = json_is_string(resume) ? json_string_value(resume) : NULL;
-    size_t at = 0;
+    size_t i, edit_at = 0, edits = 0;
+    json_t *d;
     if (word) {
-        const bool yes = strcmp(word, "approve") == 0 || strcmp(word, "yes") == 0;
-        return yes ? pons_object("action", json_string("approve"), NULL) : no("");
+        return strcmp(word, "approve") == 0 || strcmp(word, "yes") == 0 ? yes() : no("");
     }
-    if (n != (ops ? ops : 1)) {
-        pons_autovalue why = json_sprintf("%zu decisions came for %zu", n, ops ? ops : 1);
+    if (json_array_size(list) != wants) {
+        pons_autovalue why =
+            json_sprintf("%zu decisions came for %zu", json_array_size(list), wants);
         return no(json_string_value(why));
     }
-    if (all_are(list, "approve")) {
-        return pons_object("action", json_string("approve"), NULL);
-    }
-    const pons_value *words = n == 1 ? only_one(list, "respond", &at) : NULL;
-    if (words) {
-        return pons_object("action", json_string("answer"), "answer",
-                           json_string(pons_get_str(words, "message", "")), NULL);
-    }
-    size_t i;
-    json_t *d;
     json_array_foreach(list, i, d)
     {
-        if (!is_type(d, "approve") && !is_type(d, "edit")) {
+        const char *type = pons_get_str(d, "type", "");
+        if (strcmp(type, "respond") == 0 && wants == 1) {
+            return pons_object("action", json_string("answer"), "answer",
+                               json_string(pons_get_str(d, "message", "")), NULL);
+        }
+        if (strcmp(type, "edit") == 0) {
+            edit_at = i;
+            edits++;
+        } else if (strcmp(type, "approve") != 0) {
             return no(pons_get_str(d, "message", ""));
         }
     }
-    const pons_value *edit = only_one(list, "edit", &at);
-    const pons_value *action = pons_get(edit, "edited_action"), *args = pons_get(action, "args");
-    const char *skill = pons_get_str(json_array_get(pons_get(question, "ops"), at), "skill", "");
-    if (args && strcmp(pons_get_str(action, "name", skill), skill) != 0) {
-        return no("an operation can be edited, not made another skill's");
-    }
-    return args ? pons_object("action", json_string("edit"), "op", json_integer((json_int_t)at + 1),
-                              "args", pons_value_ref(args), NULL)
-                : no("one operation can be edited at a time");
+    return edits == 0   ? yes()
+           : edits == 1 ? edit_of(question, json_array_get(list, edit_at), edit_at)
+                        : no("one operation can be edited at a time");
 }
 
 static int approval(pons_cx *cx, void *user, pons_error *err)
