@@ -366,30 +366,39 @@ static void an_end_that_is_learned_while_canceling(void **state)
     bench_close(&b);
 }
 
-// A yes to what was asked before settles nothing of what came since.
+// A yes to what was asked before settles nothing of what came since, and lets nothing past it.
 static void a_yes_from_before(void **state)
 {
     (void)state;
-    bench b;
-    asks_about_motions(&b, "[" DRIVES("kitchen") ",{'decision':{'type':'ASK_HUMAN','reason':'tea?',"
-                                                 "'ops':[{'op':'approval','question':'shall I make "
-                                                 "tea?'}]}},{'repeat':true," DRIVES_REST);
-    b.base_ms = 20000;
-    bench_goal_text(&b, "water the plants");
-    bench_await(&b, "approval.requested", NULL, NULL, SOON);
-    bench_kill(&b);
-    b.boot = "boot-2";
-    b.battery = 15.0;
-    bench_brain(&b);
-    bench_await(&b, "effect", "state", "outcome_unknown", 20.0);
-    bench_post(&b, "answer", "{'action':'approve'}");
-    bench_run(&b, 2.0);
-    const int starts = bench_starts(&b, "navigate_to_pose"); // the charger's way is its own
-    b.battery = 95.0;
-    bench_await(&b, "approval.requested", NULL, NULL, 60.0);
-    bench_run(&b, 10.0);
-    assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
-    bench_close(&b);
+    static const char *const asks[] = {"{'op':'approval','question':'shall I make tea?'}",
+                                       "{'op':'dispatch','skill':'wait','args':{'seconds':1}},{'op'"
+                                       ":'approval','question':'may I?'}"};
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        char script[700];
+        snprintf(script, sizeof script,
+                 "[" DRIVES("kitchen") ",{'decision':{'type':'%s','reason':'tea?','ops':[%s]}},"
+                                       "{'repeat':true," DRIVES_REST,
+                 i ? "CONTINUE" : "ASK_HUMAN", asks[i]);
+        asks_about_motions(&b, script);
+        b.base_ms = 20000;
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_kill(&b);
+        b.boot = "boot-2";
+        b.battery = 15.0;
+        bench_brain(&b);
+        bench_await(&b, "effect", "state", "outcome_unknown", 20.0);
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_run(&b, 2.0);
+        const int starts = bench_starts(&b, "navigate_to_pose"); // the charger's way is its own
+        b.battery = 95.0;
+        bench_await(&b, "approval.requested", NULL, NULL, 60.0);
+        bench_run(&b, 10.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), starts);
+        assert_int_equal(bench_starts(&b, "wait"), 0);
+        bench_close(&b);
+    }
 }
 
 // ---- other things that survive ------------------------------------------------------------------
