@@ -23,7 +23,7 @@ class Link:
     def __init__(self, run, robot):
         os.makedirs(run, mode=0o700, exist_ok=True)
         self.robot, self.boot, self.began = robot, os.urandom(16).hex(), time.monotonic()
-        self.goals, self.active, self.epoch, self.latched, self.stops = {}, None, 0, "", 0
+        self.goals, self.active, self.epoch, self.latched, self.stops = {}, None, 0, "", 1
         self.clients, self.controller, self.beat, self.held, self.since = {}, None, 0.0, 0.0, 0.0
         self.lock = open(run + "/body.sock.lock", "w")
         fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one body a workspace

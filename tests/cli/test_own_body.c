@@ -30,13 +30,12 @@ static void path_of(const bench *b, const char *name, char ret[256])
     snprintf(ret, 256, "%s/run/%s", b->workspace, name);
 }
 
-static void start_own_body(bench *b, proc *body)
+static void start_body_of(bench *b, proc *body, const char *script)
 {
-    char words[512], path[256];
+    char words[768], path[256];
     path_of(b, "body.sock", path);
     unlink(path);
-    snprintf(words, sizeof words, PONS_SOURCE_DIR "/examples/ros2/link_body.py %s --try",
-             b->workspace);
+    snprintf(words, sizeof words, "%s %s --try", script, b->workspace);
     bench_start_program(b, body, PYTHON, words);
     int64_t since = 0;
     while (access(path, F_OK) != 0) {
@@ -46,6 +45,11 @@ static void start_own_body(bench *b, proc *body)
             fail_msg("the body has ended: %s", said);
         }
     }
+}
+
+static void start_own_body(bench *b, proc *body)
+{
+    start_body_of(b, body, PONS_SOURCE_DIR "/examples/ros2/link_body.py");
 }
 
 // Lines of the body's own ledger that have both.
@@ -150,6 +154,45 @@ static void a_stop_outlives_the_body(void **state)
     bench_close(&b);
 }
 
+// stop.number is the body's to say, or not: a body that counts no stops is reset all the same.
+static void a_body_without_numbers_is_reset(void **state)
+{
+    (void)state;
+    bench b;
+    proc body = {0};
+    char script[128];
+    if (no_python()) {
+        return;
+    }
+    bench_open(&b);
+    snprintf(script, sizeof script, "%s/uncounted.py", b.dir);
+    FILE *f = fopen(script, "we");
+    assert_non_null(f);
+    fputs("import sys\n"
+          "sys.path.insert(0, '" PONS_SOURCE_DIR "/examples/ros2')\n"
+          "import body_link, link_body\n"
+          "class Uncounted(body_link.Link):\n"
+          "    def tell(self, c, kind, **more):\n"
+          "        more.get('stop', {}).pop('number', None)\n"
+          "        super().tell(c, kind, **more)\n"
+          "Uncounted(sys.argv[1] + '/run', link_body.Robot(link_body.Disc())).serve()\n",
+          f);
+    fclose(f);
+    start_body_of(&b, &body, script);
+    assert_int_equal(bench_run(&b, "stop"), 0);
+    pons_autovalue stopped = NULL;
+    pons_autovalue lifted = NULL;
+    assert_int_equal(bench_run_json(&b, "status --json", &stopped), 0);
+    assert_true(pons_get_bool(pons_get(stopped, "stop"), "latched", false));
+    assert_int_equal(bench_run(&b, "reset"), 0);
+    assert_int_equal(bench_run_json(&b, "status --json", &lifted), 0);
+    assert_false(pons_get_bool(pons_get(lifted, "stop"), "latched", true));
+    bench_signal(&body, SIGKILL);
+    bench_finish(&body);
+    bench_free(&body);
+    bench_close(&b);
+}
+
 static void it_stands_without_its_brain(void **state)
 {
     (void)state;
@@ -185,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(it_drives_where_it_is_told, bench_teardown),
         cmocka_unit_test_teardown(a_stop_outlives_the_body, bench_teardown),
+        cmocka_unit_test_teardown(a_body_without_numbers_is_reset, bench_teardown),
         cmocka_unit_test_teardown(it_stands_without_its_brain, bench_teardown),
     };
     return bench_together("cli/own_body", tests, sizeof tests / sizeof tests[0]);

@@ -58,7 +58,8 @@ int cli_ask_body(cli *c, const pons_message *what, pons_error *err)
 }
 
 // It is meant for the stop that is in force now: one that comes while this is under way stays, and so does one of
-// another body, for this one is asked on the link on which it was seen.
+// another body, for this one is asked on the link on which it was seen. A body that does not number its stops is asked
+// without a number.
 int cli_reset_body(cli *c, pons_error *err)
 {
     pons_link *link = NULL;
@@ -69,12 +70,11 @@ int cli_reset_body(cli *c, pons_error *err)
         return rc;
     }
     cli_observe_on(link, LOOK_TIMEOUT_MS, &hello, &telemetry);
-    const int64_t number = pons_get_int(pons_get(telemetry, "stop"), "number", 0);
-    rc = number > 0
-             ? await_ok(link,
-                        &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}},
-                        err)
-             : cli_lacks(err, "the body does not say which stop is in force: nothing was lifted");
+    const pons_value *stop = pons_get(telemetry, "stop");
+    const pons_message reset = {.type = PONS_MESSAGE_RESET,
+                                .as.reset = {.number = pons_get_int(stop, "number", 0)}};
+    rc = stop ? await_ok(link, &reset, err)
+              : cli_lacks(err, "the body does not say which stop is in force: nothing was lifted");
     pons_link_close(link);
     return rc;
 }
