@@ -131,6 +131,23 @@ static void a_lidar_that_sees_nothing(void **state)
     mini_sim_close(&m);
 }
 
+// Covered since the body began it has never seen a wall: less than half of what it promises is expected of it.
+static void a_lidar_that_was_always_covered(void **state)
+{
+    (void)state;
+    pons_autovalue world = mini_sim_world("house.yaml", NULL, 0, START);
+    mini_sim m;
+    mini_sim_open(&m, world, 5);
+    const pons__pose_watch *w = pons__localizer_watch(m.localizer);
+    see_nothing(&m, 0.3f, 100);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    see_nothing(&m, 8.0f, 10);
+    assert_int_equal(w->trust, PONS__POSE_DOUBTFUL);
+    mini_sim_run(&m, 1.0);
+    assert_int_equal(w->trust, PONS__POSE_SURE);
+    mini_sim_close(&m);
+}
+
 // Told a place that is wrong by a little, it finds the right one from scans at rest and on the way.
 static void a_wrong_start_is_mended(void **state)
 {
@@ -245,6 +262,7 @@ int main(void)
         cmocka_unit_test(bad_wheels_are_corrected),
         cmocka_unit_test(unmapped_things_are_borne),
         cmocka_unit_test(a_lidar_that_sees_nothing),
+        cmocka_unit_test(a_lidar_that_was_always_covered),
         cmocka_unit_test(a_wrong_start_is_mended),
         cmocka_unit_test(a_correction_is_bounded),
         cmocka_unit_test(scans_without_news_change_nothing),

@@ -67,6 +67,7 @@ static const int64_t STILL_PERIOD_NS = PONS_NS_PER_S; // a robot at rest looks o
 static const double STD_START_M = 0.05, STD_START_RAD = 0.05;
 static const double GIVEN_JUMP_M = 0.5, GIVEN_JUMP_RAD = 0.5; // more at once is another place
 static const double EXPECT_RANGE = 0.8; // of what the lidar has seen: what is farther may be missed
+static const double EXPECT_FIRST = 0.4; // of what it promises, before it has seen anything
 static const double STD_MAX_M = 1.0, STD_MAX_RAD = 0.5;
 // The whole map: shares of the ends that a place must explain, from strict to lax, in the search and
 // after the match; how much worse a place must be to be none; how soon to search again.
@@ -348,7 +349,8 @@ static int beams_expected(const pons__localizer *l, const pons_scan *scan, pons_
     const pons_pose2 at = pons_pose_compose(l->map_from_odom, odom);
     const pons_pose2 eye = pons_pose_compose(at, l->from);
     const double c = cos(at.yaw), s = sin(at.yaw), res = 1.0 / l->grid->inv_res;
-    const double far = EXPECT_RANGE * fmin((double)scan->range_max, (double)l->reach);
+    const double promised = (double)scan->range_max, reach = (double)l->reach;
+    const double far = reach > 0.0 ? EXPECT_RANGE * fmin(promised, reach) : EXPECT_FIRST * promised;
     const int stride = l->n > EXPECT_BEAMS ? l->n / EXPECT_BEAMS : 1;
     int n = 0;
     for (int k = 0; k < l->n; k += stride) {
