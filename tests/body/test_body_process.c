@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -308,6 +309,40 @@ static void a_body_whose_socket_is_gone_halts_and_ends(void **state)
     // Held before too, where this test itself was held up.
     assert_true(ledger_lines(&h, "\"state\":\"held\"") >= 1);
     assert_int_equal(ledger_lines(&h, "\"state\":\"canceled\""), 1);
+    close_host(&h);
+}
+
+// A brain that is gone while the disk does not answer: an observer hears in time that the robot stands.
+static void it_is_held_while_the_disk_hangs(void **state)
+{
+    (void)state;
+    host h, o = {.epoch = 0};
+    open_host(&h);
+    hello(&h);
+    assert_int_equal(pons_link_connect(in_dir(&h, "body.sock"), &o.link, NULL), PONS_OK);
+    send_msg(&o, pons_object("type", json_string("hello"), "protocol", json_integer(1), "role",
+                             json_string("observer"), "name", json_string("eyes"), NULL));
+    expect(&o, "hello");
+    goal(&h, "g1", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    do {
+        expect(&h, "telemetry");
+    } while (pons_get_num(pons_get(h.telemetry, "twist"), "v", 0.0) < 0.1);
+    disk_hangs = true;
+    pons_link_close(h.link); // the brain is killed
+    do {
+        expect(&o, "telemetry");
+    } while (!pons_get_bool(o.telemetry, "held", false) ||
+             fabs(pons_get_num(pons_get(o.telemetry, "twist"), "v", 1.0)) > 0.001);
+    disk_hangs = false;
+    pons_link_close(o.link);
+    pons_value_unref(o.telemetry);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"held\""), 1);
+    h.epoch = 0;
+    hello(&h);
+    pons_autovalue r = await_result(&h, "g1");
+    assert_string_equal(pons_get_str(r, "status", ""), "done");
+    bye(&h);
+    assert_int_equal(ledger_lines(&h, "\"state\":\"started\""), 1);
     close_host(&h);
 }
 
@@ -909,6 +944,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_drives_over_the_socket_and_ends_with_a_bye),
         cmocka_unit_test(a_body_whose_socket_is_gone_halts_and_ends),
+        cmocka_unit_test(it_is_held_while_the_disk_hangs),
         cmocka_unit_test(a_body_whose_ledger_failed_makes_room_for_another),
         cmocka_unit_test(a_stop_latches_at_once_and_ends_the_goal),
         cmocka_unit_test(the_stop_socket_does_one_thing),

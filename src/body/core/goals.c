@@ -10,7 +10,7 @@
 //              | ^                                             ^
 //        brain | | adopt                                       | done, failed, cancel,
 //        lost  v | (ledger: adopted)                           | stop, brain lost for 30 s
-//             held (ledger) -----------------------------------+ (ledger: the end first)
+//             held (no sync) ----------------------------------+ (ledger: the end first)
 //
 // The order of the checks is part of the protocol (docs/link.md). The fence comes first: whoever
 // is not the controller, or speaks with an old epoch, learns nothing else. A known id is answered
@@ -46,7 +46,7 @@ static const pons__goal *preempted(const pons_body *b, const pons_message_goal *
 static pons__goal *find_active(pons_body *b, const char *goal_id);
 static pons__goal *free_place(pons_body *b);
 static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
-static int record(pons_body *b, const pons__goal *g, pons_goal_state state);
+static int record_adopted(pons_body *b, const pons__goal *g);
 static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
                                     int64_t epoch, pons_goal_state state);
 static pons_value *metrics(const pons_body *b, const pons__goal *g);
@@ -105,7 +105,7 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
     pons__goal *g = find_active(b, goal_id);
     if (g && g->state == PONS_GOAL_HELD) {
         g->epoch = b->epoch;
-        if (record(b, g, PONS_GOAL_ADOPTED) < 0) {
+        if (record_adopted(b, g) < 0) {
             reject(c, goal_id, "ledger", "the adoption cannot be recorded");
             return;
         }
@@ -218,7 +218,7 @@ void pons__goals_hold(pons_body *b)
     if (!any) {
         return;
     }
-    // Brake first; the ledger's sync may take a while.
+    // Brake first. The disk may take a while: it is not waited for, telemetry has to say that it stands.
     b->cmd.want = (pons_twist2){0};
     b->cmd.hold = b->cmd.arm.hold = true;
     pons__body_publish(b);
@@ -227,7 +227,9 @@ void pons__goals_hold(pons_body *b)
     }
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         if (fresh[i]) {
-            record(b, &b->goals[i], PONS_GOAL_HELD);
+            const pons__goal *g = &b->goals[i];
+            const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_HELD);
+            pons__ledger_remark(b->ledger, &line, NULL);
         }
     }
 }
@@ -534,9 +536,9 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
     pons_message_clear(&msg);
 }
 
-static int record(pons_body *b, const pons__goal *g, pons_goal_state state)
+static int record_adopted(pons_body *b, const pons__goal *g)
 {
-    const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, state);
+    const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_ADOPTED);
     return pons__ledger_append(b->ledger, &line, 1, NULL);
 }
 

@@ -1,7 +1,8 @@
 // ledger.c - the goal ledger.
 //
 // The file is JSON lines, one for each transition of a goal, appended and synced before the robot
-// moves because of it:
+// moves because of it (`held` goes to the disk with the next: nothing moves, and a power cut that takes it leaves a goal
+// that is as unfinished):
 //
 //   {"goal_id":"9f…","args_hash":"c2…","skill":"navigate_to_pose","state":"accepted","ts_ms":…,
 //    "boot_id":"…","robot_id":"pons-1","epoch":3,"thread":"t1","task_id":"k1","attempt":0}\n
@@ -59,8 +60,10 @@
 
 static int read_line(pons__ledger *l, const pons__place *p, const char *goal_id, uint64_t key,
                      pons_ledger_line *ret);
-static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, off_t *ret_at,
-                       pons_error *err);
+static int append(pons__ledger *l, const pons_ledger_line *lines, size_t n, bool sync,
+                  pons_error *err);
+static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, bool sync,
+                       off_t *ret_at, pons_error *err);
 
 int pons__ledger_open(const char *path, pons__ledger **ret, pons_error *err)
 {
@@ -84,8 +87,19 @@ void pons__ledger_bound(pons__ledger *l, const pons__ledger_bounds *bounds)
     pons__ledger_forget_parts(l);
 }
 
-// All that needs memory comes before the write: what is on the disk is known.
 int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err)
+{
+    return append(l, lines, n, true, err);
+}
+
+int pons__ledger_remark(pons__ledger *l, const pons_ledger_line *line, pons_error *err)
+{
+    return append(l, line, 1, false, err);
+}
+
+// All that needs memory comes before the write: what is on the disk is known.
+static int append(pons__ledger *l, const pons_ledger_line *lines, size_t n, bool sync,
+                  pons_error *err)
 {
     pons_value *json[LINES_MAX] = {NULL};
     pons_ledger_line again[LINES_MAX];
@@ -105,7 +119,7 @@ int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n
     if (rc == PONS_OK && pons__index_reserve(&l->goals, n) < 0) {
         rc = pons__ledger_no_memory(err);
     }
-    rc = rc < 0 ? rc : write_lines(l, json, n, at, err);
+    rc = rc < 0 ? rc : write_lines(l, json, n, sync, at, err);
     for (size_t i = 0; i < n && i < LINES_MAX; i++) {
         if (rc == PONS_OK) {
             pons__ledger_see_line(l, &again[i], l->part, at[i]);
@@ -125,7 +139,7 @@ int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error 
     off_t at;
     pons_value *json = pons_ledger_note_encode(note);
     int rc = json ? pons_ledger_note_decode(json, &again, err) : pons__ledger_no_memory(err);
-    rc = rc < 0 ? rc : write_lines(l, &json, 1, &at, err);
+    rc = rc < 0 ? rc : write_lines(l, &json, 1, true, &at, err);
     if (rc == PONS_OK) {
         pons__ledger_see_note(l, &again);
         l->lines++;
@@ -271,8 +285,8 @@ static int read_line(pons__ledger *l, const pons__place *p, const char *goal_id,
 }
 
 // ret_at: where each one lies.
-static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, off_t *ret_at,
-                       pons_error *err)
+static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, bool sync,
+                       off_t *ret_at, pons_error *err)
 {
     if (l->dead) {
         return pons_error_set(err, PONS_EIO, MODULE, "the ledger failed before; restart the body");
@@ -290,7 +304,7 @@ static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, off_
         l->dead = ftruncate(l->fd, l->size) < 0;
         return rc;
     }
-    if (l->path && fdatasync(l->fd) < 0) {
+    if (sync && l->path && fdatasync(l->fd) < 0) {
         l->dead = true;
         return pons__io_error("cannot sync", l->path, err);
     }

@@ -47,7 +47,10 @@ void pons__ledger_bound(pons__ledger *l, const pons__ledger_bounds *bounds);
 // PONS_EEXIST when one would start a goal a second time, PONS_EIO when the disk fails, after which
 // every append fails, as what the file holds is not known any more; PONS_ENOMEM.
 int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err);
-// The same for a line about the body itself.
+// One that starts and ends nothing, without a sync: a crash of the process leaves it, and the next append syncs it too.
+// PONS_EINVAL, PONS_EIO, PONS_ENOMEM, as above.
+int pons__ledger_remark(pons__ledger *l, const pons_ledger_line *line, pons_error *err);
+// The same as an append, for a line about the body itself.
 int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error *err);
 
 // False: never heard of. The line is borrowed until the next one is looked for, or appended.
