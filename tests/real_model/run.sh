@@ -66,7 +66,7 @@ timeout 900 "$pons" agent --json --workspace "$work/agent" --llm "$url" "What fi
     </dev/null >"$work/agent.jsonl" 2>"$work/agent.err"
 node "$dir/check.mjs" agent "$work/agent.jsonl" $? || { failed=1; tail -n 3 "$work/agent.err"; }
 timeout 3600 node "$dir/talk.mjs" "$pons" "$url" "$work" tests/real_model/talk.txt || { failed=1; tail -n 3 "$work/talk.err"; }
-timeout 60 "$pons" agent --workspace "$work/agent" --llm "$url" <<<"/models" 2>&1 | grep -q smollm2 ||
-    { failed=1; echo "FAIL  models: the server's model is not listed"; }
+listed=$(timeout 60 "$pons" agent --workspace "$work/agent" --llm "$url" <<<"/models" 2>&1) # 4, where the turn above waits
+grep -q smollm2 <<<"$listed" || { failed=1; echo "FAIL  models: the server's model is not listed"; }
 node "$dir/goals.mjs" "$pons" "$url" "$work" "${PONS_REAL_MODEL_GOALS:-.}" || failed=1 # a regular expression: only those
 exit $failed
