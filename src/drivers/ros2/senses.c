@@ -57,6 +57,7 @@ struct ros2_senses {
     ros2_node *n;
     ros2_tf *tf;
     heard odom, scan, battery, tf_moving, tf_static, clock, amcl;
+    heard localisation;     // who says map -> odom: among all who speak on /tf
     pons_robot_state state; // reader thread's copy
     int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
@@ -74,7 +75,7 @@ static void take_odom(ros2_senses *s, int64_t host_ns);
 static void take_scan(ros2_senses *s, int64_t host_ns);
 static void take_battery(ros2_senses *s, int64_t host_ns);
 static void take_amcl(ros2_senses *s);
-static void find_place(ros2_senses *s);
+static void find_place(ros2_senses *s, int64_t host_ns);
 
 static int64_t ns_of(const ros_time *t)
 {
@@ -218,7 +219,7 @@ void ros2_senses_take(ros2_senses *s, int64_t host_ns)
     take_scan(s, host_ns);
     if (s->c->place) {
         take_amcl(s);
-        find_place(s);
+        find_place(s, host_ns);
     }
 }
 
@@ -275,6 +276,12 @@ static ros2_transform transform_of(const geometry_msgs_msg_dds__Transform_ *t)
                             {t->rotation.x, t->rotation.y, t->rotation.z, t->rotation.w}};
 }
 
+// As tf2 has it since ever.
+static const char *bare(const char *frame)
+{
+    return frame + (*frame == '/');
+}
+
 static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
 {
     if (!h->reader) {
@@ -286,6 +293,11 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
             const geometry_msgs_msg_dds__TransformStamped_ *t = &m->transforms._buffer[i];
             const ros2_transform x = transform_of(&t->transform);
             const int64_t stamp = ns_of(&t->header.stamp) - atomic_load(&s->offset_ns);
+            const bool places =
+                s->c->place && !is_static && strcmp(bare(t->child_frame_id), s->c->odom) == 0;
+            if (places && is_second(&s->localisation, info_[0].publication_handle, host_ns)) {
+                continue;
+            }
             // What is of a time that comes would stay the newest until then.
             if (!is_static && stamp - ros2_senses_now(s) > FAR_NS) {
                 snprintf(h->bad, sizeof h->bad, "tf: the stamps of %.60s are not by %s",
@@ -465,8 +477,9 @@ static void take_amcl(ros2_senses *s)
     }
 }
 
-static void find_place(ros2_senses *s)
+static void find_place(ros2_senses *s, int64_t host_ns)
 {
+    const int64_t two_ns = s->localisation.two_ns;
     ros2_transform x;
     int64_t stamp;
     pons_robot_place now = s->place;
@@ -485,6 +498,12 @@ static void find_place(ros2_senses *s)
                  now.known ? ""
                  : far     ? "the transform map -> odom is beyond any place"
                            : "the transform map -> odom is old: is the localisation running?");
+    }
+    if (two_ns && host_ns - two_ns < TWO_TOLD_NS) { // which of them is right nobody knows
+        now.known = false;
+        s->place_old = true;
+        snprintf(s->place_bad, sizeof s->place_bad,
+                 "two publish the transform map -> odom, and one of them is not the localisation");
     }
     s->place = now;
     pons__seqlock_write(&s->places, &now);

@@ -643,6 +643,50 @@ static void test_two_publishers_of_a_sense(void **state)
     close_both(&b);
 }
 
+// AMCL beside a SLAM: where the robot is nobody knows, until one of them is gone.
+static void test_two_localisations(void **state)
+{
+    (void)state;
+    both b;
+    ros2_node n = {.hashed = false};
+    pons_error err = PONS_ERROR_INIT;
+    pons_robot_place place;
+    open_both(&b, PLAIN, false);
+    b.robot.places = (pons_pose2){1, 2, 0};
+    lacks(&b, "");
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    const dds_entity_t tf = second(&b, &n, "tf", &tf2_msgs_msg_dds__TFMessage__desc);
+    static const char *const frames[] = {"/odom", "wheel"}; // of another child it says nothing
+    for (int k = 0; k < 2; k++) {
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        for (int i = 0; i < (k == 0 ? LONG : 300) && !*why; i++) {
+            geometry_msgs_msg_dds__TransformStamped_ t = {
+                .header = {stamp(&b, 0), (char *)(uintptr_t)(k == 0 ? "map" : "base_link")},
+                .child_frame_id = (char *)(uintptr_t)frames[k],
+                .transform = {.translation = {9, 9, 0}, .rotation = {0, 0, 0, 1}}};
+            const tf2_msgs_msg_dds__TFMessage_ m = {
+                .transforms = {._maximum = 1, ._length = 1, ._buffer = &t, ._release = false}};
+            assert_int_equal(dds_write(tf, &m), 0);
+            peer_take(&b.robot);
+            peer_step(&b.robot, STEP_NS);
+            dds_sleepfor(DDS_MSECS(1));
+            assert_true(ros2->outside->place(b.driver, &place));
+            assert_true(place.map_from_odom.x < 8);
+            (void)ros2->outside->lacks(b.driver, why);
+        }
+        if (k == 0) {
+            assert_non_null(strstr(why, "two publish the transform map -> odom"));
+            assert_false(place.known);
+        } else {
+            assert_string_equal(why, "");
+            assert_true(place.known);
+        }
+        lacks(&b, ""); // the first one's counts again
+    }
+    ros2_node_close(&n);
+    close_both(&b);
+}
+
 // A transform of a time that comes would stay the newest until then, whatever the localisation says meanwhile.
 static void test_a_transform_from_the_future(void **state)
 {
@@ -759,6 +803,7 @@ int main(void)
         cmocka_unit_test(test_a_deadline_is_named),
         cmocka_unit_test(test_somebody_else_drives),
         cmocka_unit_test(test_two_publishers_of_a_sense),
+        cmocka_unit_test(test_two_localisations),
         cmocka_unit_test(test_a_transform_from_the_future),
         cmocka_unit_test(test_numbers_that_are_no_robots),
         cmocka_unit_test(test_frames_that_do_not_connect),
