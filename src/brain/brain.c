@@ -81,7 +81,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     }
     rc = rc < 0 ? rc : take(b, err);
     if (rc >= 0 && opts->resumed) {
-        const pons__said said = {.text = "", .word = "resume", .by = ""};
+        const pons__said said = {.text = "", .word = "resume", .by = "", .stop_boot = ""};
         pons_autovalue word = pons__record_write(&pons__said_record, &said);
         rc = pons_inbox_post(opts->store, opts->thread, PONS_NS_KERNEL, "control", word, err);
     }
@@ -147,7 +147,7 @@ static void let_go(pons_brain *b)
     pons__senses_forget(b);
     pons_critic_destroy(b->critic);
     b->critic = NULL;
-    b->reset_wanted = b->heard = false;
+    b->heard = false;
     b->stop_sent_ms = b->reset_sent_ms = 0;
     b->opts.resumed = false; // what happens from here on happened after that word
     b->people_since_ns = 0;
@@ -314,13 +314,6 @@ static int work(pons_brain *b, pons_error *err)
         if (!did && !b->tick_now) {
             break;
         }
-    }
-    if (b->reset_wanted) {
-        b->reset_wanted = false;
-        // What is known to be in force is meant, and no stop that comes before the reset.
-        const int64_t number = b->port.telemetry ? b->port.newest.as.telemetry.stop.number : 0;
-        pons__port_send(
-            &b->port, &(pons_message){.type = PONS_MESSAGE_RESET, .as.reset = {.number = number}});
     }
     const int rc = ticked ? take_away(b, err) : PONS_OK;
     return rc < 0 ? rc : pons__done_check(b, err);

@@ -301,7 +301,7 @@ static void handle_control(pons__saying *s, const char *word)
         t->changed = true;
     }
     if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
-        const char *why = pons__stopped_release(s->b, s->cx, t, s->said->seen_free);
+        const char *why = pons__stopped_release(s->b, s->cx, t, s->said);
         if (why) {
             ignored(s, word, why);
         }
@@ -312,7 +312,10 @@ static void handle_control(pons__saying *s, const char *word)
     } else if (strcmp(word, "raise") == 0) {
         raise_task(s, s->said->task ? s->said->task : "");
     } else if (strcmp(word, "reset") == 0) {
-        pons__stopped_reset(s->b, t);
+        const char *why = pons__stopped_reset(s->b, t, s->said);
+        if (why) {
+            ignored(s, word, why);
+        }
     } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
         const bool yes = strcmp(word, "yes") == 0;
         if (several_open(s->b)) {

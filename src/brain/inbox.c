@@ -43,6 +43,7 @@ int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons
     const pons__said said = {.text = "",
                              .word = "",
                              .by = "",
+                             .stop_boot = "",
                              .goals = list,
                              .priority = priority,
                              .deadline_ms = b->opts.deadline_ms > 0 ? b->opts.deadline_ms : 0};
@@ -77,7 +78,13 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
 
 static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
 {
-    const pons__said said = {.text = text, .word = "", .by = ""};
+    const pons_report_telemetry *now = b->port.telemetry ? &b->port.newest.as.telemetry : NULL;
+    const pons__said said = {.text = text,
+                             .word = "",
+                             .by = "",
+                             .stop_boot = now ? now->boot_id : "",
+                             .stop_number = now ? now->stop.number : 0,
+                             .stop_latched = now && now->stop.latched};
     pons_autovalue words = json_string(text);
     if (!words) {
         return pons_error_set(err, PONS_EINVAL, "brain", "these words are not valid UTF-8");

@@ -216,6 +216,7 @@ static int fire(pons_brain *b, const pons__scheduled *was, int64_t now_ms, pons_
     pons_autovalue next = moved_on(was, now_ms, false, &own);
     snprintf(by, sizeof by, BY "%.48s", was->id);
     const pons__said said = {.text = was->text,
+                             .stop_boot = "",
                              .word = "",
                              .by = by,
                              .priority = was->priority,

@@ -53,7 +53,6 @@ struct pons_brain {
     const pons_run *human_of;  // the inner loop's run that was searched for an open question last
     bool human_open;           // and there was one
     bool wake;
-    bool reset_wanted;     // a person asked to lift the latch
     int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent
     int64_t reset_sent_ms; // the same of a reset
     struct {               // how fast a person wants it, on its way to the body (tempo.c)

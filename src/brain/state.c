@@ -269,6 +269,8 @@ static const pons__field tasks_fields[] = {
     {"react",          RECORD, NEVER, offsetof(pons__tasks, react), .of = &pons__told_record, .means = "the inner loop, as the kernel knows it"},
     {"safe_handled",   BOOL,   NEVER, offsetof(pons__tasks, safe_handled), .means = "the inner loop has stopped the base for this SAFE"},
     {"stopped",        RECORD, NUL,   offsetof(pons__tasks, stopped), .of = &pons__stopped_record, .means = "a stop in force"},
+    {"seen_boot",      TEXT,   KEY,   offsetof(pons__tasks, seen_boot), .means = "of the body's newest telemetry"},
+    {"seen_number",    INT,    KEY,   offsetof(pons__tasks, seen_number), .means = "its `stop.number`: one that has risen, and is free again, was a stop"},
     {"tempo",          RECORD, KEY,   offsetof(pons__tasks, tempo), .of = &pons__tempo_record, .means = "how fast a person wants it, until the body has it"},
     {"totals",         RECORD, NEVER, offsetof(pons__tasks, totals), .of = &pons__totals_record, .means = "of the run"},
     {"let_go",         INT,    KEY,   offsetof(pons__tasks, let_go), .means = "the activation at which a stop was let go of"},

@@ -241,6 +241,8 @@ typedef struct pons__tasks {
     pons__stopped *stopped; // NULL: no stop is in force
     pons__tempo *tempo;     // NULL: the body has it
     pons__totals *totals;
+    const char *seen_boot;     // of the newest telemetry: the body's boot,
+    int64_t seen_number;       // and how many stops it has had, about
     int64_t let_go;            // the activation at which a stop was let go of
     int64_t run_first;         // the first task of the run; 0: there was no run
     const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began

@@ -10,9 +10,10 @@
 //                  says so, over reconnects and lives of the brain
 //     reset        a person said reset since
 //     reset_boot, reset_number
-//                  the latch that this meant, which the body has numbered: the loop sends `reset` for
-//                  it until the telemetry shows it lifted, over lives of the brain; never for
-//                  another latch, so a stop that came later stays
+//                  the latch that this meant, which the body has numbered, and whoever posted the word has seen:
+//                  the loop sends `reset` for it until the telemetry shows it lifted, over lives of the brain;
+//                  never for another latch, so a stop that came later stays, also one that came before the
+//                  word was heard
 //     released_ms  wall: a person let it go on (continue, resume), and the telemetry that shows the
 //                  latch lifted is still to come; 0: not yet
 //
@@ -22,6 +23,8 @@
 //                                       +---------------------+
 //
 // While it is an object no goal but stop_base leaves the brain: not of a task, not for the battery.
+// A stop that came and was lifted while the brain hung, was dead, or between two lines of telemetry is seen by the
+// body's number, which has risen (`tasks.seen_number`): it stands for `stop`, reset, and waits as well.
 // A `continue` that was said before the reset is none. The latch of an unclean boot that lifts itself
 // (auto_reset: sim) is nobody's stop, and leaves nothing.
 #include "brain/stopped.h"
@@ -37,7 +40,9 @@
 
 static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
 static void let_go(pons__tasks *t);
-static void bind_reset(const pons_brain *b, pons__tasks *t);
+static void bind_reset(pons__tasks *t, const char *boot, int64_t number);
+static bool superseded(const pons_brain *b, const pons__stopped *s);
+static bool missed(const pons_brain *b, pons__tasks *t);
 static bool reset_due(const pons_brain *b, const pons__stopped *s);
 
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason)
@@ -60,7 +65,8 @@ static void seen(pons_brain *b, pons_cx *cx, pons__tasks *t)
     t->stopped->wanted = false;
     t->changed = true;
     if (t->stopped->reset) {
-        bind_reset(b, t);
+        const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+        bind_reset(t, now->boot_id, now->stop.number);
     }
     if (t->stopped->released_ms > 0) {
         t->stopped->released_ms = pons_cx_wall_ms(cx);
@@ -75,9 +81,12 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
     if (!b->seen) {
         return;
     }
+    const bool came = missed(b, t);
     if (pons__latched(b)) {
         const bool stale = released_ms && pons_cx_wall_ms(cx) - released_ms < STALE_MS;
-        if (pons__latch_lifts_itself(b) || (held && !wanted && (!released_ms || stale))) {
+        const bool another = held && superseded(b, t->stopped);
+        if (pons__latch_lifts_itself(b) ||
+            (held && !wanted && !another && (!released_ms || stale))) {
             return;
         }
         if (wanted) {
@@ -88,6 +97,10 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
         return;
     }
     const bool idle = t->queue.n == 0 && !battery_low;
+    if (came && !held && !idle) {
+        fresh(t, "a stop that was lifted again", false);
+        return;
+    }
     if (held && !wanted && (released_ms || idle || b->rules.after_reset_continue)) {
         let_go(t);
     }
@@ -95,16 +108,23 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
 
 // A person says that it may go on. seen_free: whoever posted it looked at the body, which was not
 // latched. A word that comes before the reset is not kept for after it.
-const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t, bool seen_free)
+const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
+                                  const pons__said *said)
 {
     if (!t->stopped) {
+        const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+        const bool looked = *said->stop_boot && strcmp(said->stop_boot, now->boot_id) == 0 &&
+                            said->stop_number == now->stop.number;
+        if (looked || (!*said->stop_boot && strcmp(said->word, "resume") == 0)) {
+            missed(b, t); // a stop that was over before the word is let go of by it
+        }
         return NULL;
     }
     if (!pons__latched(b) && !t->stopped->wanted) {
         let_go(t);
         return NULL;
     }
-    if (!t->stopped->reset && (t->stopped->wanted || !seen_free)) {
+    if (!t->stopped->reset && (t->stopped->wanted || !said->seen_free)) {
         return "a stop is in force: reset comes first";
     }
     t->stopped->released_ms = pons_cx_wall_ms(cx);
@@ -112,27 +132,58 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t, bo
     return NULL;
 }
 
-// A person says reset: the loop sends it, and not before the stop that was said first is seen.
-void pons__stopped_reset(pons_brain *b, pons__tasks *t)
+// A person says reset: the loop sends it, and not before the stop that was said first is seen. It means the latch that
+// was in force when it was said.
+const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said)
 {
-    if (!t->stopped) {          // there is none that anybody knows of: the body has the last word
-        b->reset_wanted = true; // nodes of the kernel touch nothing
-        return;
+    if (!*said->stop_boot) {
+        return "the body did not answer when it was said: say it again";
+    }
+    if (!t->stopped) {
+        if (!said->stop_latched) {
+            return NULL; // there was none
+        }
+        fresh(t, "stop", false); // the telemetry that shows it is still to come
     }
     t->stopped->reset = true;
     t->changed = true;
-    if (!t->stopped->wanted) {
-        bind_reset(b, t);
+    // The stop that was said here first is sent until it is seen, and makes a number of its own.
+    if (!t->stopped->wanted || (said->stop_latched && !b->stop_sent_ms)) {
+        t->stopped->wanted = false;
+        bind_reset(t, said->stop_boot, said->stop_number);
     }
+    return NULL;
 }
 
-// It means the latch that is in force now.
-static void bind_reset(const pons_brain *b, pons__tasks *t)
+static void bind_reset(pons__tasks *t, const char *boot, int64_t number)
+{
+    pons__set_text(&t->stopped->reset_boot, boot);
+    t->stopped->reset_number = number;
+    t->changed = true;
+}
+
+// What is latched is not what the reset meant.
+static bool superseded(const pons_brain *b, const pons__stopped *s)
 {
     const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    pons__set_text(&t->stopped->reset_boot, now->boot_id);
-    t->stopped->reset_number = now->stop.number;
-    t->changed = true;
+    return s->reset && *s->reset_boot && b->port.telemetry && now->stop.latched &&
+           (strcmp(now->boot_id, s->reset_boot) != 0 || now->stop.number != s->reset_number);
+}
+
+// Whether the body has had a stop since the newest telemetry that this or an earlier life saw.
+static bool missed(const pons_brain *b, pons__tasks *t)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    if (!b->port.telemetry) {
+        return false;
+    }
+    const bool same = strcmp(now->boot_id, t->seen_boot) == 0;
+    const bool came = same && now->stop.number > t->seen_number;
+    if (!same) {
+        pons__set_text(&t->seen_boot, now->boot_id);
+    }
+    t->seen_number = now->stop.number;
+    return came;
 }
 
 static bool reset_due(const pons_brain *b, const pons__stopped *s)

@@ -2,14 +2,16 @@
 #ifndef PONS_BRAIN_STOPPED_H
 #define PONS_BRAIN_STOPPED_H
 
+#include "brain/letter.h"
 #include "brain/tasks.h"
 
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason);
 void pons__stopped_hear(pons__tasks *t, int64_t activation, const char *reason);
 void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low);
 // Why it is ignored, static text; or NULL.
-const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t, bool seen_free);
-void pons__stopped_reset(pons_brain *b, pons__tasks *t);
+const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
+                                  const pons__said *said);
+const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said);
 void pons__stopped_send(pons_brain *b);
 
 #endif

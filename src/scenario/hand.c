@@ -54,6 +54,8 @@ void pons__hand_drop(pons__hand *h)
     h->link = NULL;
     h->told = h->ready = false;
     h->open = 0; // they ended with it
+    h->boot_id[0] = '\0';
+    h->latched = false;
 }
 
 void pons__hand_close(pons__hand *h)
@@ -178,6 +180,8 @@ static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
     h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
     h->told = true;
     h->latched = t->stop.latched;
+    snprintf(h->boot_id, sizeof h->boot_id, "%s", t->boot_id);
+    h->stop_number = t->stop.number;
     h->by_stop = strcmp(t->stop.origin, "stop") == 0;
     h->durable = t->latch_durable;
     h->pace_pct = t->pace_percent;

@@ -25,6 +25,8 @@ typedef struct pons__hand {
     bool told;                // telemetry came in the last poll; the newest says:
     double distance_m;        // < 0: none
     bool latched, risk, charging;
+    char boot_id[64];      // of the body,
+    int64_t stop_number;   // and its stop's
     bool by_stop, durable; // of the latch: somebody asked for it; it is on the disk
     double battery_pct;
     int64_t pace_pct;

@@ -36,7 +36,6 @@ static int happen(pons__runner *r, pons__happening *e, pons_error *err);
 static int move_boxes(pons__runner *r, pons_error *err);
 static int put_box(pons__runner *r, const pons_value *box, pons_error *err);
 static int steer(pons__runner *r, pons_error *err);
-static void post(pons__runner *r, const char *kind, pons_value *value_taken);
 static void heard(pons__runner *r, const char *text);
 static void excuse(pons__runner *r);
 
@@ -68,7 +67,7 @@ static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)err;
     heard(r, json_string_value(what));
-    post(r, "say", pons_object("text", pons_value_ref(what), NULL));
+    pons__post(r, "say", pons_object("text", pons_value_ref(what), NULL));
     return PONS_OK;
 }
 
@@ -85,7 +84,7 @@ static int do_wish(pons__runner *r, const pons_value *what, pons_error *err)
         const int64_t until_ms = pons_wall_ms(&r->clock) + (int64_t)(deadline_s * 1e3);
         json_object_set_new(said, "deadline_ms", json_integer(until_ms));
     }
-    post(r, "say", said);
+    pons__post(r, "say", said);
     return PONS_OK;
 }
 
@@ -94,7 +93,7 @@ static int do_control(pons__runner *r, const pons_value *what, pons_error *err)
     (void)err;
     const char *word = pons_get_str(what, "word", "");
     pons__watch_heard(&r->watch, strcmp(word, "resume") == 0 ? "continue" : word);
-    post(r, "control", pons_value_ref(what));
+    pons__post(r, "control", pons_value_ref(what));
     return PONS_OK;
 }
 
@@ -102,7 +101,7 @@ static int do_answer(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)err;
     r->answered_ns = r->manual.now_ns;
-    post(r, "answer", pons_value_ref(what));
+    pons__post(r, "answer", pons_value_ref(what));
     return PONS_OK;
 }
 
@@ -507,10 +506,17 @@ static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
     return r->wheels.ops.spawn(&r->wheels, box, err);
 }
 
-static void post(pons__runner *r, const char *kind, pons_value *value_taken)
+void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, value_taken, &ignored);
+    pons_value *letter = json_copy(value_taken);
+    if (strcmp(kind, "answer") != 0 && *r->hand.boot_id) { // as the command line looks at the body
+        json_object_set_new(letter, "stop_boot", json_string(r->hand.boot_id));
+        json_object_set_new(letter, "stop_number", json_integer(r->hand.stop_number));
+        json_object_set_new(letter, "stop_latched", json_boolean(r->hand.latched));
+    }
+    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, letter, &ignored);
+    pons_value_unref(letter);
     pons_value_unref(value_taken);
 }
 

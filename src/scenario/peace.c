@@ -15,7 +15,6 @@
 
 static void clear_world(pons__runner *r);
 static int care(pons__runner *r, pons_error *err);
-static void post(pons__runner *r, const char *kind, pons_value *value_taken);
 
 int pons__peace_step(pons__runner *r, pons_error *err)
 {
@@ -69,29 +68,22 @@ static int care(pons__runner *r, pons_error *err)
     }
     if (r->hand.latched) {
         pons__watch_heard(&r->watch, "reset");
-        post(r, "control", pons_object("word", json_string("reset"), NULL));
+        pons__post(r, "control", pons_object("word", json_string("reset"), NULL));
         return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
     }
     pons_autovalue status = pons_brain_status(r->brain);
     if (pons_get_bool(status, "paused", false) || json_is_object(pons_get(status, "stopped"))) {
         pons__watch_heard(&r->watch, "continue");
-        post(r, "control", pons_object("word", json_string("continue"), NULL));
+        pons__post(r, "control", pons_object("word", json_string("continue"), NULL));
     }
     if (json_array_size(pons_get(status, "approvals")) > 0 ||
         json_object_size(r->watch.questions) > 0) {
         const bool yes = r->agreed < AGREES_MAX;
         r->agreed++;
         r->answered_ns = r->manual.now_ns;
-        post(r, "answer",
-             pons_object("action", json_string(yes ? "approve" : "reject"), "by",
-                         json_string("who cares"), NULL));
+        pons__post(r, "answer",
+                   pons_object("action", json_string(yes ? "approve" : "reject"), "by",
+                               json_string("who cares"), NULL));
     }
     return PONS_OK;
-}
-
-static void post(pons__runner *r, const char *kind, pons_value *value_taken)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, value_taken, &ignored);
-    pons_value_unref(value_taken);
 }

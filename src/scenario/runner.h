@@ -91,6 +91,8 @@ typedef struct pons__runner {
 int pons__body_birth(pons__runner *r, pons_error *err); // opens the body, and the hand on it
 int pons__brain_birth(pons__runner *r, pons_error *err);
 int pons__lives_step(pons__runner *r, pons_error *err); // who is due comes back
+// A letter of a person's, in the store also while the brain is dead.
+void pons__post(pons__runner *r, const char *kind, pons_value *value_taken);
 
 // deaths.c
 void pons__body_death(pons__runner *r, double away_s);

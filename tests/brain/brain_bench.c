@@ -403,6 +403,12 @@ void bench_post(bench *b, const char *kind, const char *json)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue value = json_of(json);
+    const bool words = strcmp(kind, "say") == 0 || strcmp(kind, "control") == 0;
+    if (words && !pons_get(value, "stop_boot")) { // as the command line looks at the body
+        json_object_set_new(value, "stop_boot", json_string(b->boot));
+        json_object_set_new(value, "stop_number", json_integer(b->latches));
+        json_object_set_new(value, "stop_latched", json_boolean(b->latched));
+    }
     must(pons_inbox_post(b->memory, "t1", "kernel", kind, value, &err), &err);
 }
 

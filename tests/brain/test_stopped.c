@@ -307,6 +307,81 @@ static void an_old_reset_lifts_no_later_stop(void **state)
     }
 }
 
+// Said to a brain that was dead, and another stop came before it was heard: it means the one that was in force when it was
+// said. Also where the brain has never seen that one.
+static void a_reset_that_nobody_heard_lifts_no_later_stop(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen <= 1; seen++) {
+        for (int later = 0; later <= 1; later++) {
+            bench b;
+            under_way(&b);
+            if (seen) {
+                bench_latch(&b, "a person pressed stop");
+                bench_await(&b, "mode", "mode", "SAFE", SOON);
+            }
+            bench_kill(&b);
+            if (!seen) {
+                bench_latch(&b, "a person pressed stop");
+            }
+            bench_post(&b, "say", "{'text':'reset'}");
+            if (later) {
+                bench_latch(&b, "another person pressed stop");
+            }
+            b.lifts = true;
+            bench_brain(&b);
+            stands(&b, later ? "SAFE" : "IDLE");
+            assert_true(b.latched == later);
+            bench_close(&b);
+        }
+    }
+}
+
+// Nobody could see what was in force: nothing is lifted, and it is told.
+static void a_reset_that_no_body_saw_is_ignored(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    b.lifts = true;
+    bench_post(&b, "control", "{'word':'reset','stop_boot':''}");
+    const pons_value *told = bench_await(&b, "control", "word", "reset", SOON);
+    assert_non_null(strstr(pons_get_str(told, "ignored", ""), "say it again"));
+    stands(&b, "SAFE");
+    assert_true(b.latched);
+    bench_close(&b);
+}
+
+// A stop that came and was lifted where the brain could not see it: dead, or between two lines of telemetry.
+static void a_stop_that_is_over_stands_for_one(void **state)
+{
+    (void)state;
+    for (int dead = 0; dead <= 1; dead++) {
+        bench b;
+        bench_open(&b, NULL);
+        bench_brain(&b);
+        bench_say(&b, "pause"); // nothing runs that a stop would end
+        bench_run(&b, SOON);
+        bench_goal_text(&b, "去厨房");
+        bench_run(&b, SOON);
+        if (dead) {
+            bench_kill(&b);
+        }
+        b.latches++;
+        if (dead) {
+            bench_brain(&b);
+        }
+        bench_run(&b, SOON);
+        pons_autovalue status = pons_brain_status(b.brain);
+        assert_true(json_is_object(pons_get(status, "stopped")));
+        bench_say(&b, "继续");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
 // Nobody ran the thread when it was said: not even a goal that was held is taken up for a moment.
 static void a_stop_that_was_said_to_nobody(void **state)
 {
@@ -511,6 +586,9 @@ int main(void)
         cmocka_unit_test(a_reset_that_was_said_survives_every_kill),
         cmocka_unit_test(a_reset_that_was_heard_and_not_sent_is_sent),
         cmocka_unit_test(an_old_reset_lifts_no_later_stop),
+        cmocka_unit_test(a_reset_that_nobody_heard_lifts_no_later_stop),
+        cmocka_unit_test(a_reset_that_no_body_saw_is_ignored),
+        cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),
         cmocka_unit_test(resume_before_the_reset_waits),

@@ -337,8 +337,9 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
     const char *action = reply->action;
     const bool edit = strcmp(action, "edit") == 0;
-    // An option is for whoever asked: it is no yes to operations that wait with the question.
-    const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0;
+    // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
+    const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0 &&
+                       pons__reply_meant(t->b, reply) != PONS_MEANT_YES;
     bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
     if (edit) {
         pons__list list = {0};

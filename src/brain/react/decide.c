@@ -181,26 +181,13 @@ static pons__decision *kernel_decision(const pons__turn *t)
 
 // ---- the model ----------------------------------------------------------------------------------
 
-// Whether the rules can go on: a person's goal that they understand, or what a model has made of another one as
-// long as it lasts. That all of the model's is done is no end of what the person said.
-static bool rules_understand(const pons__react *r)
-{
-    for (size_t i = 0; r->task && i < r->task->goals.n; i++) {
-        const pons__goal *goal = r->task->goals.at[i];
-        if (!goal->added || !goal->done) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Nobody can carry on a task that only the model understands, once the model that has worked on it is lost. A
 // model that was never heard in it leaves nothing to carry on.
 static bool only_the_model_can(const pons__turn *t, const verdict *v)
 {
     const pons__react *r = t->react;
-    return v->fallback && r->task && r->task->ladder && !rules_understand(r) && r->task->spent &&
-           r->task->spent->calls > v->calls;
+    return v->fallback && r->task && r->task->ladder && !pons__rules_understand(r) &&
+           r->task->spent && r->task->spent->calls > v->calls;
 }
 
 // Whether a model is asked; where there is one and it is not, *v may say why.
@@ -208,12 +195,15 @@ static bool wants_model(pons__turn *t, verdict *v)
 {
     const pons__react *r = t->react;
     const int64_t rest_ms = r->model_retry_ms - pons_cx_wall_ms(t->cx);
+    if (r->model_tries == 0 && r->task && r->task->spent && !pons__rules_understand(r)) {
+        v->fallback = json_string("no model answers");
+    }
     if (r->model_tries == 0 || // further away than it ever was: the wall clock went back
         (rest_ms > 0 && (double)rest_ms <= t->b->rules.model_retry_s * 1e3 &&
-         rules_understand(r))) {
+         pons__rules_understand(r))) {
         return false;
     }
-    if (pons__ladder_takes_over(r) && rules_understand(r)) {
+    if (pons__ladder_takes_over(r) && pons__rules_understand(r)) {
         v->fallback = json_string("the model's decisions led nowhere");
         return false;
     }
@@ -355,7 +345,7 @@ static void spare_task(const pons__task *task, pons__decision *d)
 static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
 {
     const pons__react *r = t->react;
-    if (!rules_understand(r)) {
+    if (!pons__rules_understand(r)) {
         v->decision = pons__record_new(&pons__decision_record);
         v->decision->type = PONS_ABORT;
         pons__set_text(&v->decision->reason,

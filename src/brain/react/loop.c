@@ -47,6 +47,20 @@ int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
     return pons__turn_end(&t, PONS_OK);
 }
 
+// Whether something that this decision let go of has not ended: the body has not said so, or is gone.
+static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
+{
+    size_t i;
+    json_t *id;
+    json_array_foreach(r->proposed_ops ? r->proposed_ops->to_cancel : NULL, i, id)
+    {
+        if (pons__running_find(skills, json_string_value(id))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ending ending_of(const pons__react *r, const pons__skills *skills)
 {
     const pons__decision_type type = pons__decided(r);
@@ -59,6 +73,9 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
     }
     if (r->approval_rejected) { // what a person said no to is not done, nor is an end: its cancels were not sent
         return (ending){NULL, NULL};
+    }
+    if (let_go_and_runs(r, skills)) {
+        return (ending){NULL, NULL}; // its cancel has had no answer yet
     }
     if (pons__unsettled_bars(r, skills)) {
         return (ending){NULL, NULL}; // what was let go of with it ended so that nobody knows

@@ -242,6 +242,21 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
     return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
 }
 
+void cli_note_stop(pons_value *word, const pons_value *telemetry)
+{
+    const pons_value *stop = pons_get(telemetry, "stop");
+    if (!stop) {
+        return;
+    }
+    const bool latched = pons_get_bool(stop, "latched", true);
+    if (!latched) {
+        json_object_set_new(word, "seen_free", json_true());
+    }
+    json_object_set_new(word, "stop_boot", json_string(pons_get_str(telemetry, "boot_id", "")));
+    json_object_set_new(word, "stop_number", json_integer(pons_get_int(stop, "number", 0)));
+    json_object_set_new(word, "stop_latched", json_boolean(latched));
+}
+
 // Whether the body was latched when a word was said: looked at now, because what the brain has is
 // some milliseconds old. Returns the telemetry, NULL when no body answers.
 static pons_value *note_free(cli *c, pons_value *word)
@@ -249,10 +264,7 @@ static pons_value *note_free(cli *c, pons_value *word)
     pons_autovalue hello = NULL;
     pons_value *telemetry = NULL;
     cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
-    const pons_value *stop = pons_get(telemetry, "stop");
-    if (stop && !pons_get_bool(stop, "latched", true)) {
-        json_object_set_new(word, "seen_free", json_true());
-    }
+    cli_note_stop(word, telemetry);
     return telemetry;
 }
 

@@ -74,16 +74,15 @@ static int post(const cli_host *h, const char *thread, const char *kind, const p
     return rc;
 }
 
-// Whether the body was latched when a word was said: looked at now, because what the brain has is
-// some milliseconds old.
-static bool body_latched(const cli_host *h, bool *ret_known)
+// What the body said of its stop when a word was said: looked at now, because what the brain has is some milliseconds
+// old. Returns whether it is known to be latched.
+static bool note_stop(const cli_host *h, pons_value *word)
 {
     pons_autovalue hello = NULL;
     pons_autovalue telemetry = NULL;
     cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
-    const pons_value *stop = pons_get(telemetry, "stop");
-    *ret_known = stop != NULL;
-    return pons_get_bool(stop, "latched", true);
+    cli_note_stop(word, telemetry);
+    return pons_get_bool(pons_get(telemetry, "stop"), "latched", false);
 }
 
 static int say_as(const cli_host *h, const char *kind, const char *thread, const char *text,
@@ -93,7 +92,7 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     pons_autovalue parsed = NULL;
     pons_autovalue world = json_object();
     pons_autovalue word = pons_object("text", json_string(text), NULL);
-    bool stopped = false, looked = false;
+    bool stopped = false;
     if (h->policy->ops->parse(h->policy->self, text, world, &parsed, &none) >= 0 &&
         strcmp(pons_get_str(parsed, "control", ""), "stop") == 0) {
         stopped = cli_stop_robots(h->c, "a person said stop", STOP_MS, &none) >= 0;
@@ -102,9 +101,7 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     if (rc < 0) {
         return rc;
     }
-    if (!body_latched(h, &looked) && looked) {
-        json_object_set_new(word, "seen_free", json_true());
-    }
+    note_stop(h, word);
     rc = post(h, thread, kind, word, err);
     if (rc >= 0) {
         *ret = pons_object("thread", json_string(thread), "text", json_string(text), "stopped",
@@ -127,22 +124,15 @@ static int control(void *user, const char *thread, const char *word, const char 
                    pons_error *err)
 {
     const cli_host *h = user;
-    bool looked = false;
     int rc = known(h, &thread, err);
     if (rc < 0) {
         return rc;
     }
     pons_autovalue value =
         pons_object("word", json_string(word), "task", task ? json_string(task) : NULL, NULL);
-    if (strcmp(word, "continue") == 0) {
-        const bool latched = body_latched(h, &looked);
-        if (looked && latched) {
-            return pons_error_set(err, PONS_EBUSY, "stop",
-                                  "the stop is latched: a reset comes first");
-        }
-        if (looked) {
-            json_object_set_new(value, "seen_free", json_true());
-        }
+    const bool goes_on = strcmp(word, "continue") == 0, resets = strcmp(word, "reset") == 0;
+    if ((goes_on || resets) && note_stop(h, value) && goes_on) {
+        return pons_error_set(err, PONS_EBUSY, "stop", "the stop is latched: a reset comes first");
     }
     return post(h, thread, "control", value, err);
 }
