@@ -252,6 +252,28 @@ static void the_models_goals_are_done_and_it_is_lost(void **state)
     bench_close(&b);
 }
 
+// The next life of the brain has no model at all: it has worked on the task, so a person is asked, and nothing ends.
+static void a_model_that_can_be_opened_no_more(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'CONTINUE','reason':'to the plants'," GO "}}]");
+    b.base_ms = 2000;
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_kill(&b);
+    b.llm.ops->close(b.llm.self);
+    b.llm = (pons_llm){0};
+    bench_brain(&b);
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 30.0);
+    assert_true(says(asked, "question", "no model answers"));
+    bench_run(&b, 60.0);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    bench_post(&b, "answer", "{'action':'reject'}");
+    bench_await(&b, "task.done", "status", "aborted", SOON);
+    bench_close(&b);
+}
+
 // A model that never said a word leaves nothing to go on with.
 static void a_model_that_was_never_there(void **state)
 {
@@ -587,6 +609,7 @@ int main(void)
         cmocka_unit_test(tokens_are_shown_as_they_come),
         cmocka_unit_test(a_task_that_only_the_lost_model_understands),
         cmocka_unit_test(the_models_goals_are_done_and_it_is_lost),
+        cmocka_unit_test(a_model_that_can_be_opened_no_more),
         cmocka_unit_test(a_model_that_was_never_there),
         cmocka_unit_test(twenty_idle_decisions_ask_a_person),
         cmocka_unit_test(the_rules_take_over_from_a_foolish_model),
