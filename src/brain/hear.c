@@ -133,13 +133,13 @@ static pons__hurry *how_fast(const pons_brain *b, const char *text)
 }
 
 // What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
-// to what asks for words; "80 %" and "too slow" are. "Yes, slower": the yes first.
+// to what asks for words; "80 %" and "too slow" are. "Yes, at half speed": the yes first, then the speed.
 static bool answered_or_kept(pons__saying *s, const char *text, const char *word,
                              const pons__hurry *hurry, bool person)
 {
     const char *before = hurry ? hurry->before : NULL;
     const bool slower = hurry && strcmp(hurry->word, "slower") == 0;
-    if (person && answers_question(s, text, slower ? "pace" : before ? "" : word)) {
+    if (person && answers_question(s, text, slower || before ? "pace" : word)) {
         return true;
     }
     if (before) {

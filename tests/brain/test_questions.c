@@ -515,6 +515,31 @@ static void each_question_of_a_decision_is_its_own(void **state)
     }
 }
 
+// A yes to a question of words with a pace beside it is both.
+static void a_yes_and_a_pace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        int percent;
+    } said[] = {{"yes, at half speed", 50}, {"yes, slower", 75}, {"好的，慢一点", 75}};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        bench b;
+        begin(&b, "[{'decision':{'type':'FINISH','reason':'r','ops':[{'op':'approval','question':"
+                  "'is that all?'}]}},"
+                  "{'decision':{'type':'ASK_HUMAN','reason':'and now?'},'repeat':true}]");
+        b.pace = 100;
+        bench_run(&b, 1.0);
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        bench_say(&b, said[i].words);
+        bench_await(&b, "task.done", "status", "succeeded", SOON);
+        bench_run(&b, 1.0);
+        assert_int_equal(b.pace, said[i].percent);
+        bench_close(&b);
+    }
+}
+
 // What waits for the word to a model's question goes on by an outright yes alone: goals, steps, an end. Other words are
 // for the model.
 static void words_let_nothing_through_but_a_yes(void **state)
@@ -736,6 +761,7 @@ int main(void)
         cmocka_unit_test(safe_takes_a_question_back_over_a_death),
         cmocka_unit_test(each_question_of_a_decision_is_its_own),
         cmocka_unit_test(a_no_takes_an_edit_with_it),
+        cmocka_unit_test(a_yes_and_a_pace),
         cmocka_unit_test(words_let_nothing_through_but_a_yes),
         cmocka_unit_test(words_for_several_answer_none),
         cmocka_unit_test(words_beside_a_yes),
