@@ -38,6 +38,8 @@
     3000             // between two resets for one word: the body takes two seconds to give up
 #define STALE_MS 500 // telemetry that is this much younger than a release is not stale
 
+static const char LIFTED[] = "a stop that was lifted again"; // before it was seen
+
 static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
 static void let_go(pons__tasks *t);
 static void bind_reset(pons__tasks *t, const char *boot, int64_t number);
@@ -98,10 +100,12 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
     }
     const bool idle = t->queue.n == 0 && !battery_low;
     if (came && !held && !idle) {
-        fresh(t, "a stop that was lifted again", false);
+        fresh(t, LIFTED, false);
         return;
     }
-    if (held && !wanted && (released_ms || idle || b->rules.after_reset_continue)) {
+    // What was under way lets go first, and with it what it asked.
+    const bool busy = t->react->state != PONS_INNER_IDLE;
+    if (held && !wanted && !busy && (released_ms || idle || b->rules.after_reset_continue)) {
         let_go(t);
     }
 }
@@ -115,16 +119,15 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
         const pons_report_telemetry *now = &b->port.newest.as.telemetry;
         const bool looked = *said->stop_boot && strcmp(said->stop_boot, now->boot_id) == 0 &&
                             said->stop_number == now->stop.number;
-        if (looked || (!*said->stop_boot && strcmp(said->word, "resume") == 0)) {
-            missed(b, t); // a stop that was over before the word is let go of by it
+        const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0;
+        if ((looked || typed) && missed(b, t)) {
+            // Over before the word: what was approved before it is taken back, and then it goes on.
+            fresh(t, LIFTED, false)->released_ms = pons_cx_wall_ms(cx);
         }
         return NULL;
     }
-    if (!pons__latched(b) && !t->stopped->wanted) {
-        let_go(t);
-        return NULL;
-    }
-    if (!t->stopped->reset && (t->stopped->wanted || !said->seen_free)) {
+    const bool lifted = !pons__latched(b) && !t->stopped->wanted; // this tick lets it go
+    if (!lifted && !t->stopped->reset && (t->stopped->wanted || !said->seen_free)) {
         return "a stop is in force: reset comes first";
     }
     t->stopped->released_ms = pons_cx_wall_ms(cx);
