@@ -307,12 +307,13 @@ static void handle_control(pons__saying *s, const char *word)
         }
     } else if (strcmp(word, "stop") == 0) {
         pons__stopped_say(s->b, t, "a person said stop");
+        s->stopped = true;
     } else if (strcmp(word, "cancel") == 0) {
         cancel_tasks(s, s->said->task);
     } else if (strcmp(word, "raise") == 0) {
         raise_task(s, s->said->task ? s->said->task : "");
     } else if (strcmp(word, "reset") == 0) {
-        const char *why = pons__stopped_reset(s->b, t, s->said);
+        const char *why = pons__stopped_reset(s->b, t, s->said, s->stopped);
         if (why) {
             ignored(s, word, why);
         }

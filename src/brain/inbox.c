@@ -78,7 +78,11 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
 
 static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
 {
-    const pons_report_telemetry *now = b->port.telemetry ? &b->port.newest.as.telemetry : NULL;
+    const double age_ms =
+        (double)(pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / PONS_NS_PER_MS;
+    const bool looks =
+        b->port.telemetry && b->port.ready && age_ms <= b->rules.telemetry_age_max_ms;
+    const pons_report_telemetry *now = looks ? &b->port.newest.as.telemetry : NULL;
     const pons__said said = {.text = text,
                              .word = "",
                              .by = "",

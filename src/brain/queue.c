@@ -34,6 +34,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
     pons_brain *b = user;
     pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
     pons__saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};
+    const bool had = s.t->queue.n > 0;
     if (json_array_size(h->pending) > 0) {
         pons_autovalue pending = pons_value_ref(h->pending);
         pons__json(&h->pending, json_array());
@@ -47,7 +48,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
     pons__stopped_look(b, cx, s.t,
-                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE));
+                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE), had);
     keep_deadlines(&s);
     charge(&s);
     choose_active(&s);

@@ -34,6 +34,7 @@
 #include <string.h>
 
 #define STOP_AGAIN_MS 200 // host time between two stops that are sent for one word
+#define STOP_SEEN_MS  150 // after which telemetry has the number of the last: three times its period
 #define RESET_AGAIN_MS                                                                             \
     3000             // between two resets for one word: the body takes two seconds to give up
 #define STALE_MS 500 // telemetry that is this much younger than a release is not stale
@@ -44,6 +45,8 @@ static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
 static void let_go(pons__tasks *t);
 static void bind_reset(pons__tasks *t, const char *boot, int64_t number);
 static bool superseded(const pons_brain *b, const pons__stopped *s);
+static bool reset_ahead(const pons_brain *b, const pons__stopped *s);
+static bool reset_over(const pons_brain *b, const pons__stopped *s);
 static bool missed(const pons_brain *b, pons__tasks *t);
 static bool reset_due(const pons_brain *b, const pons__stopped *s);
 
@@ -76,7 +79,8 @@ static void seen(pons_brain *b, pons_cx *cx, pons__tasks *t)
 }
 
 // K5, each tick: what the newest telemetry makes of it.
-void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low)
+// had: there were tasks before what was heard in it.
+void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low, bool had)
 {
     const bool held = t->stopped, wanted = held && t->stopped->wanted;
     const int64_t released_ms = held ? t->stopped->released_ms : 0;
@@ -91,20 +95,26 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
             (held && !wanted && !another && (!released_ms || stale))) {
             return;
         }
-        if (wanted) {
-            seen(b, cx, t);
+        if (wanted) { // what was sent last makes a number of its own, which is to be seen as well
+            if (pons_now_ms(&b->opts.clock) - b->stop_sent_ms >= STOP_SEEN_MS) {
+                seen(b, cx, t);
+            }
         } else {
             fresh(t, *b->seen->stop->reason ? b->seen->stop->reason : "stop", false);
         }
         return;
     }
     const bool idle = t->queue.n == 0 && !battery_low;
-    if (came && !held && !idle) {
+    if (came && !held && (had || battery_low)) {
         fresh(t, LIFTED, false);
         return;
     }
-    // What was under way lets go first, and with it what it asked.
-    const bool busy = t->react->state != PONS_INNER_IDLE;
+    if (held && reset_over(b, t->stopped)) {
+        pons__set_text(&t->stopped->reset_boot, "");
+        t->changed = true;
+    }
+    // What was under way lets go first, and with it what it asked; so does a latch that its reset has seen before this.
+    const bool busy = t->react->state != PONS_INNER_IDLE || (held && reset_ahead(b, t->stopped));
     if (held && !wanted && !busy && (released_ms || idle || b->rules.after_reset_continue)) {
         let_go(t);
     }
@@ -115,16 +125,22 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
 const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said)
 {
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    const bool same = *said->stop_boot && b->port.telemetry &&
+                      strcmp(said->stop_boot, now->boot_id) == 0 &&
+                      said->stop_number == now->stop.number;
+    const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0;
+    // What was over before the word is let go of by it.
+    const bool came = ((same && !said->stop_latched) || typed) && missed(b, t);
+    t->changed = t->changed || came;
     if (!t->stopped) {
-        const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-        const bool looked = *said->stop_boot && strcmp(said->stop_boot, now->boot_id) == 0 &&
-                            said->stop_number == now->stop.number;
-        const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0;
-        if ((looked || typed) && missed(b, t)) {
-            // Over before the word: what was approved before it is taken back, and then it goes on.
+        if (came) { // what was approved before it is taken back, and then it goes on
             fresh(t, LIFTED, false)->released_ms = pons_cx_wall_ms(cx);
         }
         return NULL;
+    }
+    if (same && said->stop_latched && !t->stopped->reset) {
+        return "a stop is in force: reset comes first"; // when it was said
     }
     const bool lifted = !pons__latched(b) && !t->stopped->wanted; // this tick lets it go
     if (!lifted && !t->stopped->reset && (t->stopped->wanted || !said->seen_free)) {
@@ -136,24 +152,30 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
 }
 
 // A person says reset: the loop sends it, and not before the stop that was said first is seen. It means the latch that
-// was in force when it was said.
-const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said)
+// was in force when it was said. after_stop: a stop was heard with it.
+const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said,
+                                bool after_stop)
 {
     if (!*said->stop_boot) {
-        return "the body did not answer when it was said: say it again";
+        return "the body did not answer when it was said: `pons reset`, or say it again";
     }
     if (!t->stopped) {
         if (!said->stop_latched) {
-            return NULL; // there was none
+            return "no stop was in force when it was said";
         }
         fresh(t, "stop", false); // the telemetry that shows it is still to come
     }
     t->stopped->reset = true;
     t->changed = true;
     // The stop that was said here first is sent until it is seen, and makes a number of its own.
-    if (!t->stopped->wanted || (said->stop_latched && !b->stop_sent_ms)) {
-        t->stopped->wanted = false;
+    if (t->stopped->wanted && (!said->stop_latched || b->stop_sent_ms)) {
+        return NULL;
+    }
+    t->stopped->wanted = false;
+    if (said->stop_latched || !after_stop) {
         bind_reset(t, said->stop_boot, said->stop_number);
+    } else { // in one breath: whoever posted both had not seen it yet
+        bind_reset(t, b->port.newest.as.telemetry.boot_id, b->port.newest.as.telemetry.stop.number);
     }
     return NULL;
 }
@@ -165,12 +187,28 @@ static void bind_reset(pons__tasks *t, const char *boot, int64_t number)
     t->changed = true;
 }
 
-// What is latched is not what the reset meant.
+// What is latched is not what the reset meant, which is free, or of another number.
 static bool superseded(const pons_brain *b, const pons__stopped *s)
 {
     const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    return s->reset && *s->reset_boot && b->port.telemetry && now->stop.latched &&
+    return s->reset && !s->wanted && b->port.telemetry && now->stop.latched && !reset_ahead(b, s) &&
            (strcmp(now->boot_id, s->reset_boot) != 0 || now->stop.number != s->reset_number);
+}
+
+// Whoever said reset has seen a latch that telemetry has yet to show here.
+static bool reset_ahead(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    return s->reset && *s->reset_boot && b->port.telemetry &&
+           strcmp(now->boot_id, s->reset_boot) == 0 && s->reset_number > now->stop.number;
+}
+
+// What it meant is free: the next latch is another one, also where the body does not number them.
+static bool reset_over(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    return s->reset && *s->reset_boot && b->port.telemetry && !now->stop.latched &&
+           !reset_ahead(b, s);
 }
 
 // Whether the body has had a stop since the newest telemetry that this or an earlier life saw.
@@ -205,6 +243,9 @@ void pons__stopped_send(pons_brain *b)
         return;
     }
     if (stopped->wanted) {
+        if (pons__latched(b)) {
+            return; // it is there
+        }
         if (!b->stop_sent_ms || now - b->stop_sent_ms >= STOP_AGAIN_MS) {
             b->stop_sent_ms = now;
             pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_STOP,

@@ -7,11 +7,12 @@
 
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason);
 void pons__stopped_hear(pons__tasks *t, int64_t activation, const char *reason);
-void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low);
+void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low, bool had);
 // Why it is ignored, static text; or NULL.
 const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said);
-const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said);
+const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said,
+                                bool after_stop);
 void pons__stopped_send(pons_brain *b);
 
 #endif

@@ -407,7 +407,8 @@ void bench_post(bench *b, const char *kind, const char *json)
     if (words && !pons_get(value, "stop_boot")) { // as the command line looks at the body
         json_object_set_new(value, "stop_boot", json_string(b->boot));
         json_object_set_new(value, "stop_number", json_integer(b->latches));
-        json_object_set_new(value, "stop_latched", json_boolean(b->latched));
+        const bool free = pons_get_bool(value, "seen_free", !b->latched);
+        json_object_set_new(value, "stop_latched", json_boolean(!free));
     }
     must(pons_inbox_post(b->memory, "t1", "kernel", kind, value, &err), &err);
 }

@@ -337,6 +337,84 @@ static void a_reset_that_nobody_heard_lifts_no_later_stop(void **state)
     }
 }
 
+// A body that counts no stops: what the reset meant is over when it is seen free, and the next stop stays.
+static void a_reset_lifts_one_stop_without_numbers(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    b.latches = 0;
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    b.lifts = true;
+    bench_post(&b, "say", "{'text':'reset'}");
+    stands(&b, "IDLE");
+    bench_latch(&b, "another person pressed stop");
+    b.latches = 0;
+    stands(&b, "SAFE");
+    assert_true(b.latched);
+    bench_close(&b);
+}
+
+// At one terminal in one breath, before any telemetry shows the first; and where whoever said reset saw the latch first.
+static void a_reset_in_one_breath_is_kept(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen <= 1; seen++) {
+        bench b;
+        under_way(&b);
+        b.lifts = true;
+        if (seen) {
+            bench_latch(&b, "a person pressed stop");
+            bench_post(&b, "say", "{'text':'reset'}");
+        } else {
+            bench_say(&b, "stop");
+            bench_say(&b, "reset");
+        }
+        stands(&b, "IDLE");
+        assert_false(b.latched);
+        bench_say(&b, "继续");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
+// A continue that was said while it was latched is none, though the reset came before the brain heard either.
+static void a_continue_before_a_reset_that_nobody_saw(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_kill(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_post(&b, "say", "{'text':'continue'}");
+    b.latched = false;
+    bench_brain(&b);
+    stands(&b, "IDLE");
+    bench_say(&b, "继续");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+// A robot without tasks was stopped and let go of: the next wish waits for nobody.
+static void a_stop_between_tasks_is_over(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    b.base_ms = 200;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "task.done", "status", "succeeded", LONG);
+    bench_run(&b, SOON);
+    bench_kill(&b);
+    b.latches++;
+    bench_brain(&b);
+    bench_goal_text(&b, "去卧室");
+    bench_await(&b, "task.done", "text", "去卧室", LONG);
+    bench_close(&b);
+}
+
 // Nobody could see what was in force: nothing is lifted, and it is told.
 static void a_reset_that_no_body_saw_is_ignored(void **state)
 {
@@ -588,6 +666,10 @@ int main(void)
         cmocka_unit_test(an_old_reset_lifts_no_later_stop),
         cmocka_unit_test(a_reset_that_nobody_heard_lifts_no_later_stop),
         cmocka_unit_test(a_reset_that_no_body_saw_is_ignored),
+        cmocka_unit_test(a_reset_lifts_one_stop_without_numbers),
+        cmocka_unit_test(a_reset_in_one_breath_is_kept),
+        cmocka_unit_test(a_continue_before_a_reset_that_nobody_saw),
+        cmocka_unit_test(a_stop_between_tasks_is_over),
         cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),
