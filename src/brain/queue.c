@@ -48,7 +48,8 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
     pons__stopped_look(b, cx, s.t,
-                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE), had);
+                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE),
+                       had || s.early);
     keep_deadlines(&s);
     charge(&s);
     choose_active(&s);

@@ -50,6 +50,40 @@ static bool reset_over(const pons_brain *b, const pons__stopped *s);
 static bool missed(const pons_brain *b, pons__tasks *t);
 static bool reset_due(const pons_brain *b, const pons__stopped *s);
 
+// The newest telemetry is of a body before the one that is there, or none is there.
+static bool telemetry_is_old(const pons_brain *b)
+{
+    return !b->port.ready ||
+           strcmp(pons__port_boot(&b->port), b->port.newest.as.telemetry.boot_id) != 0;
+}
+
+// What a letter's look at the body is of, beside the newest telemetry.
+static enum {
+    OF_NOBODY,
+    OF_BEFORE,
+    OF_NOW,
+    OF_LATER
+} letter_of(const pons_brain *b, const pons__said *said)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    if (!*said->stop_boot || !b->port.telemetry) {
+        return OF_NOBODY;
+    }
+    if (strcmp(said->stop_boot, now->boot_id) !=
+        0) { // a body that is gone, or one that is not heard yet
+        return telemetry_is_old(b) ? OF_NOBODY : OF_BEFORE;
+    }
+    return said->stop_number < now->stop.number   ? OF_BEFORE
+           : said->stop_number > now->stop.number ? OF_LATER
+                                                  : OF_NOW;
+}
+
+bool pons__stopped_since(const pons_brain *b, const pons__said *said)
+{
+    const int of = letter_of(b, said);
+    return of == OF_BEFORE || (of != OF_NOBODY && said->stop_latched);
+}
+
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason)
 {
     b->stop_sent_ms = b->reset_sent_ms = 0;
@@ -89,7 +123,7 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
     }
     const bool came = missed(b, t);
     if (pons__latched(b)) {
-        const bool stale = released_ms && pons_cx_wall_ms(cx) - released_ms < STALE_MS;
+        const bool stale = released_ms && !came && pons_cx_wall_ms(cx) - released_ms < STALE_MS;
         const bool another = held && superseded(b, t->stopped);
         if (pons__latch_lifts_itself(b) ||
             (held && !wanted && !another && (!released_ms || stale))) {
@@ -105,7 +139,7 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
         return;
     }
     const bool idle = t->queue.n == 0 && !battery_low;
-    if (came && !held && (had || battery_low)) {
+    if (came && (held ? released_ms > 0 : had || battery_low)) {
         fresh(t, LIFTED, false);
         return;
     }
@@ -122,16 +156,18 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
 
 // A person says that it may go on. seen_free: whoever posted it looked at the body, which was not
 // latched. A word that comes before the reset is not kept for after it.
+// One that was said before another stop is of an earlier one.
 const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said)
 {
-    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    const bool same = *said->stop_boot && b->port.telemetry &&
-                      strcmp(said->stop_boot, now->boot_id) == 0 &&
-                      said->stop_number == now->stop.number;
-    const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0;
-    // What was over before the word is let go of by it.
-    const bool came = ((same && !said->stop_latched) || typed) && missed(b, t);
+    const int of = letter_of(b, said);
+    const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0 && b->opts.resumed;
+    // What was over before the word is let go of by it, also where telemetry has yet to show it.
+    bool came = (typed || (of == OF_NOW && !said->stop_latched)) && missed(b, t);
+    if (of == OF_LATER && !said->stop_latched && said->stop_number > t->seen_number) {
+        came = true;
+        t->seen_number = said->stop_number;
+    }
     t->changed = t->changed || came;
     if (!t->stopped) {
         if (came) { // what was approved before it is taken back, and then it goes on
@@ -139,7 +175,12 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
         }
         return NULL;
     }
-    if (same && said->stop_latched && !t->stopped->reset) {
+    if (of == OF_BEFORE) {
+        return "another stop came after it: say it again";
+    }
+    const pons__stopped *is = t->stopped;
+    const bool reset = is->reset && (!is->reset_number || is->reset_number >= said->stop_number);
+    if (of != OF_NOBODY && said->stop_latched && !reset) {
         return "a stop is in force: reset comes first"; // when it was said
     }
     const bool lifted = !pons__latched(b) && !t->stopped->wanted; // this tick lets it go
@@ -163,6 +204,10 @@ const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said 
         if (!said->stop_latched) {
             return "no stop was in force when it was said";
         }
+        const int of = letter_of(b, said);
+        if (!pons__latched(b) && (of == OF_BEFORE || of == OF_NOW)) {
+            return "it is lifted already";
+        }
         fresh(t, "stop", false); // the telemetry that shows it is still to come
     }
     t->stopped->reset = true;
@@ -174,8 +219,8 @@ const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said 
     t->stopped->wanted = false;
     if (said->stop_latched || !after_stop) {
         bind_reset(t, said->stop_boot, said->stop_number);
-    } else { // in one breath: whoever posted both had not seen it yet
-        bind_reset(t, b->port.newest.as.telemetry.boot_id, b->port.newest.as.telemetry.stop.number);
+    } else { // in one breath: whoever posted both had not seen it yet, and it is the next
+        bind_reset(t, said->stop_boot, said->stop_number ? said->stop_number + 1 : 0);
     }
     return NULL;
 }
@@ -199,8 +244,11 @@ static bool superseded(const pons_brain *b, const pons__stopped *s)
 static bool reset_ahead(const pons_brain *b, const pons__stopped *s)
 {
     const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    return s->reset && *s->reset_boot && b->port.telemetry &&
-           strcmp(now->boot_id, s->reset_boot) == 0 && s->reset_number > now->stop.number;
+    if (!s->reset || !*s->reset_boot || !b->port.telemetry) {
+        return false;
+    }
+    return strcmp(now->boot_id, s->reset_boot) == 0 ? s->reset_number > now->stop.number
+                                                    : telemetry_is_old(b);
 }
 
 // What it meant is free: the next latch is another one, also where the body does not number them.
@@ -223,7 +271,9 @@ static bool missed(const pons_brain *b, pons__tasks *t)
     if (!same) {
         pons__set_text(&t->seen_boot, now->boot_id);
     }
-    t->seen_number = now->stop.number;
+    if (!same || came) { // a person may have seen more than telemetry has shown
+        t->seen_number = now->stop.number;
+    }
     return came;
 }
 

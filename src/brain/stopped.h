@@ -13,6 +13,8 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said);
 const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said *said,
                                 bool after_stop);
+// Whether a stop was in force when it was said, or came since.
+bool pons__stopped_since(const pons_brain *b, const pons__said *said);
 void pons__stopped_send(pons_brain *b);
 
 #endif

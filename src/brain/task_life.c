@@ -4,6 +4,7 @@
 #include "brain/event.h"
 #include "brain/questions.h"
 #include "brain/schedule.h"
+#include "brain/stopped.h"
 #include "brain/task_plan.h"
 
 #include <stdlib.h>
@@ -54,6 +55,7 @@ void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const
                      const char *source, int64_t priority)
 {
     pons__tasks *t = s->t;
+    s->early = s->early || (s->said && pons__stopped_since(s->b, s->said));
     pons__task *task = pons__record_new(&pons__task_record);
     pons__set_textf(&task->id, "task-%lld", (long long)t->next);
     pons__set_text(&task->text, text);

@@ -12,6 +12,7 @@ typedef struct
     pons__tasks *t;
     const pons__said *said; // NULL: nobody says it
     bool stopped;           // a stop was said in this tick
+    bool early;             // a task was wished for before a stop
 } pons__saying;
 
 #define PONS__CHARGE_AGAIN_MS 60000 // from a charging that was in vain to the next

@@ -396,6 +396,54 @@ static void a_continue_before_a_reset_that_nobody_saw(void **state)
     bench_close(&b);
 }
 
+// Said, and then another stop came and was lifted, all while the brain was dead: the continue is of the stop before.
+static void a_continue_before_another_stop(void **state)
+{
+    (void)state;
+    for (int latched = 0; latched <= 1; latched++) {
+        bench b;
+        under_way(&b);
+        bench_latch(&b, "a person pressed stop");
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        bench_kill(&b);
+        b.latched = latched;
+        bench_post(&b, "say", "{'text':'continue'}");
+        b.latches++;
+        b.latched = false;
+        bench_brain(&b);
+        stands(&b, "IDLE");
+        bench_say(&b, "继续");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
+// A wish that was said before a stop, or under one, waits for continue, though the brain saw neither.
+static void a_wish_before_a_stop_that_nobody_saw(void **state)
+{
+    (void)state;
+    for (int during = 0; during <= 1; during++) {
+        bench b;
+        bench_open(&b, NULL);
+        bench_brain(&b);
+        b.base_ms = 200;
+        bench_goal_text(&b, "去厨房");
+        bench_await(&b, "task.done", "status", "succeeded", LONG);
+        bench_run(&b, SOON);
+        bench_kill(&b);
+        b.latches += during;
+        b.latched = during;
+        bench_post(&b, "say", "{'text':'去卧室'}");
+        b.latches += !during;
+        b.latched = false;
+        bench_brain(&b);
+        stands(&b, "IDLE");
+        bench_say(&b, "继续");
+        goes_on(&b);
+        bench_close(&b);
+    }
+}
+
 // A robot without tasks was stopped and let go of: the next wish waits for nobody.
 static void a_stop_between_tasks_is_over(void **state)
 {
@@ -669,6 +717,8 @@ int main(void)
         cmocka_unit_test(a_reset_lifts_one_stop_without_numbers),
         cmocka_unit_test(a_reset_in_one_breath_is_kept),
         cmocka_unit_test(a_continue_before_a_reset_that_nobody_saw),
+        cmocka_unit_test(a_continue_before_another_stop),
+        cmocka_unit_test(a_wish_before_a_stop_that_nobody_saw),
         cmocka_unit_test(a_stop_between_tasks_is_over),
         cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
