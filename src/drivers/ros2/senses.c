@@ -276,12 +276,6 @@ static ros2_transform transform_of(const geometry_msgs_msg_dds__Transform_ *t)
                             {t->rotation.x, t->rotation.y, t->rotation.z, t->rotation.w}};
 }
 
-// As tf2 has it since ever.
-static const char *bare(const char *frame)
-{
-    return frame + (*frame == '/');
-}
-
 static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
 {
     if (!h->reader) {
@@ -293,8 +287,8 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
             const geometry_msgs_msg_dds__TransformStamped_ *t = &m->transforms._buffer[i];
             const ros2_transform x = transform_of(&t->transform);
             const int64_t stamp = ns_of(&t->header.stamp) - atomic_load(&s->offset_ns);
-            const bool places =
-                s->c->place && !is_static && strcmp(bare(t->child_frame_id), s->c->odom) == 0;
+            const bool places = s->c->place && !is_static &&
+                                strcmp(ros2_frame(t->child_frame_id), ros2_frame(s->c->odom)) == 0;
             if (places && is_second(&s->localisation, info_[0].publication_handle, host_ns)) {
                 continue;
             }

@@ -35,9 +35,14 @@ struct ros2_tf {
 
 static const ros2_transform IDENTITY = {.q = {0, 0, 0, 1}};
 
+const char *ros2_frame(const char *name)
+{
+    return name + (*name == '/');
+}
+
 static int find(const ros2_tf *t, const char *name)
 {
-    name += *name == '/'; // as tf2 has it since ever
+    name = ros2_frame(name);
     for (int i = 0; i < t->n; i++) {
         if (strcmp(t->at[i].name, name) == 0) {
             return i;
@@ -48,7 +53,7 @@ static int find(const ros2_tf *t, const char *name)
 
 static int find_or_add(ros2_tf *t, const char *name)
 {
-    name += *name == '/';
+    name = ros2_frame(name);
     const int i = find(t, name);
     if (i >= 0 || t->n == FRAMES || strlen(name) >= NAME) {
         return i;

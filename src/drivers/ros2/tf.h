@@ -25,6 +25,7 @@ bool ros2_tf_add(ros2_tf *t, const char *parent, const char *child, int64_t stam
 bool ros2_tf_get(const ros2_tf *t, const char *target, const char *source, int64_t stamp_ns,
                  ros2_transform *ret, int64_t *ret_stamp_ns, char *why, size_t cap);
 
+const char *ros2_frame(const char *name); // without the slash in front, as tf2 has it since ever
 double ros2_yaw(const double q[4]);
 bool ros2_is_rotation(const double q[4]); // finite, and of about length 1
 
