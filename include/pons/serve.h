@@ -39,7 +39,7 @@ typedef struct pons_serve_host {
     void *user;
     // As `pons status --json`: thread NULL is the newest one's.
     int (*status)(void *user, const char *thread, pons_value **ret, pons_error *err);
-    // A person's words, durable when it returns. {thread, seen_free?} in *ret.
+    // A person's words, durable when it returns. {thread, text, stopped} in *ret.
     int (*say)(void *user, const char *thread, const char *text, pons_value **ret, pons_error *err);
     // The same of a model's words (pons_brain_wish): they answer no question, and set nothing free.
     int (*wish)(void *user, const char *thread, const char *text, pons_value **ret,

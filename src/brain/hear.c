@@ -291,8 +291,7 @@ static bool several_open(pons_brain *b)
     return n > 1;
 }
 
-// control: {word, task? (cancel, raise), priority? (raise), seen_free? (continue: the body was not
-// latched when it was said)}
+// control: {word, task? (cancel, raise), priority? (raise), and what the body said when it was said (continue, reset)}
 static void handle_control(pons__saying *s, const char *word)
 {
     pons__tasks *t = s->t;

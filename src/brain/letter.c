@@ -4,7 +4,7 @@
 //     say, goal                 said: text, by, priority, deadline_ms
 //     wish                      the same of a model's words
 //     run                       said: goals, plan, priority, deadline_ms
-//     control                   said: word, task, priority, seen_free, stop_boot, stop_number, stop_latched, by
+//     control                   said: word, task, priority, stop_boot, stop_number, stop_latched, by
 //     answer                    reply, and what an edit changes
 //     stopped                   stopping: the inner loop saw a goal end by a stop
 //     task_result               outcome (state.h)
@@ -35,7 +35,6 @@ static const pons__field said_fields[] = {
     {"plan",        JSON, KEY, offsetof(pons__said, plan), .means = "of run (schemas/plan.json)"},
     {"priority",    JSON, KEY, offsetof(pons__said, priority), .means = "a number, or `background`, `user`, `urgent`"},
     {"deadline_ms", INT,  KEY, offsetof(pons__said, deadline_ms), .means = "Unix time"},
-    {"seen_free",   BOOL, KEY, offsetof(pons__said, seen_free), .means = "of continue: the body was not latched when it was said"},
     {"stop_boot",   TEXT, KEY, offsetof(pons__said, stop_boot), .means = "of reset, continue, resume: the body's boot when it was said, and"},
     {"stop_number", INT,  KEY, offsetof(pons__said, stop_number), .means = "its `stop.number` then: no later stop is meant"},
     {"stop_latched", BOOL, KEY, offsetof(pons__said, stop_latched), .means = "and whether it was in force"},

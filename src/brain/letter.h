@@ -28,7 +28,6 @@ typedef struct pons__said { // of say, goal, wish, run, control
     const char *task; // NULL: none is named
     const pons_value *goals, *plan, *priority;
     int64_t deadline_ms;
-    bool seen_free;
     const char
         *stop_boot; // the stop of the body when it was said: of this boot, "": nobody could look;
     int64_t stop_number; // with this number,

@@ -154,8 +154,8 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
     }
 }
 
-// A person says that it may go on. seen_free: whoever posted it looked at the body, which was not
-// latched. A word that comes before the reset is not kept for after it.
+// A person says that it may go on. A word that comes before the reset is not kept for after it: whoever posted it has
+// looked whether the body was latched.
 // One that was said before another stop is of an earlier one.
 const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said)
@@ -184,7 +184,8 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
         return "a stop is in force: reset comes first"; // when it was said
     }
     const bool lifted = !pons__latched(b) && !t->stopped->wanted; // this tick lets it go
-    if (!lifted && !t->stopped->reset && (t->stopped->wanted || !said->seen_free)) {
+    const bool seen_free = *said->stop_boot && !said->stop_latched;
+    if (!lifted && !is->reset && (is->wanted || !seen_free)) {
         return "a stop is in force: reset comes first";
     }
     t->stopped->released_ms = pons_cx_wall_ms(cx);

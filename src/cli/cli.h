@@ -159,8 +159,11 @@ int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
 int cli_observe_on(struct pons_link *link, int timeout_ms, pons_value **ret_hello,
                    pons_value **ret_telemetry);
-// What the body said of its stop when somebody said a word: put into the letter that carries it. NULL: it did not answer.
-void cli_note_stop(pons_value *word, const pons_value *telemetry);
+// What the body says of its stop when somebody says a word, put into the letter that carries it: looked at now, because
+// what the brain has is some milliseconds old. The telemetry, the caller's; NULL: no body answers.
+pons_value *cli_note_stop(cli *c, int timeout_ms, pons_value *word);
+#define CLI_UNSEEN_RESET                                                                           \
+    "no body answers, so nobody can tell which stop is meant: `pons reset`, or say it again"
 // cmd_status.c: the task that is called so in a brain's status, NULL: none; borrowed. *ret_over: it is
 // neither at work nor queued.
 const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over);

@@ -345,6 +345,21 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
     return rc;
 }
 
+pons_value *cli_note_stop(cli *c, int timeout_ms, pons_value *word)
+{
+    pons_autovalue hello = NULL;
+    pons_value *telemetry = NULL;
+    cli_observe(c, timeout_ms, &hello, &telemetry);
+    const pons_value *stop = pons_get(telemetry, "stop");
+    if (stop) {
+        json_object_set_new(word, "stop_boot", json_string(pons_get_str(telemetry, "boot_id", "")));
+        json_object_set_new(word, "stop_number", json_integer(pons_get_int(stop, "number", 0)));
+        json_object_set_new(word, "stop_latched",
+                            json_boolean(pons_get_bool(stop, "latched", true)));
+    }
+    return telemetry;
+}
+
 int cli_observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
                    pons_value **ret_telemetry)
 {

@@ -405,10 +405,10 @@ void bench_post(bench *b, const char *kind, const char *json)
     pons_autovalue value = json_of(json);
     const bool words = strcmp(kind, "say") == 0 || strcmp(kind, "control") == 0;
     if (words && !pons_get(value, "stop_boot")) { // as the command line looks at the body
+        const bool latched = pons_get_bool(value, "stop_latched", b->latched);
         json_object_set_new(value, "stop_boot", json_string(b->boot));
         json_object_set_new(value, "stop_number", json_integer(b->latches));
-        const bool free = pons_get_bool(value, "seen_free", !b->latched);
-        json_object_set_new(value, "stop_latched", json_boolean(!free));
+        json_object_set_new(value, "stop_latched", json_boolean(latched));
     }
     must(pons_inbox_post(b->memory, "t1", "kernel", kind, value, &err), &err);
 }

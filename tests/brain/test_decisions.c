@@ -788,6 +788,32 @@ static void a_task_has_a_budget_of_calls(void **state)
     bench_close(&b);
 }
 
+// Called in for goals that the model itself has added, the rules can't go on with what the person said: the model is
+// asked again, and its budget counts.
+#define ADDS                                                                                       \
+    "{'decision':{'type':'REPLAN','reason':'p','plan_patch':{'goals':[{'intent':'go_to','zone':"   \
+    "'kitchen'}]}}},"
+
+static void a_budget_counts_behind_the_rules(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[" ADDS ADDS ADDS
+              "{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','wake_s':1,'ops':[{"
+              "'op':'dispatch','skill':'wait','args':{'s':2}}]}}]");
+    b.keep_running = true;
+    b.base_ms = 200;
+    json_object_set_new(json_object_get(b.config, "model"), "decisions_max", json_integer(3));
+    json_object_set_new(json_object_get(b.config, "limits"), "iterations_max", json_integer(999));
+    begin_anew(&b, "model", "calls_max", json_integer(9));
+    bench_goal_text(&b, "water the plants");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 120.0);
+    assert_true(says(asked, "question", "the task's budget of the model is used up: 9 calls"));
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1); // the rules were called in
+    assert_int_equal(b.llm_starts, 9);
+    bench_close(&b);
+}
+
 // A request that is taken back each time costs as much as one that is answered: pausing and going on is
 // no way to ask for ever.
 static void a_call_in_vain_is_a_call(void **state)
@@ -1064,6 +1090,7 @@ int main(void)
         cmocka_unit_test(a_cancel_of_nothing_is_answered),
         cmocka_unit_test(a_model_is_asked_on_events_not_by_the_clock),
         cmocka_unit_test(a_task_has_a_budget_of_calls),
+        cmocka_unit_test(a_budget_counts_behind_the_rules),
         cmocka_unit_test(a_call_that_a_death_cut_short_is_paid_for),
         cmocka_unit_test(lives_that_end_while_a_model_thinks_are_few),
         cmocka_unit_test(what_is_taken_back_costs_its_tokens),

@@ -102,6 +102,7 @@ static void a_person_says_where_the_robot_is(void **state)
     bench_signal(&p, SIGTERM);
     bench_finish(&p);
     bench_free(&p);
+    bench_must_fail(&b, "say reset", 3, "nobody can tell which stop is meant"); // without a body
     bench_close(&b);
 }
 

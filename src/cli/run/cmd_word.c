@@ -23,11 +23,11 @@
 
 static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
                 pons_error *err);
-static pons_value *note_free(cli *c, pons_value *word);
 static int control(cli *c, const char *word, pons_error *err);
 static int task_known(cli *c, const char *thread, const char *task, pons_error *err);
-static int answer_word(cli *c, const char *thread, const char *text, bool *ret_answered,
-                       pons_error *err);
+static int answer_word(cli *c, const char *thread, const char *text, const char *word,
+                       bool *ret_answered, pons_error *err);
+static void word_alone(cli *c, const char *text, char ret[16]);
 
 int cmd_say(cli *c, pons_error *err)
 {
@@ -67,39 +67,51 @@ int cmd_say(cli *c, pons_error *err)
     // A stop is carried also where the rest is refused because others may write there.
     if (found >= 0 || none.status == PONS_EREFUSED) {
         bool answered = false;
-        const int rc = found >= 0 ? answer_word(c, thread, text, &answered, err) : PONS_OK;
+        char word[16];
+        word_alone(c, text, word);
+        const int rc = found >= 0 ? answer_word(c, thread, text, word, &answered, err) : PONS_OK;
         if (answered) {
             return rc;
         }
         cli_stop_word(c, NULL, text);
-        pons_autovalue looked = note_free(c, value);
-        (void)looked;
+        pons_autovalue looked = cli_note_stop(c, OBSERVE_TIMEOUT_MS, value);
+        if (!looked && strcmp(word, "reset") == 0) {
+            return cli_lacks(err, "say: %s", CLI_UNSEEN_RESET);
+        }
     }
     return post(c, thread, "say", value, err);
 }
 
 // "yes" and "no" are answers where a question is open, and their teller learns what became of them.
 // Not answered: it is none of them, or nothing is asked.
-static int answer_word(cli *c, const char *thread, const char *text, bool *ret_answered,
-                       pons_error *err)
+static int answer_word(cli *c, const char *thread, const char *text, const char *word,
+                       bool *ret_answered, pons_error *err)
 {
-    pons_error none = PONS_ERROR_INIT;
-    pons_policy policy = {0};
-    pons_autovalue parsed = NULL;
-    pons_autovalue world = json_object();
-    if (cli_policy(c, &policy, &none) < 0) {
-        return PONS_OK;
-    }
-    const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
-    pons_rules_close(&policy);
-    const char *word = rc < 0 ? "" : pons_get_str(parsed, "control", "");
     const bool yes = strcmp(word, "yes") == 0;
-    if ((!yes && strcmp(word, "no") != 0) || json_array_size(pons_get(parsed, "goals")) > 0) {
+    if (!yes && strcmp(word, "no") != 0) {
         return PONS_OK;
     }
     pons_autovalue answer = pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
                                         json_string(text), NULL);
     return cli_answer_open(c, thread, answer, ret_answered, err);
+}
+
+// The control word that is said and no goal with it, "" where there is none.
+static void word_alone(cli *c, const char *text, char ret[16])
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_policy policy = {0};
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    *ret = '\0';
+    if (cli_policy(c, &policy, &none) < 0) {
+        return;
+    }
+    const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
+    if (rc >= 0 && json_array_size(pons_get(parsed, "goals")) == 0) {
+        snprintf(ret, 16, "%s", pons_get_str(parsed, "control", ""));
+    }
+    pons_rules_close(&policy);
 }
 
 int cmd_pause(cli *c, pons_error *err)
@@ -122,7 +134,7 @@ int cmd_continue(cli *c, pons_error *err)
         return rc;
     }
     pons_autovalue value = pons_object("word", json_string("continue"), NULL);
-    pons_autovalue telemetry = note_free(c, value);
+    pons_autovalue telemetry = cli_note_stop(c, OBSERVE_TIMEOUT_MS, value);
     const pons_value *stop = pons_get(telemetry, "stop");
     if (pons_get_bool(stop, "latched", false)) {
         return cli_bad(err, "continue: the stop is latched (%s): `pons reset` comes first",
@@ -240,32 +252,6 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
         }
     }
     return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
-}
-
-void cli_note_stop(pons_value *word, const pons_value *telemetry)
-{
-    const pons_value *stop = pons_get(telemetry, "stop");
-    if (!stop) {
-        return;
-    }
-    const bool latched = pons_get_bool(stop, "latched", true);
-    if (!latched) {
-        json_object_set_new(word, "seen_free", json_true());
-    }
-    json_object_set_new(word, "stop_boot", json_string(pons_get_str(telemetry, "boot_id", "")));
-    json_object_set_new(word, "stop_number", json_integer(pons_get_int(stop, "number", 0)));
-    json_object_set_new(word, "stop_latched", json_boolean(latched));
-}
-
-// Whether the body was latched when a word was said: looked at now, because what the brain has is
-// some milliseconds old. Returns the telemetry, NULL when no body answers.
-static pons_value *note_free(cli *c, pons_value *word)
-{
-    pons_autovalue hello = NULL;
-    pons_value *telemetry = NULL;
-    cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
-    cli_note_stop(word, telemetry);
-    return telemetry;
 }
 
 static int control(cli *c, const char *word, pons_error *err)

@@ -74,17 +74,6 @@ static int post(const cli_host *h, const char *thread, const char *kind, const p
     return rc;
 }
 
-// What the body said of its stop when a word was said: looked at now, because what the brain has is some milliseconds
-// old. Returns whether it is known to be latched.
-static bool note_stop(const cli_host *h, pons_value *word)
-{
-    pons_autovalue hello = NULL;
-    pons_autovalue telemetry = NULL;
-    cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
-    cli_note_stop(word, telemetry);
-    return pons_get_bool(pons_get(telemetry, "stop"), "latched", false);
-}
-
 static int say_as(const cli_host *h, const char *kind, const char *thread, const char *text,
                   pons_value **ret, pons_error *err)
 {
@@ -93,16 +82,19 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     pons_autovalue world = json_object();
     pons_autovalue word = pons_object("text", json_string(text), NULL);
     bool stopped = false;
-    if (h->policy->ops->parse(h->policy->self, text, world, &parsed, &none) >= 0 &&
-        strcmp(pons_get_str(parsed, "control", ""), "stop") == 0) {
+    const int read = h->policy->ops->parse(h->policy->self, text, world, &parsed, &none);
+    const char *control = read >= 0 ? pons_get_str(parsed, "control", "") : "";
+    if (strcmp(control, "stop") == 0) {
         stopped = cli_stop_robots(h->c, "a person said stop", STOP_MS, &none) >= 0;
     }
     int rc = known(h, &thread, err);
     if (rc < 0) {
         return rc;
     }
-    note_stop(h, word);
-    rc = post(h, thread, kind, word, err);
+    pons_autovalue telemetry = cli_note_stop(h->c, OBSERVE_MS, word);
+    rc = !telemetry && strcmp(control, "reset") == 0
+             ? pons_error_set(err, PONS_EBUSY, "stop", CLI_UNSEEN_RESET)
+             : post(h, thread, kind, word, err);
     if (rc >= 0) {
         *ret = pons_object("thread", json_string(thread), "text", json_string(text), "stopped",
                            json_boolean(stopped), NULL);
@@ -130,9 +122,12 @@ static int control(void *user, const char *thread, const char *word, const char 
     }
     pons_autovalue value =
         pons_object("word", json_string(word), "task", task ? json_string(task) : NULL, NULL);
-    const bool goes_on = strcmp(word, "continue") == 0, resets = strcmp(word, "reset") == 0;
-    if ((goes_on || resets) && note_stop(h, value) && goes_on) {
-        return pons_error_set(err, PONS_EBUSY, "stop", "the stop is latched: a reset comes first");
+    if (strcmp(word, "continue") == 0) {
+        pons_autovalue telemetry = cli_note_stop(h->c, OBSERVE_MS, value);
+        if (pons_get_bool(pons_get(telemetry, "stop"), "latched", false)) {
+            return pons_error_set(err, PONS_EBUSY, "stop",
+                                  "the stop is latched: a reset comes first");
+        }
     }
     return post(h, thread, "control", value, err);
 }
