@@ -14,10 +14,7 @@ void pons__ladder_refused(pons__react *r,
                           const char *why); // R4: what was decided is not let through
 // The model is lost, and nobody else understands the task: a person is asked, with these words.
 void pons__ladder_lost(pons__react *r, const char *why);
-bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model,
-// where they can go on: a person's goal that they understand, or what a model has made of another one as long as it
-// lasts. That all of the model's is done is no end of what the person said.
-bool pons__rules_understand(const pons__react *r);
+bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
 void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer); // R5
 // R6, R7: a goal has ended.
 void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,

@@ -173,6 +173,17 @@ int pons__goal_open(const pons__task *task)
     return -1;
 }
 
+bool pons__rules_understand(const pons__task *task)
+{
+    for (size_t i = 0; task && i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        if (!goal->added || !goal->done) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int64_t pons__task_number(const char *id)
 {
     return strncmp(id, "task-", strlen("task-")) == 0 ? strtoll(id + strlen("task-"), NULL, 10) : 0;

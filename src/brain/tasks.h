@@ -25,6 +25,9 @@ const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons_
                                char *why, size_t cap);
 // Which of a task's goals is next, in their order; -1: all are done.
 int pons__goal_open(const pons__task *task);
+// Whether the rules can go on with it: a person's goal that they understand, or what a model has made of another one as
+// long as it lasts. That all of the model's is done is no end of what the person said. NULL: no.
+bool pons__rules_understand(const pons__task *task);
 int64_t
 pons__task_number(const char *id); // of "task-7"; 0 when a damaged store says something else
 

@@ -18,6 +18,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/task_plan.h"
+#include "brain/tasks.h"
 #include "brain/trace.h"
 
 #include <math.h>
@@ -186,7 +187,7 @@ static pons__decision *kernel_decision(const pons__turn *t)
 static bool only_the_model_can(const pons__turn *t, const verdict *v)
 {
     const pons__react *r = t->react;
-    return v->fallback && r->task && r->task->ladder && !pons__rules_understand(r) &&
+    return v->fallback && r->task && r->task->ladder && !pons__rules_understand(r->task) &&
            r->task->spent && r->task->spent->calls > v->calls;
 }
 
@@ -195,15 +196,15 @@ static bool wants_model(pons__turn *t, verdict *v)
 {
     const pons__react *r = t->react;
     const int64_t rest_ms = r->model_retry_ms - pons_cx_wall_ms(t->cx);
-    if (r->model_tries == 0 && r->task && r->task->spent && !pons__rules_understand(r)) {
+    if (r->model_tries == 0 && r->task && r->task->spent && !pons__rules_understand(r->task)) {
         v->fallback = json_string("no model answers");
     }
     if (r->model_tries == 0 || // further away than it ever was: the wall clock went back
         (rest_ms > 0 && (double)rest_ms <= t->b->rules.model_retry_s * 1e3 &&
-         pons__rules_understand(r))) {
+         pons__rules_understand(r->task))) {
         return false;
     }
-    if (pons__ladder_takes_over(r) && pons__rules_understand(r)) {
+    if (pons__ladder_takes_over(r) && pons__rules_understand(r->task)) {
         v->fallback = json_string("the model's decisions led nowhere");
         return false;
     }
@@ -345,7 +346,7 @@ static void spare_task(const pons__task *task, pons__decision *d)
 static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
 {
     const pons__react *r = t->react;
-    if (!pons__rules_understand(r)) {
+    if (!pons__rules_understand(r->task)) {
         v->decision = pons__record_new(&pons__decision_record);
         v->decision->type = PONS_ABORT;
         pons__set_text(&v->decision->reason,

@@ -167,17 +167,6 @@ bool pons__ladder_takes_over(const pons__react *r)
     return l && l->rules_decide;
 }
 
-bool pons__rules_understand(const pons__react *r)
-{
-    for (size_t i = 0; r->task && i < r->task->goals.n; i++) {
-        const pons__goal *goal = r->task->goals.at[i];
-        if (!goal->added || !goal->done) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void pons__ladder_lost(pons__react *r, const char *why)
 {
     pons__ladder *l = pons__ladder_of(r);
