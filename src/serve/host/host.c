@@ -94,55 +94,84 @@ static void grow(void *user) // under the queue's lock
 
 // ---- what has ended -----------------------------------------------------------------------------
 
-// The record of a job that ended before it began. One that the store cannot take now is tried again
-// each second: until then a kill of the server would bring the run back.
+// The record of jobs that ended before they began. One that the store cannot take now is tried again
+// each second: until then a kill of the server would bring the run back. It stays in the list until
+// the store has it, also while it is written: who asks finds it in one of the two.
+
+static void unkept_leave(pons__runhost *h, pons__unkept *u) // [mtx]
+{
+    pons__unkept **at = &h->unkept;
+    while (*at != u) {
+        at = &(*at)->next;
+    }
+    *at = u->next;
+    pons__jobs_unref(&h->queue, u->job);
+    free(u);
+}
+
 static int keep(pons__runhost *h, pons__job *j, pons_error *err)
 {
+    pons__unkept *u = pons_need_zeroed(1, sizeof *u);
+    pons__jobs_ref(&h->queue, j);
+    u->job = j;
+    u->writing = true;
+    pthread_mutex_lock(&h->mtx);
+    u->next = h->unkept;
+    h->unkept = u;
+    pthread_mutex_unlock(&h->mtx);
     const int rc = pons__runhost_ended(h, j, err);
-    if (rc < 0) {
-        pons__unkept *u = pons_need_zeroed(1, sizeof *u);
-        pons__jobs_ref(&h->queue, j);
-        u->job = j;
-        pthread_mutex_lock(&h->mtx);
-        u->next = h->unkept;
-        h->unkept = u;
-        pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_lock(&h->mtx);
+    u->writing = false;
+    if (rc >= 0) {
+        unkept_leave(h, u);
     }
+    pthread_mutex_unlock(&h->mtx);
     return rc;
+}
+
+static pons__unkept *next_unkept(const pons__runhost *h) // [mtx]
+{
+    pons__unkept *u = h->unkept;
+    while (u && u->writing) {
+        u = u->next;
+    }
+    return u;
 }
 
 static void keep_unkept(pons__runhost *h, bool last)
 {
     pthread_mutex_lock(&h->mtx);
-    for (bool again = true; h->unkept && again;) {
-        pons__unkept *u = h->unkept;
-        h->unkept = u->next;
+    bool again = true;
+    for (pons__unkept *u; again && (u = next_unkept(h));) {
+        u->writing = true;
         pthread_mutex_unlock(&h->mtx);
         pons_error err = PONS_ERROR_INIT;
         again = pons__runhost_ended(h, u->job, &err) >= 0 || last;
         pthread_mutex_lock(&h->mtx);
+        u->writing = false;
         if (again) {
-            pons__jobs_unref(&h->queue, u->job);
-            free(u);
-        } else {
-            u->next = h->unkept;
-            h->unkept = u;
+            unkept_leave(h, u);
         }
     }
     pthread_mutex_unlock(&h->mtx);
 }
 
-// As it is in memory; NULL: the store has it.
+// As it is in memory; NULL: the store has it, or it was taken back.
 static pons_value *find_unkept(pons__runhost *h, const char *thread, const char *run)
 {
     pons_value *found = NULL;
+    bool taken_back = false;
     pthread_mutex_lock(&h->mtx);
     for (const pons__unkept *u = h->unkept; u && !found; u = u->next) {
         if (strcmp(u->job->thread, thread) == 0 && strcmp(u->job->id, run) == 0) {
-            found = pons__jobs_look(&h->queue, u->job, NULL);
+            found = pons__jobs_look(&h->queue, u->job, &taken_back);
         }
     }
     pthread_mutex_unlock(&h->mtx);
+    if (taken_back) {
+        pons_value_unref(found);
+        found = NULL;
+    }
     return found;
 }
 

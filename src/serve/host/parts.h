@@ -16,6 +16,7 @@ typedef struct pons__doomed { // a thread that goes when nobody follows it any m
 typedef struct pons__unkept { // a run that has ended, which the store could not take yet
     struct pons__unkept *next;
     pons__job *job; // a reference
+    bool writing;   // by the thread that ended it, or the one that tries again
 } pons__unkept;
 
 struct pons__runhost {
