@@ -366,6 +366,33 @@ static void an_end_that_is_learned_while_canceling(void **state)
     bench_close(&b);
 }
 
+// What runs ends so while a question is open beside it: the yes, which was asked for before, sends nothing.
+static void an_end_that_is_learned_behind_a_yes(void **state)
+{
+    (void)state;
+    bench b;
+    asks_about_motions(&b, "[" DRIVES("kitchen") ",{'decision':{'type':'CONTINUE','reason':'rest',"
+                                                 "'ops':[{'op':'dispatch','skill':'wait','args':"
+                                                 "{'seconds':1}},{'op':'approval','question':"
+                                                 "'may I?'}]}},{'repeat':true," DRIVES_REST);
+    b.base_ms = 6000;
+    b.fail_code = 9909; // the robot's own software has lost the goal
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_run(&b, 8.0);
+    assert_int_equal(bench_starts(&b, "wait"), 0);
+    bench_post(&b, "answer", "{'action':'approve'}");
+    const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, 20.0);
+    char *ops = NULL;
+    assert_true(pons_value_dump(pons_get(asked, "ops"), &ops) > 0);
+    assert_non_null(strstr(ops, "nobody knows what came of navigate_to_pose"));
+    free(ops);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_starts(&b, "wait"), 0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
 // A yes to what was asked before settles nothing of what came since, and lets nothing past it.
 static void a_yes_from_before(void **state)
 {
@@ -546,6 +573,7 @@ int main(void)
         cmocka_unit_test(what_sends_nothing_settles_nothing),
         cmocka_unit_test(an_unknown_outcome_is_no_end),
         cmocka_unit_test(an_end_that_is_learned_while_canceling),
+        cmocka_unit_test(an_end_that_is_learned_behind_a_yes),
         cmocka_unit_test(a_yes_from_before),
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),

@@ -175,8 +175,10 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     }
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
+    pons_autovalue beside = pons__unsettled_beside(t, op->skill);
     pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record, &(pons__rearbitrate){.link = link, .op = op, .mode = mode});
+        &pons__rearbitrate_record,
+        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .beside = beside});
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
@@ -257,8 +259,11 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     pons__linked *linked = pons__record_read(&pons__linked_record, q->link);
     pons_autovalue broken = NULL;
     pons_autovalue why = NULL;
+    const char *ended = pons__unsettled_ended(b, q->beside);
     if (!linked->ready) {
         why = json_string(linked->detached ? "the kernel took over" : "no body answers");
+    } else if (ended) {
+        why = json_sprintf("nobody knows what came of goal %s, beside which it was to run", ended);
     } else if (!(broken = pons__guard_kernel(b, q->op->skill))) {
         pons_autovalue none = json_array();
         broken = pons__guard_check(b, q->mode, q->op->skill, q->op->args, none, none, none);

@@ -22,8 +22,6 @@
 
 #define REST_MS       500  // host time between two tries that were refused at once
 #define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
-#define ERROR_LOST    9907 // the robot does not know where it has been
-#define ERROR_UNKNOWN 9909 // the robot's own software has lost the goal
 #define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
 
 static pons_value *await_of(const pons__turn *t);
@@ -181,9 +179,8 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
         status = PONS_END_UNKNOWN;
     }
-    const int64_t code = word->error_code;
-    const bool lost = code == ERROR_LOST || code == ERROR_UNKNOWN;
-    const int rc = pons__settle(t->cx, id, states[lost ? PONS_END_UNKNOWN : status],
+    const bool unknown = pons__unsettled_end(status, word->error_code);
+    const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
     if (rc < 0) {
         return rc;
@@ -192,7 +189,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     pons__running *running = take_running(t->skills, id);
     pons__result *last = result_of(running, word, status);
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
-                       pons__end_words[lost ? PONS_END_UNKNOWN : status], last->error_msg);
+                       pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
     const bool go_on = last->error_code == ERROR_STOPPED && !note_stop(t, running, last->error_msg);
     const bool done = status == PONS_END_DONE;
@@ -204,8 +201,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
-    if ((lost || status == PONS_END_UNKNOWN) && !go_on &&
-        pons__unsettled_asked(t->b, running->skill)) {
+    if (unknown && !go_on && pons__unsettled_asked(t->b, running->skill)) {
         if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
             last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
         }
@@ -220,7 +216,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         now_ms >= running->started_robot_ms; // a body that began anew has its own
     pons__trace_put(t->cx,
                     (pons__entry){.skill = last->skill,
-                                  .status = pons__end_words[lost ? PONS_END_UNKNOWN : status],
+                                  .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
                                   .error_code = last->error_code,
                                   .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
     pons__record_free(&pons__running_record, running);

@@ -10,9 +10,13 @@
 
 #include "brain/goals/means.h"
 #include "brain/guard.h"
+#include "brain/news.h"
 #include "brain/self.h"
 
 #include <string.h>
+
+#define ERROR_LOST    9907 // docs/link.md: the robot does not know where it has been
+#define ERROR_UNKNOWN 9909 // the robot's own software has lost the goal
 
 static void settle(pons__turn *t)
 {
@@ -71,12 +75,17 @@ bool pons__unsettled_asked(const pons_brain *b, const char *skill)
     return pons__has(b->rules.unknown_ask, skill) || (known && known->ask_on_unknown);
 }
 
+// What goes past it.
+static bool passes(const pons_brain *b, const pons__react *react, const char *skill)
+{
+    return react->preempt || pons__means_beside(b, skill) ||
+           strcmp(skill, pons__means_stop(b)) == 0;
+}
+
 static const pons__unsettled *waits(const pons_brain *b, const pons__react *react,
                                     const pons__skills *skills, const char *skill)
 {
-    const bool past =
-        react->preempt || pons__means_beside(b, skill) || strcmp(skill, pons__means_stop(b)) == 0;
-    return past ? NULL : pons__unsettled_of(react, skills);
+    return passes(b, react, skill) ? NULL : pons__unsettled_of(react, skills);
 }
 
 void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const pons__skills *skills,
@@ -95,6 +104,46 @@ void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const p
 bool pons__unsettled_since(const pons__turn *t, const char *skill)
 {
     return t->unsettled && waits(t->b, t->react, t->skills, skill);
+}
+
+bool pons__unsettled_end(int status, int64_t error_code)
+{
+    return status == PONS_END_UNKNOWN || error_code == ERROR_LOST || error_code == ERROR_UNKNOWN;
+}
+
+pons_value *pons__unsettled_beside(const pons__turn *t, const char *skill)
+{
+    pons_value *ids = NULL;
+    const char *mine = t->react->task ? t->react->task->id : "";
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        const pons__running *r = t->skills->running.at[i];
+        if (!passes(t->b, t->react, skill) && pons__unsettled_asked(t->b, r->skill) &&
+            (!r->task_id || strcmp(r->task_id, mine) == 0)) {
+            ids = ids ? ids : json_array();
+            json_array_append_new(ids, json_string(r->goal_id));
+        }
+    }
+    return ids;
+}
+
+const char *pons__unsettled_ended(pons_brain *b, const pons_value *ids)
+{
+    const char *found = NULL;
+    size_t i;
+    json_t *id;
+    json_array_foreach(ids, i, id)
+    {
+        const pons__body_goal *g = pons__port_goal(&b->port, json_string_value(id));
+        pons__ended *end =
+            g && g->result ? pons__record_read(&pons__ended_record, g->result) : NULL;
+        const int status =
+            end ? pons__word_find(pons__end_words, end->status, PONS_END_UNKNOWN) : 0;
+        if (!g || g->recovering || (end && pons__unsettled_end(status, end->error_code))) {
+            found = json_string_value(id);
+        }
+        pons__record_free(&pons__ended_record, end);
+    }
+    return found;
 }
 
 void pons__unsettled_allowed(pons__turn *t)
