@@ -591,6 +591,38 @@ static void words_let_nothing_through_but_a_yes(void **state)
     }
 }
 
+// The same of what is to be let go of.
+static void words_let_go_of_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        bool yes;
+    } said[] = {{"no", false}, {"not yet", false}, {"ok?", false}, {"yes", true}};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        bench b;
+        char words[128];
+        bench_open(
+            &b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':1,'ops':[{'op':'dispatch',"
+                "'skill':'navigate_to_pose','args':{'zone':'kitchen'}}]}},"
+                "{'decision':{'type':'CONTINUE','reason':'enough','ops':[{'op':'cancel','goal_id':"
+                "'all'},{'op':'approval','question':'may I let go of it?'}]}},"
+                "{'decision':{'type':'ASK_HUMAN','reason':'and now?'},'repeat':true}]");
+        bench_brain(&b); // no rule asks about motions
+        b.base_ms = 60000;
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", "question", "may I let go of it?", SOON);
+        snprintf(words, sizeof words, "{'action':'approve','answer':'%s'}", said[i].words);
+        bench_post(&b, "answer", words);
+        bench_await(&b, "approval.resolved", NULL, NULL, SOON);
+        bench_run(&b, 5.0);
+        if ((bench_count(&b, "effect", "state", "canceled") > 0) != said[i].yes) {
+            fail_msg("“%s” %s", said[i].words, said[i].yes ? "let go of nothing" : "let go of it");
+        }
+        bench_close(&b);
+    }
+}
+
 // Words that two questions could mean answer neither; a yes is any question's.
 static void words_for_several_answer_none(void **state)
 {
@@ -763,6 +795,7 @@ int main(void)
         cmocka_unit_test(a_no_takes_an_edit_with_it),
         cmocka_unit_test(a_yes_and_a_pace),
         cmocka_unit_test(words_let_nothing_through_but_a_yes),
+        cmocka_unit_test(words_let_go_of_nothing),
         cmocka_unit_test(words_for_several_answer_none),
         cmocka_unit_test(words_beside_a_yes),
     };
