@@ -287,8 +287,10 @@ static void activate(pons_cx *cx, pons__tasks *t, pons__task *task)
                                  .task = task};
     pons_cx_post(cx, PONS_NS_REACT, pons__mail_words[PONS_MAIL_ACTIVATE],
                  pons__record_write(&pons__activate_record, &mail));
+    pons__list_clear(&pons__question_record, &t->react->asks);
     if (task) { // they are the inner loop's now, which has them in its mail
-        pons__list_clear(&pons__question_record, &task->asks);
+        t->react->asks = task->asks;
+        task->asks = (pons__list){0};
     }
     t->react->state = PONS_INNER_ACTIVE;
     t->react->mode = t->mode;

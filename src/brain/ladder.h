@@ -16,6 +16,7 @@ void pons__ladder_refused(pons__react *r,
 void pons__ladder_lost(pons__react *r, const char *why);
 bool pons__ladder_takes_over(const pons__react *r); // the rules decide, not the model
 void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer); // R5
+void pons__ladder_taken_back(pons__react *r); // R6: the yes to its question was taken back
 // R6, R7: a goal has ended.
 void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result);

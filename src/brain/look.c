@@ -152,6 +152,14 @@ const pons__react *pons__inner_of(pons_brain *b)
 const pons__answer *pons__answer_veto(pons_brain *b)
 {
     const pons__react *react = b->react_run ? pons__inner_of(b) : NULL;
-    const pons__answer *answer = react ? pons__answer_find(b->hci, react->answered) : NULL;
-    return answer && strcmp(answer->action, "reject") == 0 ? answer : NULL;
+    for (size_t i = react ? b->hci->answers.n : 0; i-- > 0;) {
+        const pons__answer *answer = b->hci->answers.at[i];
+        if (pons__answered_is(react, answer->question)) {
+            const bool newest = pons__answer_find(b->hci, answer->question) == answer;
+            if (newest && strcmp(answer->action, "reject") == 0) {
+                return answer;
+            }
+        }
+    }
+    return NULL;
 }

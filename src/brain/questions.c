@@ -1,15 +1,17 @@
 // questions.c - the questions that are open, and which answer to one counts.
 //
-// A question stands in one of three places until it is answered:
+// A question stands in one of these places until it is answered:
 //
 //     react.approval, react.also    the inner loop is parked in R5 with it (react/approve.c)
 //     a task's asks                 the task was put aside with it, so that others may run
+//     tasks.react.asks              and has its turn again, which the inner loop has not read yet
 //     an await of the engine        an effect of a fork asks, before it goes out
 //
 // The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
 // whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:
 //
-//     answers  {question, action, by, at_ms, reason, said}   what counts, the newest KEPT questions
+//     answers  {question, action, by, at_ms, reason, said}   what counts: of every question that is open or
+//                                                            acted on, and the newest KEPT others
 //     heard    {nonce, question, verdict}                    what became of each message
 //
 //     verdict  bound      it is the answer
@@ -38,6 +40,7 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
                     const pons_value *react, const pons_value *skills, const char *question,
                     pons_error *err);
 static void keep(const pons__record *r, pons__list *list, void *entry, size_t most);
+static bool needed(pons_brain *b, const pons__open *list, const char *question);
 
 // ---- the channel --------------------------------------------------------------------------------
 
@@ -103,8 +106,14 @@ pons__open pons__questions_open(pons_brain *b)
     const pons__hci *hci = b->hci;
     pons__open list = {0};
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    const bool putting = inner && inner->task && b->tasks->react->state != PONS_INNER_IDLE &&
-                         inner->activation == b->tasks->react->activation;
+    const pons__told *told = b->tasks->react;
+    const bool taken = pons__told_taken(told, inner);
+    const bool putting = inner && inner->task && told->state != PONS_INNER_IDLE &&
+                         inner->activation == told->activation;
+    for (size_t i = 0; !taken && i < told->asks.n; i++) {
+        const pons__question *q = told->asks.at[i];
+        stands(&list, q->id, q, NULL, hci);
+    }
     for (size_t i = 0; putting && i < inner->task->asks.n; i++) { // the kernel will be told of it
         const pons__question *q = inner->task->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
@@ -126,6 +135,11 @@ pons__open pons__questions_open(pons_brain *b)
         }
     }
     return list;
+}
+
+bool pons__told_taken(const pons__told *told, const pons__react *inner)
+{
+    return told->state == PONS_INNER_IDLE || (inner && inner->activation >= told->activation);
 }
 
 bool pons__question_waits(const pons__task *task)
@@ -262,8 +276,9 @@ static pons_value *as_said(const struct pons__open_one *one, const pons__reply *
     return option ? pons__with(answer, "answer", json_string(option)) : pons_value_ref(answer);
 }
 
-static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, const char *question,
-                 const pons__reply *reply, const pons_value *answer)
+static void bind(pons_brain *b, pons_cx *cx, const pons__open *list,
+                 const struct pons__open_one *one, const char *question, const pons__reply *reply,
+                 const pons_value *answer)
 {
     const int64_t at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(cx);
     pons__answer *a = pons__record_new(&pons__answer_record);
@@ -283,12 +298,35 @@ static void bind(pons_brain *b, pons_cx *cx, const struct pons__open_one *one, c
             b->tasks->changed = true;
         }
     }
-    keep(&pons__answer_record, &b->hci->answers, a, ANSWERS_KEPT);
+    pons__list *answers = &b->hci->answers;
+    size_t spare = 0, oldest = answers->n;
+    for (size_t i = answers->n; i-- > 0;) { // who has not been acted on is never forgotten
+        if (!needed(b, list, ((const pons__answer *)answers->at[i])->question)) {
+            spare++;
+            oldest = i;
+        }
+    }
+    if (spare >= ANSWERS_KEPT) {
+        pons__record_free(&pons__answer_record, pons__list_take(answers, oldest));
+    }
+    pons__list_add(answers, a);
+}
+
+// Whether the answer to this question is still to be acted on, or to be taken back.
+static bool needed(pons_brain *b, const pons__open *list, const char *question)
+{
+    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->at[i].id, question) == 0) {
+            return true;
+        }
+    }
+    return inner && pons__answered_is(inner, question);
 }
 
 // Nobody has answered by the deadline, whoever was there to see it pass: that is a no.
-static void close_late(pons_brain *b, pons_cx *cx, const struct pons__open_one *one,
-                       const pons__reply *reply)
+static void close_late(pons_brain *b, pons_cx *cx, const pons__open *list,
+                       const struct pons__open_one *one, const pons__reply *reply)
 {
     const int64_t until_ms = one && one->about && !one->answered ? one->about->deadline_ms : 0;
     const int64_t at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(cx);
@@ -299,7 +337,7 @@ static void close_late(pons_brain *b, pons_cx *cx, const struct pons__open_one *
                                 .by = PONS__DEADLINE,
                                 .at_ms = until_ms};
         pons_autovalue said = pons__record_write(&pons__reply_record, &no);
-        bind(b, cx, one, one->id, &no, said);
+        bind(b, cx, list, one, one->id, &no, said);
     }
 }
 
@@ -312,7 +350,7 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     const struct pons__open_one *one = meant(&list, reply->id);
     const char *question = reply->id ? reply->id : one ? one->id : "";
     const char *action = reply->action;
-    close_late(b, cx, one, reply);
+    close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
@@ -329,13 +367,23 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
     b->hci->changed = true;
     if (strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0) {
-        bind(b, cx, one, question, reply, answer);
+        bind(b, cx, &list, one, question, reply, answer);
     } else {
         pons__event_emit(b, cx, &pons__approval_late_record,
                          &(pons__approval_late){
                              .id = question, .action = action, .verdict = verdict, .first = first});
     }
     pons__record_free(&pons__reply_record, reply);
+}
+
+static bool asks(const pons__list *list, const char *question)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(((const pons__question *)list->at[i])->id, question) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Whether what this question's answer approved has left the brain, or is no matter any more.
@@ -345,11 +393,17 @@ static bool inner_started(pons_store store, const char *thread, const pons__reac
     const uint32_t sent =
         ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
     pons_autovalue effects = NULL;
-    if (react && react->approval && strcmp(react->approval->id, question) == 0) {
+    const bool asked = react && ((react->approval && strcmp(react->approval->id, question) == 0) ||
+                                 asks(&react->also, question));
+    if (asked || (react && react->task && asks(&react->task->asks, question))) {
         return false;
     }
-    if (!react || strcmp(react->answered, question) != 0 ||
+    if (!react || !pons__answered_is(react, question) ||
         pons_effects_read(store, thread, sent, &effects, err) < 0) {
+        return true;
+    }
+    const bool nothing = react->proposed_ops && react->proposed_ops->to_dispatch.n == 0;
+    if (nothing && react->source == PONS_SOURCE_PLAN) { // its step has gone on
         return true;
     }
     for (size_t i = 0; skills && i < skills->to_dispatch.n; i++) {
@@ -366,16 +420,15 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
                     pons_error *err)
 {
     for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
-        const pons__task *task = tasks->queue.at[i];
-        for (size_t k = 0; k < task->asks.n; k++) {
-            if (strcmp(((const pons__question *)task->asks.at[k])->id, question) == 0) {
-                return false;
-            }
+        if (asks(&((const pons__task *)tasks->queue.at[i])->asks, question)) {
+            return false;
         }
     }
     pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
     pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
-    const bool yes = inner_started(store, thread, r, s, question, err);
+    const bool waits = tasks && tasks->react && !pons__told_taken(tasks->react, r) &&
+                       asks(&tasks->react->asks, question);
+    const bool yes = !waits && inner_started(store, thread, r, s, question, err);
     pons__record_free(&pons__react_record, r);
     pons__record_free(&pons__skills_record, s);
     return yes;

@@ -246,6 +246,7 @@ static const pons__field told_fields[] = {
     {"activation", INT,    NEVER, offsetof(pons__told, activation), .means = "counts up"},
     {"task_id",    TEXT,   NUL,   offsetof(pons__told, task_id), .means = "the task that it was given"},
     {"mode",       WORD,   NEVER, offsetof(pons__told, mode), .words = pons__mode_words, .means = "as of then"},
+    {"asks",       LIST,   KEY,   offsetof(pons__told, asks), .of = &pons__question_record, .means = "its questions, until the inner loop has taken them up"},
 };
 TABLE(told, "what the kernel has told the inner loop");
 

@@ -220,6 +220,7 @@ typedef struct pons__told { // the inner loop, as the kernel knows it
     int64_t activation;
     const char *task_id;
     int mode;
+    pons__list asks; // pons__question: of that task, until the inner loop has taken them up
 } pons__told;
 extern const pons__record pons__told_record;
 
@@ -457,9 +458,10 @@ typedef struct pons__react {
     pons__question *approval; // NULL: nobody is asked
     pons__list also;          // pons__question: the others of the same decision
     const char *answered, *edit_refused;
-    const pons_value *edit_before; // the inner loop when it asked
-    const pons_value *unsent;      // {goals, plan}: before the decision that a person has approved
-    const char *end_status;        // how the task ends, when the decision alone does not say it
+    const pons_value *answered_also; // ids; NULL: none
+    const pons_value *edit_before;   // the inner loop when it asked
+    const pons_value *unsent; // {goals, plan}: before the decision that a person has approved
+    const char *end_status;   // how the task ends, when the decision alone does not say it
 } pons__react;
 extern const pons__record pons__react_record;
 
@@ -482,5 +484,8 @@ pons__decision_type pons__decided(const pons__react *r);
 const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
 void pons__approval_clear(pons__react *r); // nobody is asked
+// R6 is about to act on these questions' answers: of one, and a list of the ids of the others or NULL. "": on none.
+void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken);
+bool pons__answered_is(const pons__react *r, const char *question);
 
 #endif

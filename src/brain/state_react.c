@@ -179,6 +179,7 @@ static const pons__field react_fields[] = {
     {"also",              LIST,   KEY,   offsetof(pons__react, also), .of = &pons__question_record, .means = "what the same decision asks beside"},
     {"approval_rejected", BOOL,   KEY,   offsetof(pons__react, approval_rejected), .means = "a person said no"},
     {"answered",          TEXT,   KEY,   offsetof(pons__react, answered), .means = "the question that R6 is about to act on"},
+    {"answered_also",     JSON,   KEY,   offsetof(pons__react, answered_also), .means = "ids of those that were asked beside it"},
     {"edit_before",       JSON,   KEY,   offsetof(pons__react, edit_before), .means = "the inner loop when it asked"},
     {"unsent",            JSON,   KEY,   offsetof(pons__react, unsent), .means = "{goals, plan} before the decision that a person has approved and that is not sent yet"},
     {"edit_refused",      TEXT,   KEY,   offsetof(pons__react, edit_refused), .means = "why an edit was none"},
@@ -220,4 +221,22 @@ void pons__approval_clear(pons__react *react)
     pons__record_free(&pons__question_record, react->approval);
     react->approval = NULL;
     pons__list_clear(&pons__question_record, &react->also);
+}
+
+void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken)
+{
+    pons__set_text(&r->answered, question);
+    pons__json(&r->answered_also, also_taken);
+}
+
+bool pons__answered_is(const pons__react *r, const char *question)
+{
+    size_t i;
+    json_t *id;
+    bool is = strcmp(r->answered, question) == 0;
+    json_array_foreach(r->answered_also, i, id)
+    {
+        is = is || strcmp(json_string_value(id), question) == 0;
+    }
+    return *question && is;
 }

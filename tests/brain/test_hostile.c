@@ -199,6 +199,24 @@ static void a_flood_of_switches_ends(void **state)
     }
 }
 
+// A task that is put aside and taken up again has the same model: it rests for as long as it would have.
+static void a_new_turn_is_no_new_model(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'content':'nonsense','repeat':true}]");
+    b.base_ms = BENCH_NEVER;
+    bench_goal_text(&b, "去厨房");
+    for (int i = 0; i < 5; i++) {
+        bench_run(&b, 1.5);
+        bench_say(&b, "pause");
+        bench_run(&b, 1.5);
+        bench_say(&b, "continue");
+    }
+    assert_int_equal(b.llm_starts, 2); // 15 s, and the rules decide for 20
+    bench_close(&b);
+}
+
 // Tasks that only a model understands: a person is asked about each, after as many decisions as any other
 // model may make in vain.
 static void a_flood_of_switches_ends_at_a_person(void **state)
@@ -422,6 +440,7 @@ int main(void)
         cmocka_unit_test(hundreds_of_goals_are_refused),
         cmocka_unit_test(a_model_that_decides_without_end_is_slowed_down),
         cmocka_unit_test(a_flood_of_switches_ends),
+        cmocka_unit_test(a_new_turn_is_no_new_model),
         cmocka_unit_test(a_flood_of_switches_ends_at_a_person),
         cmocka_unit_test(a_long_answer_is_not_stored),
         cmocka_unit_test(a_sub_goal_that_cannot_be_met_is_dropped),

@@ -331,6 +331,33 @@ static void stops_are_no_motions(void **state)
     bench_close(&b);
 }
 
+// The same of one that fails, or whose end nobody knows.
+static void stops_in_vain_are_no_motions(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = BENCH_NEVER;
+    b.fail_skill = "stop_base";
+    b.fail_skill_code = 9909; // the robot's own software has lost it
+    b.fail_skill_times = 100;
+    bench_goal_text(&b, "去厨房");
+    for (int i = 0; i < 5; i++) {
+        bench_await(&b, "effect", "state", "accepted", 40.0);
+        bench_latch(&b, "a person pressed stop");
+        bench_await(&b, "effect", "state", "outcome_unknown", 10.0);
+        b.latched = false;
+        bench_run(&b, 1.0);
+        bench_say(&b, "continue");
+    }
+    bench_await(&b, "effect", "state", "accepted", 40.0);
+    bench_run(&b, 10.0);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 0);
+    bench_close(&b);
+}
+
 static void no_way_begin(bench *b, bool poses_fail, const char *script)
 {
     bench_open(b, script);
@@ -429,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_cancel_by_the_policy_is_a_failure),
         cmocka_unit_test(a_model_that_swings_is_seen),
         cmocka_unit_test(stops_are_no_motions),
+        cmocka_unit_test(stops_in_vain_are_no_motions),
         cmocka_unit_test(and_ends_at_a_person),
         cmocka_unit_test(no_way_to_a_zone_tries_its_other_sides),
         cmocka_unit_test(when_no_side_does_a_person_is_asked),

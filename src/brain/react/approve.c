@@ -184,6 +184,15 @@ static pons__question *question(const pons__react *r, size_t i)
     return i ? r->also.at[i - 1] : r->approval;
 }
 
+// A no that came after the yes, and before anybody acted on that, counts.
+static const pons_value *taken_back(const pons_brain *b, const pons__question *q,
+                                    const pons_value *answer)
+{
+    const pons__answer *newest = q ? pons__answer_find(b->hci, q->id) : NULL;
+    const bool no = newest && newest->said && strcmp(newest->action, "reject") == 0;
+    return no && !pons__await_detached(answer) ? newest->said : answer;
+}
+
 // One interrupt a question, all at once; what a person has said while the task was put aside is at hand.
 // PONS_EPARKED while one is not answered.
 static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
@@ -202,6 +211,9 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
             return one;
         }
         rc = one < 0 ? one : rc;
+    }
+    for (size_t i = 0; rc >= 0 && i <= r->also.n; i++) {
+        answers[i] = taken_back(t->b, question(r, i), answers[i]);
     }
     return rc;
 }
@@ -266,12 +278,17 @@ static bool carries(const pons__react *r)
            (r->decision && json_object_size(r->decision->plan_patch) > 0);
 }
 
-// Whether an answer to a question beside the first holds up what waits: a no does, and words, which whoever asked must
-// have before it is sent.
+static bool edits(const pons__reply *reply)
+{
+    return strcmp(reply->action, "edit") == 0;
+}
+
+// Whether an answer to a question beside the first holds up what waits: a no does, an edit, as there is nothing to edit,
+// and words, which whoever asked must have before it is sent.
 static bool holds_up(const pons__turn *t, const pons__reply *reply)
 {
     const pons__meant is = pons__reply_meant(t->b, reply);
-    return is == PONS_MEANT_NO || (is == PONS_MEANT_WORDS && carries(t->react));
+    return is == PONS_MEANT_NO || edits(reply) || (is == PONS_MEANT_WORDS && carries(t->react));
 }
 
 // What was said to the questions beside the first; whether one of the answers holds up what waits.
@@ -286,7 +303,7 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     for (size_t i = 1; i <= r->also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
-        const bool no = pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
+        const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
         any_no = holds_up(t, reply) || any_no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
@@ -325,7 +342,7 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
         hear_also(t, answers);
     }
     pons__set_text(&r->edit_refused, why);
-    resolve(t, id, strcmp(reply->action, "edit") == 0 ? "edit" : "answer", reply);
+    resolve(t, id, edits(reply) ? "edit" : "answer", reply);
     pons__approval_clear(r);
 }
 
@@ -336,7 +353,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
     pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
     const char *action = reply->action;
-    const bool edit = strcmp(action, "edit") == 0;
+    const bool edit = edits(reply);
     // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
     const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0 &&
                        pons__reply_meant(t->b, reply) != PONS_MEANT_YES;
@@ -431,8 +448,12 @@ static void approve(pons__turn *t, const char *id)
         json_array_append_new(approved, json_string(hash));
     }
     pons__json(&r->approved, approved);
+    pons_value *also = r->also.n > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < r->also.n; i++) {
+        json_array_append_new(also, json_string(((const pons__question *)r->also.at[i])->id));
+    }
     r->failures = 0;
-    pons__set_text(&r->answered, id);
+    pons__answered_set(r, id, also);
 }
 
 // The refusal is the last result; nothing is sent.

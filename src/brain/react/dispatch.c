@@ -8,6 +8,7 @@
 #include "brain/effect.h"
 #include "brain/goals/means.h"
 #include "brain/guard.h"
+#include "brain/ladder.h"
 #include "brain/news.h"
 #include "brain/react/nodes.h"
 #include "brain/react/patch.h"
@@ -22,6 +23,7 @@
 #define CANCEL_WAIT_MS 10000 // host time for a body to confirm a cancel
 
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err);
+static void take_back(pons__turn *t);
 static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err);
 static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err);
 static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
@@ -56,13 +58,25 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
-    if (rc >= 0 && pons__answer_veto(t.b)) {
-        pons__unsent_put_back(&t);
+    if (rc >= 0) {
+        take_back(&t);
     }
     pons__json(&t.react->unsent, NULL);
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
-    pons__set_text(&t.react->answered, "");
+    pons__answered_set(t.react, "", NULL);
     return pons__turn_end(&t, rc);
+}
+
+// It was approved, and that was taken back: nothing of the decision is left, nor its end.
+static void take_back(pons__turn *t)
+{
+    const pons__answer *veto = pons__answer_veto(t->b);
+    if (veto) {
+        pons__unsent_put_back(t);
+        pons__human_say(t->react, "may I do this?", "no", veto->reason);
+        pons__ladder_taken_back(t->react);
+        t->react->approval_rejected = true;
+    }
 }
 
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
@@ -214,10 +228,6 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
                     const pons_value *outcome, pons_error *err)
 {
     const char *message = word->message ? word->message : "";
-    const pons__answer *veto = pons__answer_veto(t->b);
-    if (veto) { // it was approved, and that was taken back
-        pons__human_say(t->react, "may I do this?", "no", veto->reason);
-    }
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, op->skill);
     pons__set_text(&last->goal_id, op->goal_id);
@@ -225,7 +235,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
     pons__json(&last->metrics, json_object());
     last->goal_index = op->goal_index;
     last->status = PONS_END_REJECTED;
-    last->recovery = veto ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
+    last->recovery = pons__answer_veto(t->b) ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;

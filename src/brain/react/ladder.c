@@ -122,7 +122,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
         swing(b, r);
     }
     if (result->status == PONS_END_DONE || !pons__ladder_base(running) || !pons__ladder_of(r) ||
-        result->error_code == STOPPED || (canceled && (ends_task || r->preempt))) {
+        result->error_code == STOPPED || (stands && r->preempt) ||
+        (canceled && (ends_task || r->preempt))) {
         return;
     }
     char why[LADDER_WHY_MAX];

@@ -10,6 +10,7 @@
 #include "brain/goals/means.h"
 #include "brain/ladder.h"
 #include "brain/observed.h"
+#include "brain/questions.h"
 #include "brain/react/nodes.h"
 #include "brain/task_plan.h"
 #include "pons/geometry.h"
@@ -21,6 +22,7 @@
 #define PONS_MS_PER_S 1e3
 
 static void take_inbox(pons__turn *t, pons_error *err);
+static void hear_again(const pons_brain *b, pons__task *task);
 static pons__react *activated(const pons__activate *mail);
 static pons_value *skill_names(const pons_brain *b);
 static pons__task_told *told_task(const pons__react *react);
@@ -77,7 +79,9 @@ static void take_inbox(pons__turn *t, pons_error *err)
         if (letter->kind == PONS_MAIL_ACTIVATE) {
             pons__activate *mail = pons__record_read(&pons__activate_record, letter->value);
             pons__react *fresh = activated(mail);
+            hear_again(t->b, fresh->task);
             fresh->pace = t->react->pace; // a new activation is no new patience
+            fresh->model_retry_ms = t->react->model_retry_ms;
             t->react->pace = NULL;
             pons__record_free(&pons__react_record, t->react);
             pons__record_free(&pons__activate_record, mail);
@@ -101,6 +105,18 @@ static void take_inbox(pons__turn *t, pons_error *err)
         pons__activate none = {.mode = PONS_MODE_EXEC, .reason = ""};
         pons__record_free(&pons__react_record, t->react);
         t->react = activated(&none);
+    }
+}
+
+// What people have said to its questions since the kernel wrote the letter.
+static void hear_again(const pons_brain *b, pons__task *task)
+{
+    for (size_t i = 0; task && i < task->asks.n; i++) {
+        pons__question *q = task->asks.at[i];
+        const pons_value *said = pons__question_answer(b->hci, q->id);
+        if (said) {
+            pons__json(&q->answer, pons_value_ref(said));
+        }
     }
 }
 

@@ -172,6 +172,14 @@ void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *ans
     }
 }
 
+void pons__ladder_taken_back(pons__react *r)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    if (l && r->source == PONS_SOURCE_LADDER && pons__decided(r) == PONS_ASK_HUMAN) {
+        pons__set_text(&l->want, "abort");
+    }
+}
+
 // ---- what people and models see -----------------------------------------------------------------
 
 static int64_t none_below(int64_t n)

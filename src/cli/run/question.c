@@ -110,11 +110,14 @@ static int check_edit(const pons_value *question, const pons_value *answer, pons
 {
     const size_t n = json_array_size(pons_get(question, "ops"));
     const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
-    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0 || pons_get(answer, "ops")) {
+    if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0) {
         return PONS_OK;
     }
     if (n == 0) {
         return cli_bad(err, "approve: the question has no operation to edit");
+    }
+    if (pons_get(answer, "ops")) {
+        return PONS_OK;
     }
     if (at < 1 || at > (int64_t)n) {
         return cli_bad(err,

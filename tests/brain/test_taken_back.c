@@ -1,0 +1,264 @@
+// test_taken_back.c - a no after a yes, and an answer that comes where nobody waits just then: wherever the
+// brain dies, what its teller is told is what happens.
+//
+// Each story brings the brain to a question (or two), answers it, and kills the brain at one commit after the
+// other. Then a no is posted, `pons_answer_read` is asked what it will be, and the next life must do that.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SOON    5.0
+#define LONG    60.0
+#define COMMITS 18
+#define IDS     3
+
+#define MOVES   "navigate_to_pose"
+#define APPROVE "'action':'approve'"
+#define REJECT  "'action':'reject','reason':'the floor is wet'"
+#define KITCHEN "{'op':'dispatch','skill':'navigate_to_pose','args':{'zone':'kitchen'}}"
+#define ASKS    "{'decision':{'type':'ASK_HUMAN','reason':'and now?'},'repeat':true}]"
+
+static void answer(bench *b, const char *id, const char *by, const char *rest)
+{
+    char text[300];
+    snprintf(text, sizeof text, "{'id':'%s','nonce':'%s','by':'%s',%s}", id, by, by, rest);
+    bench_post(b, "answer", text);
+}
+
+static void begin(bench *b, const char *script)
+{
+    bench_open(b, script);
+    json_object_set_new(json_object_get(b->config, "approval"), "skills", json_pack("[s]", MOVES));
+    bench_brain(b);
+    bench_run(b, 0.2);
+}
+
+static void next_id(bench *b, char ret[64])
+{
+    const pons_value *asked = bench_await(b, "approval.requested", NULL, NULL, LONG);
+    snprintf(ret, 64, "%s", pons_get_str(asked, "id", ""));
+}
+
+// ---- the stories --------------------------------------------------------------------------------
+
+typedef struct story {
+    const char *name;
+    void (*ask)(bench *b, char ids[IDS][64]); // until all questions are open
+    int questions, taken_back;                // how many, and which one's yes is taken back
+    int (*went)(bench *b);                    // how often what was approved has happened
+} story;
+
+static int moved(bench *b)
+{
+    return bench_starts(b, MOVES);
+}
+
+// By what is stored: who dies behind a commit tells nobody.
+static int ended(bench *b)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue is = NULL;
+    assert_int_equal(pons_status_read(b->memory, "t1", NULL, NULL, &is, &err), PONS_OK);
+    return json_array_size(pons_get(is, "queue")) == 0;
+}
+
+// A task was put aside with its question, and another one is done meanwhile.
+static void put_aside(bench *b, char ids[IDS][64])
+{
+    begin(b, NULL);
+    bench_goal_text(b, "去厨房");
+    next_id(b, ids[0]);
+    bench_post(b, "say", "{'text':'wait 1 seconds'}");
+    bench_await(b, "task.done", "status", "succeeded", SOON);
+}
+
+static void two_of_one_decision(bench *b, char ids[IDS][64])
+{
+    begin(b,
+          "[{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'approval','question':'may I "
+          "go?'},{'op':'approval','question':'is nobody there?'}," KITCHEN "]}}," ASKS);
+    bench_goal_text(b, "water the plants");
+    next_id(b, ids[0]);
+    next_id(b, ids[1]);
+}
+
+static void an_end(bench *b, char ids[IDS][64])
+{
+    begin(
+        b,
+        "[{'decision':{'type':'ABORT','reason':'r','ops':[{'op':'approval','question':'may I give "
+        "up?'}]}}," ASKS);
+    bench_goal_text(b, "water the plants");
+    next_id(b, ids[0]);
+}
+
+static void one_more_try(bench *b, char ids[IDS][64])
+{
+    bench_open(b, NULL);
+    bench_brain(b);
+    b->fail_code = 208;
+    bench_goal_text(b, "去厨房");
+    next_id(b, ids[0]);
+}
+
+static const story stories[] = {
+    {"put aside", put_aside, 1, 0, moved},
+    {"the first of two", two_of_one_decision, 2, 0, moved},
+    {"the second of two", two_of_one_decision, 2, 1, moved},
+    {"an end", an_end, 1, 0, ended},
+    {"one more try", one_more_try, 1, 0, moved},
+};
+
+static bool tell(bench *b, const char *id)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue told = NULL;
+    answer(b, id, "bert", REJECT);
+    assert_int_equal(pons_answer_read(b->memory, "t1", id, "bert", &told, &err), PONS_OK);
+    return strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
+}
+
+static void what_is_told_is_what_happens(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
+        const story *is = &stories[i];
+        int won = 0, late = 0;
+        for (int n = 1; n <= COMMITS; n++) {
+            for (int before = 0; before <= 1; before++) {
+                bench b;
+                char ids[IDS][64];
+                is->ask(&b, ids);
+                const int went = is->went(&b);
+                b.kill_at = b.commits + n;
+                b.kill_before = before;
+                for (int k = 0; k < is->questions; k++) {
+                    answer(&b, ids[k], "anna", APPROVE);
+                }
+                bench_run(&b, 1.0);
+                bench_kill(&b);
+                const bool wins = tell(&b, ids[is->taken_back]);
+                const int here = is->went(&b);
+                b.kill_at = 0;
+                bench_brain(&b);
+                bench_run(&b, 20.0);
+                won += wins;
+                late += !wins;
+                // What has ended may do so by the no itself, as a task of the ladder's does.
+                const bool goes = is->went(&b) > here || (wins && here > went);
+                if (wins && goes) {
+                    fail_msg("%s, killed %s commit %d: the no counts, and it went", is->name,
+                             before ? "before" : "after", n);
+                }
+                if (!wins && is->went(&b) == went) {
+                    fail_msg("%s, killed %s commit %d: the no is late, and it never went", is->name,
+                             before ? "before" : "after", n);
+                }
+                bench_close(&b);
+            }
+        }
+        printf("%s: %d counted, %d late\n", is->name, won, late);
+        assert_true(won > 0);
+        assert_true(late > 0);
+    }
+}
+
+// The turn of a task has come whose question nobody has answered yet, and the inner loop has not read so: what is
+// answered then is heard.
+static void an_answer_between_two_loops(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= COMMITS; n++) {
+        bench b;
+        char ids[IDS][64];
+        begin(&b, NULL);
+        bench_goal_text(&b, "去厨房");
+        next_id(&b, ids[0]);
+        bench_say(&b, "pause");
+        bench_run(&b, 1.0);
+        b.kill_at = b.commits + n;
+        bench_say(&b, "continue");
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        answer(&b, ids[0], "anna", APPROVE);
+        b.kill_at = 0;
+        bench_brain(&b);
+        bench_run(&b, 2.0);
+        if (bench_count(&b, "approval.late", NULL, NULL) > 0 || moved(&b) != 1) {
+            fail_msg("killed at commit %d: %d late, %d goals", n,
+                     bench_count(&b, "approval.late", NULL, NULL), moved(&b));
+        }
+        bench_close(&b);
+    }
+}
+
+#define EIGHT                                                                                      \
+    "{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'approval','question':'a'},{'op':"   \
+    "'approval','question':'b'},{'op':'approval','question':'c'},{'op':'approval','question':'d'"  \
+    "},{'op':'approval','question':'e'},{'op':'approval','question':'f'},{'op':'approval',"        \
+    "'question':'g'},{'op':'approval','question':'h'}]}},"
+
+// However much is answered meanwhile, what somebody has said to a question that is still open stays said.
+static void an_answer_is_not_forgotten(void **state)
+{
+    (void)state;
+    bench b;
+    char ids[IDS][64];
+    begin(&b,
+          "[{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'approval','question':'may I "
+          "go?'},{'op':'approval','question':'is nobody there?'}," KITCHEN
+          "]}}," EIGHT EIGHT EIGHT ASKS);
+    bench_goal_text(&b, "water the plants");
+    next_id(&b, ids[0]);
+    next_id(&b, ids[1]);
+    bench_post(&b, "say", "{'text':'feed the fish'}");
+    answer(&b, ids[0], "anna", REJECT);
+    for (int i = 0; i < 24; i++) {
+        next_id(&b, ids[2]);
+        answer(&b, ids[2], "anna", "'action':'approve','answer':'blue'");
+    }
+    bench_await(&b, "approval.requested", "question", "and now?", SOON);
+    answer(&b, ids[0], "bert", APPROVE);
+    const pons_value *late = bench_await(&b, "approval.late", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(late, "id", ""), ids[0]);
+    assert_string_equal(pons_get_str(pons_get(late, "first"), "by", ""), "anna");
+    answer(&b, ids[1], "bert", APPROVE);
+    bench_run(&b, 20.0);
+    assert_int_equal(moved(&b), 0);
+    bench_close(&b);
+}
+
+// There is nothing to edit in a question that stands beside the operations.
+static void an_edit_beside_is_no_yes(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "'action':'edit','args':{'zone':'bedroom'}",
+        "'action':'edit','ops':[{'skill':'navigate_to_pose','args':{'zone':'bedroom'}}]"};
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        bench b;
+        char ids[IDS][64];
+        two_of_one_decision(&b, ids);
+        answer(&b, ids[1], "anna", edits[i]);
+        answer(&b, ids[0], "anna", APPROVE);
+        bench_await(&b, "approval.requested", "question", "and now?", SOON);
+        bench_run(&b, 10.0);
+        assert_int_equal(moved(&b), 0);
+        bench_close(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_told_is_what_happens),
+        cmocka_unit_test(an_answer_between_two_loops),
+        cmocka_unit_test(an_answer_is_not_forgotten),
+        cmocka_unit_test(an_edit_beside_is_no_yes),
+    };
+    return cmocka_run_group_tests_name("a no after a yes", tests, NULL, NULL);
+}
