@@ -276,6 +276,7 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     pons__reply_hear(s, &(pons__reply){.id = q->id,
                                        .action = "approve",
                                        .answer = option ? option : text,
+                                       .at_ms = s->said->at_ms,
                                        .by = s->said->by});
     return true;
 }
@@ -295,17 +296,18 @@ static bool several_open(pons_brain *b)
 static void handle_control(pons__saying *s, const char *word)
 {
     pons__tasks *t = s->t;
-    if (strcmp(word, "pause") == 0 || strcmp(word, "continue") == 0) {
-        t->paused = strcmp(word, "pause") == 0;
-        t->changed = true;
-    }
-    if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
+    if (strcmp(word, "pause") == 0) {
+        t->paused = t->changed = true;
+    } else if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
         const char *why = pons__stopped_release(s->b, s->cx, t, s->said);
         if (why) {
             ignored(s, word, why);
+        } else if (strcmp(word, "continue") == 0) {
+            t->paused = false;
+            t->changed = true;
         }
     } else if (strcmp(word, "stop") == 0) {
-        pons__stopped_say(s->b, t, "a person said stop");
+        pons__stopped_say(s->b, t, s->said, "a person said stop");
         s->stopped = true;
     } else if (strcmp(word, "cancel") == 0) {
         cancel_tasks(s, s->said->task);
@@ -324,6 +326,7 @@ static void handle_control(pons__saying *s, const char *word)
         }
         pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
                                            .reason = word,
+                                           .at_ms = s->said->at_ms,
                                            .by = s->said->by});
     }
 }
@@ -461,6 +464,7 @@ static void handle_result(pons__saying *s, const pons_value *value)
     }
     t->changed = true;
     t->react->state = PONS_INNER_IDLE;
+    pons__list_clear(&pons__question_record, &t->react->asks);
     t->safe_handled =
         t->safe_handled || t->react->mode == PONS_MODE_SAFE || o->mode == PONS_MODE_SAFE;
     t->totals->iterations += o->iterations;

@@ -88,7 +88,8 @@ static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, p
                              .by = "",
                              .stop_boot = now ? now->boot_id : "",
                              .stop_number = now ? now->stop.number : 0,
-                             .stop_latched = now && now->stop.latched};
+                             .stop_latched = now && now->stop.latched,
+                             .at_ms = pons_wall_ms(&b->opts.clock)};
     pons_autovalue words = json_string(text);
     if (!words) {
         return pons_error_set(err, PONS_EINVAL, "brain", "these words are not valid UTF-8");

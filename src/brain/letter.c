@@ -1,10 +1,10 @@
 // letter.c - the letters to the kernel: their tables of fields, and what it means that a member is lacking.
 //
 //     kind                      value
-//     say, goal                 said: text, by, priority, deadline_ms
+//     say, goal                 said: text, by, at_ms, priority, deadline_ms
 //     wish                      the same of a model's words
 //     run                       said: goals, plan, priority, deadline_ms
-//     control                   said: word, task, priority, stop_boot, stop_number, stop_latched, by
+//     control                   said: word, task, priority, stop_boot, stop_number, stop_latched, stop_sent, by
 //     answer                    reply, and what an edit changes
 //     stopped                   stopping: the inner loop saw a goal end by a stop
 //     task_result               outcome (state.h)
@@ -38,6 +38,8 @@ static const pons__field said_fields[] = {
     {"stop_boot",   TEXT, KEY, offsetof(pons__said, stop_boot), .means = "of reset, continue, resume: the body's boot when it was said, and"},
     {"stop_number", INT,  KEY, offsetof(pons__said, stop_number), .means = "its `stop.number` then: no later stop is meant"},
     {"stop_latched", BOOL, KEY, offsetof(pons__said, stop_latched), .means = "and whether it was in force"},
+    {"at_ms",       INT,  KEY, offsetof(pons__said, at_ms), .means = "wall: when it was said; words that answer a question count from then"},
+    {"stop_sent",   BOOL, KEY, offsetof(pons__said, stop_sent), .means = "of stop: whoever posted it has stopped the body first"},
     {"by",          TEXT, KEY, offsetof(pons__said, by), .means = "who"},
 };
 TABLE(said, "a letter: words, goals, control");

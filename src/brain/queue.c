@@ -26,6 +26,7 @@ static void refuse_late(pons__saying *s);
 static void take_back(pons__saying *s);
 static void keep_deadlines(pons__saying *s);
 static void charge(pons__saying *s);
+static void end_charge(pons__saying *s, const char *task, bool charges);
 static void choose_active(pons__saying *s);
 
 int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
@@ -148,18 +149,26 @@ static void charge(pons__saying *s)
         pons__task_push(s, "battery low: charge", &goals, NULL, "battery",
                         s->b->rules.priority_charge);
     }
-    for (size_t i = 0; (t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE) && i < t->queue.n;
-         i++) {
+    const bool works = t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE;
+    const bool low = pons__charge_wanted(&s->b->rules, s->b->seen, false);
+    for (size_t i = 0; works && !t->stopped && !(low && charges) && i < t->queue.n; i++) {
         const pons__task *task = t->queue.at[i];
         if (strcmp(task->source, "battery") == 0) {
-            char reason[64];
-            snprintf(reason, sizeof reason, "charged to %.0f %%",
-                     s->b->seen ? s->b->seen->battery_pct : NAN);
-            pons__task_end(s, task->id, charges ? "succeeded" : "aborted",
-                           charges ? reason : "no skill of this body charges it", NULL);
+            end_charge(s, task->id, charges);
             break;
         }
     }
+}
+
+// The mode is another one: it is charged, or a stop cut that short and it is not low any more.
+static void end_charge(pons__saying *s, const char *task, bool charges)
+{
+    char reason[80];
+    const bool short_of = pons__charge_wanted(&s->b->rules, s->b->seen, true);
+    snprintf(reason, sizeof reason, "%s %.0f %%", short_of ? "cut short at" : "charged to",
+             s->b->seen ? s->b->seen->battery_pct : NAN);
+    pons__task_end(s, task, charges && !short_of ? "succeeded" : "aborted",
+                   charges ? reason : "no skill of this body charges it", NULL);
 }
 
 // Outside EXEC and CHARGE the active one keeps its place.

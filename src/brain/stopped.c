@@ -84,10 +84,12 @@ bool pons__stopped_since(const pons_brain *b, const pons__said *said)
     return of == OF_BEFORE || (of != OF_NOBODY && said->stop_latched);
 }
 
-void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason)
+// A latch that telemetry shows may be one that is being lifted: it is this stop's only where whoever posted the word
+// has stopped the body first.
+void pons__stopped_say(pons_brain *b, pons__tasks *t, const pons__said *said, const char *reason)
 {
     b->stop_sent_ms = b->reset_sent_ms = 0;
-    fresh(t, reason, !pons__latched(b));
+    fresh(t, reason, !(said->stop_sent && pons__latched(b)));
 }
 
 // A goal ended by a stop that may have been lifted again before any telemetry showed it.
@@ -130,7 +132,7 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
             return;
         }
         if (wanted) { // what was sent last makes a number of its own, which is to be seen as well
-            if (pons_now_ms(&b->opts.clock) - b->stop_sent_ms >= STOP_SEEN_MS) {
+            if (b->stop_sent_ms && pons_now_ms(&b->opts.clock) - b->stop_sent_ms >= STOP_SEEN_MS) {
                 seen(b, cx, t);
             }
         } else {
@@ -169,6 +171,9 @@ const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
         t->seen_number = said->stop_number;
     }
     t->changed = t->changed || came;
+    if (t->stopped && !*said->stop_boot && !typed) {
+        return "the body did not answer when it was said: say it again";
+    }
     if (!t->stopped) {
         if (came) { // what was approved before it is taken back, and then it goes on
             fresh(t, LIFTED, false)->released_ms = pons_cx_wall_ms(cx);
@@ -290,11 +295,14 @@ void pons__stopped_send(pons_brain *b)
 {
     const pons__stopped *stopped = b->tasks->stopped;
     const int64_t now = pons_now_ms(&b->opts.clock);
+    if (!b->port.ready) { // what was sent may be lost with the link
+        b->stop_sent_ms = b->reset_sent_ms = 0;
+    }
     if (!b->port.ready || !stopped) {
         return;
     }
     if (stopped->wanted) {
-        if (pons__latched(b)) {
+        if (b->stop_sent_ms && pons__latched(b)) {
             return; // it is there
         }
         if (!b->stop_sent_ms || now - b->stop_sent_ms >= STOP_AGAIN_MS) {

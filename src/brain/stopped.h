@@ -5,7 +5,7 @@
 #include "brain/letter.h"
 #include "brain/tasks.h"
 
-void pons__stopped_say(pons_brain *b, pons__tasks *t, const char *reason);
+void pons__stopped_say(pons_brain *b, pons__tasks *t, const pons__said *said, const char *reason);
 void pons__stopped_hear(pons__tasks *t, int64_t activation, const char *reason);
 void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery_low, bool had);
 // Why it is ignored, static text; or NULL.

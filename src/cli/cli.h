@@ -160,10 +160,15 @@ int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret
 int cli_observe_on(struct pons_link *link, int timeout_ms, pons_value **ret_hello,
                    pons_value **ret_telemetry);
 // What the body says of its stop when somebody says a word, put into the letter that carries it: looked at now, because
-// what the brain has is some milliseconds old. The telemetry, the caller's; NULL: no body answers.
-pons_value *cli_note_stop(cli *c, int timeout_ms, pons_value *word);
+// what the brain has is some milliseconds old. thread: whose body it is, in the workspace of a fleet; may be NULL. The
+// telemetry, the caller's; NULL: no body answers.
+pons_value *cli_note_stop(const cli *c, const char *thread, int timeout_ms, pons_value *word);
 #define CLI_UNSEEN_RESET                                                                           \
     "no body answers, so nobody can tell which stop is meant: `pons reset`, or say it again"
+// A stop is in force, and nobody can tell whether it is lifted: why a continue is refused, or PONS_OK. looked: what
+// cli_note_stop has returned.
+int cli_may_continue(pons_store store, const char *thread, const pons_value *looked,
+                     pons_error *err);
 // cmd_status.c: the task that is called so in a brain's status, NULL: none; borrowed. *ret_over: it is
 // neither at work nor queued.
 const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over);
@@ -355,6 +360,8 @@ int cli_reset_body(cli *c, pons_error *err);
 // fleet_all.c: the same, and pons_stop_send, to every robot of the fleet where the workspace is a fleet's; PONS_OK
 // when all whose bodies run have stopped, their latches on the disk.
 bool cli_fleet_here(const cli *c);
+// The same command line at the robot of the fleet whose thread this is; *c as it is where it is none.
+cli cli_fleet_at(const cli *c, const char *thread);
 int cli_stop_robots(const cli *c, const char *reason, int timeout_ms, pons_error *err);
 int cli_reset_robots(cli *c, pons_error *err);
 // cmd_approve.c: a person's answer from its words.

@@ -530,6 +530,34 @@ static void an_answer_behind_the_deadline_is_none(void **state)
     }
 }
 
+// Words that were said in time count whenever they are heard: a yes with a pace, and an option.
+static void words_behind_the_deadline_are_of_their_time(void **state)
+{
+    (void)state;
+    for (int in_time = 0; in_time < 2; in_time++) {
+        bench b;
+        char said[200];
+        begin(&b, NULL);
+        json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                            json_pack("[s]", "navigate_to_pose"));
+        begin_anew(&b, "approval", "deadline_s", json_real(30.0));
+        b.keep_running = true;
+        bench_goal_text(&b, "去厨房");
+        const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        const long long until_ms = pons_get_int(q, "deadline_ms", 0);
+        snprintf(said, sizeof said, "{'text':'yes, at half speed','at_ms':%lld}",
+                 in_time ? until_ms - 1000 : until_ms + 1000);
+        bench_run(&b, 0.5);
+        bench_kill(&b);
+        b.time.wall_epoch_ms += 60000;
+        bench_post(&b, "say", said);
+        bench_brain(&b);
+        bench_await(&b, "task.done", "status", in_time ? "succeeded" : "aborted", 60.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), in_time);
+        bench_close(&b);
+    }
+}
+
 // ---- FINISH -------------------------------------------------------------------------------------
 
 static void a_finish_that_nobody_can_check_says_so(void **state)
@@ -1077,6 +1105,7 @@ int main(void)
         cmocka_unit_test(a_question_has_a_deadline),
         cmocka_unit_test(a_questions_deadline_outlives_the_clock),
         cmocka_unit_test(an_answer_behind_the_deadline_is_none),
+        cmocka_unit_test(words_behind_the_deadline_are_of_their_time),
         cmocka_unit_test(a_call_in_vain_is_a_call),
         cmocka_unit_test(a_finish_that_nobody_can_check_says_so),
         cmocka_unit_test(claims_are_checked),

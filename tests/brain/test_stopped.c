@@ -479,6 +479,74 @@ static void a_reset_that_no_body_saw_is_ignored(void **state)
     bench_close(&b);
 }
 
+// The same of a continue: nobody could see whether the stop was lifted.
+static void a_continue_that_no_body_saw_is_ignored(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_kill(&b);
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue word = json_pack("{s:s}", "word", "continue");
+    assert_int_equal(pons_inbox_post(b.memory, "t1", "kernel", "control", word, &err), PONS_OK);
+    b.latched = false; // and then it is
+    bench_brain(&b);
+    bench_await(&b, "control", "word", "continue", SOON);
+    stands(&b, "IDLE");
+    bench_say(&b, "continue");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+// One that is ignored takes nothing away, neither a pause.
+static void an_ignored_continue_leaves_the_pause(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_say(&b, "pause");
+    bench_run(&b, SOON);
+    bench_latch(&b, "a person pressed stop");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_say(&b, "continue");
+    bench_await(&b, "control", "word", "continue", SOON);
+    b.latched = false;
+    bench_run(&b, SOON);
+    b.resumed = true; // a person types resume
+    bench_kill(&b);
+    bench_brain(&b);
+    stands(&b, "IDLE");
+    bench_say(&b, "continue");
+    goes_on(&b);
+    bench_close(&b);
+}
+
+// The latch that telemetry still shows is being lifted, or lifts itself: the word stop is one of its own.
+static void a_stop_behind_a_latch_that_goes(void **state)
+{
+    (void)state;
+    for (int itself = 0; itself < 2; itself++) {
+        bench b;
+        under_way(&b);
+        bench_latch(&b, itself ? "boot: unclean end" : "a person pressed stop");
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        bench_run(&b, SOON);
+        assert_int_equal(b.stops, 0);
+        b.silent = true; // it is lifted, and no telemetry has shown so yet
+        b.latched = false;
+        bench_say(&b, "stop");
+        bench_run(&b, 0.1);
+        b.silent = false;
+        bench_run(&b, SOON);
+        assert_true(b.stops > 0);
+        assert_true(b.latched);
+        stands(&b, "SAFE");
+        bench_close(&b);
+    }
+}
+
 // A stop that came and was lifted where the brain could not see it, dead or between two lines of telemetry, and no goal
 // ended by it.
 static void a_stop_that_is_over_stands_for_one(void **state)
@@ -617,6 +685,37 @@ static void a_low_battery_waits_too(void **state)
     bench_close(&b);
 }
 
+// A charge that a stop cut short has charged nothing, and goes on after it; one that is not needed any more is no
+// success.
+static void a_charge_that_a_stop_cut_short(void **state)
+{
+    (void)state;
+    for (int enough = 0; enough < 2; enough++) {
+        bench b;
+        bench_open(&b, NULL);
+        bench_brain(&b);
+        b.base_ms = BENCH_NEVER;
+        b.battery = 15.0;
+        bench_await(&b, "effect", "skill", "dock_to_charger", SOON);
+        bench_run(&b, SOON);
+        bench_latch(&b, "a person pressed stop");
+        bench_await(&b, "mode", "mode", "SAFE", SOON);
+        b.battery = enough ? 40.0 : 15.0;
+        b.latched = false;
+        stands(&b, "IDLE");
+        assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+        bench_say(&b, "continue");
+        if (enough) {
+            bench_await(&b, "task.done", "status", "aborted", SOON);
+        } else {
+            bench_run(&b, SOON);
+            assert_int_equal(bench_starts(&b, "dock_to_charger"), 2);
+        }
+        assert_int_equal(bench_count(&b, "task.done", "status", "succeeded"), 0);
+        bench_close(&b);
+    }
+}
+
 // Nothing was interrupted, so nothing waits: the next wish is a new command.
 static void a_stop_of_a_robot_without_tasks_leaves_nothing(void **state)
 {
@@ -714,6 +813,9 @@ int main(void)
         cmocka_unit_test(a_continue_before_another_stop),
         cmocka_unit_test(a_wish_before_a_stop_that_nobody_saw),
         cmocka_unit_test(a_stop_between_tasks_is_over),
+        cmocka_unit_test(a_continue_that_no_body_saw_is_ignored),
+        cmocka_unit_test(an_ignored_continue_leaves_the_pause),
+        cmocka_unit_test(a_stop_behind_a_latch_that_goes),
         cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),
@@ -721,6 +823,7 @@ int main(void)
         cmocka_unit_test(a_life_that_nobody_typed_waits),
         cmocka_unit_test(the_latch_of_a_boot_that_lifts_itself_is_nobodys),
         cmocka_unit_test(a_low_battery_waits_too),
+        cmocka_unit_test(a_charge_that_a_stop_cut_short),
         cmocka_unit_test(a_stop_of_a_robot_without_tasks_leaves_nothing),
         cmocka_unit_test(a_wish_said_while_latched_waits),
         cmocka_unit_test(cancel_names_a_task_or_takes_all),

@@ -453,7 +453,10 @@ static void stopped_all_together(void **state)
     bench_must_fail(&b, "stop", 3, "no robot's body runs");
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen"), 0);
     bench_start(&b, &p, NULL, "fleet run --json --speed 10");
-    bench_await(&p, "task", "state", "assigned");
+    const pons_value *task = bench_await(&p, "task", "state", "assigned");
+    char continues[64];
+    snprintf(continues, sizeof continues, "continue --thread fleet-%s",
+             pons_get_str(task, "robot", ""));
     for (int n = 0; n < ROBOTS;) { // both bodies are there
         n = 0;
         for (int i = 1; i <= ROBOTS; i++) {
@@ -470,8 +473,11 @@ static void stopped_all_together(void **state)
         assert_true(there(&b, path));
     }
     assert_int_equal(latched(&b), ROBOTS);
+    bench_must_fail(&b, continues, 2, "reset"); // that robot's own body is looked at
     assert_int_equal(bench_run(&b, "reset"), 0);
     assert_int_equal(latched(&b), 0);
+    assert_int_equal(bench_run(&b, continues), 0);
+    bench_await(&p, "task", "state", "done");
     snprintf(path, sizeof path, "%s/fleet.yaml", b.workspace);
     snprintf(broken, sizeof broken, "%s/fleet.yaml.was", b.workspace);
     assert_int_equal(rename(path, broken), 0);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES (256UL * 1024UL)
+#define THREAD      "fleet-" // and the robot's id
 
 typedef struct told { // one body
     cli own;
@@ -33,6 +34,28 @@ bool cli_fleet_here(const cli *c)
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/fleet.yaml", c->workspace);
     return access(path, F_OK) == 0;
+}
+
+cli cli_fleet_at(const cli *c, const char *thread)
+{
+    cli at = *c;
+    pons_error none = PONS_ERROR_INIT;
+    cli_fleet_file file = {0};
+    const char *id =
+        thread && strncmp(thread, THREAD, strlen(THREAD)) == 0 ? thread + strlen(THREAD) : NULL;
+    if (!id || !cli_fleet_here(c)) {
+        return at;
+    }
+    if (cli_fleet_load(c, &file, &none) >= 0) {
+        for (size_t i = 0; i < file.n; i++) {
+            if (strcmp(file.robots[i].is.id, id) == 0) {
+                snprintf(at.run_dir, sizeof at.run_dir, "%.*s/run", PATH_MAX - 8,
+                         file.robots[i].dir);
+            }
+        }
+    }
+    cli_fleet_free(&file);
+    return at;
 }
 
 static void *stop_one(void *user)

@@ -23,6 +23,9 @@
 
 static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
                 pons_error *err);
+static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
+                     bool goes_on, const pons_value *looked, pons_error *err);
+static pons_value *look(cli *c, const char *thread, pons_value *word);
 static int control(cli *c, const char *word, pons_error *err);
 static int task_known(cli *c, const char *thread, const char *task, pons_error *err);
 static int answer_word(cli *c, const char *thread, const char *text, const char *word,
@@ -56,9 +59,11 @@ int cmd_say(cli *c, pons_error *err)
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return cli_bad(err, "say: nothing to say");
     }
+    const pons_clock clock = pons_clock_real();
     pons_autovalue value =
-        pons_object("text", json_string(text), "priority", priority ? json_string(priority) : NULL,
-                    "deadline_ms", deadline_ms ? json_integer(deadline_ms) : NULL, NULL);
+        pons_object("text", json_string(text), "at_ms", json_integer(pons_wall_ms(&clock)),
+                    "priority", priority ? json_string(priority) : NULL, "deadline_ms",
+                    deadline_ms ? json_integer(deadline_ms) : NULL, NULL);
     if (!value || !pons_get(value, "text")) {
         return cli_bad(err, "say: the text is not valid UTF-8");
     }
@@ -73,13 +78,29 @@ int cmd_say(cli *c, pons_error *err)
         if (answered) {
             return rc;
         }
-        cli_stop_word(c, NULL, text);
-        pons_autovalue looked = cli_note_stop(c, OBSERVE_TIMEOUT_MS, value);
+        json_object_set_new(value, "stop_sent", json_boolean(cli_stop_word(c, NULL, text)));
+        pons_autovalue looked = look(c, thread, value);
         if (!looked && strcmp(word, "reset") == 0) {
             return cli_lacks(err, "say: %s", CLI_UNSEEN_RESET);
         }
+        if (!looked && strcmp(word, "continue") == 0) {
+            return post_word(c, thread, "say", value, true, NULL, err);
+        }
     }
     return post(c, thread, "say", value, err);
+}
+
+// Which robot of a fleet is looked at follows from the thread, also where that is the newest.
+static pons_value *look(cli *c, const char *thread, pons_value *word)
+{
+    pons_store store = {0};
+    pons_error none = PONS_ERROR_INIT;
+    char latest[PONS_NAME_MAX];
+    if (!thread && cli_fleet_here(c) && cli_store(c, &store, &none) >= 0) {
+        thread = cli_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
+    }
+    pons_store_close(&store);
+    return cli_note_stop(c, thread, OBSERVE_TIMEOUT_MS, word);
 }
 
 // "yes" and "no" are answers where a question is open, and their teller learns what became of them.
@@ -134,13 +155,8 @@ int cmd_continue(cli *c, pons_error *err)
         return rc;
     }
     pons_autovalue value = pons_object("word", json_string("continue"), NULL);
-    pons_autovalue telemetry = cli_note_stop(c, OBSERVE_TIMEOUT_MS, value);
-    const pons_value *stop = pons_get(telemetry, "stop");
-    if (pons_get_bool(stop, "latched", false)) {
-        return cli_bad(err, "continue: the stop is latched (%s): `pons reset` comes first",
-                       pons_get_str(stop, "reason", ""));
-    }
-    return post(c, thread, "control", value, err);
+    pons_autovalue telemetry = look(c, thread, value);
+    return post_word(c, thread, "control", value, true, telemetry, err);
 }
 
 // Ends a task, or all that people have asked for.
@@ -270,6 +286,14 @@ static int control(cli *c, const char *word, pons_error *err)
 static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
                 pons_error *err)
 {
+    return post_word(c, thread, kind, value, false, NULL, err);
+}
+
+// goes_on: it sets the robot free, which is for a person to say who can see that no stop is in force. looked: what the
+// body says of that; NULL: none answers.
+static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
+                     bool goes_on, const pons_value *looked, pons_error *err)
+{
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
     int rc = cli_workspace(c, false, err);
@@ -286,6 +310,7 @@ static int post(cli *c, const char *thread, const char *kind, const pons_value *
     if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
         rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
     }
+    rc = rc >= 0 && goes_on ? cli_may_continue(store, thread, looked, err) : rc;
     rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
     pons_store_close(&store);
     if (rc < 0) {

@@ -79,7 +79,7 @@ bool cli_stop_word(cli *c, const pons_policy *policy, const char *text)
 int cli_halt(cli *c, pons_store store, const char *thread, const char *text, pons_error *err)
 {
     pons_autovalue value = pons_object("text", json_string(text), NULL);
-    cli_stop_word(c, NULL, text);
+    json_object_set_new(value, "stop_sent", json_boolean(cli_stop_word(c, NULL, text)));
     const int rc = pons_inbox_post(store, thread, "kernel", "say", value, err);
     cli_ring(c);
     return rc;

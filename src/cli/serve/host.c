@@ -80,7 +80,8 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue parsed = NULL;
     pons_autovalue world = json_object();
-    pons_autovalue word = pons_object("text", json_string(text), NULL);
+    pons_autovalue word = pons_object("text", json_string(text), "at_ms",
+                                      json_integer(pons_wall_ms(&h->clock)), NULL);
     bool stopped = false;
     const int read = h->policy->ops->parse(h->policy->self, text, world, &parsed, &none);
     const char *control = read >= 0 ? pons_get_str(parsed, "control", "") : "";
@@ -91,7 +92,15 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue telemetry = cli_note_stop(h->c, OBSERVE_MS, word);
+    json_object_set_new(word, "stop_sent", json_boolean(stopped));
+    pons_autovalue telemetry = cli_note_stop(h->c, thread, OBSERVE_MS, word);
+    if (strcmp(control, "continue") == 0 && !telemetry) {
+        rc = cli_may_continue(h->store, thread, NULL, err);
+        if (rc < 0) {
+            err->status = PONS_EBUSY;
+            return PONS_EBUSY;
+        }
+    }
     rc = !telemetry && strcmp(control, "reset") == 0
              ? pons_error_set(err, PONS_EBUSY, "stop", CLI_UNSEEN_RESET)
              : post(h, thread, kind, word, err);
@@ -123,10 +132,10 @@ static int control(void *user, const char *thread, const char *word, const char 
     pons_autovalue value =
         pons_object("word", json_string(word), "task", task ? json_string(task) : NULL, NULL);
     if (strcmp(word, "continue") == 0) {
-        pons_autovalue telemetry = cli_note_stop(h->c, OBSERVE_MS, value);
-        if (pons_get_bool(pons_get(telemetry, "stop"), "latched", false)) {
-            return pons_error_set(err, PONS_EBUSY, "stop",
-                                  "the stop is latched: a reset comes first");
+        pons_autovalue telemetry = cli_note_stop(h->c, thread, OBSERVE_MS, value);
+        if (cli_may_continue(h->store, thread, telemetry, err) < 0) {
+            err->status = PONS_EBUSY;
+            return PONS_EBUSY;
         }
     }
     return post(h, thread, "control", value, err);
