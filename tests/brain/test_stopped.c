@@ -523,6 +523,28 @@ static void an_ignored_continue_leaves_the_pause(void **state)
     bench_close(&b);
 }
 
+// Whoever said stop has stopped the body and seen it latched, and it was reset before the brain heard the word: that
+// stop is over, and no other one is sent.
+static void a_stop_that_was_sent_is_sent_once(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    b.silent = true; // of all this it sees nothing until it is over
+    bench_latch(&b, "a person said stop");
+    bench_post(&b, "say", "{'text':'stop','stop_sent':true}");
+    b.latched = false;
+    bench_run(&b, 0.1);
+    b.silent = false;
+    bench_run(&b, SOON);
+    assert_int_equal(b.stops, 0);
+    assert_false(b.latched);
+    stands(&b, "IDLE");
+    bench_say(&b, "continue");
+    goes_on(&b);
+    bench_close(&b);
+}
+
 // The latch that telemetry still shows is being lifted, or lifts itself: the word stop is one of its own.
 static void a_stop_behind_a_latch_that_goes(void **state)
 {
@@ -816,6 +838,7 @@ int main(void)
         cmocka_unit_test(a_continue_that_no_body_saw_is_ignored),
         cmocka_unit_test(an_ignored_continue_leaves_the_pause),
         cmocka_unit_test(a_stop_behind_a_latch_that_goes),
+        cmocka_unit_test(a_stop_that_was_sent_is_sent_once),
         cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),
