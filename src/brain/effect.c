@@ -36,7 +36,6 @@ static const pons__field rearbitrate_fields[] = {
     {"link", JSON,   NUL,   offsetof(pons__rearbitrate, link), .means = "the answer to the wait for it"},
     {"op",   RECORD, NEVER, offsetof(pons__rearbitrate, op), .of = &pons__op_record, .means = "that would go out"},
     {"mode", WORD,   NEVER, offsetof(pons__rearbitrate, mode), .words = pons__mode_words, .preset = PONS_MODE_EXEC, .means = "as of then"},
-    {"beside", JSON, KEY, offsetof(pons__rearbitrate, beside), .means = "ids of goals that run and whose unknown end a person must settle"},
 };
 TABLE(rearbitrate, "what R6 asks before it sends");
 

@@ -31,8 +31,7 @@ extern const pons__record pons__effect_record;
 typedef struct pons__rearbitrate {
     const pons_value *link; // pons__linked
     const struct pons__op *op;
-    int mode;                 // pons__mode
-    const pons_value *beside; // ids of goals that run; NULL: none
+    int mode; // pons__mode
 } pons__rearbitrate;
 extern const pons__record pons__rearbitrate_record;
 

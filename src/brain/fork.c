@@ -179,10 +179,15 @@ static int mend(pons_store store, pons_thread *thread, const line *react, pons_e
     if (t->react->state == PONS_INNER_IDLE || (heard && at_work)) {
         rc = PONS_OK;
     } else if (!heard && t->react->state == PONS_INNER_ACTIVE) { // said, not read yet: said again
+        pons__task *task = pons__queue_find(t, t->react->task_id);
+        if (task) { // its questions stand in the letter alone
+            pons__list_clear(&pons__question_record, &task->asks);
+            pons__list_copy(&pons__question_record, &task->asks, &t->react->asks);
+        }
         const pons__activate mail = {.activation = t->react->activation,
                                      .mode = t->react->mode,
                                      .reason = t->mode_reason,
-                                     .task = pons__queue_find(t, t->react->task_id)};
+                                     .task = task};
         pons_autovalue v = pons__record_write(&pons__activate_record, &mail);
         rc =
             pons_inbox_post(store, id, PONS_NS_REACT, pons__mail_words[PONS_MAIL_ACTIVATE], v, err);

@@ -107,10 +107,9 @@ pons__open pons__questions_open(pons_brain *b)
     pons__open list = {0};
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
     const pons__told *told = b->tasks->react;
-    const bool taken = pons__told_taken(told, inner);
     const bool putting = inner && inner->task && told->state != PONS_INNER_IDLE &&
                          inner->activation == told->activation;
-    for (size_t i = 0; !taken && i < told->asks.n; i++) {
+    for (size_t i = 0; pons__questions_handed(b) && i < told->asks.n; i++) {
         const pons__question *q = told->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
     }
@@ -137,9 +136,19 @@ pons__open pons__questions_open(pons_brain *b)
     return list;
 }
 
-bool pons__told_taken(const pons__told *told, const pons__react *inner)
+bool pons__questions_handed(pons_brain *b)
 {
-    return told->state == PONS_INNER_IDLE || (inner && inner->activation >= told->activation);
+    const pons__told *told = b->tasks->react;
+    if (told->asks.n == 0 || b->react_run) {
+        return told->asks.n > 0 && !pons__told_taken(told, pons__inner_of(b));
+    }
+    pons_autovalue inner = NULL; // between two runs of one activation there is none
+    pons_error none = PONS_ERROR_INIT;
+    pons_state_read(b->opts.store, b->opts.thread, PONS_NS_REACT, &inner, &none);
+    pons__react *stored = pons__record_read(&pons__react_record, pons_get(inner, "react"));
+    const bool taken = pons__told_taken(told, stored);
+    pons__record_free(&pons__react_record, stored);
+    return !taken;
 }
 
 bool pons__question_waits(const pons__task *task)

@@ -33,8 +33,8 @@ void pons__open_clear(pons__open *list);
 // What an answer is: a yes (an edit is one), a no, or words that are neither.
 typedef enum pons__meant { PONS_MEANT_YES, PONS_MEANT_NO, PONS_MEANT_WORDS } pons__meant;
 pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply);
-// Whether the inner loop (NULL: none is at work) has read what it was told last.
-bool pons__told_taken(const pons__told *told, const pons__react *inner);
+// Whether questions stand in the kernel's letter, and the inner loop has not taken them up.
+bool pons__questions_handed(pons_brain *b);
 // Has it a question that nobody has answered?
 bool pons__question_waits(const pons__task *task);
 // The task whose question the inner loop waits with, while nothing moves; "": none.

@@ -44,6 +44,10 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         pons__hear(&s, pending, true);
         pons__hear(&s, pending, false);
     }
+    if (s.t->react->asks.n > 0 && !pons__questions_handed(b)) {
+        pons__list_clear(&pons__question_record, &s.t->react->asks);
+        s.t->changed = true;
+    }
     pons__tempo_look(b, cx, s.t);
     refuse_late(&s);
     take_back(&s);
@@ -169,6 +173,9 @@ static void end_charge(pons__saying *s, const char *task, bool charges)
              s->b->seen ? s->b->seen->battery_pct : NAN);
     pons__task_end(s, task, charges && !short_of ? "succeeded" : "aborted",
                    charges ? reason : "no skill of this body charges it", NULL);
+    if (charges) { // it was not in vain
+        s->t->charge_again_ms = 0;
+    }
 }
 
 // Outside EXEC and CHARGE the active one keeps its place.

@@ -453,6 +453,7 @@ typedef struct pons__react {
     pons__preempt *preempt;
     pons__pace *pace;
     bool detached, rollover, refused, checked_in, approval_rejected;
+    bool settles; // R6: a person's yes settles what nobody knows (react/unsettled.c)
     const char
         *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
     pons__question *approval; // NULL: nobody is asked
@@ -487,5 +488,7 @@ void pons__approval_clear(pons__react *r); // nobody is asked
 // R6 is about to act on these questions' answers: of one, and a list of the ids of the others or NULL. "": on none.
 void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken);
 bool pons__answered_is(const pons__react *r, const char *question);
+// Whether the inner loop (NULL: none is at work) has read what it was told last.
+bool pons__told_taken(const pons__told *told, const pons__react *inner);
 
 #endif

@@ -177,6 +177,7 @@ static const pons__field react_fields[] = {
     {"woke",              TEXT,   KEY,   offsetof(pons__react, woke), .means = "why R7 woke: `result`, `no_progress`, `time_out`, `check_in`"},
     {"approval",          RECORD, NUL,   offsetof(pons__react, approval), .of = &pons__question_record, .means = "the question that is open"},
     {"also",              LIST,   KEY,   offsetof(pons__react, also), .of = &pons__question_record, .means = "what the same decision asks beside"},
+    {"settles",           BOOL,   KEY,   offsetof(pons__react, settles), .means = "a person said yes to go on where nobody knows what came of something"},
     {"approval_rejected", BOOL,   KEY,   offsetof(pons__react, approval_rejected), .means = "a person said no"},
     {"answered",          TEXT,   KEY,   offsetof(pons__react, answered), .means = "the question that R6 is about to act on"},
     {"answered_also",     JSON,   KEY,   offsetof(pons__react, answered_also), .means = "ids of those that were asked beside it"},
@@ -227,6 +228,11 @@ void pons__answered_set(pons__react *r, const char *question, pons_value *also_t
 {
     pons__set_text(&r->answered, question);
     pons__json(&r->answered_also, also_taken);
+}
+
+bool pons__told_taken(const pons__told *told, const pons__react *inner)
+{
+    return told->state == PONS_INNER_IDLE || (inner && inner->activation >= told->activation);
 }
 
 bool pons__answered_is(const pons__react *r, const char *question)

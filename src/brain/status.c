@@ -243,6 +243,10 @@ static pons__list questions(const pons__tasks *tasks, const pons__react *react)
     for (size_t i = 0; react && react->approval && i <= react->also.n; i++) {
         add_question(&list, i ? react->also.at[i - 1] : react->approval, task);
     }
+    const pons__told *told = tasks ? tasks->react : NULL;
+    for (size_t i = 0; told && !pons__told_taken(told, react) && i < told->asks.n; i++) {
+        add_question(&list, told->asks.at[i], told->task_id);
+    }
     for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
         const pons__task *aside = tasks->queue.at[i];
         for (size_t k = 0; k < aside->asks.n; k++) {

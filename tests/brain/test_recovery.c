@@ -393,6 +393,33 @@ static void an_end_that_is_learned_behind_a_yes(void **state)
     bench_close(&b);
 }
 
+// What the config says of it may be another one by the next life: what R6 has begun to do it ends.
+static void another_config_while_something_is_sent(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 6; n++) {
+        bench b;
+        asks_about_motions(&b, "[" DRIVES("kitchen") ",{'decision':{'type':'CONTINUE','reason':"
+                                                     "'rest','ops':[{'op':'dispatch','skill':"
+                                                     "'wait','args':{'seconds':1}}]}},{'repeat':"
+                                                     "true,'decision':{'type':'CONTINUE',"
+                                                     "'reason':'w','wake_s':5}}]");
+        b.base_ms = 20000;
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "decision", "reason", "rest", SOON);
+        b.kill_at = b.commits + n;
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        b.kill_at = 0;
+        json_object_set_new(json_object_get(b.config, "approval"), "ask_on_unknown", json_array());
+        bench_brain(&b);
+        bench_run(&b, 2.0);
+        assert_int_equal(b.error.status, PONS_OK);
+        assert_int_equal(bench_starts(&b, "wait"), 1);
+        bench_close(&b);
+    }
+}
+
 // A yes to what was asked before settles nothing of what came since, and lets nothing past it.
 static void a_yes_from_before(void **state)
 {
@@ -574,6 +601,7 @@ int main(void)
         cmocka_unit_test(an_unknown_outcome_is_no_end),
         cmocka_unit_test(an_end_that_is_learned_while_canceling),
         cmocka_unit_test(an_end_that_is_learned_behind_a_yes),
+        cmocka_unit_test(another_config_while_something_is_sent),
         cmocka_unit_test(a_yes_from_before),
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),

@@ -4,6 +4,7 @@
 // Each story brings the brain to a question (or two), answers it, and kills the brain at one commit after the
 // other. Then a no is posted, `pons_answer_read` is asked what it will be, and the next life must do that.
 #include "brain_bench.h"
+#include "pons/plan.h"
 #include "unit.h"
 
 #include <stddef.h>
@@ -50,6 +51,7 @@ typedef struct story {
     void (*ask)(bench *b, char ids[IDS][64]); // until all questions are open
     int questions, taken_back;                // how many, and which one's yes is taken back
     int (*went)(bench *b);                    // how often what was approved has happened
+    bool last;                                // a no ends it: nothing is asked again
 } story;
 
 static int moved(bench *b)
@@ -105,12 +107,49 @@ static void one_more_try(bench *b, char ids[IDS][64])
     next_id(b, ids[0]);
 }
 
+// The body died under way, and nobody knows what came of it: a yes settles that.
+static void what_nobody_knows(bench *b, char ids[IDS][64])
+{
+    bench_open(b,
+               "[{'decision':{'type':'CONTINUE','reason':'go','ops':[" KITCHEN
+               "]}},{'decision':{'type':'ASK_HUMAN','reason':'shall I go on?'}},"
+               "{'repeat':true,'decision':{'type':'CONTINUE','reason':'go','ops':[" KITCHEN "]}}]");
+    json_object_set_new(json_object_get(b->config, "approval"), "ask_on_unknown",
+                        json_pack("[s]", MOVES));
+    bench_brain(b);
+    b->base_ms = 4000;
+    bench_goal_text(b, "water the plants");
+    bench_await(b, "effect", "state", "accepted", SOON);
+    bench_kill(b);
+    b->boot = "boot-2";
+    bench_brain(b);
+    next_id(b, ids[0]);
+}
+
+static void a_plans_step(bench *b, char ids[IDS][64])
+{
+    static const char steps[] = "{\"plan_id\":\"plan_1\",\"goal\":\"look after the "
+                                "house\",\"steps\":[{\"step_id\":1,\"action\":"
+                                "\"navigate_to_pose\",\"parameters\":{\"zone\":\"kitchen\"}}]}";
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue v = NULL;
+    pons_plan *plan = NULL;
+    begin(b, NULL);
+    assert_int_equal(pons_value_parse(steps, strlen(steps), &v, &err), PONS_OK);
+    assert_int_equal(pons_plan_from_value(v, 0, &plan, &err), PONS_OK);
+    assert_int_equal(pons_brain_add_plan(b->brain, plan, &err), PONS_OK);
+    pons_plan_destroy(plan);
+    next_id(b, ids[0]);
+}
+
 static const story stories[] = {
-    {"put aside", put_aside, 1, 0, moved},
-    {"the first of two", two_of_one_decision, 2, 0, moved},
-    {"the second of two", two_of_one_decision, 2, 1, moved},
-    {"an end", an_end, 1, 0, ended},
-    {"one more try", one_more_try, 1, 0, moved},
+    {"put aside", put_aside, 1, 0, moved, false},
+    {"the first of two", two_of_one_decision, 2, 0, moved, false},
+    {"the second of two", two_of_one_decision, 2, 1, moved, false},
+    {"an end", an_end, 1, 0, ended, false},
+    {"one more try", one_more_try, 1, 0, moved, true},
+    {"what nobody knows", what_nobody_knows, 1, 0, moved, false},
+    {"a plan's step", a_plans_step, 1, 0, moved, true},
 };
 
 static bool tell(bench *b, const char *id)
@@ -134,6 +173,7 @@ static void what_is_told_is_what_happens(void **state)
                 char ids[IDS][64];
                 is->ask(&b, ids);
                 const int went = is->went(&b);
+                const int asked = bench_count(&b, "approval.requested", NULL, NULL);
                 b.kill_at = b.commits + n;
                 b.kill_before = before;
                 for (int k = 0; k < is->questions; k++) {
@@ -154,6 +194,10 @@ static void what_is_told_is_what_happens(void **state)
                     fail_msg("%s, killed %s commit %d: the no counts, and it went", is->name,
                              before ? "before" : "after", n);
                 }
+                if (wins && is->last && bench_count(&b, "approval.requested", NULL, NULL) > asked) {
+                    fail_msg("%s, killed %s commit %d: the no counts, and it is asked again",
+                             is->name, before ? "before" : "after", n);
+                }
                 if (!wins && is->went(&b) == went) {
                     fail_msg("%s, killed %s commit %d: the no is late, and it never went", is->name,
                              before ? "before" : "after", n);
@@ -164,6 +208,60 @@ static void what_is_told_is_what_happens(void **state)
         printf("%s: %d counted, %d late\n", is->name, won, late);
         assert_true(won > 0);
         assert_true(late > 0);
+    }
+}
+
+// The goal that an edit has changed is as it was, where the edit is taken back.
+static void an_edit_that_is_taken_back(void **state)
+{
+    (void)state;
+    int won = 0;
+    for (int n = 1; n <= COMMITS; n++) {
+        bench b;
+        char ids[IDS][64];
+        begin(&b, "[{'decision':{'type':'CONTINUE','reason':'r','ops':[{'op':'dispatch','skill':"
+                  "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}}," ASKS);
+        bench_goal_text(&b, "去厨房");
+        next_id(&b, ids[0]);
+        b.kill_at = b.commits + n;
+        answer(&b, ids[0], "anna", "'action':'edit','args':{'zone':'bedroom'}");
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        const bool wins = tell(&b, ids[0]);
+        b.kill_at = 0;
+        bench_brain(&b);
+        const pons_value *seen = bench_await(&b, "observation", NULL, NULL, LONG);
+        const pons_value *task = pons_get(pons_get(seen, "observation"), "task");
+        const char *zone =
+            pons_get_str(json_array_get(pons_get(task, "goals"), 0), "zone", "nowhere");
+        if (wins && strcmp(zone, "kitchen") != 0) {
+            fail_msg("killed at commit %d: the no counts, and the goal is the %s", n, zone);
+        }
+        won += wins;
+        bench_close(&b);
+    }
+    assert_true(won > 4);
+}
+
+// The first question is asked again, as its edit was none: a no to the other one, which had a yes, still counts.
+static void a_no_beside_an_edit_that_was_none(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {"'action':'edit','op':7,'args':{'zone':'bedroom'}",
+                                        "'action':'edit','args':{'zone':'moon'}"};
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        bench b;
+        char ids[IDS][64];
+        two_of_one_decision(&b, ids);
+        answer(&b, ids[1], "anna", APPROVE);
+        answer(&b, ids[0], "anna", edits[i]);
+        next_id(&b, ids[2]);
+        assert_true(tell(&b, ids[1]));
+        bench_run(&b, 0.5);
+        answer(&b, ids[2], "anna", APPROVE);
+        bench_run(&b, 20.0);
+        assert_int_equal(moved(&b), 0);
+        bench_close(&b);
     }
 }
 
@@ -256,6 +354,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_told_is_what_happens),
+        cmocka_unit_test(an_edit_that_is_taken_back),
+        cmocka_unit_test(a_no_beside_an_edit_that_was_none),
         cmocka_unit_test(an_answer_between_two_loops),
         cmocka_unit_test(an_answer_is_not_forgotten),
         cmocka_unit_test(an_edit_beside_is_no_yes),

@@ -330,6 +330,19 @@ static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
     return no;
 }
 
+// Those that were asked beside the first: a no to one of them counts until R6, also where the first is asked again.
+static void keep_also(pons__react *r)
+{
+    pons_value *also = r->answered_also ? json_copy((json_t *)r->answered_also) : json_array();
+    for (size_t i = 0; i < r->also.n; i++) {
+        json_array_append_new(also, json_string(((const pons__question *)r->also.at[i])->id));
+    }
+    pons__json(&r->answered_also, json_array_size(also) > 0 ? also : NULL);
+    if (json_array_size(also) == 0) {
+        pons_value_unref(also);
+    }
+}
+
 // No answer: R4 asks again, and says why.
 static void ask_again(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
                       const char *why)
@@ -341,6 +354,7 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
         pons__human_say(r, r->approval->question, "", ""); // not answered yet
         hear_also(t, answers);
     }
+    keep_also(r);
     pons__set_text(&r->edit_refused, why);
     resolve(t, id, edits(reply) ? "edit" : "answer", reply);
     pons__approval_clear(r);
@@ -448,12 +462,9 @@ static void approve(pons__turn *t, const char *id)
         json_array_append_new(approved, json_string(hash));
     }
     pons__json(&r->approved, approved);
-    pons_value *also = r->also.n > 0 ? json_array() : NULL;
-    for (size_t i = 0; i < r->also.n; i++) {
-        json_array_append_new(also, json_string(((const pons__question *)r->also.at[i])->id));
-    }
     r->failures = 0;
-    pons__answered_set(r, id, also);
+    keep_also(r);
+    pons__answered_set(r, id, pons_value_ref(r->answered_also));
 }
 
 // The refusal is the last result; nothing is sent.

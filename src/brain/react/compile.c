@@ -21,7 +21,8 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     pons__turn t;
     pons__turn_begin(&t, cx, user);
     pons__react *r = t.react;
-    r->approval_rejected = false; // that was of another decision
+    r->approval_rejected = r->settles = false; // that was of another decision
+    pons__answered_set(r, "", NULL);
     pons__proposed *p = pons__record_new(&pons__proposed_record);
     pons_value *to_cancel = json_array();
     pons__json(&p->to_cancel, to_cancel);

@@ -71,6 +71,7 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
 static void take_back(pons__turn *t)
 {
     const pons__answer *veto = pons__answer_veto(t->b);
+    pons__unsettled_agreed(t, veto);
     if (veto) {
         pons__unsent_put_back(t);
         pons__human_say(t->react, "may I do this?", "no", veto->reason);
@@ -189,10 +190,8 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     }
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
-    pons_autovalue beside = pons__unsettled_beside(t, op->skill);
     pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record,
-        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .beside = beside});
+        &pons__rearbitrate_record, &(pons__rearbitrate){.link = link, .op = op, .mode = mode});
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
@@ -234,7 +233,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
     pons__json(&last->args, pons_value_ref(op->args));
     pons__json(&last->metrics, json_object());
     last->goal_index = op->goal_index;
-    last->status = PONS_END_REJECTED;
+    last->status = pons__answer_veto(t->b) ? PONS_END_REFUSED : PONS_END_REJECTED;
     last->recovery = pons__answer_veto(t->b) ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__record_free(&pons__result_record, t->skills->last_result);
@@ -269,11 +268,12 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     pons__linked *linked = pons__record_read(&pons__linked_record, q->link);
     pons_autovalue broken = NULL;
     pons_autovalue why = NULL;
-    const char *ended = pons__unsettled_ended(b, q->beside);
+    pons_autovalue ended = pons__unsettled_ended(b, q->op->skill);
     if (!linked->ready) {
         why = json_string(linked->detached ? "the kernel took over" : "no body answers");
     } else if (ended) {
-        why = json_sprintf("nobody knows what came of goal %s, beside which it was to run", ended);
+        why = json_sprintf("nobody knows what came of goal %s, beside which it was to run",
+                           json_string_value(ended));
     } else if (!(broken = pons__guard_kernel(b, q->op->skill))) {
         pons_autovalue none = json_array();
         broken = pons__guard_check(b, q->mode, q->op->skill, q->op->args, none, none, none);

@@ -67,6 +67,7 @@ void pons__edit_undo(pons__react **react, const pons_value *rules)
     pons_autovalue says = pons__guard_says(rules);
     pons__approval_clear(next);
     pons__set_text(&next->edit_refused, json_string_value(says));
+    pons__json(&next->answered_also, pons_value_ref((*react)->answered_also));
     pons__record_free(&pons__react_record, *react);
     *react = next;
 }

@@ -64,8 +64,9 @@ int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, 
 void pons__unsent_keep(pons__react *r, const pons__patched *was)
 {
     pons_value *before = json_object();
-    if (was->any) {
-        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
+    if (r->task) { // an edit may change them, too
+        const pons__list *goals = was->any ? &was->goals : &r->task->goals;
+        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, goals));
     }
     if (r->proposed_ops->plan) {
         json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));

@@ -2,7 +2,7 @@
 // `approval.ask_on_unknown` or the registry names (a cup is on the shelf, or on the floor).
 //
 //     R7 notes it --> R4 asks a person before anything of that task is sent, and ends it as done only where the world
-//     shows that it is --> a yes settles it: to a question, which shows it, at once; to operations when one begins
+//     shows that it is --> a yes settles it: to a question, which shows it, in R6; to operations when one begins
 //
 // It stands in the channel `skills`, not in the activation: the body that died latches, the kernel takes over, and the
 // task comes back in an activation that knows no result. Words and a stop go past it, and so does every other task.
@@ -65,7 +65,7 @@ const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__
 const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills)
 {
     const bool blind = pons__decided(react) == PONS_FINISH && !react->preempt && react->task &&
-                       react->task->unverified;
+                       react->task->unverified && !react->settles;
     return blind ? pons__unsettled_of(react, skills) : NULL;
 }
 
@@ -111,47 +111,44 @@ bool pons__unsettled_end(int status, int64_t error_code)
     return status == PONS_END_UNKNOWN || error_code == ERROR_LOST || error_code == ERROR_UNKNOWN;
 }
 
-pons_value *pons__unsettled_beside(const pons__turn *t, const char *skill)
+// Looked up by what is stored and what the body says: the arguments of a recorded task are of the state alone.
+pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
 {
-    pons_value *ids = NULL;
-    const char *mine = t->react->task ? t->react->task->id : "";
-    for (size_t i = 0; i < t->skills->running.n; i++) {
-        const pons__running *r = t->skills->running.at[i];
-        if (!passes(t->b, t->react, skill) && pons__unsettled_asked(t->b, r->skill) &&
-            (!r->task_id || strcmp(r->task_id, mine) == 0)) {
-            ids = ids ? ids : json_array();
-            json_array_append_new(ids, json_string(r->goal_id));
-        }
-    }
-    return ids;
-}
-
-const char *pons__unsettled_ended(pons_brain *b, const pons_value *ids)
-{
-    const char *found = NULL;
-    size_t i;
-    json_t *id;
-    json_array_foreach(ids, i, id)
-    {
-        const pons__body_goal *g = pons__port_goal(&b->port, json_string_value(id));
+    const pons__react *react = pons__inner_of(b);
+    pons__skills *now =
+        pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    pons_value *found = NULL;
+    for (size_t i = 0; react && !passes(b, react, skill) && i < now->running.n; i++) {
+        const pons__running *r = now->running.at[i];
+        const bool mine = react->task && r->task_id && strcmp(r->task_id, react->task->id) == 0;
+        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         pons__ended *end =
             g && g->result ? pons__record_read(&pons__ended_record, g->result) : NULL;
         const int status =
             end ? pons__word_find(pons__end_words, end->status, PONS_END_UNKNOWN) : 0;
-        if (!g || g->recovering || (end && pons__unsettled_end(status, end->error_code))) {
-            found = json_string_value(id);
+        const bool unknown =
+            !g || g->recovering || (end && pons__unsettled_end(status, end->error_code));
+        if (!found && mine && unknown && pons__unsettled_asked(b, r->skill)) {
+            found = json_string(r->goal_id);
         }
         pons__record_free(&pons__ended_record, end);
     }
+    pons__record_free(&pons__skills_record, now);
     return found;
 }
 
 void pons__unsettled_allowed(pons__turn *t)
 {
     const pons__question *q = t->react->approval;
-    if (t->react->proposed_ops->to_dispatch.n == 0 && q && q->unsettled) {
+    t->react->settles = t->react->proposed_ops->to_dispatch.n == 0 && q && q->unsettled;
+}
+
+void pons__unsettled_agreed(pons__turn *t, bool taken_back)
+{
+    if (t->react->settles && !taken_back) {
         settle(t);
     }
+    t->react->settles = false;
 }
 
 void pons__unsettled_begun(pons__turn *t, const char *skill)

@@ -19,12 +19,13 @@ void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const p
 bool pons__unsettled_end(int status, int64_t error_code);
 // R6: an end of this very step has left one that this skill may not go past, and nobody was asked about it.
 bool pons__unsettled_since(const pons__turn *t, const char *skill);
-// R6: ids of what still runs whose end this skill may not go past, the caller's; NULL: none. And which of those has ended
-// so, or may have, as the body says now (borrowed); NULL: none.
-pons_value *pons__unsettled_beside(const pons__turn *t, const char *skill);
-const char *pons__unsettled_ended(pons_brain *b, const pons_value *ids);
-// A person has said yes, with it in view: to a question (R5), or to an operation that has begun by it (R6).
+// R6: of what still runs for the task the goal that has ended so, or may have, as the body says now, and that this skill
+// may not go past: its id, the caller's; NULL: none.
+pons_value *pons__unsettled_ended(pons_brain *b, const char *skill);
+// A person has said yes, with it in view: to a question (R5), which settles it in R6, where that is not taken back
+// until then; or to an operation that has begun by it (R6).
 void pons__unsettled_allowed(pons__turn *t);
+void pons__unsettled_agreed(pons__turn *t, bool taken_back);
 void pons__unsettled_begun(pons__turn *t, const char *skill);
 
 #endif
