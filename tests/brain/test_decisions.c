@@ -500,62 +500,48 @@ static void a_questions_deadline_outlives_the_clock(void **state)
 
 // An answer that is given when the deadline has passed is none, though no brain was there to say no; one that
 // was given before counts, however late it is heard.
+// in_time: by the time that it is signed with, whenever it is heard. said: of what it is posted as, with its time last.
+static void answered_while_dead(const char *kind, const char *said, bool in_time)
+{
+    bench b;
+    char text[200];
+    begin(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[s]", "navigate_to_pose"));
+    begin_anew(&b, "approval", "deadline_s", json_real(30.0));
+    b.keep_running = true;
+    bench_goal_text(&b, "去厨房");
+    const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    const long long until_ms = pons_get_int(q, "deadline_ms", 0);
+    snprintf(text, sizeof text, "{'id':'%s',%s,'at_ms':%lld}", pons_get_str(q, "id", ""), said,
+             in_time ? until_ms - 1000 : until_ms + 1000);
+    bench_run(&b, 0.5);
+    bench_kill(&b);
+    b.time.wall_epoch_ms += 60000;
+    bench_post(&b, kind, text);
+    bench_brain(&b);
+    const pons_value *is = bench_await(&b, "approval.resolved", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(is, "by", ""), in_time ? "anna" : "the deadline");
+    bench_await(&b, "task.done", "status", in_time ? "succeeded" : "aborted", 60.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), in_time);
+    bench_close(&b);
+}
+
 static void an_answer_behind_the_deadline_is_none(void **state)
 {
     (void)state;
-    for (int in_time = 0; in_time < 2; in_time++) {
-        bench b;
-        char said[200];
-        begin(&b, NULL);
-        json_object_set_new(json_object_get(b.config, "approval"), "skills",
-                            json_pack("[s]", "navigate_to_pose"));
-        begin_anew(&b, "approval", "deadline_s", json_real(30.0));
-        b.keep_running = true;
-        bench_goal_text(&b, "去厨房");
-        const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
-        const long long until_ms = pons_get_int(q, "deadline_ms", 0);
-        snprintf(said, sizeof said,
-                 "{'id':'%s','nonce':'n','action':'approve','by':'anna','at_ms':%lld}",
-                 pons_get_str(q, "id", ""), in_time ? until_ms - 1000 : until_ms + 1000);
-        bench_run(&b, 0.5);
-        bench_kill(&b);
-        b.time.wall_epoch_ms += 60000;
-        bench_post(&b, "answer", said);
-        bench_brain(&b);
-        const pons_value *is = bench_await(&b, "approval.resolved", NULL, NULL, SOON);
-        assert_string_equal(pons_get_str(is, "by", ""), in_time ? "anna" : "the deadline");
-        bench_await(&b, "task.done", "status", in_time ? "succeeded" : "aborted", 60.0);
-        assert_int_equal(bench_starts(&b, "navigate_to_pose"), in_time);
-        bench_close(&b);
-    }
+    static const char said[] = "'nonce':'n','action':'approve','by':'anna'";
+    answered_while_dead("answer", said, false);
+    answered_while_dead("answer", said, true);
 }
 
-// Words that were said in time count whenever they are heard: a yes with a pace, and an option.
+// Words that were said in time count whenever they are heard, here a yes with a pace.
 static void words_behind_the_deadline_are_of_their_time(void **state)
 {
     (void)state;
-    for (int in_time = 0; in_time < 2; in_time++) {
-        bench b;
-        char said[200];
-        begin(&b, NULL);
-        json_object_set_new(json_object_get(b.config, "approval"), "skills",
-                            json_pack("[s]", "navigate_to_pose"));
-        begin_anew(&b, "approval", "deadline_s", json_real(30.0));
-        b.keep_running = true;
-        bench_goal_text(&b, "去厨房");
-        const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
-        const long long until_ms = pons_get_int(q, "deadline_ms", 0);
-        snprintf(said, sizeof said, "{'text':'yes, at half speed','at_ms':%lld}",
-                 in_time ? until_ms - 1000 : until_ms + 1000);
-        bench_run(&b, 0.5);
-        bench_kill(&b);
-        b.time.wall_epoch_ms += 60000;
-        bench_post(&b, "say", said);
-        bench_brain(&b);
-        bench_await(&b, "task.done", "status", in_time ? "succeeded" : "aborted", 60.0);
-        assert_int_equal(bench_starts(&b, "navigate_to_pose"), in_time);
-        bench_close(&b);
-    }
+    static const char said[] = "'text':'yes, at half speed','by':'anna'";
+    answered_while_dead("say", said, false);
+    answered_while_dead("say", said, true);
 }
 
 // ---- FINISH -------------------------------------------------------------------------------------
