@@ -41,6 +41,7 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
                     pons_error *err);
 static void keep(const pons__record *r, pons__list *list, void *entry, size_t most);
 static bool needed(pons_brain *b, const pons__open *list, const char *question);
+static bool is_or_beside(const pons__question *q, const char *question);
 
 // ---- the channel --------------------------------------------------------------------------------
 
@@ -326,7 +327,7 @@ static bool needed(pons_brain *b, const pons__open *list, const char *question)
 {
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
     for (size_t i = 0; i < list->n; i++) {
-        if (strcmp(list->at[i].id, question) == 0) {
+        if (strcmp(list->at[i].id, question) == 0 || is_or_beside(list->at[i].about, question)) {
             return true;
         }
     }
@@ -385,10 +386,16 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     pons__record_free(&pons__reply_record, reply);
 }
 
+// Whether it is this question, or was asked beside it.
+static bool is_or_beside(const pons__question *q, const char *question)
+{
+    return q && (strcmp(q->id, question) == 0 || pons__has(q->beside, question));
+}
+
 static bool asks(const pons__list *list, const char *question)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (strcmp(((const pons__question *)list->at[i])->id, question) == 0) {
+        if (is_or_beside(list->at[i], question)) {
             return true;
         }
     }
@@ -402,8 +409,8 @@ static bool inner_started(pons_store store, const char *thread, const pons__reac
     const uint32_t sent =
         ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
     pons_autovalue effects = NULL;
-    const bool asked = react && ((react->approval && strcmp(react->approval->id, question) == 0) ||
-                                 asks(&react->also, question));
+    const bool asked =
+        react && (is_or_beside(react->approval, question) || asks(&react->also, question));
     if (asked || (react && react->task && asks(&react->task->asks, question))) {
         return false;
     }
@@ -412,7 +419,8 @@ static bool inner_started(pons_store store, const char *thread, const pons__reac
         return true;
     }
     const bool nothing = react->proposed_ops && react->proposed_ops->to_dispatch.n == 0;
-    if (nothing && react->source == PONS_SOURCE_PLAN) { // its step has gone on
+    const bool lets_go = skills && json_array_size(skills->to_cancel) > 0;
+    if (nothing && (react->source == PONS_SOURCE_PLAN || lets_go)) { // its step has gone on
         return true;
     }
     for (size_t i = 0; skills && i < skills->to_dispatch.n; i++) {

@@ -137,6 +137,7 @@ static const pons__field question_fields[] = {
     {"source",      WORD,   KEY,   offsetof(pons__question, source), .words = pons__source_words, .means = "and by whom"},
     {"answer",      JSON,   KEY,   offsetof(pons__question, answer), .means = "and what a person has said since"},
     {"unsettled",   BOOL,   KEY,   offsetof(pons__question, unsettled), .means = "it shows that nobody knows what came of something"},
+    {"beside",      JSON,   KEY,   offsetof(pons__question, beside), .means = "ids of those that were asked beside it, and answered, before it was asked again"},
 };
 TABLE(question, "a question to a person");
 

@@ -162,6 +162,8 @@ typedef struct pons__question {
     bool unsettled;      // it shows that nobody knows what came of something
     int64_t deadline_ms; // wall; then it is refused. 0: none
     int64_t asked_ms;    // wall; with a deadline
+    const pons_value
+        *beside; // ids of those that were asked beside it before it was asked again; NULL: none
     // Of one that its task was put aside with: what was decided, and what a person has said since.
     const pons_value *decision, *answer;
     int source;          // pons__source

@@ -126,6 +126,22 @@ static void what_nobody_knows(bench *b, char ids[IDS][64])
     next_id(b, ids[0]);
 }
 
+static int let_go(bench *b)
+{
+    return bench_sent(b, "cancel", NULL, NULL) > 0;
+}
+
+static void a_cancel_alone(bench *b, char ids[IDS][64])
+{
+    bench_open(b, "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':1,'ops':[" KITCHEN
+                  "]}},{'decision':{'type':'CONTINUE','reason':'enough','ops':[{'op':'cancel',"
+                  "'goal_id':'all'},{'op':'approval','question':'may I let go of it?'}]}}," ASKS);
+    bench_brain(b);
+    b->base_ms = BENCH_NEVER;
+    bench_goal_text(b, "water the plants");
+    next_id(b, ids[0]);
+}
+
 static void a_plans_step(bench *b, char ids[IDS][64])
 {
     static const char steps[] = "{\"plan_id\":\"plan_1\",\"goal\":\"look after the "
@@ -150,6 +166,7 @@ static const story stories[] = {
     {"one more try", one_more_try, 1, 0, moved, true},
     {"what nobody knows", what_nobody_knows, 1, 0, moved, false},
     {"a plan's step", a_plans_step, 1, 0, moved, true},
+    {"a cancel alone", a_cancel_alone, 1, 0, let_go, false},
 };
 
 static bool tell(bench *b, const char *id)
@@ -249,14 +266,20 @@ static void a_no_beside_an_edit_that_was_none(void **state)
     (void)state;
     static const char *const edits[] = {"'action':'edit','op':7,'args':{'zone':'bedroom'}",
                                         "'action':'edit','args':{'zone':'moon'}"};
-    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof edits / sizeof edits[0]; i++) {
         bench b;
         char ids[IDS][64];
         two_of_one_decision(&b, ids);
         answer(&b, ids[1], "anna", APPROVE);
-        answer(&b, ids[0], "anna", edits[i]);
+        answer(&b, ids[0], "anna", edits[i % 2]);
         next_id(&b, ids[2]);
+        if (i >= 2) { // the task is put aside, and taken up again
+            bench_say(&b, "pause");
+            bench_run(&b, 1.0);
+        }
         assert_true(tell(&b, ids[1]));
+        bench_run(&b, 0.5);
+        bench_say(&b, "continue");
         bench_run(&b, 0.5);
         answer(&b, ids[2], "anna", APPROVE);
         bench_run(&b, 20.0);

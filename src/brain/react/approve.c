@@ -112,6 +112,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     pons__json(&q->cancels, cancels);
     pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
     // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
+    pons__json(&q->beside, pons_value_ref(react->answered_also));
     q->words = payload && p->to_dispatch.n == 0 &&
                (react->source == PONS_SOURCE_LLM || pons__task_plan_asks(react));
     return q;
@@ -121,6 +122,7 @@ void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const po
 {
     pons__approval_clear(react);
     react->approval = first_question(b, cx, react, skills);
+    pons__json(&react->answered_also, NULL); // the question has them
     const bool again = *react->edit_refused; // the others have their answers, and the edit is none
     for (size_t i = 0; !again && i < react->proposed_ops->more.n; i++) {
         const pons__payload *payload = react->proposed_ops->more.at[i];
@@ -330,17 +332,20 @@ static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
     return no;
 }
 
-// Those that were asked beside the first: a no to one of them counts until R6, also where the first is asked again.
-static void keep_also(pons__react *r)
+// Those that are and were asked beside the first: a no to one of them counts until R6, also where the first is asked
+// again. NULL: there is none.
+static pons_value *asked_beside(const pons__react *r)
 {
-    pons_value *also = r->answered_also ? json_copy((json_t *)r->answered_also) : json_array();
+    const pons_value *before = r->approval ? r->approval->beside : NULL;
+    pons_value *ids = before ? json_copy((json_t *)before) : json_array();
     for (size_t i = 0; i < r->also.n; i++) {
-        json_array_append_new(also, json_string(((const pons__question *)r->also.at[i])->id));
+        json_array_append_new(ids, json_string(((const pons__question *)r->also.at[i])->id));
     }
-    pons__json(&r->answered_also, json_array_size(also) > 0 ? also : NULL);
-    if (json_array_size(also) == 0) {
-        pons_value_unref(also);
+    if (json_array_size(ids) == 0) {
+        pons_value_unref(ids);
+        ids = NULL;
     }
+    return ids;
 }
 
 // No answer: R4 asks again, and says why.
@@ -354,7 +359,7 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
         pons__human_say(r, r->approval->question, "", ""); // not answered yet
         hear_also(t, answers);
     }
-    keep_also(r);
+    pons__json(&r->answered_also, asked_beside(r));
     pons__set_text(&r->edit_refused, why);
     resolve(t, id, edits(reply) ? "edit" : "answer", reply);
     pons__approval_clear(r);
@@ -463,8 +468,7 @@ static void approve(pons__turn *t, const char *id)
     }
     pons__json(&r->approved, approved);
     r->failures = 0;
-    keep_also(r);
-    pons__answered_set(r, id, pons_value_ref(r->answered_also));
+    pons__answered_set(r, id, asked_beside(r));
 }
 
 // The refusal is the last result; nothing is sent.

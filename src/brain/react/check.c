@@ -75,7 +75,7 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     } else if (!reopened && j.asks) {
         pons__approval_ask(t.b, cx, r, t.skills);
     } else if (!reopened) {
-        if (*r->answered && r->proposed_ops) {
+        if ((*r->answered || r->answered_also) && r->proposed_ops) {
             pons__unsent_keep(r, &was);
         }
         rc = intend_all(&t, err);
@@ -421,7 +421,8 @@ static int intend_all(pons__turn *t, pons_error *err)
         return PONS_OK;
     }
     pons__list_copy(&pons__op_record, &t->skills->to_dispatch, &p->to_dispatch);
-    pons__json(&t->skills->to_cancel, pons_value_ref(p->to_cancel));
+    const bool vetoed = pons__answer_veto(t->b); // R6 refuses the rest
+    pons__json(&t->skills->to_cancel, vetoed ? json_array() : pons_value_ref(p->to_cancel));
     for (size_t i = 0; i < t->skills->to_dispatch.n; i++) {
         const int rc = intend(t, t->skills->to_dispatch.at[i], err);
         if (rc < 0) {

@@ -71,7 +71,7 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
 static void take_back(pons__turn *t)
 {
     const pons__answer *veto = pons__answer_veto(t->b);
-    pons__unsettled_agreed(t, veto);
+    pons__unsettled_agreed(t, veto || t->unsettled); // one that came in this step was not in view
     if (veto) {
         pons__unsent_put_back(t);
         pons__human_say(t->react, "may I do this?", "no", veto->reason);

@@ -17,6 +17,7 @@
 static pons__list patched(const pons__list *goals, const pons_value *patch);
 static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to);
 static int64_t *place_of(pons__skills *skills, size_t i);
+static bool same_goal(const pons__goal *a, const pons__goal *b);
 
 pons__patched pons__goals_patch(pons__turn *t)
 {
@@ -64,14 +65,31 @@ int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, 
 void pons__unsent_keep(pons__react *r, const pons__patched *was)
 {
     pons_value *before = json_object();
-    if (r->task) { // an edit may change them, too
-        const pons__list *goals = was->any ? &was->goals : &r->task->goals;
-        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, goals));
+    if (was->any) {
+        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
+    } else if (r->task && r->edit_before) { // it may change one, each in its place
+        json_object_set_new(before, "edited",
+                            pons__list_write(&pons__goal_record, &r->task->goals));
     }
     if (r->proposed_ops->plan) {
         json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
     }
     pons__json(&r->unsent, before);
+}
+
+// The goals that an edit has changed, as they were.
+static void unedit(pons__react *r, const pons_value *edited)
+{
+    pons__list was = {0};
+    pons__list_read(&pons__goal_record, edited, &was);
+    for (size_t i = 0; r->task && i < was.n && was.n == r->task->goals.n; i++) {
+        if (!same_goal(was.at[i], r->task->goals.at[i])) {
+            void *now = r->task->goals.at[i];
+            r->task->goals.at[i] = was.at[i];
+            was.at[i] = now;
+        }
+    }
+    pons__list_clear(&pons__goal_record, &was);
 }
 
 void pons__unsent_put_back(pons__turn *t)
@@ -90,6 +108,7 @@ void pons__unsent_put_back(pons__turn *t)
         }
         pons__list_clear(&pons__goal_record, &after);
     }
+    unedit(r, pons_get(r->unsent, "edited"));
     if (plan) {
         pons__record_free(&pons__task_plan_record, r->plan);
         r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;

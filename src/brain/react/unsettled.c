@@ -115,12 +115,14 @@ bool pons__unsettled_end(int status, int64_t error_code)
 pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
 {
     const pons__react *react = pons__inner_of(b);
+    const char *task_id = react && react->task ? react->task->id : "";
     pons__skills *now =
         pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
     pons_value *found = NULL;
     for (size_t i = 0; react && !passes(b, react, skill) && i < now->running.n; i++) {
         const pons__running *r = now->running.at[i];
-        const bool mine = react->task && r->task_id && strcmp(r->task_id, react->task->id) == 0;
+        const bool mine = !r->task_id || strcmp(r->task_id, task_id) == 0;
+        const bool left = pons__has(now->to_cancel, r->goal_id); // R6 has looked at its end itself
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         pons__ended *end =
             g && g->result ? pons__record_read(&pons__ended_record, g->result) : NULL;
@@ -128,7 +130,7 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
             end ? pons__word_find(pons__end_words, end->status, PONS_END_UNKNOWN) : 0;
         const bool unknown =
             !g || g->recovering || (end && pons__unsettled_end(status, end->error_code));
-        if (!found && mine && unknown && pons__unsettled_asked(b, r->skill)) {
+        if (!found && mine && !left && unknown && pons__unsettled_asked(b, r->skill)) {
             found = json_string(r->goal_id);
         }
         pons__record_free(&pons__ended_record, end);
