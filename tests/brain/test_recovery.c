@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONG 60.0
 #define SOON 2.0
 
 static void begin(bench *b)
@@ -420,6 +421,72 @@ static void another_config_while_something_is_sent(void **state)
     }
 }
 
+// What R6 itself has let go of holds nothing up that follows, also where it dies behind that.
+static void what_was_let_go_of_holds_nothing_up(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 12; n++) {
+        bench b;
+        asks_about_motions(&b, "[" DRIVES("kitchen") ",{'decision':{'type':'CONTINUE','reason':"
+                                                     "'r','ops':[{'op':'approval','question':"
+                                                     "'elsewhere?'},{'op':'cancel','goal_id':"
+                                                     "'all'},{'op':'dispatch','skill':"
+                                                     "'navigate_to_pose','args':{'zone':"
+                                                     "'bedroom'}}]}},{'repeat':true,'decision':"
+                                                     "{'type':'ASK_HUMAN','reason':'now?'}}]");
+        b.base_ms = 60000;
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, SOON);
+        b.kill_at = b.commits + n;
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_run(&b, 0.5);
+        bench_kill(&b);
+        b.kill_at = 0;
+        bench_brain(&b);
+        bench_run(&b, 3.0);
+        if (bench_starts(&b, "navigate_to_pose") != 2) {
+            fail_msg("killed at commit %d: %d motions", n, bench_starts(&b, "navigate_to_pose"));
+        }
+        bench_close(&b);
+    }
+}
+
+// A yes settles what its question has shown, and not what ends so in the step that acts on it.
+static void a_yes_settles_what_was_shown(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 6; n++) {
+        bench b;
+        bench_open(&b, "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch',"
+                       "'skill':'navigate_to_pose','args':{'zone':'kitchen'}},{'op':'dispatch',"
+                       "'skill':'wait','args':{'ms':400}}]}},{'decision':{'type':'CONTINUE',"
+                       "'reason':'r','ops':[{'op':'approval','question':'shall I let go?'},{'op':"
+                       "'cancel','goal_id':'all'}]}},{'repeat':true,'decision':{'type':'CONTINUE'"
+                       ",'reason':'again','ops':[{'op':'dispatch','skill':'navigate_to_pose',"
+                       "'args':{'zone':'bedroom'}}]}}]");
+        json_object_set_new(json_object_get(b.config, "approval"), "ask_on_unknown",
+                            json_pack("[s,s]", "navigate_to_pose", "wait"));
+        b.base_ms = 60000;
+        b.fail_skill = "wait";
+        b.fail_skill_code = 9907; // nobody knows what came of it
+        b.fail_skill_times = 1;
+        bench_brain(&b);
+        bench_goal_text(&b, "water the plants");
+        bench_await(&b, "approval.requested", NULL, NULL, LONG);
+        b.kill_at = b.commits + n;
+        bench_post(&b, "answer", "{'action':'approve'}");
+        bench_run(&b, 0.5);
+        bench_kill(&b);
+        b.kill_at = 0;
+        b.boot = "boot-2"; // and of the motion that it lets go of nobody knows, either
+        bench_brain(&b);
+        bench_await(&b, "approval.requested", NULL, NULL, LONG);
+        bench_run(&b, 5.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+        bench_close(&b);
+    }
+}
+
 // A yes to what was asked before settles nothing of what came since, and lets nothing past it.
 static void a_yes_from_before(void **state)
 {
@@ -602,6 +669,8 @@ int main(void)
         cmocka_unit_test(an_end_that_is_learned_while_canceling),
         cmocka_unit_test(an_end_that_is_learned_behind_a_yes),
         cmocka_unit_test(another_config_while_something_is_sent),
+        cmocka_unit_test(what_was_let_go_of_holds_nothing_up),
+        cmocka_unit_test(a_yes_settles_what_was_shown),
         cmocka_unit_test(a_yes_from_before),
         cmocka_unit_test(a_question_survives),
         cmocka_unit_test(words_to_a_dead_brain_are_heard_by_the_next),
