@@ -258,8 +258,9 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
     w->waits = (w->waits || (w->reset_waits && w->stop_seen_ns > SEEN_NS && !w->reset_since)) &&
                w->asleep_word_ns == 0 && pons__watch_busy(w);
     // A stop that is on the disk is that of the next body too, and stays until somebody lifts it.
-    w->reset_ns =
-        w->resetting && step->told && !step->latched ? w->reset_ns + SETTLES_NS / 20 : w->reset_ns;
+    // So does a brain that sleeps: the stop and the reset that it was told meanwhile are both still to come.
+    const bool free = w->resetting && step->told && step->awake && !step->latched;
+    w->reset_ns = free ? w->reset_ns + SETTLES_NS / 20 : w->reset_ns;
     w->resetting = w->resetting && w->reset_ns < SETTLES_NS;
     if (!step->told) {
         return;

@@ -93,7 +93,7 @@ typedef struct pons__watch {  // the caller's storage
     pons_value *
         tasks; // {id: {zone: where it ends, or "", own, priority, n, begun, deadline_ms}} without an end
     int64_t queued;       // how many tasks there were
-    char switched_to[64]; // the task that the last switch named
+    char switched_to[64]; // the task that the last switch named: it goes first until it is over
     int64_t overdue_ns;   // how long a task whose deadline has passed was open under a brain awake
 } pons__watch;
 

@@ -239,7 +239,6 @@ static void active_event(pons__watch *w, const pons_value *payload)
     if (task) {
         json_object_set_new(task, "begun", json_true());
     }
-    w->switched_to[0] = '\0';
 }
 
 static bool asks_about(const pons__watch *w, const char *task)
