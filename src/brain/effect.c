@@ -36,6 +36,7 @@ static const pons__field rearbitrate_fields[] = {
     {"link", JSON,   NUL,   offsetof(pons__rearbitrate, link), .means = "the answer to the wait for it"},
     {"op",   RECORD, NEVER, offsetof(pons__rearbitrate, op), .of = &pons__op_record, .means = "that would go out"},
     {"mode", WORD,   NEVER, offsetof(pons__rearbitrate, mode), .words = pons__mode_words, .preset = PONS_MODE_EXEC, .means = "as of then"},
+    {"lost", JSON, KEY, offsetof(pons__rearbitrate, lost), .means = "skills that were let go of for it, and nobody knows what came of that"},
 };
 TABLE(rearbitrate, "what R6 asks before it sends");
 

@@ -32,6 +32,8 @@ typedef struct pons__rearbitrate {
     const pons_value *link; // pons__linked
     const struct pons__op *op;
     int mode; // pons__mode
+    const pons_value
+        *lost; // skills that were let go of for it, and nobody knows what came of that; NULL: none
 } pons__rearbitrate;
 extern const pons__record pons__rearbitrate_record;
 

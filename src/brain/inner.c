@@ -117,6 +117,13 @@ pons_run_options pons__inner_options(const pons_brain *b)
     return (pons_run_options){.durability = PONS_DURABILITY_SYNC, .stream = b->opts.stream};
 }
 
+// Whether what people have approved is about to be done.
+static bool acts_on_answers(pons_brain *b)
+{
+    const pons__react *react = pons__inner_of(b);
+    return react && (*react->answered || react->answered_also);
+}
+
 // Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
 // has not ended its superstep, so the grant outlasts its await. A slow disk: the body and people are heard
 // in between, or what R4 judges by would be older than it may be.
@@ -136,6 +143,10 @@ static int advance(pons_brain *b, pons_error *err)
         did = 1;
         if (pons_now_ns(&b->opts.clock) - b->port.looked_ns > LOOK_MAX_NS) {
             break;
+        }
+        const int waits = acts_on_answers(b) ? unheard(b, err) : 0;
+        if (waits != 0) {
+            return waits < 0 ? waits : did;
         }
     }
     return did;

@@ -118,7 +118,7 @@ pons__open pons__questions_open(pons_brain *b)
         const pons__question *q = inner->task->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
     }
-    if (b->approval_id[0] && inner && inner->approval) {
+    if (inner && inner->approval) { // also before the run is parked with it
         stands(&list, inner->approval->id, inner->approval, NULL, hci);
         for (size_t i = 0; i < inner->also.n; i++) {
             const pons__question *q = inner->also.at[i];

@@ -288,6 +288,67 @@ static void a_no_beside_an_edit_that_was_none(void **state)
     }
 }
 
+// The same to the first question itself, whose edit R4 has yet to refuse, or has: it is asked again, and a yes to that
+// moves nothing.
+static void a_no_to_an_edit_that_is_none(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= COMMITS; n++) {
+        bench b;
+        char ids[IDS][64];
+        begin(&b, NULL);
+        bench_goal_text(&b, "去厨房");
+        next_id(&b, ids[0]);
+        b.kill_at = b.commits + n;
+        answer(&b, ids[0], "anna", "'action':'edit','args':{'zone':'moon'}");
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        const bool wins = tell(&b, ids[0]);
+        b.kill_at = 0;
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+        pons_autovalue is = pons_brain_status(b.brain);
+        const pons_value *open = json_array_get(pons_get(is, "approvals"), 0);
+        if (open) {
+            answer(&b, pons_get_str(open, "id", ""), "anna", APPROVE);
+        }
+        bench_run(&b, 10.0);
+        if (wins && moved(&b) > 0) {
+            fail_msg("killed at commit %d: the no counts, and it went", n);
+        }
+        bench_close(&b);
+    }
+}
+
+// Who answers as soon as the store has the question is heard, however slow the disk is.
+static void a_no_on_a_slow_disk(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, NULL);
+    b.commit_ms = 150;
+    bench_goal_text(&b, "去厨房");
+    bool asked = false;
+    for (int i = 0; i < 500 && !asked; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue is = NULL;
+        bench_run(&b, 0.02);
+        pons_status_read(b.memory, "t1", NULL, NULL, &is, &err);
+        const pons_value *open = json_array_get(pons_get(is, "approvals"), 0);
+        asked = open;
+        if (asked) {
+            answer(&b, pons_get_str(open, "id", ""), "anna", REJECT);
+            bench_run(&b, 3.0);
+            answer(&b, pons_get_str(open, "id", ""), "bert", APPROVE);
+        }
+    }
+    assert_true(asked);
+    bench_run(&b, 20.0);
+    assert_int_equal(moved(&b), 0);
+    assert_int_equal(bench_count(&b, "approval.late", "verdict", "closed"), 0);
+    bench_close(&b);
+}
+
 // The turn of a task has come whose question nobody has answered yet, and the inner loop has not read so: what is
 // answered then is heard.
 static void an_answer_between_two_loops(void **state)
@@ -379,6 +440,8 @@ int main(void)
         cmocka_unit_test(what_is_told_is_what_happens),
         cmocka_unit_test(an_edit_that_is_taken_back),
         cmocka_unit_test(a_no_beside_an_edit_that_was_none),
+        cmocka_unit_test(a_no_to_an_edit_that_is_none),
+        cmocka_unit_test(a_no_on_a_slow_disk),
         cmocka_unit_test(an_answer_between_two_loops),
         cmocka_unit_test(an_answer_is_not_forgotten),
         cmocka_unit_test(an_edit_beside_is_no_yes),

@@ -359,7 +359,10 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
         pons__human_say(r, r->approval->question, "", ""); // not answered yet
         hear_also(t, answers);
     }
-    pons__json(&r->answered_also, asked_beside(r));
+    pons_value *ids = asked_beside(r);
+    ids = ids ? ids : json_array();
+    json_array_append_new(ids, json_string(id)); // and to what is asked again
+    pons__json(&r->answered_also, ids);
     pons__set_text(&r->edit_refused, why);
     resolve(t, id, edits(reply) ? "edit" : "answer", reply);
     pons__approval_clear(r);

@@ -42,11 +42,9 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     t.skills->to_dispatch = (pons__list){0};
     for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
         const pons__op *op = sent.at[i];
-        const bool asks = pons__unsettled_since(&t, op->skill);
-        if (asks || (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0)) {
+        if (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0) {
             pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
-                               asks ? "nobody knows what came of what was canceled for it"
-                                    : "what it needs is not free yet");
+                               "what it needs is not free yet");
             rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);
         } else {
             rc = dispatch_one(&t, op, err);
@@ -191,7 +189,8 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
     pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record, &(pons__rearbitrate){.link = link, .op = op, .mode = mode});
+        &pons__rearbitrate_record,
+        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .lost = t->lost});
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
@@ -269,8 +268,11 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     pons_autovalue broken = NULL;
     pons_autovalue why = NULL;
     pons_autovalue ended = pons__unsettled_ended(b, q->op->skill);
+    const bool lost = pons__unsettled_lost(b, q->lost, q->op->skill);
     if (!linked->ready) {
         why = json_string(linked->detached ? "the kernel took over" : "no body answers");
+    } else if (lost) {
+        why = json_string("nobody knows what came of what was canceled for it");
     } else if (ended) {
         why = json_sprintf("nobody knows what came of goal %s, beside which it was to run",
                            json_string_value(ended));

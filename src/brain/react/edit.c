@@ -67,7 +67,10 @@ void pons__edit_undo(pons__react **react, const pons_value *rules)
     pons_autovalue says = pons__guard_says(rules);
     pons__approval_clear(next);
     pons__set_text(&next->edit_refused, json_string_value(says));
-    pons__json(&next->answered_also, pons_value_ref((*react)->answered_also));
+    pons_value *ids =
+        (*react)->answered_also ? json_copy((json_t *)(*react)->answered_also) : json_array();
+    json_array_append_new(ids, json_string((*react)->answered));
+    pons__json(&next->answered_also, ids);
     pons__record_free(&pons__react_record, *react);
     *react = next;
 }

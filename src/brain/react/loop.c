@@ -191,6 +191,7 @@ int pons__turn_end(pons__turn *t, int rc)
     }
     pons__record_free(&pons__react_record, t->react);
     pons__record_free(&pons__skills_record, t->skills);
+    pons_value_unref(t->lost);
     return rc;
 }
 

@@ -22,6 +22,8 @@ typedef struct pons__turn {
     pons__skills *skills; // owned
     bool skills_changed;
     bool unsettled; // an end of this very step is a person's to settle (unsettled.c)
+    pons_value *
+        lost; // skills of which nobody knows what came of them, by ends of this very step; NULL: none
 } pons__turn;
 
 pons__react *pons__react_read(pons_cx *cx); // the channel, new

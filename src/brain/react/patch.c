@@ -77,6 +77,21 @@ void pons__unsent_keep(pons__react *r, const pons__patched *was)
     pons__json(&r->unsent, before);
 }
 
+// What was met meanwhile stays met.
+static void keep_met(const pons__list *after, pons__list *goals)
+{
+    for (size_t i = 0; i < after->n; i++) {
+        const pons__goal *met = after->at[i];
+        for (size_t k = 0; met->done && k < goals->n; k++) {
+            pons__goal *goal = goals->at[k];
+            if (!goal->done && same_goal(met, goal)) {
+                goal->done = true;
+                break;
+            }
+        }
+    }
+}
+
 // The goals that an edit has changed, as they were.
 static void unedit(pons__react *r, const pons_value *edited)
 {
@@ -100,6 +115,7 @@ void pons__unsent_put_back(pons__turn *t)
         pons__list after = r->task->goals;
         r->task->goals = (pons__list){0};
         pons__list_read(&pons__goal_record, goals, &r->task->goals);
+        keep_met(&after, &r->task->goals);
         for (size_t i = 0; i <= t->skills->running.n; i++) {
             int64_t *place = place_of(t->skills, i);
             if (place) {

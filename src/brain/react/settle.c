@@ -180,6 +180,10 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         status = PONS_END_UNKNOWN;
     }
     const bool unknown = pons__unsettled_end(status, word->error_code);
+    if (unknown) {
+        t->lost = t->lost ? t->lost : json_array();
+        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
+    }
     const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
     if (rc < 0) {

@@ -101,9 +101,17 @@ void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const p
     }
 }
 
-bool pons__unsettled_since(const pons__turn *t, const char *skill)
+bool pons__unsettled_lost(pons_brain *b, const pons_value *lost, const char *skill)
 {
-    return t->unsettled && waits(t->b, t->react, t->skills, skill);
+    const pons__react *react = pons__inner_of(b);
+    bool any = false;
+    size_t i;
+    json_t *one;
+    json_array_foreach(lost, i, one)
+    {
+        any = any || pons__unsettled_asked(b, json_string_value(one));
+    }
+    return any && react && !passes(b, react, skill);
 }
 
 bool pons__unsettled_end(int status, int64_t error_code)

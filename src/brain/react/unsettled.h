@@ -17,8 +17,9 @@ void pons__unsettled_asks(const pons_brain *b, const pons__react *react, const p
                           const char *skill, pons_value *asks);
 // Whether such an end leaves nobody knowing: the body does not, or the robot has lost its place or the goal.
 bool pons__unsettled_end(int status, int64_t error_code);
-// R6: an end of this very step has left one that this skill may not go past, and nobody was asked about it.
-bool pons__unsettled_since(const pons__turn *t, const char *skill);
+// R6: whether an unknown end of one of those skills (NULL: none), in this very step, is one that this skill may not go
+// past: nobody was asked.
+bool pons__unsettled_lost(pons_brain *b, const pons_value *lost, const char *skill);
 // R6: of what still runs for the task the goal that has ended so, or may have, as the body says now, and that this skill
 // may not go past: its id, the caller's; NULL: none.
 pons_value *pons__unsettled_ended(pons_brain *b, const char *skill);
