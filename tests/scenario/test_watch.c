@@ -171,6 +171,7 @@ static void the_next_body_is_latched_by_it(void **state)
 {
     (void)state;
     t.w.always = NULL;
+    t.step.awake = true;
     t.step.latched = t.step.by_stop = t.step.durable = true;
     look(0.1);
     pons__watch_rebooted(&t.w);
@@ -505,9 +506,30 @@ static void an_older_task_goes_first(void **state)
     expect_misses(0, NULL);
     event("task.switched", "{'to':'task-2'}");
     event("task.active", "{'task':{'id':'task-2'}}");
+    event("task.active", "{'task':{'id':'task-2'}}"); // again, after an urgent one
     expect_misses(0, NULL);
+    event("task.switched", "{'to':'task-1'}");
     event("task.active", "{'task':{'id':'task-2'}}");
     expect_misses(1, "task-1 (50) waits");
+}
+
+// A stop and a reset that are said to a brain that sleeps: it hears both when it wakes, and lifts its own stop.
+static void a_sleeper_hears_a_reset_late(void **state)
+{
+    (void)state;
+    t.w.always = NULL;
+    t.step.minded = true;
+    t.step.awake = false;
+    pons__watch_heard(&t.w, "stop");
+    look(1.8);
+    pons__watch_heard(&t.w, "reset");
+    look(4.0);
+    t.step.awake = true;
+    t.step.latched = t.step.by_stop = t.step.durable = true;
+    look(0.2);
+    t.step.latched = false;
+    look(0.2);
+    expect_misses(0, NULL);
 }
 
 static void a_deadline_is_kept(void **state)
@@ -696,6 +718,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stop_makes_a_question_void, open_events, close_events),
         cmocka_unit_test_setup_teardown(the_queue_has_its_order, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_older_task_goes_first, open_events, close_events),
+        cmocka_unit_test_setup_teardown(a_sleeper_hears_a_reset_late, open_events, close_events),
         cmocka_unit_test_setup_teardown(a_deadline_is_kept, open_events, close_events),
         cmocka_unit_test_setup_teardown(an_ended_task_has_nothing_under_way, open_events,
                                         close_events),
