@@ -30,7 +30,7 @@ int cli_may_continue(pons_store store, const char *thread, const pons_value *loo
     const pons_value *stop = pons_get(looked, "stop");
     if (pons_get_bool(stop, "latched", false)) {
         return pons_error_set(err, PONS_EINVAL, "stop",
-                              "the stop is latched (%s): `pons reset` comes first",
+                              "the stop is latched (%s): a reset comes first (`pons reset`)",
                               pons_get_str(stop, "reason", ""));
     }
     if (!looked && pons_status_read(store, thread, NULL, NULL, &is, &none) >= 0 &&
