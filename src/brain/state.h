@@ -463,8 +463,9 @@ typedef struct pons__react {
     const char *answered, *edit_refused;
     const pons_value *answered_also; // ids; NULL: none
     const pons_value *edit_before;   // the inner loop when it asked
-    const pons_value *unsent; // {goals, plan}: before the decision that a person has approved
-    const char *end_status;   // how the task ends, when the decision alone does not say it
+    const pons_value
+        *unsent; // {goals | edited, plan}: before the decision that a person has approved
+    const char *end_status; // how the task ends, when the decision alone does not say it
 } pons__react;
 extern const pons__record pons__react_record;
 

@@ -159,9 +159,9 @@ int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
 int cli_observe_on(struct pons_link *link, int timeout_ms, pons_value **ret_hello,
                    pons_value **ret_telemetry);
-// note_stop.c: what the body says of its stop when somebody says a word, put into the letter that carries it: looked at now, because
-// what the brain has is some milliseconds old. thread: whose body it is, in the workspace of a fleet; may be NULL. The
-// telemetry, the caller's; NULL: no body answers.
+// note_stop.c: what the body says of its stop when somebody says a word, put into the letter that carries it: looked
+// at now, because what the brain has is some milliseconds old. thread: whose body it is, in the workspace of a fleet;
+// may be NULL. The telemetry, the caller's; NULL: no body answers.
 pons_value *cli_note_stop(const cli *c, const char *thread, int timeout_ms, pons_value *word);
 #define CLI_UNSEEN_RESET                                                                           \
     "no body answers, so nobody can tell which stop is meant: `pons reset`, or say it again"

@@ -178,6 +178,19 @@ static bool tell(bench *b, const char *id)
     return strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
 }
 
+// It is answered, the brain dies at the commit of that number, and a no is posted; whether that counts. It lives again.
+static bool taken_back_behind(bench *b, int commit, const char *id, const char *first)
+{
+    b->kill_at = b->commits + commit;
+    answer(b, id, "anna", first);
+    bench_run(b, 1.0);
+    bench_kill(b);
+    const bool wins = tell(b, id);
+    b->kill_at = 0;
+    bench_brain(b);
+    return wins;
+}
+
 static void what_is_told_is_what_happens(void **state)
 {
     (void)state;
@@ -240,13 +253,8 @@ static void an_edit_that_is_taken_back(void **state)
                   "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0}]}}," ASKS);
         bench_goal_text(&b, "去厨房");
         next_id(&b, ids[0]);
-        b.kill_at = b.commits + n;
-        answer(&b, ids[0], "anna", "'action':'edit','args':{'zone':'bedroom'}");
-        bench_run(&b, 1.0);
-        bench_kill(&b);
-        const bool wins = tell(&b, ids[0]);
-        b.kill_at = 0;
-        bench_brain(&b);
+        const bool wins =
+            taken_back_behind(&b, n, ids[0], "'action':'edit','args':{'zone':'bedroom'}");
         const pons_value *seen = bench_await(&b, "observation", NULL, NULL, LONG);
         const pons_value *task = pons_get(pons_get(seen, "observation"), "task");
         const char *zone =
@@ -293,19 +301,15 @@ static void a_no_beside_an_edit_that_was_none(void **state)
 static void a_no_to_an_edit_that_is_none(void **state)
 {
     (void)state;
+    int won = 0;
     for (int n = 1; n <= COMMITS; n++) {
         bench b;
         char ids[IDS][64];
         begin(&b, NULL);
         bench_goal_text(&b, "去厨房");
         next_id(&b, ids[0]);
-        b.kill_at = b.commits + n;
-        answer(&b, ids[0], "anna", "'action':'edit','args':{'zone':'moon'}");
-        bench_run(&b, 1.0);
-        bench_kill(&b);
-        const bool wins = tell(&b, ids[0]);
-        b.kill_at = 0;
-        bench_brain(&b);
+        const bool wins =
+            taken_back_behind(&b, n, ids[0], "'action':'edit','args':{'zone':'moon'}");
         bench_run(&b, 1.0);
         pons_autovalue is = pons_brain_status(b.brain);
         const pons_value *open = json_array_get(pons_get(is, "approvals"), 0);
@@ -316,8 +320,10 @@ static void a_no_to_an_edit_that_is_none(void **state)
         if (wins && moved(&b) > 0) {
             fail_msg("killed at commit %d: the no counts, and it went", n);
         }
+        won += wins;
         bench_close(&b);
     }
+    assert_true(won > 0);
 }
 
 // Who answers as soon as the store has the question is heard, however slow the disk is.

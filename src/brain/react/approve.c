@@ -111,8 +111,8 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     pons__json(&q->ops, ops);
     pons__json(&q->cancels, cancels);
     pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
-    // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
     pons__json(&q->beside, pons_value_ref(react->answered_also));
+    // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
     q->words = payload && p->to_dispatch.n == 0 &&
                (react->source == PONS_SOURCE_LLM || pons__task_plan_asks(react));
     return q;

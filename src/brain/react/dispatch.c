@@ -226,14 +226,15 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
                     const pons_value *outcome, pons_error *err)
 {
     const char *message = word->message ? word->message : "";
+    const bool no = pons__answer_veto(t->b); // a person's, after all
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, op->skill);
     pons__set_text(&last->goal_id, op->goal_id);
     pons__json(&last->args, pons_value_ref(op->args));
     pons__json(&last->metrics, json_object());
     last->goal_index = op->goal_index;
-    last->status = pons__answer_veto(t->b) ? PONS_END_REFUSED : PONS_END_REJECTED;
-    last->recovery = pons__answer_veto(t->b) ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
+    last->status = no ? PONS_END_REFUSED : PONS_END_REJECTED;
+    last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__record_free(&pons__result_record, t->skills->last_result);
     t->skills->last_result = last;
