@@ -6,9 +6,10 @@
 // again and every effect wait for a person.
 //
 // What the two lines had said to each other and not yet heard is not in a checkpoint: messages are
-// the store's, and a copy has none. An activation that the inner loop had not read is said again;
-// when the inner loop had ended and the kernel had not heard so, the kernel believes it idle, and
-// its next tick activates the task anew.
+// the store's, and a copy has none, also one of the thread as it stands. An activation, or a word to let
+// go, that the inner loop had not read is said again; when the inner loop had ended, or was between two
+// of its runs, and the kernel had not heard so, the kernel believes it idle, and its next tick activates
+// the task anew.
 #include "brain/event.h"
 #include "brain/self.h"
 
@@ -29,7 +30,7 @@ static int find(pons_store store, const char *thread, const char *at, line *ret,
 static int refuse(const char *from, const char *at, bool known, const line *kernel,
                   const line *react, pons_error *err);
 static int fork_line(pons_thread *t, const line *l, pons_error *err);
-static int mend(pons_store store, pons_thread *t, const line *react, pons_error *err);
+static int mend(pons_store store, pons_thread *t, pons_error *err);
 static int say_started(pons_store store, pons_thread *t, const char *from, const char *checkpoint,
                        pons_error *err);
 
@@ -42,7 +43,7 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
     rc = rc < 0 ? rc : find(store, from, checkpoint, &react, &known, err);
     rc = rc < 0 ? rc : refuse(from, checkpoint, known, &kernel, &react, err);
     rc = rc < 0 ? rc : pons_state_copy(store, from, to, err);
-    if (rc < 0 || !checkpoint) {
+    if (rc < 0) {
         return rc;
     }
     pons_thread *t = NULL;
@@ -55,8 +56,8 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
     }
     rc = rc < 0 ? rc : fork_line(t, &kernel, err);
     rc = rc < 0 ? rc : fork_line(t, &react, err);
-    rc = rc < 0 ? rc : mend(store, t, &react, err);
-    rc = rc < 0 ? rc : say_started(store, t, from, checkpoint, err);
+    rc = rc < 0 ? rc : mend(store, t, err);
+    rc = rc < 0 || !checkpoint ? rc : say_started(store, t, from, checkpoint, err);
     pons_thread_close(t);
     if (rc < 0) { // half a fork is none
         pons_error none = PONS_ERROR_INIT;
@@ -153,7 +154,47 @@ static int say_idle(pons__tasks *t, pons_thread *thread, pons_error *err)
     return rc;
 }
 
-static int mend(pons_store store, pons_thread *thread, const line *react, pons_error *err)
+static int say_again(pons_store store, const char *id, int kind, pons_value *mail, pons_error *err)
+{
+    const int rc = pons_inbox_post(store, id, PONS_NS_REACT, pons__mail_words[kind], mail, err);
+    pons_value_unref(mail);
+    return rc;
+}
+
+// The word to begin with the task: with its questions, which stood in the letter alone.
+static int say_activate(pons_store store, const char *id, const pons__tasks *t, pons_error *err)
+{
+    const pons__activate mail = {.activation = t->react->activation,
+                                 .mode = t->react->mode,
+                                 .reason = t->mode_reason,
+                                 .task = pons__queue_find(t, t->react->task_id)};
+    return say_again(store, id, PONS_MAIL_ACTIVATE,
+                     pons__record_write(&pons__activate_record, &mail), err);
+}
+
+// The word to let go of it.
+static int say_preempt(pons_store store, const char *id, const pons__tasks *t, pons_error *err)
+{
+    const bool ended = *t->react->task_id && !pons__queue_find(t, t->react->task_id);
+    const pons__preempt mail = {.activation = t->react->activation,
+                                .mode = t->react->mode,
+                                .reason = t->mode_reason,
+                                .stop_base = ended || t->react->mode == PONS_MODE_SAFE};
+    return say_again(store, id, PONS_MAIL_PREEMPT, pons__record_write(&pons__preempt_record, &mail),
+                     err);
+}
+
+// What the kernel has told the inner loop, and that has not read, goes back to its task.
+static void take_back_asks(pons__tasks *t)
+{
+    pons__task *task = pons__queue_find(t, t->react->task_id);
+    if (task && t->react->asks.n > 0) {
+        pons__list_clear(&pons__question_record, &task->asks);
+        pons__list_copy(&pons__question_record, &task->asks, &t->react->asks);
+    }
+}
+
+static int mend(pons_store store, pons_thread *thread, pons_error *err)
 {
     const char *id = pons_thread_id(thread);
     pons_autovalue state = NULL;
@@ -163,10 +204,8 @@ static int mend(pons_store store, pons_thread *thread, const line *react, pons_e
     if (pons_state_read(store, id, PONS_NS_KERNEL, &state, &none) < 0) {
         return PONS_OK; // it was asked before its first tick: there is nothing to agree on
     }
-    if (react->id[0]) {
-        pons_state_read(store, id, PONS_NS_REACT, &inner, &none);
-        pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
-    }
+    pons_state_read(store, id, PONS_NS_REACT, &inner, &none); // it may not have begun
+    pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
     pons__tasks *t = pons__record_read(&pons__tasks_record, pons_get(state, "tasks"));
     if (!t->react) {
         t->react = pons__record_new(&pons__told_record);
@@ -174,24 +213,19 @@ static int mend(pons_store store, pons_thread *thread, const line *react, pons_e
     pons__react *in = pons__record_read(&pons__react_record, pons_get(inner, "react"));
     const bool heard = in->activation == t->react->activation;
     const bool at_work = json_array_size(pons_get(json_array_get(heads, 0), "next")) > 0;
+    const bool lets_go = in->preempt;
+    const int told = t->react->state;
     pons__record_free(&pons__react_record, in);
     int rc = PONS_OK;
-    if (t->react->state == PONS_INNER_IDLE || (heard && at_work)) {
-        rc = PONS_OK;
-    } else if (!heard && t->react->state == PONS_INNER_ACTIVE) { // said, not read yet: said again
-        pons__task *task = pons__queue_find(t, t->react->task_id);
-        if (task) { // its questions stand in the letter alone
-            pons__list_clear(&pons__question_record, &task->asks);
-            pons__list_copy(&pons__question_record, &task->asks, &t->react->asks);
-        }
-        const pons__activate mail = {.activation = t->react->activation,
-                                     .mode = t->react->mode,
-                                     .reason = t->mode_reason,
-                                     .task = task};
-        pons_autovalue v = pons__record_write(&pons__activate_record, &mail);
-        rc =
-            pons_inbox_post(store, id, PONS_NS_REACT, pons__mail_words[PONS_MAIL_ACTIVATE], v, err);
-    } else { // it has ended, and said so in a message that is not here
+    if (!heard) {
+        take_back_asks(t);
+    }
+    if (told == PONS_INNER_ACTIVE && !heard) {
+        rc = say_activate(store, id, t, err);
+    } else if (told == PONS_INNER_STOPPING && heard && at_work && !lets_go) {
+        rc = say_preempt(store, id, t, err);
+    } else if (told != PONS_INNER_IDLE && !(heard && at_work)) {
+        // It has ended, or was to go on, or never began, and the message is not here.
         rc = say_idle(t, thread, err);
     }
     pons__record_free(&pons__tasks_record, t);

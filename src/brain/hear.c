@@ -56,6 +56,7 @@ void pons__hear(pons__saying *s, const pons_value *pending, bool results)
 static void handle_letter(pons__saying *s, const pons__letter *l)
 {
     pons__said *said = pons__said_read(l->value);
+    const pons__said *around = s->said; // it may have come with another one
     s->said = said;
     switch ((pons__letter_kind)l->kind) {
     case PONS_LETTER_SAY:
@@ -85,7 +86,7 @@ static void handle_letter(pons__saying *s, const pons__letter *l)
         break;
     }
     pons__record_free(&pons__said_record, said);
-    s->said = NULL;
+    s->said = around;
 }
 
 // ---- words --------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ static pons__hurry *how_fast(const pons_brain *b, const char *text)
 }
 
 // What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
-// to what asks for words; "80 %" and "too slow" are. "Yes, at half speed": the yes first, then the speed.
+// to what asks for words; "80 %" and "too slow" are.
 static bool answered_or_kept(pons__saying *s, const char *text, const char *word,
                              const pons__hurry *hurry, bool person)
 {
@@ -142,12 +143,75 @@ static bool answered_or_kept(pons__saying *s, const char *text, const char *word
     if (person && answers_question(s, text, slower || before ? "pace" : word)) {
         return true;
     }
-    if (before) {
+    const bool kept = person && strcmp(word, "stop") != 0 &&
+                      (pons__schedules_hear(s->b, s->cx, text, s->said->by) ||
+                       pons__places_hear(s->b, s->cx, text, s->said->by));
+    if (kept && before) {
         handle_words(s, before, person);
     }
-    return person && strcmp(word, "stop") != 0 &&
-           (pons__schedules_hear(s->b, s->cx, text, s->said->by) ||
-            pons__places_hear(s->b, s->cx, text, s->said->by));
+    return kept;
+}
+
+// Words after which something may move that did not before.
+static bool sets_free(const char *word)
+{
+    static const char *const words[] = {"yes", "continue", "resume", "reset"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__hear_tempo(pons__saying *s)
+{
+    bool taken = false;
+    pons_autovalue then = pons__tempo_look(s->b, s->cx, s->t, &taken);
+    if (taken) {
+        pons__hear(s, then, false);
+    } else if (json_array_size(then) > 0) {
+        ignored(s, "pace", "the pace with which more was said was refused: nothing of it counts");
+    }
+}
+
+// "Yes, at half speed": what sets something free counts when it can go no faster; any other word at once.
+static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons__understood *u = NULL;
+    pons_autovalue then = NULL;
+    pons__hear_tempo(s); // what was answered is over, and tells what is in force
+    if (hurry->before) {
+        understand(s, hurry->before, &u, &none);
+        if (u->control && sets_free(u->control)) {
+            pons__said with = *s->said;
+            with.text = hurry->before;
+            with.goals = with.plan = NULL;
+            const pons__letter letter = {.kind = person ? PONS_LETTER_SAY : PONS_LETTER_WISH,
+                                         .value = pons__record_write(&pons__said_record, &with)};
+            then = json_array();
+            json_array_append_new(then, pons__record_write(&pons__letter_record, &letter));
+            pons_value_unref(letter.value);
+        }
+        pons__record_free(&pons__understood_record, u);
+        if (!then) {
+            handle_words(s, hurry->before, person);
+        }
+    }
+    switch (pons__tempo_hear(s->b, s->cx, s->t, hurry, s->said->by, person, then)) {
+    case PONS__TEMPO_KEPT:
+        break;
+    case PONS__TEMPO_MET:
+        pons__hear(s, then, false);
+        break;
+    case PONS__TEMPO_NOT:
+        if (then) {
+            ignored(s, "pace",
+                    "it cannot be that fast or slow: what was said with it does not count");
+        }
+        break;
+    }
 }
 
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
@@ -160,7 +224,7 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
     const bool done = answered_or_kept(s, text, word, hurry, person);
     if (hurry && !done) {
-        pons__tempo_hear(b, s->cx, s->t, hurry, s->said->by, person);
+        hear_pace(s, hurry, person);
         if (hurry->rest) {
             handle_words(s, hurry->rest, person);
         }
@@ -481,6 +545,8 @@ static void handle_result(pons__saying *s, const pons_value *value)
         }
     } else if (task) {
         pons__task_end(s, o->task_id, o->status, o->reason, o->verified);
+    } else {
+        pons__questions_close(s->b, s->cx, &o->asks, "the task is over");
     }
     pons__record_free(&pons__outcome_record, o);
 }

@@ -196,10 +196,10 @@ bool pons__under_way(pons_brain *b)
     return any;
 }
 
-void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const char *why)
+void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const char *why)
 {
-    for (size_t i = 0; i < task->asks.n; i++) {
-        const pons__question *q = task->asks.at[i];
+    for (size_t i = 0; i < asks->n; i++) {
+        const pons__question *q = asks->at[i];
         pons__event_emit(b, cx, &pons__approval_resolved_record,
                          &(pons__approval_resolved){.id = q->id,
                                                     .action = "reject",
@@ -207,8 +207,8 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const c
                                                     .by = "the kernel",
                                                     .at_ms = pons_cx_wall_ms(cx)});
     }
-    b->tasks->changed = b->tasks->changed || task->asks.n > 0;
-    pons__list_clear(&pons__question_record, &task->asks);
+    b->tasks->changed = b->tasks->changed || asks->n > 0;
+    pons__list_clear(&pons__question_record, asks);
 }
 
 // ---- which answer counts ------------------------------------------------------------------------
@@ -224,6 +224,13 @@ static const struct pons__open_one *meant(const pons__open *list, const char *qu
         }
     }
     return first;
+}
+
+// What the inner loop acts on: a no that names no question, where none is open, takes that back. "": nothing.
+const char *pons__question_acted_on(pons_brain *b)
+{
+    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
+    return inner ? inner->answered : "";
 }
 
 const char *pons_answer_option(const pons_value *options, const char *text)
@@ -358,18 +365,18 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     PONS__AUTO_OPEN list = pons__questions_open(b);
     pons__reply *reply = pons__reply_read(answer);
     const struct pons__open_one *one = meant(&list, reply->id);
-    const char *question = reply->id ? reply->id : one ? one->id : "";
+    const char *question = reply->id ? reply->id : one ? one->id : pons__question_acted_on(b);
     const char *action = reply->action;
     close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    const char *verdict = first ? "late" : one ? "bound" : "closed";
-    if (first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
-        (one ||
-         !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none))) {
-        verdict = "overrides";
-    }
+    const bool back =
+        first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
+        (one || !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none));
+    question = back || one || reply->id ? question : ""; // what that approved has begun
+    const bool again = first && *question;
+    const char *verdict = back ? "overrides" : again ? "late" : one ? "bound" : "closed";
     pons__heard *heard = pons__record_new(&pons__heard_record);
     pons__set_text(&heard->nonce, reply->nonce);
     pons__set_text(&heard->question, question);

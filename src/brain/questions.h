@@ -42,8 +42,10 @@ const char *pons__question_asking(pons_brain *b);
 // Is anything that the inner loop began still to end at the body? While a person is asked nobody takes up
 // results, so what has ended there still stands among what runs.
 bool pons__under_way(pons_brain *b);
-// The kernel takes its questions back.
-void pons__questions_close(pons_brain *b, pons_cx *cx, pons__task *task, const char *why);
+// The kernel takes these questions back.
+void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const char *why);
+// The question whose yes the inner loop acts on; "": none. Borrowed until the next step.
+const char *pons__question_acted_on(pons_brain *b);
 // The answer that counts, whole; NULL: none. Borrowed.
 const pons_value *pons__question_answer(const pons__hci *hci, const char *question);
 // K5: a message is heard.

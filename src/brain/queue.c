@@ -15,7 +15,6 @@
 #include "brain/hear.h"
 #include "brain/questions.h"
 #include "brain/stopped.h"
-#include "brain/tempo.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +47,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         pons__list_clear(&pons__question_record, &s.t->react->asks);
         s.t->changed = true;
     }
-    pons__tempo_look(b, cx, s.t);
+    pons__hear_tempo(&s);
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
@@ -88,7 +87,7 @@ static void refuse_late(pons__saying *s)
 static void take_back(pons__saying *s)
 {
     for (size_t i = 0; s->t->stopped && i < s->t->queue.n; i++) {
-        pons__questions_close(s->b, s->cx, s->t->queue.at[i], "a stop");
+        pons__questions_close(s->b, s->cx, &((pons__task *)s->t->queue.at[i])->asks, "a stop");
     }
 }
 

@@ -136,7 +136,7 @@ static const pons__field question_fields[] = {
     {"decision",    JSON,   KEY,   offsetof(pons__question, decision), .means = "of a task that was put aside: what was decided"},
     {"source",      WORD,   KEY,   offsetof(pons__question, source), .words = pons__source_words, .means = "and by whom"},
     {"answer",      JSON,   KEY,   offsetof(pons__question, answer), .means = "and what a person has said since"},
-    {"unsettled",   BOOL,   KEY,   offsetof(pons__question, unsettled), .means = "it shows that nobody knows what came of something"},
+    {"unsettled",   NAME,   KEY,   offsetof(pons__question, unsettled), .means = "the goal of which it shows that nobody knows what came"},
     {"beside",      JSON,   KEY,   offsetof(pons__question, beside), .means = "ids of those that were asked beside it, and answered, before it was asked again"},
 };
 TABLE(question, "a question to a person");
@@ -239,6 +239,7 @@ static const pons__field tempo_fields[] = {
     {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},
     {"from",    INT,  NEVER, offsetof(pons__tempo, from), .means = "in force when it was said"},
     {"by",      TEXT, NEVER, offsetof(pons__tempo, by), .means = "who said so"},
+    {"then",    JSON, KEY,   offsetof(pons__tempo, then), .means = "letters: what was said with it and sets something free is heard when the body has it"},
 };
 TABLE(tempo, "how fast a person wants it, until the body has it");
 

@@ -158,10 +158,10 @@ extern const pons__record pons__task_plan_record;
 typedef struct pons__question {
     const char *id, *question, *reason, *refused;
     const pons_value *ops, *cancels, *options;
-    bool words;          // any words answer it
-    bool unsettled;      // it shows that nobody knows what came of something
-    int64_t deadline_ms; // wall; then it is refused. 0: none
-    int64_t asked_ms;    // wall; with a deadline
+    bool words;            // any words answer it
+    const char *unsettled; // it shows that nobody knows what came of this goal; NULL: of none
+    int64_t deadline_ms;   // wall; then it is refused. 0: none
+    int64_t asked_ms;      // wall; with a deadline
     const pons_value
         *beside; // ids of those that were asked beside it before it was asked again; NULL: none
     // Of one that its task was put aside with: what was decided, and what a person has said since.
@@ -214,6 +214,8 @@ typedef struct pons__tempo {
     int64_t percent; // of every speed limit
     int64_t from;    // in force when it was said
     const char *by;
+    const pons_value *
+        then; // letters, of words that were said with it and are heard when it is in force; NULL: none
 } pons__tempo;
 extern const pons__record pons__tempo_record;
 
@@ -318,6 +320,7 @@ extern const pons__record pons__result_record;
 
 typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
     const char *task_id, *skill, *why;
+    const char *goal_id; // the newest one's; NULL: of an earlier program
 } pons__unsettled;
 extern const pons__record pons__unsettled_record;
 

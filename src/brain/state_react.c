@@ -30,6 +30,7 @@ static const pons__field unsettled_fields[] = {
     {"task_id", TEXT, NEVER, offsetof(pons__unsettled, task_id), .means = "of which nothing is sent without a person's word"},
     {"skill",   TEXT, NEVER, offsetof(pons__unsettled, skill), .means = "that has ended so"},
     {"why",     TEXT, NEVER, offsetof(pons__unsettled, why), .means = "nobody knows what came of it"},
+    {"goal_id", NAME, KEY,   offsetof(pons__unsettled, goal_id), .means = "the newest one's"},
 };
 TABLE(unsettled, "an end that a person must settle");
 

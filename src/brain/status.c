@@ -69,6 +69,16 @@ const pons__record pons__status_question_record = {
     .name = "status_question", .means = "one of `approvals` in the status: a question that nobody has answered",
     .size = sizeof(struct pons__question), .fields = status_question_fields, .n = sizeof status_question_fields / sizeof status_question_fields[0]};
 
+static const pons__field status_answered_fields[] = {
+    {"id",       TEXT, NEVER, offsetof(pons__question, id), .means = "for `pons approve T --id ID reject`"},
+    {"question", TEXT, NEVER, offsetof(pons__question, question), .means = "for people"},
+    {"task_id",  TEXT, NEVER, offsetof(pons__question, task_id), .means = "whose it is"},
+    {"answer",   JSON, NEVER, offsetof(pons__question, answer), .means = "{action, by, at_ms, …}"},
+};
+const pons__record pons__status_answered_record = {
+    .name = "status_answered", .means = "one of `answered` in the status: a yes of which nothing has begun yet",
+    .size = sizeof(struct pons__question), .fields = status_answered_fields, .n = sizeof status_answered_fields / sizeof status_answered_fields[0]};
+
 static const pons__field status_body_fields[] = {
     {"driver",   JSON, NUL, offsetof(pons__status_body, driver), .means = "of the body"},
     {"robot_id", JSON, NUL, offsetof(pons__status_body, robot_id), .means = "of the robot"},
@@ -98,6 +108,7 @@ static const pons__field status_fields[] = {
     {"decision",    RECORD, NUL,   offsetof(pons__status, decision), .of = &pons__decision_record, .means = "the newest"},
     {"last_failure", RECORD, NUL,  offsetof(pons__status, last_failure), .of = &pons__status_failure_record, .means = "where the newest end was one"},
     {"approvals",   LIST,   NEVER, offsetof(pons__status, approvals), .of = &pons__status_question_record, .means = "questions that are open"},
+    {"answered",    LIST,   KEY,   offsetof(pons__status, answered), .of = &pons__status_answered_record, .means = "with a yes, while their task waits for its turn: a no takes it back"},
     {"ladder",      RECORD, NUL,   offsetof(pons__status, ladder), .of = &pons__rungs_record, .means = "how far the task is from asking a person"},
     {"plan",        RECORD, NUL,   offsetof(pons__status, plan), .of = &pons__plan_brief_record, .means = "of the task"},
     {"body",        RECORD, NUL,   offsetof(pons__status, body), .of = &pons__status_body_record, .means = "the robot's"},
@@ -226,34 +237,57 @@ pons_value *pons_brain_status(pons_brain *b)
     return status;
 }
 
-static void add_question(pons__list *list, const pons__question *q, const char *task)
+static void add_question(pons__list *list, const pons__question *q, const char *task, bool answered)
 {
-    if (!q->answer) {
+    pons__reply *reply = q->answer ? pons__reply_read(q->answer) : NULL;
+    const bool no = reply && strcmp(reply->action, "reject") == 0;
+    pons__record_free(&pons__reply_record, reply);
+    if (answered ? q->answer && !no : !q->answer) {
         pons__question *told = pons__record_copy(&pons__question_record, q);
         pons__set_text(&told->task_id, task);
         pons__list_add(list, told);
     }
 }
 
-// The inner loop's, then those of tasks that were put aside. The caller clears.
-static pons__list questions(const pons__tasks *tasks, const pons__react *react)
+static void add_questions(pons__list *list, const pons__list *asks, const char *task, bool answered)
+{
+    for (size_t i = 0; i < asks->n; i++) {
+        add_question(list, asks->at[i], task, answered);
+    }
+}
+
+// The inner loop's, then those of tasks that were put aside: those that nobody has answered, or those that have a yes.
+// The caller clears.
+static pons__list questions(const pons__tasks *tasks, const pons__react *react, bool answered)
 {
     pons__list list = {0};
-    const char *task = react && react->task ? react->task->id : "";
-    for (size_t i = 0; react && react->approval && i <= react->also.n; i++) {
-        add_question(&list, i ? react->also.at[i - 1] : react->approval, task);
-    }
     const pons__told *told = tasks ? tasks->react : NULL;
-    for (size_t i = 0; told && !pons__told_taken(told, react) && i < told->asks.n; i++) {
-        add_question(&list, told->asks.at[i], told->task_id);
+    const char *task = react && react->task ? react->task->id : "";
+    if (react && react->approval) {
+        add_question(&list, react->approval, task, answered);
+        add_questions(&list, &react->also, task, answered);
+    }
+    if (told && !pons__told_taken(told, react)) {
+        add_questions(&list, &told->asks, told->task_id, answered);
+    } else if (told && told->state != PONS_INNER_IDLE && react && react->task &&
+               react->activation ==
+                   told->activation) { // put aside, and the kernel was not told yet
+        add_questions(&list, &react->task->asks, task, answered);
     }
     for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
         const pons__task *aside = tasks->queue.at[i];
-        for (size_t k = 0; k < aside->asks.n; k++) {
-            add_question(&list, aside->asks.at[k], aside->id);
-        }
+        add_questions(&list, &aside->asks, aside->id, answered);
     }
     return list;
+}
+
+// No member of their own table.
+static void questions_clear(pons__list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        pons__set_text(&((pons__question *)list->at[i])->task_id, NULL);
+    }
+    pons__list_clear(&pons__question_record, list);
 }
 
 // The inner loop's own is newer than the queue's.
@@ -293,7 +327,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons__greeted *greeted = pons__record_read(&pons__greeted_record, hello);
     pons__list zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
-    pons__list approvals = questions(tasks, react);
+    pons__list approvals = questions(tasks, react, false), answered = questions(tasks, react, true);
     pons__rungs *rungs = rungs_of(tasks, react);
     pons__plan_brief *plan = pons__plan_brief_of(react ? react->plan : NULL);
     pons_autovalue no_body = json_pack("{s:n, s:s}", "latched", "reason", "no body");
@@ -326,6 +360,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
         .decision = react ? react->decision : NULL,
         .last_failure = failure_of(in->skills),
         .approvals = approvals,
+        .answered = answered,
         .ladder = rungs,
         .plan = plan,
         .body = hello ? &body : NULL,
@@ -334,10 +369,8 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons_value *told = pons__record_write(&pons__status_record, &status);
     pons__record_free(&pons__plan_brief_record, plan);
     pons__record_free(&pons__rungs_record, rungs);
-    for (size_t i = 0; i < approvals.n; i++) { // no member of its own table
-        pons__set_text(&((pons__question *)approvals.at[i])->task_id, NULL);
-    }
-    pons__list_clear(&pons__question_record, &approvals);
+    questions_clear(&approvals);
+    questions_clear(&answered);
     pons__list_clear(&pons__zone_record, &zones);
     pons__record_free(&pons__greeted_record, greeted);
     pons__record_free(&pons__told_now_record, now);

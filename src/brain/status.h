@@ -24,13 +24,15 @@ typedef struct pons__status {
     const pons__decision *decision;
     const pons__result *last_failure;
     pons__list approvals; // pons__question
+    pons__list answered;  // pons__question
     const pons__rungs *ladder;
     const pons__plan_brief *plan;
     const pons__status_body *body;
     const pons_value *unheard;
 } pons__status;
 extern const pons__record pons__status_record, pons__status_body_record, pons__status_task_record,
-    pons__status_skill_record, pons__status_failure_record, pons__status_question_record;
+    pons__status_skill_record, pons__status_failure_record, pons__status_question_record,
+    pons__status_answered_record;
 
 typedef struct pons__told_now {
     const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance,

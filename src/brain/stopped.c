@@ -85,11 +85,14 @@ bool pons__stopped_since(const pons_brain *b, const pons__said *said)
 }
 
 // A latch that telemetry shows may be one that is being lifted: it is this stop's only where whoever posted the word
-// has stopped the body first. Who has seen that latched as well needs no other one, also if it is lifted by now.
+// has stopped the body first. Who has seen that latched as well needs no other one, also if it is lifted by now; what
+// somebody else has said, and nobody has sent yet, is sent all the same.
 void pons__stopped_say(pons_brain *b, pons__tasks *t, const pons__said *said, const char *reason)
 {
+    const bool owed = t->stopped && t->stopped->wanted;
+    const bool sent = said->stop_sent && (said->stop_latched || pons__latched(b));
     b->stop_sent_ms = b->reset_sent_ms = 0;
-    fresh(t, reason, !(said->stop_sent && (said->stop_latched || pons__latched(b))));
+    fresh(t, reason, owed || !sent);
 }
 
 // A goal ended by a stop that may have been lifted again before any telemetry showed it.

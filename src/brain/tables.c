@@ -111,6 +111,7 @@ const pons__record *const pons__state_records[] = {
     &pons__status_skill_record,
     &pons__status_failure_record,
     &pons__status_question_record,
+    &pons__status_answered_record,
     &pons__status_body_record,
     &pons__fork_point_record,
     &pons__model_cost_record,

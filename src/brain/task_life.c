@@ -108,7 +108,7 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
         return;
     }
     pons__task *task = pons__list_take(&t->queue, place);
-    pons__questions_close(b, cx, task, "the task is over");
+    pons__questions_close(b, cx, &task->asks, "the task is over");
     pons__finished *f = pons__record_new(&pons__finished_record);
     pons__set_text(&f->id, task->id);
     pons__set_text(&f->text, task->text);

@@ -8,6 +8,9 @@
 // wish only until the body has said ok, which it says when the disk has it; so a death at any point of
 // this leaves either the wish in the inbox, or it in `tasks`, or the body with it. Sent twice it is the same.
 //
+// "Yes, at half speed" is a yes to that and no other: what sets something free is kept with the wish
+// (`then`), and heard when the body has said ok; where that refuses, or is silent, it is dropped and told.
+//
 // Nobody but a person makes it faster: what a model says, or a goal of a time, may only slow down. What is
 // faster says from where (`from`): where somebody, at another terminal, has said another pace meanwhile,
 // the body refuses it.
@@ -50,11 +53,13 @@ static void refused(pons_brain *b, pons_cx *cx, const char *reason)
     pons__event_emit(b, cx, &pons__tempo_refused_record, &(pons__tempo_refused){.reason = reason});
 }
 
+// *ret_met: it is so already, where that is why nothing is to be done.
 static int wanted(const pons__hurry *said, int64_t now_percent, double top_mps,
-                  int64_t *ret_percent, pons_error *err)
+                  int64_t *ret_percent, bool *ret_met, pons_error *err)
 {
     const char *word = said->word;
     double percent = said->number;
+    *ret_met = true;
     if (strcmp(word, "slower") == 0 || strcmp(word, "faster") == 0) {
         const bool up = *word == 'f';
         const int64_t next = next_step(now_percent, up);
@@ -73,6 +78,7 @@ static int wanted(const pons__hurry *said, int64_t now_percent, double top_mps,
     }
     percent = floor(percent + 1e-9); // never faster than was said
     if (!(percent >= steps[0] && percent <= FULL)) {
+        *ret_met = false;
         return top_mps > 0.0
                    ? pons_error_set(err, PONS_EINVAL, "pace",
                                     "it may be from %d to %d %% of its speed, %.2f to %.2f m/s",
@@ -88,11 +94,24 @@ static int wanted(const pons__hurry *said, int64_t now_percent, double top_mps,
     return PONS_OK;
 }
 
+// These letters as well, behind those that it has. NULL: none.
+static void also_then(pons__tempo *tempo, const pons_value *letters)
+{
+    pons_value *all = tempo->then ? json_copy((json_t *)tempo->then) : json_array();
+    json_array_extend(all, (json_t *)letters);
+    const bool any = json_array_size(all) > 0;
+    pons__json(&tempo->then, any ? all : NULL);
+    if (!any) {
+        pons_value_unref(all);
+    }
+}
+
 int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps,
                      int64_t *ret_percent, pons_error *err)
 {
+    bool met = false;
     pons__hurry *hurry = pons__record_read(&pons__hurry_record, said);
-    const int rc = wanted(hurry, now_percent, top_mps, ret_percent, err);
+    const int rc = wanted(hurry, now_percent, top_mps, ret_percent, &met, err);
     pons__record_free(&pons__hurry_record, hurry);
     return rc;
 }
@@ -105,53 +124,72 @@ static void begin(pons_brain *b, int64_t sent_ms)
     b->tempo.answer = PONS__TEMPO_OPEN;
 }
 
-void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons__hurry *said,
-                      const char *by, bool person)
+pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
+                                  const pons__hurry *said, const char *by, bool person,
+                                  const pons_value *then)
 {
     pons_error why = PONS_ERROR_INIT;
-    pons__tempo_look(b, cx, t); // what was answered is over, and tells what is in force
+    bool met = false;
     const int64_t told = in_force(b);
     if (told < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
-        return;
+        return PONS__TEMPO_NOT;
     }
     const int64_t now = t->tempo ? t->tempo->percent : told;
     int64_t percent = now;
-    if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &why) < 0) {
+    if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &met, &why) <
+        0) {
         refused(b, cx, why.message);
-        return;
+        if (met && t->tempo) { // it will be, when the body has what was said before
+            also_then(t->tempo, then);
+            t->changed = true;
+            return PONS__TEMPO_KEPT;
+        }
+        return met ? PONS__TEMPO_MET : PONS__TEMPO_NOT;
     }
     if (!person && percent > now) {
         refused(b, cx, "only a person may make it faster");
-        return;
+        return PONS__TEMPO_NOT;
     }
     // What was not sent yet is replaced; what was, the body may have taken.
     const bool sent = t->tempo && b->tempo.sent == t->tempo->percent;
     const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
+    pons__tempo *next = pons__record_new(&pons__tempo_record);
+    next->percent = percent;
+    next->from = from;
+    pons__set_text(&next->by, by);
+    also_then(next, t->tempo ? t->tempo->then : NULL);
+    also_then(next, then);
     pons__record_free(&pons__tempo_record, t->tempo);
-    t->tempo = pons__record_new(&pons__tempo_record);
-    t->tempo->percent = percent;
-    t->tempo->from = from;
-    pons__set_text(&t->tempo->by, by);
+    t->tempo = next;
     t->changed = true;
     begin(b, b->tempo.sent ? b->tempo.sent_ms : 0);
+    return PONS__TEMPO_KEPT;
 }
 
-void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t)
+pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
 {
     if (!t->tempo || b->tempo.answer == PONS__TEMPO_OPEN) {
-        return;
+        return NULL;
     }
-    if (b->tempo.answer == PONS__TEMPO_TAKEN) {
+    *ret_taken = b->tempo.answer == PONS__TEMPO_TAKEN;
+    if (*ret_taken) {
         pons__event_emit(b, cx, &pons__tempo_set_record,
                          &(pons__tempo_set){.percent = t->tempo->percent, .by = t->tempo->by});
     } else {
         refused(b, cx, b->tempo.why);
     }
+    pons_value *then = t->tempo->then ? pons_value_ref(t->tempo->then) : NULL;
     pons__record_free(&pons__tempo_record, t->tempo);
     t->tempo = NULL;
     t->changed = true;
     begin(b, 0);
+    return then;
+}
+
+bool pons__tempo_holds_words(const pons__tasks *t)
+{
+    return t->tempo && t->tempo->then;
 }
 
 static void decide(pons_brain *b, const char *refused_for)

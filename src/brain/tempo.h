@@ -5,12 +5,23 @@
 #include "brain/self.h"
 #include "brain/words.h"
 
+typedef enum pons__tempo_word {
+    PONS__TEMPO_KEPT, // until the body has it
+    PONS__TEMPO_MET,  // it is so already
+    PONS__TEMPO_NOT   // it cannot be
+} pons__tempo_word;
+
 // Somebody says how fast: kept with the tick's own commit, or told why not.
 // person false: a model's words, or a schedule's, which make nothing faster.
-void pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t, const pons__hurry *said,
-                      const char *by, bool person);
-// K5, each tick: what the body has answered.
-void pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t);
+// then: letters that are kept with it (borrowed; NULL: none), and lost where it is not kept.
+pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
+                                  const pons__hurry *said, const char *by, bool person,
+                                  const pons_value *then);
+// K5, each tick, and before anybody says how fast: what the body has answered. Letters that were kept with it, the
+// caller's; NULL: none. *ret_taken, where there are some: they count.
+pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken);
+// Whether something was said that is heard when the body has answered.
+bool pons__tempo_holds_words(const pons__tasks *t);
 // The loop: it is sent until the body says ok.
 void pons__tempo_send(pons_brain *b);
 // What the body says to the one of this percent (0: it does not tell): NULL, or its code and message.

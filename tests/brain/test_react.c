@@ -327,6 +327,21 @@ static void the_rules_take_over_from_a_foolish_model(void **state)
     bench_close(&b);
 }
 
+// The last words are said to the end, each of them, before the task is over.
+static void all_last_words_are_said(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b,
+          "[{'repeat':true,'decision':{'type':'ABORT','reason':'over','ops':[{'op':'speak','text'"
+          ":'one'},{'op':'dispatch','skill':'speak','args':{'text':'two','ms':3000}}]}}]");
+    bench_goal_text(&b, "water the plants");
+    bench_await(&b, "task.done", "status", "aborted", 10.0);
+    assert_int_equal(bench_starts(&b, "speak"), 2);
+    assert_int_equal(bench_count(&b, "effect", "state", "done"), 2);
+    bench_close(&b);
+}
+
 static void a_model_may_abort_and_speak(void **state)
 {
     (void)state;
@@ -614,6 +629,7 @@ int main(void)
         cmocka_unit_test(twenty_idle_decisions_ask_a_person),
         cmocka_unit_test(the_rules_take_over_from_a_foolish_model),
         cmocka_unit_test(a_model_may_abort_and_speak),
+        cmocka_unit_test(all_last_words_are_said),
         cmocka_unit_test(a_mode_change_aborts_a_thinking_model),
         cmocka_unit_test(a_word_aborts_a_thinking_model),
         cmocka_unit_test(approve_lets_it_go),

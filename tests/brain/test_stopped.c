@@ -545,6 +545,23 @@ static void a_stop_that_was_sent_is_sent_once(void **state)
     bench_close(&b);
 }
 
+// Two people say stop at once: one has only said so, and the other's, which was sent, is over. The first is still owed.
+static void a_stop_that_nobody_has_sent_is_owed(void **state)
+{
+    (void)state;
+    bench b;
+    under_way(&b);
+    bench_post(&b, "say", "{'text':'stop','stop_boot':'boot-1','stop_number':1}");
+    bench_post(&b, "control",
+               "{'word':'stop','stop_boot':'boot-1','stop_number':1,"
+               "'stop_latched':true,'stop_sent':true}");
+    bench_run(&b, SOON);
+    assert_true(b.stops > 0);
+    assert_true(b.latched);
+    assert_string_equal(bench_mode(&b), "SAFE");
+    bench_close(&b);
+}
+
 // The latch that telemetry still shows is being lifted, or lifts itself: the word stop is one of its own.
 static void a_stop_behind_a_latch_that_goes(void **state)
 {
@@ -839,6 +856,7 @@ int main(void)
         cmocka_unit_test(an_ignored_continue_leaves_the_pause),
         cmocka_unit_test(a_stop_behind_a_latch_that_goes),
         cmocka_unit_test(a_stop_that_was_sent_is_sent_once),
+        cmocka_unit_test(a_stop_that_nobody_has_sent_is_owed),
         cmocka_unit_test(a_stop_that_is_over_stands_for_one),
         cmocka_unit_test(a_stop_that_was_said_to_nobody),
         cmocka_unit_test(resume_after_the_reset_goes_on),

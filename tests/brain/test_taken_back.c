@@ -440,6 +440,148 @@ static void an_edit_beside_is_no_yes(void **state)
     }
 }
 
+// Two like goals, one of them met: what is put back is no more met than it was.
+static void like_goals_that_are_put_back(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 7; n++) {
+        bench b;
+        char id[64];
+        begin(&b, "[{'decision':{'type':'CONTINUE','reason':'hi','ops':[{'op':'dispatch','skill':"
+                  "'speak','args':{'text':'hello'},'goal_index':0}]}},"
+                  "{'decision':{'type':'REPLAN','reason':'more','plan_patch':{'goals':[{'intent':"
+                  "'go_to','zone':'living_room','text':'look there'}]},'ops':[{'op':'approval',"
+                  "'question':'may I look there too?'}]}},"
+                  "{'decision':{'type':'FINISH','reason':'done'}}," ASKS);
+        bench_goal_text(&b, "say hello, say hello");
+        next_id(&b, id);
+        b.kill_at = b.commits + n;
+        answer(&b, id, "anna", APPROVE);
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        answer(&b, id, "bert", REJECT);
+        b.kill_at = 0;
+        bench_brain(&b);
+        bench_await(&b, "guard.refused", NULL, NULL, SOON); // one hello is still to be said
+        bench_run(&b, 2.0);
+        if (bench_count(&b, "task.done", NULL, NULL) != 0) {
+            fail_msg("killed at commit %d: done, and said %d times", n, bench_starts(&b, "speak"));
+        }
+        bench_close(&b);
+    }
+}
+
+// "No", which names no question, takes back the yes that is being acted on, as a reject by its id does.
+static void a_no_in_words(void **state)
+{
+    (void)state;
+    static const char *const kinds[][2] = {{"say", "{'text':'no','by':'bert'}"},
+                                           {"say", "{'text':'不行','by':'bert'}"},
+                                           {"control", "{'word':'no','by':'bert'}"}};
+    int counted[2] = {0};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        for (int n = 1; n <= COMMITS; n++) {
+            int went[2];
+            for (int by_id = 0; by_id < 2; by_id++) {
+                bench b;
+                char id[64];
+                begin(&b, NULL);
+                bench_goal_text(&b, "去厨房");
+                next_id(&b, id);
+                b.kill_at = b.commits + n;
+                answer(&b, id, "anna", APPROVE);
+                bench_run(&b, 1.0);
+                bench_kill(&b);
+                if (by_id) {
+                    answer(&b, id, "bert", REJECT);
+                } else {
+                    bench_post(&b, kinds[k][0], kinds[k][1]);
+                }
+                b.kill_at = 0;
+                bench_brain(&b);
+                bench_run(&b, 5.0);
+                went[by_id] = moved(&b);
+                bench_close(&b);
+            }
+            if (went[0] != went[1]) {
+                fail_msg("killed at commit %d, %s: went %d times, by its id %d", n, kinds[k][1],
+                         went[0], went[1]);
+            }
+            counted[went[0]]++;
+        }
+    }
+    assert_true(counted[0] >= 12 && counted[1] >= 12);
+    print_message("a no in words: %d counted, %d came when it had begun\n", counted[0], counted[1]);
+}
+
+// A task with a yes waits for its turn: status shows that, and a no takes it back, whether it names the question or not.
+static void a_yes_that_waits_is_shown_and_taken_back(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        bench b;
+        char id[64];
+        pons_error err = PONS_ERROR_INIT;
+        begin(&b, NULL);
+        bench_goal_text(&b, "去厨房");
+        next_id(&b, id);
+        bench_run(&b, 0.5);
+        bench_say(&b, "pause");
+        bench_run(&b, 2.0);
+        answer(&b, id, "anna", APPROVE);
+        bench_run(&b, 2.0);
+        pons_autovalue is = pons_brain_status(b.brain);
+        const pons_value *shown = json_array_get(pons_get(is, "answered"), 0);
+        assert_string_equal(pons_get_str(shown, "id", ""), id);
+        assert_string_equal(pons_get_str(pons_get(shown, "answer"), "by", ""), "anna");
+        assert_int_equal(json_array_size(pons_get(is, "approvals")), 0);
+        pons_autovalue no = json_pack("{s:s, s:s}", "action", "reject", "reason", "the floor");
+        if (named) {
+            json_object_set_new(no, "id", json_string(id));
+        }
+        assert_true(pons_brain_answer(b.brain, no, &err) >= 0);
+        bench_run(&b, 1.0);
+        pons_autovalue then = pons_brain_status(b.brain);
+        assert_null(pons_get(then, "answered"));
+        bench_say(&b, "continue");
+        bench_run(&b, 10.0);
+        assert_int_equal(moved(&b), 0);
+        bench_close(&b);
+    }
+}
+
+// The task is cancelled while its question is between two hands: the question is over as well, and told so.
+static void a_question_of_a_task_that_is_cancelled(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 21; n++) {
+        bench b;
+        char id[64];
+        begin(&b, NULL);
+        bench_goal_text(&b, "去厨房");
+        next_id(&b, id);
+        bench_run(&b, 0.5);
+        b.kill_at = b.commits + n;
+        bench_post(&b, "say", "{'text':'wait 1 seconds'}"); // it is put aside for this one
+        bench_run(&b, 1.0);
+        bench_kill(&b);
+        pons_autovalue is = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        assert_true(pons_status_read(b.memory, "t1", NULL, NULL, &is, &err) >= 0);
+        assert_int_equal(json_array_size(pons_get(is, "approvals")),
+                         1); // also while nobody is there
+        bench_post(&b, "control", "{'word':'cancel'}");
+        b.kill_at = 0;
+        bench_brain(&b);
+        bench_run(&b, 6.0);
+        if (bench_count(&b, "approval.resolved", "id", id) != 1) {
+            fail_msg("killed at commit %d: told %d times that it is over", n,
+                     bench_count(&b, "approval.resolved", "id", id));
+        }
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +593,10 @@ int main(void)
         cmocka_unit_test(an_answer_between_two_loops),
         cmocka_unit_test(an_answer_is_not_forgotten),
         cmocka_unit_test(an_edit_beside_is_no_yes),
+        cmocka_unit_test(like_goals_that_are_put_back),
+        cmocka_unit_test(a_no_in_words),
+        cmocka_unit_test(a_yes_that_waits_is_shown_and_taken_back),
+        cmocka_unit_test(a_question_of_a_task_that_is_cancelled),
     };
     return cmocka_run_group_tests_name("a no after a yes", tests, NULL, NULL);
 }

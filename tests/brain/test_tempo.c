@@ -306,9 +306,68 @@ static void an_answer_and_a_pace(void **state)
         bench b;
         asks_before_it_drives(&b);
         bench_say(&b, rows[i].text);
-        bench_await(&b, "approval.resolved", "action", rows[i].action, SOON);
-        bench_await(&b, "tempo.set", NULL, NULL, SOON);
+        if (strcmp(rows[i].action, "reject") == 0) {
+            bench_await(&b, "approval.resolved", "action", rows[i].action, SOON);
+            bench_await(&b, "tempo.set", NULL, NULL, SOON);
+        } else { // a yes to that pace: it is heard when the body has it
+            bench_await(&b, "tempo.set", NULL, NULL, SOON);
+            bench_await(&b, "approval.resolved", "action", rows[i].action, SOON);
+        }
         assert_int_equal(b.pace, rows[i].percent);
+        bench_close(&b);
+    }
+}
+
+// A yes, or "continue", at a pace that the body does not take is none: nothing moves, and it is told.
+static void no_pace_and_no_yes(void **state)
+{
+    (void)state;
+    static const struct {
+        int pace;
+        const char *refuse;
+        bool mute;
+    } bodies[] = {{0, NULL, false}, {100, "unsupported", false}, {100, NULL, true}};
+    for (size_t i = 0; i < 2 * sizeof bodies / sizeof bodies[0]; i++) {
+        bench b;
+        asks_before_it_drives(&b);
+        b.pace = bodies[i / 2].pace;
+        b.pace_refuse = bodies[i / 2].refuse;
+        b.pace_mute = bodies[i / 2].mute;
+        bench_run(&b, 0.5);
+        if (i % 2) { // another person's no, while the pace is asked for, is before the yes
+            bench_say(&b, "yes, at half speed");
+            bench_say(&b, "no");
+            bench_await(&b, "approval.resolved", "action", "reject", SOON);
+            bench_run(&b, 40.0);
+        } else {
+            bench_say(&b, "yes, at half speed");
+            bench_await(&b, "control", "word", "pace", 40.0);
+            bench_run(&b, 2.0);
+            assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+        }
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+        if (i % 2 == 0) { // it can still be answered
+            bench_say(&b, "yes");
+            bench_await(&b, "approval.resolved", "action", "approve", SOON);
+        }
+        bench_close(&b);
+    }
+}
+
+// What is so already is no reason to wait: the yes counts at once.
+static void a_yes_at_the_pace_that_it_has(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"yes, slower", "yes, slow down to 50%", "yes, faster"};
+    static const int paces[] = {10, 20, 100};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        asks_before_it_drives(&b);
+        b.pace = paces[i];
+        bench_run(&b, 0.5);
+        bench_say(&b, words[i]);
+        bench_await(&b, "approval.resolved", "action", "approve", SOON);
+        assert_int_equal(b.pace, paces[i]);
         bench_close(&b);
     }
 }
@@ -461,6 +520,8 @@ int main(void)
         cmocka_unit_test(a_body_that_knows_of_none),
         cmocka_unit_test(while_something_is_asked),
         cmocka_unit_test(an_answer_and_a_pace),
+        cmocka_unit_test(no_pace_and_no_yes),
+        cmocka_unit_test(a_yes_at_the_pace_that_it_has),
         cmocka_unit_test(words_that_answer),
         cmocka_unit_test(on_again_and_slower),
         cmocka_unit_test(a_death_at_each_commit),

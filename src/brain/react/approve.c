@@ -97,7 +97,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     }
     pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
     const pons__unsettled *u = pons__unsettled_of(react, skills);
-    q->unsettled = u;
+    pons__set_text(&q->unsettled, u ? u->goal_id : NULL);
     if (u && p->to_dispatch.n == 0) { // operations show it themselves
         char *asks = NULL;
         if (asprintf(&asks, "%s (nobody knows what came of %s: %s)", q->question, u->skill,
@@ -297,7 +297,7 @@ static bool holds_up(const pons__turn *t, const pons__reply *reply)
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
-    if (r->also.n == 0 && *r->edit_refused) {
+    if (r->also.n == 0 && *r->edit_refused && r->proposed_ops->more.n > 0) {
         return false; // the first was asked again, and these have been heard
     }
     pons_value *also = json_array();

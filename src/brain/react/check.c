@@ -191,6 +191,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
             &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
     }
     r->refused = true;
+    r->settles = false; // the yes was to what is refused
     pons__ladder_refused(r, json_string_value(says));
     pons__json(&r->edit_before, NULL);
     pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
@@ -305,7 +306,7 @@ static void judge_unsettled(const pons__turn *t, pons_value *rules)
 static void judge_yes(const pons__turn *t, pons_value *rules)
 {
     const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
-    if (u && !t->react->approval->unsettled) {
+    if (u && !pons__unsettled_shown(t->react->approval, u)) {
         rule(
             rules, "unsettled",
             json_sprintf("since it was asked nobody knows what came of %s (%s)", u->skill, u->why));

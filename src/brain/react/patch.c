@@ -77,19 +77,33 @@ void pons__unsent_keep(pons__react *r, const pons__patched *was)
     pons__json(&r->unsent, before);
 }
 
-// What was met meanwhile stays met.
+// Of the goals the first that is this wish, is met or not, and is none of those taken; NULL: there is none.
+static pons__goal *take_like(const pons__list *goals, const pons__goal *as, bool met, bool *taken)
+{
+    for (size_t k = 0; k < goals->n; k++) {
+        pons__goal *goal = goals->at[k];
+        if (goal->done == met && !taken[k] && same_goal(goal, as)) {
+            taken[k] = true;
+            return goal;
+        }
+    }
+    return NULL;
+}
+
+// What was met meanwhile stays met; what was met before is the same in both lists, and meets no other like it.
 static void keep_met(const pons__list *after, pons__list *goals)
 {
+    bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken);
     for (size_t i = 0; i < after->n; i++) {
         const pons__goal *met = after->at[i];
-        for (size_t k = 0; met->done && k < goals->n; k++) {
-            pons__goal *goal = goals->at[k];
-            if (!goal->done && same_goal(met, goal)) {
-                goal->done = true;
-                break;
+        if (met->done && !take_like(goals, met, true, taken)) {
+            pons__goal *like = take_like(goals, met, false, taken);
+            if (like) {
+                like->done = true;
             }
         }
     }
+    free(taken);
 }
 
 // The goals that an edit has changed, as they were.
@@ -178,19 +192,6 @@ static const pons__goal *next_own(const pons__list *goals, size_t *at)
     return NULL;
 }
 
-// A goal of the task that is not met, is none of those taken, and is the same; NULL: there is none.
-static const pons__goal *take_same(const pons__list *goals, const pons__goal *as, bool *taken)
-{
-    for (size_t k = 0; k < goals->n; k++) {
-        const pons__goal *own = goals->at[k];
-        if (!own->done && !taken[k] && same_goal(own, as)) {
-            taken[k] = true;
-            return own;
-        }
-    }
-    return NULL;
-}
-
 // The goals met so far, then the patch's, then what it left out of a person's. The places that it gives to a
 // person's goals are taken by these in the order in which they were said. Sub-goals of an earlier patch
 // that are not in this one are gone, so that patches without end leave no more than one does.
@@ -212,7 +213,7 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
         fresh->done = fresh->reached = false;
         fresh->added = true; // by a model: its end is no progress
         pons__json(&fresh->visited, NULL);
-        const pons__goal *same = take_same(goals, fresh, taken); // keeps what it has reached
+        const pons__goal *same = take_like(goals, fresh, false, taken); // keeps what it has reached
         if (same) {
             pons__record_free(&pons__goal_record, fresh);
             fresh = copy_of(same->added ? same : next_own(goals, &at));

@@ -33,22 +33,50 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
 
 // ---- R7 observe_execution_result ----------------------------------------------------------------
 
+// Whether the decision is over with what it says, and that is still being said: its end is of the task.
+static bool is_saying(const pons__turn *t)
+{
+    const pons__react *r = t->react;
+    bool words = pons__releases_all(pons__decided(r)) && !r->preempt && t->skills->running.n > 0;
+    for (size_t i = 0; words && i < t->skills->running.n; i++) {
+        const pons__running *running = t->skills->running.at[i];
+        const bool mine = r->task && running->task_id && strcmp(running->task_id, r->task->id) == 0;
+        words = mine && pons__means_beside(t->b, running->skill);
+    }
+    return words;
+}
+
+// One piece of news. *ret_ended: how many goals have.
+static int hear_news(pons__turn *t, pons__news **ret, size_t *ret_ended, pons_error *err)
+{
+    const pons_value *news = NULL;
+    int rc = pons_await(t->cx, "body", await_of(t), 0, &news, err);
+    pons__news *told = pons__record_read(&pons__news_record, news);
+    const size_t n = json_array_size(told->results);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        rc = pons__settle_result(t, json_array_get(told->results, i), err);
+    }
+    *ret_ended += n;
+    *ret = told;
+    return rc;
+}
+
 int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
     pons__turn_begin(&t, cx, user);
     pons__react *r = t.react;
-    const pons_value *news = NULL;
+    pons__news *told = NULL;
+    size_t ended = 0;
     if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
         return pons__turn_end(&t, PONS_OK);
     }
-    int rc = pons_await(cx, "body", await_of(&t), 0, &news, err);
-    pons__news *told = pons__record_read(&pons__news_record, news);
-    const char *event = told->event ? told->event : "detached";
-    const size_t ended = json_array_size(told->results);
-    for (size_t i = 0; rc >= 0 && i < ended; i++) {
-        rc = pons__settle_result(&t, json_array_get(told->results, i), err);
+    int rc = hear_news(&t, &told, &ended, err);
+    while (rc >= 0 && told->event && is_saying(&t)) {
+        pons__record_free(&pons__news_record, told);
+        rc = hear_news(&t, &told, &ended, err);
     }
+    const char *event = told->event ? told->event : "detached";
     const bool look = strcmp(event, "check_in") == 0;
     const bool refused = r->refused; // nothing was sent: it is asked again, soon
     const bool own =

@@ -37,16 +37,22 @@ void pons__unsettled_note(pons__turn *t, const pons__running *running, const pon
     // An older program stored none: it was for the task at hand.
     const char *mine = t->react->task ? t->react->task->id : "";
     const char *task_id = running->task_id ? running->task_id : mine;
+    pons__unsettled *u = pons__record_new(&pons__unsettled_record);
+    pons__set_text(&u->task_id, task_id);
+    pons__set_text(&u->goal_id, running->goal_id);
+    pons__set_text(&u->skill, last->skill);
+    pons__set_text(&u->why, last->error_msg);
     for (size_t i = skills->unsettled.n; i-- > 0;) { // one a task; of tasks that have ended none
         const pons__unsettled *old = skills->unsettled.at[i];
-        if (strcmp(old->task_id, task_id) == 0 || !pons__queue_find(t->b->tasks, old->task_id)) {
+        const bool same = strcmp(old->task_id, task_id) == 0;
+        if (same) { // nobody has settled that: a person sees both
+            pons__set_textf(&u->skill, "%s, then %s", old->skill, last->skill);
+            pons__set_textf(&u->why, "%s; %s", old->why, last->error_msg);
+        }
+        if (same || !pons__queue_find(t->b->tasks, old->task_id)) {
             pons__record_free(&pons__unsettled_record, pons__list_take(&skills->unsettled, i));
         }
     }
-    pons__unsettled *u = pons__record_new(&pons__unsettled_record);
-    pons__set_text(&u->task_id, task_id);
-    pons__set_text(&u->skill, last->skill);
-    pons__set_text(&u->why, last->error_msg);
     pons__list_add(&skills->unsettled, u);
     t->unsettled = true;
 }
@@ -147,10 +153,18 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
     return found;
 }
 
+bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u)
+{
+    return q && u && q->unsettled && u->goal_id && strcmp(q->unsettled, u->goal_id) == 0;
+}
+
+// A task that is left for another one has not been allowed to go on.
 void pons__unsettled_allowed(pons__turn *t)
 {
-    const pons__question *q = t->react->approval;
-    t->react->settles = t->react->proposed_ops->to_dispatch.n == 0 && q && q->unsettled;
+    const pons__react *r = t->react;
+    t->react->settles = r->proposed_ops->to_dispatch.n == 0 &&
+                        pons__decided(r) != PONS_SWITCH_TASK &&
+                        pons__unsettled_shown(r->approval, pons__unsettled_of(r, t->skills));
 }
 
 void pons__unsettled_agreed(pons__turn *t, bool taken_back)

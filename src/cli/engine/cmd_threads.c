@@ -379,8 +379,15 @@ static int show_events(cli *c, pons_store store, const threads_options *o, pons_
 static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
     (void)o;
-    int rc = cli_thread_name(c->argv[2], err);
-    rc = rc < 0 ? rc : pons_state_copy(store, c->argv[1], c->argv[2], err);
+    const char *from = c->argv[1], *to = c->argv[2];
+    const pons_clock clock = pons_clock_real();
+    int rc = cli_thread_name(to, err);
+    if (rc >= 0 && cli_graph_of(store, from)) {
+        rc = pons_state_copy(store, from, to, err);
+    } else if (rc >=
+               0) { // of the robot's two graphs what they had said to each other is said again
+        rc = pons_brain_fork(store, &clock, from, NULL, to, err);
+    }
     if (rc >= 0 && !c->json) {
         cli_out("%s is a copy of %s\n", c->argv[2], c->argv[1]);
     }

@@ -29,7 +29,10 @@ static int answer_question(cli *c, pons_store store, const char *thread, const p
 static int tell(cli *c, pons_store store, const char *thread, const char *question,
                 const char *nonce, pons_error *err);
 static int already(const char *thread, const pons_value *first, pons_error *err);
+static int post_answer(cli *c, pons_store store, const char *thread, const char *id,
+                       pons_value *answer, pons_error *err);
 static pons_value *questions(pons_store store, const char *thread, pons_error *err);
+static pons_value *answered(pons_store store, const char *thread);
 static pons_value *last_answer(pons_store store, const char *thread, const char *id);
 static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err);
 static void print_line(void *user, const char *text);
@@ -125,6 +128,31 @@ static bool halts(const cli *c, const pons_value *answer)
     return yes;
 }
 
+// A no takes back a yes of which nothing has begun: of the question that is named, else of the one that was answered.
+// Its teller hears what becomes of it, as of every answer. True: it was one, and *ret_rc is how that went.
+static bool take_back(cli *c, pons_store store, const char *thread, pons_value *answer,
+                      const char *id, int *ret_rc, pons_error *err)
+{
+    if (strcmp(pons_get_str(answer, "action", ""), "reject") != 0) {
+        return false;
+    }
+    pons_autovalue waits = answered(store, thread);
+    pons_autovalue last = last_answer(store, thread, id);
+    const pons_value *one = id                            ? cli_question_named(waits, id)
+                            : json_array_size(waits) == 1 ? json_array_get(waits, 0)
+                                                          : NULL;
+    if (!id && json_array_size(waits) > 1) {
+        *ret_rc = cli_question_which(thread, waits, err);
+        return true;
+    }
+    const bool yes = last && strcmp(pons_get_str(last, "action", ""), "reject") != 0;
+    const char *of = one ? pons_get_str(one, "id", "") : yes ? pons_get_str(last, "id", "") : "";
+    if (*of) {
+        *ret_rc = post_answer(c, store, thread, of, answer, err);
+    }
+    return *of;
+}
+
 // The question that is open, when it is the one that is meant. Of several one must be named.
 static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
                        const char *id, pons_error *err)
@@ -139,6 +167,10 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
     const pons_value *question = id ? cli_question_named(open, id) : json_array_get(open, 0);
     if (question) {
         return answer_question(c, store, thread, question, answer, err);
+    }
+    int rc = PONS_OK;
+    if (take_back(c, store, thread, answer, id, &rc, err)) {
+        return rc;
     }
     pons_autovalue last = last_answer(store, thread, id);
     return last ? already(thread, last, err) : cli_question_unknown(thread, id, open, err);
@@ -256,14 +288,17 @@ int cli_answer(const char *action, const char *rest, pons_value **ret, pons_erro
 static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
                            pons_value *answer, pons_error *err)
 {
-    const char *id = pons_get_str(question, "id", "");
-    int rc = cli_question_fits(question, answer, err);
-    if (rc < 0) {
-        return rc;
-    }
+    const int rc = cli_question_fits(question, answer, err);
+    return rc < 0 ? rc
+                  : post_answer(c, store, thread, pons_get_str(question, "id", ""), answer, err);
+}
+
+static int post_answer(cli *c, pons_store store, const char *thread, const char *id,
+                       pons_value *answer, pons_error *err)
+{
     json_object_set_new(answer, "id", json_string(id));
     cli_answer_sign(answer, "pons approve");
-    rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
+    const int rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
     if (rc < 0) {
         return rc;
     }
@@ -368,14 +403,24 @@ static pons_value *questions(pons_store store, const char *thread, pons_error *e
     return list;
 }
 
-typedef struct answered {
+// Those of tasks that wait for their turn, with a yes. A list, the caller's; NULL: the store cannot be read.
+static pons_value *answered(pons_store store, const char *thread)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue status = NULL;
+    pons_status_read(store, thread, NULL, NULL, &status, &none);
+    const pons_value *list = pons_get(status, "answered");
+    return list ? pons_value_ref(list) : json_array();
+}
+
+typedef struct resolved {
     const char *id; // NULL: of any question
     pons_value *last;
-} answered;
+} resolved;
 
 static int scan_answer(void *user, const pons_event_row *row)
 {
-    answered *a = user;
+    resolved *a = user;
     pons_autovalue payload = NULL;
     if (strcmp(row->type, "approval.resolved") == 0 &&
         pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
@@ -390,7 +435,7 @@ static int scan_answer(void *user, const pons_event_row *row)
 static pons_value *last_answer(pons_store store, const char *thread, const char *id)
 {
     pons_error none = PONS_ERROR_INIT;
-    answered a = {.id = id};
+    resolved a = {.id = id};
     store.ops->events(store.self, thread, 0, 0, scan_answer, &a, &none);
     return a.last;
 }
@@ -416,8 +461,19 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
         cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
                 several ? pons_get_str(question, "id", "") : "", cli_question_takes(question));
     }
-    if (json_array_size(approvals) == 0) {
+    pons_autovalue waits = answered(store, thread);
+    if (json_array_size(approvals) == 0 && json_array_size(waits) == 0) {
         cli_out("%s waits for nobody\n", thread);
+    }
+    json_array_foreach(waits, i, question)
+    {
+        char said[CLI_ANSWER_MAX];
+        const pons_value *answer = pons_get(question, "answer");
+        cli_out("%s: \"%s\" was answered by %s (%s), and its task waits for its turn; it is taken "
+                "back by\npons approve %s --id %s reject REASON\n",
+                thread, pons_get_str(question, "question", ""),
+                pons_get_str(answer, "by", "a person"), cli_answer_text(answer, said), thread,
+                pons_get_str(question, "id", ""));
     }
     return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
 }

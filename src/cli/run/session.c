@@ -798,12 +798,15 @@ static int take_id(char **rest, const char **ret_id, pons_error *err)
 
 // The question that is answered: of several that are open one must be named, as with `pons approve`. NULL, and that
 // is said: it is not clear which, or there is none of that id. An object: no question is open.
-static pons_value *question_meant(session *s, const char *id)
+static pons_value *question_meant(session *s, const char *id, bool no)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue status = pons_brain_status(s->brain);
     const pons_value *open = pons_get(status, "approvals"),
                      *one = id ? cli_question_named(open, id) : json_array_get(open, 0);
+    if (id && !one && no) { // a no takes back a yes of which nothing has begun
+        one = cli_question_named(pons_get(status, "answered"), id);
+    }
     if (id && !one) {
         cli_question_unknown(s->o->thread, id, open, &err);
     } else if (!id && json_array_size(open) > 1) {
@@ -841,7 +844,8 @@ static void answer_line(session *s, char *text)
         speak_line(s, words);
         return;
     }
-    pons_autovalue meant = question_meant(s, id);
+    const bool no = strcmp(pons_get_str(answer, "action", ""), "reject") == 0;
+    pons_autovalue meant = question_meant(s, id, no);
     if (!meant) {
         return;
     }
@@ -914,7 +918,7 @@ static void say_line(session *s, char *text)
         return;
     }
     if (says_yes_or_no(s, text)) { // to which?
-        pons_autovalue meant = question_meant(s, NULL);
+        pons_autovalue meant = question_meant(s, NULL, false);
         if (!meant) {
             return;
         }

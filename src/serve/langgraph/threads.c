@@ -166,7 +166,13 @@ static void copy(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     char id[PONS__UUID];
     pons__uuid(pons_wall_ms(&r->s->o.clock), id);
-    if (pons_state_copy(r->s->o.store, r->args[0], id, &err) < 0) {
+    const char *ns = ns_of(r->s, r->args[0]);
+    const pons_serve_host *host = &r->s->o.host;
+    // Of the robot's two graphs what they had said to each other is said again.
+    const bool robot = host->fork && ns && strcmp(ns, "react") == 0;
+    const int rc = robot ? host->fork(host->user, r->args[0], NULL, id, NULL, &err)
+                         : pons_state_copy(r->s->o.store, r->args[0], id, &err);
+    if (rc < 0) {
         pons__lg_refuse(r, &err);
         return;
     }
