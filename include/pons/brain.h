@@ -82,6 +82,9 @@ typedef struct pons_brain_options {
 // Takes the thread's lease (PONS_EBUSY with the holder) and loads what is there. Does no I/O on the
 // link yet.
 int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err);
+// What config/kernel.yaml says beyond its schema: levels of the battery, and priorities, in their order. PONS_EINVAL with
+// the place of the first that is out of it.
+int pons_brain_config_check(const pons_value *config, pons_error *err);
 // Commits goals (as said by a person; already checked where zones are known) to the kernel's inbox
 // and emits run.started. PONS_EINVAL for an empty one.
 int pons_brain_add_goals(pons_brain *b, const char *const *goals, size_t n, pons_error *err);

@@ -107,6 +107,8 @@ typedef struct pons_report_metrics {
     double distance_remaining_m;
     int64_t obstacles;        // that `look` has found; -1: another skill
     const pons_value *answer; // of the robot's own software; NULL: none
+    double
+        remaining; // of what was asked, in the unit of the skill's argument `remains`; NAN: not told
 } pons_report_metrics;
 
 typedef struct pons_report_status {
@@ -124,6 +126,8 @@ typedef struct pons_report_feedback {
     int64_t robot_ms;
     double distance_remaining_m, eta_s, elapsed_s;
     double distance_m; // driven since the start
+    double
+        remaining; // of what was asked, in the unit of the skill's argument `remains`; NAN: not told
     int64_t recoveries;
     pons_report_pose pose;
     bool navigates; // the rest is told, by Nav2's names

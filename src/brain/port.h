@@ -22,6 +22,7 @@ typedef struct pons__body_goal {
     bool old;             // of a life before this one
     int64_t started_robot_ms;
     double left_m, driven_m; // as the newest feedback says; NAN: it does not
+    double remaining;        // the same, of the argument that the registry's `remains` names
     double window_distance;  // distance at the window's start [m]; < 0: none
     int64_t window_robot_ms;
     bool no_progress;

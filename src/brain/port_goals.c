@@ -40,7 +40,7 @@ pons__body_goal *pons__port_track(pons__port *p, const char *id)
         g = pons_need_zeroed(1, sizeof *g);
         snprintf(g->id, sizeof g->id, "%s", id);
         g->window_distance = -1.0;
-        g->left_m = g->driven_m = NAN;
+        g->left_m = g->driven_m = g->remaining = NAN;
         g->next = p->goals;
         p->goals = g;
         drop_finished(p);

@@ -15,6 +15,7 @@
 #include "brain/hear.h"
 #include "brain/questions.h"
 #include "brain/stopped.h"
+#include "brain/tempo.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,6 +68,10 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 // open for as long as the clock went back.
 static void refuse_late(pons__saying *s)
 {
+    if (pons__tempo_holds_words(
+            s->t)) { // they may be an answer, of the time at which they were said
+        return;
+    }
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < list.n; i++) {

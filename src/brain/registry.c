@@ -29,6 +29,7 @@ static const pons__field registered_fields[] = {
     {"timeout_s",          NUM,  KEY,   offsetof(pons__registered, timeout_s), .means = "robot time; then it fails"},
     {"no_way",             JSON, KEY,   offsetof(pons__registered, no_way), .means = "error numbers: there is no way there"},
     {"alternates",         JSON, KEY,   offsetof(pons__registered, alternates), .means = "what may be tried then"},
+    {"remains",            NAME, KEY,   offsetof(pons__registered, remains), .means = "the argument of which a call that was cut short leaves a rest"},
     {"beside",             BOOL, KEY,   offsetof(pons__registered, beside), .means = "it runs beside anything"},
     {"stops",              BOOL, KEY,   offsetof(pons__registered, stops), .means = "it stops the base"},
     {"ask_on_unknown",     BOOL, KEY,   offsetof(pons__registered, ask_on_unknown), .means = "nobody but a person can say what became of it"},

@@ -21,6 +21,7 @@ typedef struct pons__registered {
     double timeout_s;
     const pons_value *no_way;     // error numbers: there is no way there
     const pons_value *alternates; // goals/alternates.c
+    const char *remains; // the argument that is done by and by; NULL: it is done whole, or not
     bool beside, stops, ask_on_unknown;
     pons__list meets; // pons__meets
 } pons__registered;

@@ -2,6 +2,7 @@
 #include "brain/rules.h"
 
 #include "brain/robot.h"
+#include "pons/brain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,6 +131,30 @@ void pons__rules_read(const pons_value *config, pons__rules_kernel *ret)
         const setting *s = &settings[i];
         read_setting(s, section_of(config, s->section), ret);
     }
+}
+
+int pons_brain_config_check(const pons_value *config, pons_error *err)
+{
+    pons__rules_kernel r;
+    pons__rules_read(config, &r);
+    const struct {
+        const char *above, *below;
+        double more, less;
+    } orders[] = {
+        {"/battery/charged_pct", "charge_pct", r.battery_charged_pct, r.battery_charge_pct},
+        {"/battery/charge_pct", "safe_pct", r.battery_charge_pct, r.battery_safe_pct},
+        {"/priorities/charge", "urgent", r.priority_charge, r.priority_urgent},
+        {"/priorities/urgent", "user", r.priority_urgent, r.priority_user},
+        {"/priorities/user", "background", r.priority_user, r.priority_background},
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (!(orders[i].more > orders[i].less)) {
+            return pons_error_set(err, PONS_EINVAL, "kernel.yaml",
+                                  "%s: %g is not above %s, which is %g", orders[i].above,
+                                  orders[i].more, orders[i].below, orders[i].less);
+        }
+    }
+    return PONS_OK;
 }
 
 bool pons__charge_wanted(const pons__rules_kernel *rules, const struct pons__robot *robot,

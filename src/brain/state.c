@@ -239,6 +239,7 @@ static const pons__field tempo_fields[] = {
     {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},
     {"from",    INT,  NEVER, offsetof(pons__tempo, from), .means = "in force when it was said"},
     {"by",      TEXT, NEVER, offsetof(pons__tempo, by), .means = "who said so"},
+    {"said",    JSON, KEY,   offsetof(pons__tempo, said), .means = "the words, until a body is heard; `percent` is 0 then"},
     {"then",    JSON, KEY,   offsetof(pons__tempo, then), .means = "letters: what was said with it and sets something free is heard when the body has it"},
 };
 TABLE(tempo, "how fast a person wants it, until the body has it");

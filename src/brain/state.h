@@ -211,11 +211,13 @@ extern const pons__record pons__stopped_record;
 
 // How fast a person wants it, until the body has it (tempo.c).
 typedef struct pons__tempo {
-    int64_t percent; // of every speed limit
-    int64_t from;    // in force when it was said
+    int64_t
+        percent; // of every speed limit; 0: no body was heard yet, that `said` could be held against
+    int64_t from; // in force when it was said
     const char *by;
-    const pons_value *
-        then; // letters, of words that were said with it and are heard when it is in force; NULL: none
+    const pons_value *said; // pons__hurry, until a body is heard; NULL: percent has it
+    // Letters, of words that were said with it and are heard when it is in force; NULL: none.
+    const pons_value *then;
 } pons__tempo;
 extern const pons__record pons__tempo_record;
 

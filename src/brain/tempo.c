@@ -17,6 +17,7 @@
 #include "brain/tempo.h"
 
 #include "brain/event.h"
+#include "brain/letter.h"
 #include "pons/brain_pace.h"
 
 #include <math.h>
@@ -124,6 +125,42 @@ static void begin(pons_brain *b, int64_t sent_ms)
     b->tempo.answer = PONS__TEMPO_OPEN;
 }
 
+// No body was heard yet that these words could be held against: they wait for one, with what was said with them.
+static void keep_words(pons__tasks *t, const pons__hurry *said, const char *by,
+                       const pons_value *then)
+{
+    pons__tempo *next = pons__record_new(&pons__tempo_record);
+    pons__json(&next->said, pons__record_write(&pons__hurry_record, said));
+    pons__set_text(&next->by, by);
+    also_then(next, t->tempo ? t->tempo->then : NULL);
+    also_then(next, then);
+    pons__record_free(&pons__tempo_record, t->tempo);
+    t->tempo = next;
+    t->changed = true;
+}
+
+// A body is heard: what was said before is held against it. What was said with it, where that is decided at once.
+static pons_value *take_words(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
+{
+    pons__tempo *waits = t->tempo;
+    pons__hurry *said = pons__record_read(&pons__hurry_record, waits->said);
+    pons__letter *first = pons__record_read(&pons__letter_record, json_array_get(waits->then, 0));
+    pons_value *then = waits->then ? pons_value_ref(waits->then) : NULL;
+    t->tempo = NULL;
+    t->changed = true;
+    const pons__tempo_word is =
+        pons__tempo_hear(b, cx, t, said, waits->by, first->kind == PONS_LETTER_SAY, then);
+    pons__record_free(&pons__letter_record, first);
+    pons__record_free(&pons__hurry_record, said);
+    pons__record_free(&pons__tempo_record, waits);
+    if (is == PONS__TEMPO_KEPT) {
+        pons_value_unref(then);
+        return NULL;
+    }
+    *ret_taken = is == PONS__TEMPO_MET;
+    return then;
+}
+
 pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__hurry *said, const char *by, bool person,
                                   const pons_value *then)
@@ -131,11 +168,16 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
     pons_error why = PONS_ERROR_INIT;
     bool met = false;
     const int64_t told = in_force(b);
+    if (told < steps[0] && then && !b->port.telemetry) {
+        keep_words(t, said, by, then);
+        begin(b, 0);
+        return PONS__TEMPO_KEPT;
+    }
     if (told < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
         return PONS__TEMPO_NOT;
     }
-    const int64_t now = t->tempo ? t->tempo->percent : told;
+    const int64_t now = t->tempo && t->tempo->percent ? t->tempo->percent : told;
     int64_t percent = now;
     if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &met, &why) <
         0) {
@@ -153,7 +195,9 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
     }
     // What was not sent yet is replaced; what was, the body may have taken.
     const bool sent = t->tempo && b->tempo.sent == t->tempo->percent;
-    const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
+    const int64_t from = !t->tempo || !t->tempo->percent ? told
+                         : sent                          ? t->tempo->percent
+                                                         : t->tempo->from;
     pons__tempo *next = pons__record_new(&pons__tempo_record);
     next->percent = percent;
     next->from = from;
@@ -169,6 +213,9 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
 
 pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
 {
+    if (t->tempo && t->tempo->said && b->port.telemetry) {
+        return take_words(b, cx, t, ret_taken);
+    }
     if (!t->tempo || b->tempo.answer == PONS__TEMPO_OPEN) {
         return NULL;
     }
@@ -209,7 +256,8 @@ void pons__tempo_send(pons_brain *b)
     b->tempo.since_ms = b->tempo.since_ms ? b->tempo.since_ms : now;
     if (now - b->tempo.since_ms >= ANSWER_MS) {
         decide(b, "the body does not answer");
-    } else if (b->port.ready && (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
+    } else if (tempo->percent && b->port.ready &&
+               (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
         b->tempo.sent_ms = now;
         b->tempo.sent = tempo->percent;
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,

@@ -1,6 +1,7 @@
 // setup.c - the composition root: the only place where adapters are named and handed to engines.
 #include "cli/cli.h"
 #include "pons/agent.h"
+#include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/drivers.h"
@@ -132,7 +133,15 @@ int cli_store_read(cli *c, pons_store *ret, pons_error *err)
 
 int cli_config(const cli *c, pons_value **ret, pons_error *err)
 {
-    return cli_yaml(c, "config/kernel.yaml", "schemas/kernel.json", ret, err);
+    pons_value *config = NULL;
+    int rc = cli_yaml(c, "config/kernel.yaml", "schemas/kernel.json", &config, err);
+    rc = rc < 0 ? rc : pons_brain_config_check(config, err);
+    if (rc < 0) {
+        pons_value_unref(config);
+        return rc;
+    }
+    *ret = config;
+    return rc;
 }
 
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err)

@@ -75,7 +75,8 @@ typedef struct critic_world {
     // Where nothing may be sent: the world's areas, zones that say so, and what the policy adds.
     critic_zone *areas;
     size_t n_areas;
-    bool has_areas, areas_lack; // the policy names a zone that this world has not
+    bool has_areas;
+    const char *lacks; // a zone that the policy names and this world has not; NULL: none
 } critic_world;
 
 typedef struct critic_joint {

@@ -87,7 +87,13 @@ static void check_keep_out(judgement *j, const target *t)
     for (size_t i = 0; i < w->n_areas; i++) {
         check_area(j, t, &w->areas[i]);
     }
-    if (!w->has_areas || w->areas_lack) {
+    if (w->lacks) { // a name that is misspelt keeps the robot out of nowhere
+        pons__violated(j, "keep_out", 0, 0, "",
+                       "the policy keeps the robot out of \"%s\", and this world has no such zone: "
+                       "where it may go nobody can say",
+                       w->lacks);
+    }
+    if (!w->has_areas) {
         pons__unjudged(j, "keep_out");
     }
 }

@@ -106,7 +106,7 @@ static void read_areas(pons_critic *c, const pons_value *own, const pons_value *
         if (zone || !json_is_string(area)) {
             w->areas[w->n_areas++] = zone ? *zone : zone_of(area);
         } else {
-            w->areas_lack = true;
+            w->lacks = json_string_value(area);
         }
     }
 }

@@ -16,7 +16,8 @@
 //     failures_max in a row ............... ASK_HUMAN; ABORT when the person said no
 //     failed, by its recovery ............. RETRY, REPLAN (a pause or a look, then RETRY),
 //                                           ASK_HUMAN, ABORT
-//     refused, rejected ................... REPLAN, and after failures_max ASK_HUMAN
+//     refused, rejected ................... REPLAN, and after failures_max ASK_HUMAN; a person's no to
+//                                           this call: ABORT, to another one: CONTINUE, dispatch
 //
 // What skill meets a goal, and how it is called, is not known here: the observation has it (`means`),
 // from the skills' registry, and so which skill pauses and which looks.
@@ -383,7 +384,8 @@ static pons_value *ask(const view *v, const step *st, const char *why)
     const char *answer = pons_get_str(v->human, "answer", "");
     pons__control said = pons__policy_control(v->rules, answer);
     if (said == CONTROL_NO || said == CONTROL_STOP || said == CONTROL_CANCEL) {
-        return decision("ABORT", NULL, "%s, and a person said no.", why);
+        const bool told = strcmp(pons_get_str(v->last, "status", ""), "refused") == 0;
+        return decision("ABORT", NULL, "%s%s.", why, told ? "" : ", and a person said no");
     }
     if (said != CONTROL_YES) {
         return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);
@@ -427,7 +429,21 @@ static pons_value *after_failure(const view *v, const step *st)
     return decision("RETRY", dispatch_step(v, st), "%s; trying to %s again.", why, st->what);
 }
 
-// The critic or the body did not let it start.
+// Whether the last call was the step's own, as far as it tells: one of a model's, elsewhere, is not.
+static bool own_call(const view *v, const step *st)
+{
+    const char *skill = pons_get_str(v->last, "skill", ""), *key;
+    json_t *wanted;
+    bool own = !*skill || strcmp(skill, st->skill) == 0;
+    json_object_foreach(st->args, key, wanted)
+    {
+        const pons_value *had = *skill ? pons_get(pons_get(v->last, "args"), key) : NULL;
+        own = own && (!had || pons_value_near(had, wanted));
+    }
+    return own;
+}
+
+// The critic, the body or a person did not let it start.
 static pons_value *after_refusal(const view *v, const step *st, const char *verb)
 {
     char why[320];
@@ -438,7 +454,11 @@ static pons_value *after_refusal(const view *v, const step *st, const char *verb
     if (strcmp(recovery, "abort") == 0) {
         return decision("ABORT", NULL, "%s.", why);
     }
-    bool person = strcmp(recovery, "ask_human") == 0 || v->failures >= v->failures_max;
+    const bool said = strcmp(recovery, "ask_human") == 0;
+    if (said && !own_call(v, st)) { // the no was to that
+        return decision("CONTINUE", dispatch_step(v, st), "%s; now %s.", why, st->what);
+    }
+    bool person = said || v->failures >= v->failures_max;
     return person ? ask(v, st, why) : replan(v, st, false, RECOVERY_WAIT_S, why);
 }
 

@@ -127,6 +127,13 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
     if (zone && !pons__judge_in_zone(world, zone, truth)) {
         miss(misses, json_sprintf("the robot is at %.2f, %.2f, not in %s", truth.x, truth.y, zone));
     }
+    const pons_value *at = pons_get(expect, "at");
+    if (at && !(hypot(pons_get_num(at, "x", NAN) - truth.x, pons_get_num(at, "y", NAN) - truth.y) <=
+                pons_get_num(at, "within_m", NAN))) {
+        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not within %g m of %g, %g", truth.x,
+                                  truth.y, pons_get_num(at, "within_m", NAN),
+                                  pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN)));
+    }
     const pons_value *kills = pons_get(expect, "kills");
     if (kills && json_integer_value(kills) != story->kills_told) {
         miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_told,

@@ -510,6 +510,7 @@ static void answered_while_dead(const char *kind, const char *said, bool in_time
                         json_pack("[s]", "navigate_to_pose"));
     begin_anew(&b, "approval", "deadline_s", json_real(30.0));
     b.keep_running = true;
+    b.pace = 100;
     bench_goal_text(&b, "去厨房");
     const pons_value *q = bench_await(&b, "approval.requested", NULL, NULL, SOON);
     const long long until_ms = pons_get_int(q, "deadline_ms", 0);

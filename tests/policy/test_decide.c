@@ -154,6 +154,17 @@ static const struct {
     {RESULT("outcome_unknown", "0", "none"), "REPLAN look {}", "not known"},
     {RESULT("outcome_unknown", "0", "ask_human"), "ASK_HUMAN", "not known"},
     {RESULT("refused", "0", "none"), "REPLAN wait {\"s\":3.0}", "refused"},
+    // a person's no: to this call, to another place, to another skill
+    {RESULT("refused", "0", "ask_human") "," ANSWER("no"), "ABORT", "was refused"},
+    {"\"last_result\":{\"skill\":\"navigate_to_pose\",\"args\":{\"zone\":\"study\"},\"goal_id\":"
+     "\"\","
+     "\"goal_index\":0,\"status\":\"refused\",\"error_code\":0,\"error_msg\":\"a person said no\","
+     "\"recovery\":\"ask_human\",\"metrics\":{}}," ANSWER("no"),
+     "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", "a person said no"},
+    {"\"last_result\":{\"skill\":\"dock_to_charger\",\"args\":{},\"goal_id\":\"\","
+     "\"goal_index\":0,\"status\":\"refused\",\"error_code\":0,\"error_msg\":\"a person said no\","
+     "\"recovery\":\"ask_human\",\"metrics\":{}}," ANSWER("no"),
+     "CONTINUE navigate_to_pose {\"zone\":\"kitchen\"}", "a person said no"},
     {RESULT("rejected", "0", "retry") ",\"failures\":3", "ASK_HUMAN", "rejected"},
     {RESULT("rejected", "0", "abort"), "ABORT", ""},
     {RESULT("done", "0", "none"), "REPLAN wait {\"s\":3.0}", "the robot is in living_room"},

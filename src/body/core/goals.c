@@ -464,7 +464,7 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
                       .started_ns = b->robot_ns,
                       .feedback_due_ns = b->robot_ns,
                       .odometer_m = b->odometer_m,
-                      .out = {.distance_m = NAN, .eta_s = NAN}};
+                      .out = {.distance_m = NAN, .remaining = NAN, .eta_s = NAN}};
     pons__skill_env env;
     goal_env(b, &env);
     env.goal_id = goal->goal_id;
@@ -565,6 +565,7 @@ static pons_value *metrics(const pons_body *b, const pons__goal *g)
                                                  (double)PONS_NS_PER_S,
                                    .recoveries = g->out.recoveries,
                                    .distance_remaining_m = g->out.distance_m,
+                                   .remaining = g->out.remaining,
                                    .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1,
                                    .answer = g->run.answer};
     return pons_report_metrics_value(&m);
@@ -599,6 +600,7 @@ static void send_feedback(pons_body *b, pons__goal *g)
         .skill = g->skill->name,
         .robot_ms = b->robot_ns / PONS_NS_PER_MS,
         .distance_remaining_m = o->distance_m,
+        .remaining = o->remaining,
         .distance_m = b->odometer_m - g->odometer_m,
         .eta_s = o->eta_s,
         .elapsed_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S,

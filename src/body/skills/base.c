@@ -44,6 +44,7 @@ const pons__skill pons__skill_stop_base = {
 
 const pons__skill pons__skill_spin = {
     .name = "spin",
+    .told = "{\"remains\":\"angle_rad\"}",
     .description = "Turn in place by an angle, counter-clockwise when positive.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"angle_rad\":{\"type\":\"number\",\"minimum\":-12.6,\"maximum\":12.6},"
@@ -87,6 +88,7 @@ const pons__skill pons__skill_spin = {
 
 const pons__skill pons__skill_back_up = {
     .name = "back_up",
+    .told = "{\"remains\":\"distance_m\"}",
     .description = "Drive straight back by a distance.",
     .args_schema = STRAIGHT_SCHEMA,
     .needs_base = true,
@@ -121,6 +123,7 @@ const pons__skill pons__skill_back_up = {
 
 const pons__skill pons__skill_drive = {
     .name = "drive_on_heading",
+    .told = "{\"remains\":\"distance_m\"}",
     .description = "Drive straight ahead by a distance, without a path.",
     .args_schema = STRAIGHT_SCHEMA,
     .needs_base = true,
@@ -183,8 +186,9 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
     char why[PONS__SKILL_MSG_MAX] = "";
     const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
     r->last_cmd = ret->cmd;
+    ret->remaining = pons__motion_left(&r->motion);
     if (!r->motion.goal.turn) {
-        ret->distance_m = pons__motion_left(&r->motion);
+        ret->distance_m = ret->remaining;
     }
     if (s == PONS__MOTION_DONE) {
         ret->status = PONS__SKILL_DONE;

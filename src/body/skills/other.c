@@ -39,7 +39,7 @@ const pons__skill pons__skill_wait = {
     .timeout_s = 3660.0,
     .success = "the time has passed",
     .error_map = "{\"default\":\"retry\"}",
-    .told = "{\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
+    .told = "{\"remains\":\"s\",\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
             "\"says\":\"wait $seconds|1 s\"}]}",
     .step = wait_step,
 };
@@ -71,7 +71,7 @@ static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skil
 {
     const double passed = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
     const double left = pons_get_num(r->args, "s", 0.0) - passed;
-    ret->eta_s = fmax(left, 0.0);
+    ret->eta_s = ret->remaining = fmax(left, 0.0);
     if (left <= 0.0) {
         ret->status = PONS__SKILL_DONE;
     }

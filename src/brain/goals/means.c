@@ -38,6 +38,7 @@
     0.5 // so near a pose is there, when a motion to it has ended: what is free beside it will do
 #define ON_PLACE_M 0.1 // so near it is there without one
 #define ON_YAW_RAD 0.2 // and so much turned
+#define LEAST_S    0.1 // of a wait of which nearly nothing is left
 #define OPEN_TOLD  4   // goals of which the observation has the means
 
 // ---- the ways -----------------------------------------------------------------------------------
@@ -517,6 +518,25 @@ bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char 
     const bool by = ends && strcmp(last->skill, skill) == 0 && pons__meant(b, goal, last, args);
     pons__means_clear(&means);
     return by;
+}
+
+void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+                      const pons_value *args, double left)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    const char *name = item ? item->remains : NULL;
+    const double asked = name ? pons_get_num(args, name, NAN) : NAN;
+    if (goal->done || !isfinite(left) || !(left < fabs(asked)) ||
+        !pons__means_by_end(b, goal, skill, args)) {
+        return; // of a call that was not all of it nothing follows
+    }
+    if (pons_get(goal->args, name)) {
+        pons_value *rest = json_copy((json_t *)goal->args);
+        json_object_set_new(rest, name, json_real(copysign(left, asked)));
+        pons__json(&goal->args, rest);
+    } else if (goal->seconds > 0.0) {
+        goal->seconds = fmax(left, LEAST_S);
+    }
 }
 
 // ---- what a skill is ----------------------------------------------------------------------------

@@ -410,8 +410,11 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     pons__set_text(&r->edit_refused, "");
     if (no) {
         pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
+        const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
         reject(t, reply,
-               first ? "a person said no" : "a person has answered what was asked beside");
+               !first   ? "a person has answered what was asked beside"
+               : nobody ? "no answer"
+                        : "a person said no");
     }
     pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
     pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
@@ -482,7 +485,7 @@ static void reject(pons__turn *t, const pons__reply *reply, const char *what)
     const pons__op *first = ops->n ? ops->at[0] : NULL;
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, first ? first->skill : "");
-    pons__json(&last->args, json_object());
+    pons__json(&last->args, first ? pons_value_ref(first->args) : json_object());
     pons__json(&last->metrics, json_object());
     last->goal_index = r->task ? pons__goal_open(r->task) : -1;
     last->status = PONS_END_REFUSED;

@@ -29,6 +29,7 @@ static double look_again_s(const pons__turn *t);
 static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
 static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
 static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running);
+static bool keep_rest(const pons__turn *t, const pons__running *running, const pons__result *last);
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
 
 // ---- R7 observe_execution_result ----------------------------------------------------------------
@@ -228,11 +229,15 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     if (done) {
         mark_goal(t->b, r, running);
     }
+    const bool rest = done || keep_rest(t, running, last);
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
     pons__ladder_ended(t->b, r, running, last);
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
+    if (status == PONS_END_UNKNOWN && !rest) { // to do all of it again could be too much
+        last->recovery = PONS_RECOVER_ASK;
+    }
     if (unknown && !go_on && pons__unsettled_asked(t->b, running->skill)) {
         if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
             last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
@@ -301,6 +306,26 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
         pons__means_ended(b, r->task->goals.at[index], running->skill,
                           pons__ladder_meant(r, running));
     }
+}
+
+// A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met. False:
+// it is such a motion, and nobody knows how much of it is left.
+static bool keep_rest(const pons__turn *t, const pons__running *running, const pons__result *last)
+{
+    const pons__registered *skill = pons__skill(t->b, running->skill);
+    const pons__react *r = t->react;
+    const int64_t index = running->goal_index;
+    const pons__body_goal *g = pons__port_goal(&t->b->port, running->goal_id);
+    const double seen = g ? g->remaining : NAN; // where the body has died with it, before that
+    const double left = pons_get_num(last->metrics, "remaining", seen);
+    if (!skill || !skill->remains) {
+        return true;
+    }
+    if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
+        pons__means_left(t->b, r->task->goals.at[index], running->skill,
+                         pons__ladder_meant(r, running), left);
+    }
+    return isfinite(left) || json_array_size(skill->resources) == 0;
 }
 
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
