@@ -175,6 +175,40 @@ void pons__hear_tempo(pons__saying *s)
     }
 }
 
+// The letter to hear when the pace is in force: of a yes the answer to the question that is open now, and to no later
+// one. NULL: it is to be heard at once. The caller's.
+static pons_value *to_hear_then(pons__saying *s, const char *text, const char *control)
+{
+    pons__letter letter = {.kind = PONS_LETTER_SAY};
+    if (strcmp(control, "yes") == 0) {
+        PONS__AUTO_OPEN list = pons__questions_open(s->b);
+        const char *id = NULL;
+        size_t open = 0;
+        for (size_t i = 0; i < list.n; i++) {
+            id = list.at[i].answered ? id : list.at[i].id;
+            open += !list.at[i].answered;
+        }
+        if (open != 1) {
+            return NULL; // it is none, and that is told
+        }
+        letter.kind = PONS_LETTER_ANSWER;
+        letter.value =
+            pons__record_write(&pons__reply_record, &(pons__reply){.id = id,
+                                                                   .action = "approve",
+                                                                   .reason = control,
+                                                                   .at_ms = s->said->at_ms,
+                                                                   .by = s->said->by});
+    } else {
+        pons__said with = *s->said;
+        with.text = text;
+        with.goals = with.plan = NULL;
+        letter.value = pons__record_write(&pons__said_record, &with);
+    }
+    pons_value *ret = pons__record_write(&pons__letter_record, &letter);
+    pons_value_unref(letter.value);
+    return ret;
+}
+
 // "Yes, at half speed": what sets something free counts when it can go no faster; any other word at once.
 static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
 {
@@ -184,18 +218,14 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
     pons__hear_tempo(s); // what was answered is over, and tells what is in force
     if (hurry->before) {
         understand(s, hurry->before, &u, &none);
-        if (u->control && sets_free(u->control)) {
-            pons__said with = *s->said;
-            with.text = hurry->before;
-            with.goals = with.plan = NULL;
-            const pons__letter letter = {.kind = person ? PONS_LETTER_SAY : PONS_LETTER_WISH,
-                                         .value = pons__record_write(&pons__said_record, &with)};
-            then = json_array();
-            json_array_append_new(then, pons__record_write(&pons__letter_record, &letter));
-            pons_value_unref(letter.value);
-        }
+        pons_value *letter = person && u->control && sets_free(u->control)
+                                 ? to_hear_then(s, hurry->before, u->control)
+                                 : NULL;
         pons__record_free(&pons__understood_record, u);
-        if (!then) {
+        if (letter) {
+            then = json_array();
+            json_array_append_new(then, letter);
+        } else {
             handle_words(s, hurry->before, person);
         }
     }

@@ -17,7 +17,6 @@
 #include "brain/tempo.h"
 
 #include "brain/event.h"
-#include "brain/letter.h"
 #include "pons/brain_pace.h"
 
 #include <math.h>
@@ -144,13 +143,11 @@ static pons_value *take_words(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *
 {
     pons__tempo *waits = t->tempo;
     pons__hurry *said = pons__record_read(&pons__hurry_record, waits->said);
-    pons__letter *first = pons__record_read(&pons__letter_record, json_array_get(waits->then, 0));
     pons_value *then = waits->then ? pons_value_ref(waits->then) : NULL;
     t->tempo = NULL;
     t->changed = true;
     const pons__tempo_word is =
-        pons__tempo_hear(b, cx, t, said, waits->by, first->kind == PONS_LETTER_SAY, then);
-    pons__record_free(&pons__letter_record, first);
+        pons__tempo_hear(b, cx, t, said, waits->by, true, then); // only a person's has some
     pons__record_free(&pons__hurry_record, said);
     pons__record_free(&pons__tempo_record, waits);
     if (is == PONS__TEMPO_KEPT) {

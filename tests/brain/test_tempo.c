@@ -354,6 +354,27 @@ static void no_pace_and_no_yes(void **state)
     }
 }
 
+// The question is over before the body has the pace, and another one is open: the yes was not to that.
+static void a_yes_is_to_the_question_of_its_time(void **state)
+{
+    (void)state;
+    bench b;
+    asks_before_it_drives(&b);
+    b.pace_mute = true;
+    bench_say(&b, "yes, at half speed");
+    bench_run(&b, 1.0);
+    bench_say(&b, "cancel");
+    bench_await(&b, "approval.resolved", "action", "reject", SOON);
+    bench_say(&b, "去卧室");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    bench_run(&b, 1.0);
+    b.pace_mute = false; // it takes it now
+    bench_await(&b, "tempo.set", NULL, NULL, 40.0);
+    bench_run(&b, 5.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
 // What is so already is no reason to wait: the yes counts at once.
 static void a_yes_at_the_pace_that_it_has(void **state)
 {
@@ -521,6 +542,7 @@ int main(void)
         cmocka_unit_test(while_something_is_asked),
         cmocka_unit_test(an_answer_and_a_pace),
         cmocka_unit_test(no_pace_and_no_yes),
+        cmocka_unit_test(a_yes_is_to_the_question_of_its_time),
         cmocka_unit_test(a_yes_at_the_pace_that_it_has),
         cmocka_unit_test(words_that_answer),
         cmocka_unit_test(on_again_and_slower),
