@@ -520,7 +520,7 @@ bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char 
     return by;
 }
 
-void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left)
 {
     const pons__registered *item = pons__skill(b, skill);
@@ -528,7 +528,7 @@ void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
     const double asked = name ? pons_get_num(args, name, NAN) : NAN;
     if (goal->done || !isfinite(left) || !(left < fabs(asked)) ||
         !pons__means_by_end(b, goal, skill, args)) {
-        return; // of a call that was not all of it nothing follows
+        return false; // of a call that was not all of it nothing follows
     }
     if (pons_get(goal->args, name)) {
         pons_value *rest = json_copy((json_t *)goal->args);
@@ -537,6 +537,7 @@ void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
     } else if (goal->seconds > 0.0) {
         goal->seconds = fmax(left, LEAST_S);
     }
+    return true;
 }
 
 // ---- what a skill is ----------------------------------------------------------------------------

@@ -17,8 +17,8 @@ bool pons__means_met(const pons_brain *b, const pons__goal *goal);
 // Its skill is how the goal is told to be met, and has ended well: notes in the goal what that means.
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args);
-// Such a call was cut short, and did all but so much of it: the goal is the rest from now on.
-void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+// Such a call was cut short, and did all but so much of it: the goal is the rest from now on. False: it is not its call.
+bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
 // Whether the goal is met by the end of such a call, and by nothing that the world shows.
 bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char *skill,

@@ -9,6 +9,7 @@
 // refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
 #include "brain/react/patch.h"
 
+#include "brain/goals/means.h"
 #include "pons/memory.h"
 
 #include <stdlib.h>
@@ -119,6 +120,25 @@ static void unedit(pons__react *r, const pons_value *edited)
         }
     }
     pons__list_clear(&pons__goal_record, &was);
+}
+
+void pons__unsent_left(pons__turn *t, const char *skill, const pons_value *args, double left)
+{
+    static const char *const lists[] = {"goals", "edited"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        pons__list goals = {0};
+        bool any = false;
+        pons__list_read(&pons__goal_record, pons_get(t->react->unsent, lists[i]), &goals);
+        for (size_t k = 0; !any && k < goals.n; k++) {
+            any = pons__means_left(t->b, goals.at[k], skill, args, left);
+        }
+        if (any) {
+            pons_value *next = json_copy((json_t *)t->react->unsent);
+            json_object_set_new(next, lists[i], pons__list_write(&pons__goal_record, &goals));
+            pons__json(&t->react->unsent, next);
+        }
+        pons__list_clear(&pons__goal_record, &goals);
+    }
 }
 
 void pons__unsent_put_back(pons__turn *t)

@@ -13,6 +13,7 @@
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
+#include "brain/react/patch.h"
 #include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
@@ -29,7 +30,7 @@ static double look_again_s(const pons__turn *t);
 static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
 static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
 static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running);
-static bool keep_rest(const pons__turn *t, const pons__running *running, const pons__result *last);
+static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last);
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
 
 // ---- R7 observe_execution_result ----------------------------------------------------------------
@@ -310,7 +311,7 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
 
 // A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met. False:
 // it is such a motion, and nobody knows how much of it is left.
-static bool keep_rest(const pons__turn *t, const pons__running *running, const pons__result *last)
+static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last)
 {
     const pons__registered *skill = pons__skill(t->b, running->skill);
     const pons__react *r = t->react;
@@ -322,8 +323,9 @@ static bool keep_rest(const pons__turn *t, const pons__running *running, const p
         return true;
     }
     if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
-        pons__means_left(t->b, r->task->goals.at[index], running->skill,
-                         pons__ladder_meant(r, running), left);
+        const pons_value *args = pons__ladder_meant(r, running);
+        pons__unsent_left(t, running->skill, args, left);
+        pons__means_left(t->b, r->task->goals.at[index], running->skill, args, left);
     }
     return isfinite(left) || json_array_size(skill->resources) == 0;
 }
