@@ -199,7 +199,8 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
 void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                       pons__skill_output *ret)
 {
-    *ret = (pons__skill_output){.status = PONS__SKILL_RUNNING, .distance_m = NAN, .remaining = NAN, .eta_s = NAN};
+    *ret = (pons__skill_output){
+        .status = PONS__SKILL_RUNNING, .distance_m = NAN, .remaining = NAN, .eta_s = NAN};
     if (in_doubt(k, r, env, ret)) {
         return;
     }

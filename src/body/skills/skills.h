@@ -137,8 +137,8 @@ typedef struct pons__skill_output {
     double qd[PONS_ARM_JOINTS]; // of the arm
     bool docking;               // the command is a docking one
     double distance_m;          // remaining; NAN when the skill has none
-    double remaining;           // of the argument that the registry's `remains` names; NAN: not told
-    double eta_s;               // NAN when unknown
+    double remaining; // of the argument that the registry's `remains` names; NAN: not told
+    double eta_s;     // NAN when unknown
     int recoveries;
     bool navigating;     // the rest is filled
     double nav_time_s;   // navigating, without what was spent on hold
