@@ -291,12 +291,18 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
 // As much of each as fits; advice goes first, then what they do, then their arguments. The caller frees.
 static char *skills_text(const pons_brain *b, pons__room max)
 {
+    static const char *const lacks[] = {"", "(Left out: what failures advise.)\n",
+                                        "(Left out: what they do, what failures advise.)\n",
+                                        "(Left out: all but their names.)\n"};
     const pons__list *skills = &b->port.skills;
     char *told = NULL;
     for (int level = 0; !told && level < 4; level++) {
         pons_autobuf text = PONS_BUF_INIT;
         for (size_t i = 0; i < skills->n; i++) {
             add_skill(&text, skills->at[i], level);
+        }
+        if (text.data) {
+            pons_buf_printf(&text, "%s", lacks[level]);
         }
         if (!text.data || pons__room_fits(max, text.data)) {
             told = strdup(text.data ? text.data : "");
