@@ -28,6 +28,23 @@ int64_t pons__task_priority(const pons__saying *s, int64_t usual)
                                              : usual;
 }
 
+// The same wishes, in whatever words: where it is about a place, how it was said is no part of it.
+static bool same_goals(const pons__list *a, const pons__list *b)
+{
+    pons__list bare[2] = {{0}, {0}};
+    pons__list_copy(&pons__goal_record, &bare[0], a);
+    pons__list_copy(&pons__goal_record, &bare[1], b);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < bare[i].n; k++) {
+            pons__set_text(&((pons__goal *)bare[i].at[k])->text, "");
+        }
+    }
+    const bool same = pons__list_equal(&pons__goal_record, &bare[0], &bare[1]);
+    pons__list_clear(&pons__goal_record, &bare[0]);
+    pons__list_clear(&pons__goal_record, &bare[1]);
+    return same;
+}
+
 // Said twice in a row, and it is the same wherever the robot is: that is one task.
 static bool said_again(pons__saying *s, const pons__task *task)
 {
@@ -36,7 +53,7 @@ static bool said_again(pons__saying *s, const pons__task *task)
     if (!last || strcmp(last->source, task->source) != 0 || last->plan || task->plan ||
         task->goals.n == 0 || last->unverified != task->unverified ||
         last->priority != task->priority || last->deadline_ms != task->deadline_ms ||
-        !pons__list_equal(&pons__goal_record, &last->goals, &task->goals)) {
+        !same_goals(&last->goals, &task->goals)) {
         return false;
     }
     for (size_t i = 0; i < task->goals.n; i++) {

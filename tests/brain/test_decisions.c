@@ -182,6 +182,8 @@ static void what_is_said_twice_is_one_task(void **state)
     bench_goal_text(&b, "去厨房");
     bench_say(&b, "去厨房");
     bench_await(&b, "task.merged", "task_id", "task-1", SOON);
+    bench_say(&b, "go to the kitchen"); // in other words
+    bench_await(&b, "task.merged", "task_id", "task-1", SOON);
     bench_await(&b, "task.done", "status", "succeeded", 30.0);
     bench_run(&b, 2.0);
     assert_int_equal(bench_count(&b, "task.queued", NULL, NULL), 1);
