@@ -7,7 +7,6 @@
 
 #include "brain/event.h"
 #include "brain/questions.h"
-#include "brain/tempo.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,15 +41,14 @@ int pons__done_check(pons_brain *b, pons_error *err)
     }
     if (b->react_run) {
         if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&
-            b->tasks->run_first > 0 && !others_can_run(b) && !pons__tempo_holds_words(b->tasks)) {
+            b->tasks->run_first > 0 && !others_can_run(b)) {
             return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
         }
         return PONS_OK;
     }
     int64_t mail = 0;
     const bool all_wait = pons__tasks_all_wait(b->tasks);
-    if (pons__tempo_holds_words(b->tasks) || (b->tasks->queue.n > 0 && !all_wait) ||
-        b->tasks->react->state != PONS_INNER_IDLE) {
+    if ((b->tasks->queue.n > 0 && !all_wait) || b->tasks->react->state != PONS_INNER_IDLE) {
         return PONS_OK;
     }
     const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);

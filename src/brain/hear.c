@@ -390,6 +390,9 @@ static bool several_open(pons_brain *b)
 static void handle_control(pons__saying *s, const char *word)
 {
     pons__tasks *t = s->t;
+    if (strcmp(word, "pause") == 0 || strcmp(word, "stop") == 0 || strcmp(word, "cancel") == 0) {
+        pons__tempo_drop_words(s->b, s->cx, t);
+    }
     if (strcmp(word, "pause") == 0) {
         t->paused = t->changed = true;
     } else if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {

@@ -118,8 +118,8 @@ int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
         id = open.at[i].answered ? NULL : open.at[i].id;
     }
     if (!id && strcmp(pons_get_str(answer, "action", ""), "reject") == 0) { // it takes a yes back
-        id = open.n > 0 ? open.at[0].id : pons__question_acted_on(b);
-        id = *id ? id : NULL;
+        id = pons__question_acted_on(b);
+        id = *id ? id : open.n > 0 ? open.at[0].id : NULL;
     }
     if (!id) {
         return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");

@@ -333,7 +333,7 @@ static void on_feedback(pons__port *p, pons__body_goal *g, const pons_report *r)
     const double d = r->as.feedback.distance_remaining_m;
     g->left_m = d;
     g->driven_m = r->as.feedback.distance_m;
-    g->remaining = r->as.feedback.remaining;
+    g->remaining = isfinite(r->as.feedback.remaining) ? r->as.feedback.remaining : g->remaining;
     if (isnan(d)) {
         g->window_distance = -1.0; // no way is followed now (a recovery): nothing to measure
     } else if (g->window_distance < 0.0 || fabs(d - g->window_distance) >= rules->no_progress_m) {

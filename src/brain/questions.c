@@ -365,7 +365,9 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     PONS__AUTO_OPEN list = pons__questions_open(b);
     pons__reply *reply = pons__reply_read(answer);
     const struct pons__open_one *one = meant(&list, reply->id);
-    const char *question = reply->id ? reply->id : one ? one->id : pons__question_acted_on(b);
+    const char *acted_on = pons__question_acted_on(b);
+    one = !reply->id && one && one->answered && *acted_on ? NULL : one; // the newest yes
+    const char *question = reply->id ? reply->id : one ? one->id : acted_on;
     const char *action = reply->action;
     close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);

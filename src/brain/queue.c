@@ -68,15 +68,11 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 // open for as long as the clock went back.
 static void refuse_late(pons__saying *s)
 {
-    if (pons__tempo_holds_words(
-            s->t)) { // they may be an answer, of the time at which they were said
-        return;
-    }
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *q = list.at[i].about;
-        if (!q || !q->deadline_ms || list.at[i].answered ||
+        if (!q || !q->deadline_ms || list.at[i].answered || pons__tempo_answers(s->t, q->id) ||
             (now_ms < q->deadline_ms && now_ms >= q->asked_ms - CLOCK_SLACK_MS)) {
             continue;
         }

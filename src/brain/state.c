@@ -33,6 +33,7 @@ static const pons__field goal_fields[] = {
     {"visited", JSON,   KEY,   offsetof(pons__goal, visited), .means = "of those"},
     {"skill",   TEXT,   KEY,   offsetof(pons__goal, skill), .means = "the skill that meets it, where it was named"},
     {"args",    JSON,   KEY,   offsetof(pons__goal, args), .means = "its arguments"},
+    {"left",    NUM,    KEY,   offsetof(pons__goal, left), .means = "of what its call is to do (metres, radians, seconds), since one was cut short; lacking: all of it"},
     {"done",    BOOL,   KEY,   offsetof(pons__goal, done), .means = "it is met"},
     {"reached", BOOL,   KEY,   offsetof(pons__goal, reached), .means = "of a pose: a motion to it has ended well"},
     {"added",   BOOL,   KEY,   offsetof(pons__goal, added), .means = "a model's own, by a plan_patch: its end is no progress"},
@@ -239,7 +240,6 @@ static const pons__field tempo_fields[] = {
     {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},
     {"from",    INT,  NEVER, offsetof(pons__tempo, from), .means = "in force when it was said"},
     {"by",      TEXT, NEVER, offsetof(pons__tempo, by), .means = "who said so"},
-    {"said",    JSON, KEY,   offsetof(pons__tempo, said), .means = "the words, until a body is heard; `percent` is 0 then"},
     {"then",    JSON, KEY,   offsetof(pons__tempo, then), .means = "letters: what was said with it and sets something free is heard when the body has it"},
 };
 TABLE(tempo, "how fast a person wants it, until the body has it");

@@ -90,6 +90,8 @@ extern const char *const pons__inner_words[];
 typedef struct pons__goal {
     const char *intent, *zone, *object, *place, *text, *skill;
     double seconds;
+    double
+        left; // of what its call is to do, since one was cut short, in the unit of its `remains`; 0: all of it
     const pons_value *pose, *zones, *visited, *args;
     bool done;
     bool reached; // of a pose: a motion to it has ended well
@@ -215,7 +217,6 @@ typedef struct pons__tempo {
         percent; // of every speed limit; 0: no body was heard yet, that `said` could be held against
     int64_t from; // in force when it was said
     const char *by;
-    const pons_value *said; // pons__hurry, until a body is heard; NULL: percent has it
     // Letters, of words that were said with it and are heard when it is in force; NULL: none.
     const pons_value *then;
 } pons__tempo;

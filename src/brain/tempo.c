@@ -17,6 +17,7 @@
 #include "brain/tempo.h"
 
 #include "brain/event.h"
+#include "brain/letter.h"
 #include "pons/brain_pace.h"
 
 #include <math.h>
@@ -124,38 +125,19 @@ static void begin(pons_brain *b, int64_t sent_ms)
     b->tempo.answer = PONS__TEMPO_OPEN;
 }
 
-// No body was heard yet that these words could be held against: they wait for one, with what was said with them.
-static void keep_words(pons__tasks *t, const pons__hurry *said, const char *by,
-                       const pons_value *then)
+static void drop(pons_brain *b, pons_cx *cx, const char *why)
 {
-    pons__tempo *next = pons__record_new(&pons__tempo_record);
-    pons__json(&next->said, pons__record_write(&pons__hurry_record, said));
-    pons__set_text(&next->by, by);
-    also_then(next, t->tempo ? t->tempo->then : NULL);
-    also_then(next, then);
-    pons__record_free(&pons__tempo_record, t->tempo);
-    t->tempo = next;
-    t->changed = true;
+    pons__event_emit(b, cx, &pons__control_told_record,
+                     &(pons__control_told){.word = "pace", .ignored = why});
 }
 
-// A body is heard: what was said before is held against it. What was said with it, where that is decided at once.
-static pons_value *take_words(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
+void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
-    pons__tempo *waits = t->tempo;
-    pons__hurry *said = pons__record_read(&pons__hurry_record, waits->said);
-    pons_value *then = waits->then ? pons_value_ref(waits->then) : NULL;
-    t->tempo = NULL;
-    t->changed = true;
-    const pons__tempo_word is =
-        pons__tempo_hear(b, cx, t, said, waits->by, true, then); // only a person's has some
-    pons__record_free(&pons__hurry_record, said);
-    pons__record_free(&pons__tempo_record, waits);
-    if (is == PONS__TEMPO_KEPT) {
-        pons_value_unref(then);
-        return NULL;
+    if (t->tempo && t->tempo->then) {
+        pons__json(&t->tempo->then, NULL);
+        t->changed = true;
+        drop(b, cx, "what was said since goes before what was said with the pace");
     }
-    *ret_taken = is == PONS__TEMPO_MET;
-    return then;
 }
 
 pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
@@ -165,16 +147,11 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
     pons_error why = PONS_ERROR_INIT;
     bool met = false;
     const int64_t told = in_force(b);
-    if (told < steps[0] && then && !b->port.telemetry) {
-        keep_words(t, said, by, then);
-        begin(b, 0);
-        return PONS__TEMPO_KEPT;
-    }
     if (told < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
         return PONS__TEMPO_NOT;
     }
-    const int64_t now = t->tempo && t->tempo->percent ? t->tempo->percent : told;
+    const int64_t now = t->tempo ? t->tempo->percent : told;
     int64_t percent = now;
     if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &met, &why) <
         0) {
@@ -199,6 +176,9 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
     next->percent = percent;
     next->from = from;
     pons__set_text(&next->by, by);
+    if (percent > now) { // that was said for a slower one
+        pons__tempo_drop_words(b, cx, t);
+    }
     also_then(next, t->tempo ? t->tempo->then : NULL);
     also_then(next, then);
     pons__record_free(&pons__tempo_record, t->tempo);
@@ -210,9 +190,6 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
 
 pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
 {
-    if (t->tempo && t->tempo->said && b->port.telemetry) {
-        return take_words(b, cx, t, ret_taken);
-    }
     if (!t->tempo || b->tempo.answer == PONS__TEMPO_OPEN) {
         return NULL;
     }
@@ -231,9 +208,21 @@ pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *r
     return then;
 }
 
-bool pons__tempo_holds_words(const pons__tasks *t)
+bool pons__tempo_answers(const pons__tasks *t, const char *question)
 {
-    return t->tempo && t->tempo->then;
+    size_t i;
+    json_t *one;
+    json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one)
+    {
+        pons__letter *letter = pons__record_read(&pons__letter_record, one);
+        const bool is = letter->kind == PONS_LETTER_ANSWER &&
+                        strcmp(pons_get_str(letter->value, "id", ""), question) == 0;
+        pons__record_free(&pons__letter_record, letter);
+        if (is) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void decide(pons_brain *b, const char *refused_for)
@@ -253,8 +242,7 @@ void pons__tempo_send(pons_brain *b)
     b->tempo.since_ms = b->tempo.since_ms ? b->tempo.since_ms : now;
     if (now - b->tempo.since_ms >= ANSWER_MS) {
         decide(b, "the body does not answer");
-    } else if (tempo->percent && b->port.ready &&
-               (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
+    } else if (b->port.ready && (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
         b->tempo.sent_ms = now;
         b->tempo.sent = tempo->percent;
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,

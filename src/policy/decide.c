@@ -31,6 +31,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define REASON_MAX            400
 #define RECOVERY_WAIT_S       3.0
@@ -429,16 +430,34 @@ static pons_value *after_failure(const view *v, const step *st)
     return decision("RETRY", dispatch_step(v, st), "%s; trying to %s again.", why, st->what);
 }
 
-// Whether the last call was the step's own, as far as it tells: one of a model's, elsewhere, is not.
+// Whether a skill is one of those that meet the goal.
+static bool is_means(const view *v, const char *skill)
+{
+    for (size_t i = 0; i < json_array_size(v->means); i++) {
+        const pons_value *m = json_array_get(v->means, i);
+        if (pons_get_int(m, "goal_index", -1) == (int64_t)v->index &&
+            strcmp(pons_get_str(m, "skill", ""), skill) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the last call was the step's own: not one of a model's, of another skill or to another place.
 static bool own_call(const view *v, const step *st)
 {
-    const char *skill = pons_get_str(v->last, "skill", ""), *key;
-    json_t *wanted;
-    bool own = !*skill || strcmp(skill, st->skill) == 0;
-    json_object_foreach(st->args, key, wanted)
-    {
-        const pons_value *had = *skill ? pons_get(pons_get(v->last, "args"), key) : NULL;
-        own = own && (!had || pons_value_near(had, wanted));
+    static const char *const places[] = {"zone", "pose"};
+    const char *skill = pons_get_str(v->last, "skill", "");
+    bool own = !*skill || is_means(v, skill);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const pons_value *had = pons_get(pons_get(v->last, "args"), places[i]);
+        const pons_value *wanted = pons_get(st->args, places[i]);
+        const bool texts = json_is_string(had) && json_is_string(wanted);
+        const bool same =
+            !had || !wanted ||
+            (texts ? strcasecmp(json_string_value(had), json_string_value(wanted)) == 0
+                   : pons_value_near(had, wanted));
+        own = own && same;
     }
     return own;
 }
@@ -460,19 +479,6 @@ static pons_value *after_refusal(const view *v, const step *st, const char *verb
     }
     bool person = said || v->failures >= v->failures_max;
     return person ? ask(v, st, why) : replan(v, st, false, RECOVERY_WAIT_S, why);
-}
-
-// Whether a skill is one of those that meet the goal.
-static bool is_means(const view *v, const char *skill)
-{
-    for (size_t i = 0; i < json_array_size(v->means); i++) {
-        const pons_value *m = json_array_get(v->means, i);
-        if (pons_get_int(m, "goal_index", -1) == (int64_t)v->index &&
-            strcmp(pons_get_str(m, "skill", ""), skill) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static pons_value *after_done(const view *v, const step *st)

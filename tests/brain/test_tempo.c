@@ -375,6 +375,44 @@ static void a_yes_is_to_the_question_of_its_time(void **state)
     bench_close(&b);
 }
 
+// "Yes", or "continue", at a slow pace: a pause, or a faster pace, that is said before the body has that one goes before it.
+static void what_is_said_since_goes_before(void **state)
+{
+    (void)state;
+    static const char *const since[] = {"pause", "normal speed", "stop"};
+    for (size_t i = 0; i < sizeof since / sizeof since[0]; i++) {
+        bench b;
+        asks_before_it_drives(&b);
+        b.pace_mute = true;
+        bench_say(&b, "yes, at half speed");
+        bench_run(&b, 1.0);
+        bench_say(&b, since[i]);
+        bench_run(&b, 1.0);
+        b.pace_mute = false;
+        bench_run(&b, 40.0);
+        if (bench_starts(&b, "navigate_to_pose") != 0) {
+            fail_msg("\"%s\": it moves", since[i]);
+        }
+        assert_true(bench_count(&b, "control", "word", "pace") > 0); // that is told
+        bench_close(&b);
+    }
+    bench b;
+    ready(&b);
+    bench_say(&b, "pause");
+    bench_run(&b, 0.5);
+    bench_say(&b, "去厨房");
+    bench_run(&b, 1.0);
+    b.pace_mute = true;
+    bench_say(&b, "continue, half speed");
+    bench_run(&b, 1.0);
+    bench_say(&b, "pause");
+    bench_run(&b, 0.5);
+    b.pace_mute = false;
+    bench_run(&b, 40.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+    bench_close(&b);
+}
+
 // What is so already is no reason to wait: the yes counts at once.
 static void a_yes_at_the_pace_that_it_has(void **state)
 {
@@ -543,6 +581,7 @@ int main(void)
         cmocka_unit_test(an_answer_and_a_pace),
         cmocka_unit_test(no_pace_and_no_yes),
         cmocka_unit_test(a_yes_is_to_the_question_of_its_time),
+        cmocka_unit_test(what_is_said_since_goes_before),
         cmocka_unit_test(a_yes_at_the_pace_that_it_has),
         cmocka_unit_test(words_that_answer),
         cmocka_unit_test(on_again_and_slower),

@@ -199,8 +199,9 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
 void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                       pons__skill_output *ret)
 {
+    const double remaining = ret->remaining; // while it waits for its place nothing of it is done
     *ret = (pons__skill_output){
-        .status = PONS__SKILL_RUNNING, .distance_m = NAN, .remaining = NAN, .eta_s = NAN};
+        .status = PONS__SKILL_RUNNING, .distance_m = NAN, .remaining = remaining, .eta_s = NAN};
     if (in_doubt(k, r, env, ret)) {
         return;
     }

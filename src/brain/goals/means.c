@@ -36,10 +36,10 @@
 
 #define AT_PLACE_M                                                                                 \
     0.5 // so near a pose is there, when a motion to it has ended: what is free beside it will do
-#define ON_PLACE_M 0.1 // so near it is there without one
-#define ON_YAW_RAD 0.2 // and so much turned
-#define LEAST_S    0.1 // of a wait of which nearly nothing is left
-#define OPEN_TOLD  4   // goals of which the observation has the means
+#define ON_PLACE_M 0.1  // so near it is there without one
+#define ON_YAW_RAD 0.2  // and so much turned
+#define LEAST      0.01 // of a call of which nearly nothing is left
+#define OPEN_TOLD  4    // goals of which the observation has the means
 
 // ---- the ways -----------------------------------------------------------------------------------
 
@@ -210,10 +210,26 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     return list;
 }
 
+// Where a call of the goal was cut short, the next one is for the rest.
+static void take_rest(const pons_brain *b, const pons__goal *goal, pons__list *means)
+{
+    for (size_t i = 0; goal->left > 0.0 && i < means->n; i++) {
+        pons__means *m = means->at[i];
+        const pons__registered *item = pons__skill(b, m->skill);
+        const double all = item && item->remains ? pons_get_num(m->args, item->remains, NAN) : NAN;
+        if (isfinite(all)) {
+            pons_value *args = json_copy((json_t *)m->args);
+            json_object_set_new(args, item->remains, json_real(copysign(goal->left, all)));
+            pons__json(&m->args, args);
+        }
+    }
+}
+
 pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t goal_index)
 {
     pons_autovalue members = members_of(b, goal);
     pons__list list = ways(b, goal, members);
+    take_rest(b, goal, &list);
     for (size_t i = 0; i < list.n; i++) {
         ((pons__means *)list.at[i])->goal_index = goal_index;
     }
@@ -526,17 +542,14 @@ bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
     const pons__registered *item = pons__skill(b, skill);
     const char *name = item ? item->remains : NULL;
     const double asked = name ? pons_get_num(args, name, NAN) : NAN;
-    if (goal->done || !isfinite(left) || !(left < fabs(asked)) ||
-        !pons__means_by_end(b, goal, skill, args)) {
+    pons__list means = pons__means_of(b, goal, 0);
+    const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
+    const double rest = name && last ? fabs(pons_get_num(last->args, name, NAN)) : NAN;
+    pons__means_clear(&means);
+    if (goal->done || !isfinite(left + asked + rest) || !pons__means_by_end(b, goal, skill, args)) {
         return false; // of a call that was not all of it nothing follows
     }
-    if (pons_get(goal->args, name)) {
-        pons_value *rest = json_copy((json_t *)goal->args);
-        json_object_set_new(rest, name, json_real(copysign(left, asked)));
-        pons__json(&goal->args, rest);
-    } else if (goal->seconds > 0.0) {
-        goal->seconds = fmax(left, LEAST_S);
-    }
+    goal->left = fmin(rest, fmax(rest - fmax(fabs(asked) - left, 0.0), LEAST));
     return true;
 }
 

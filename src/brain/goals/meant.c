@@ -7,6 +7,7 @@
 //     a time ......... as much, or more
 //     words .......... among what was said, whatever the case and the signs between
 //     a zone ......... the same, by any of its names
+//     what is left ... as far, or further: of a goal of which a call was cut short
 //     all else ....... the same, but for what rounding leaves
 //
 // What the call has beside (a speed, a limit) is its own affair. The brain's loop thread.
@@ -18,6 +19,7 @@
 #include "pons/facts.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 // The words alone: letters small, no signs, and digits where they count.
@@ -47,18 +49,27 @@ static bool own_words(const pons__goal *goal, const char *name, const char *want
     return strcmp(goal->text, wanted) == 0 || pons_get(goal->args, name);
 }
 
+// As far as what is left, in the same direction, but for what rounding leaves.
+static bool as_far(double is, double left)
+{
+    return is * left >= 0.0 && fabs(is) >= 0.99 * fabs(left) - 0.005;
+}
+
 bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means *way,
                  const pons_value *args)
 {
     const char *name;
     json_t *wanted;
     bool meant = true;
+    const pons__registered *item = pons__skill(b, way->skill);
     json_object_foreach((json_t *)way->args, name, wanted)
     {
         const pons_value *is = pons_get(args, name);
         const pons__about about = pons__about_of(b, way->skill, name);
         const char *said = json_string_value(is), *want = json_string_value(wanted);
-        if (strcmp(name, way->amount) == 0) {
+        if (goal->left > 0.0 && item && item->remains && strcmp(item->remains, name) == 0) {
+            meant = meant && as_far(json_number_value(is), json_number_value(wanted));
+        } else if (strcmp(name, way->amount) == 0) {
             meant = meant && pons_value_enough(is, wanted);
         } else if (said && want && about == PONS_ABOUT_TEXT) {
             meant = meant && has_words(said, want, own_words(goal, name, want));

@@ -97,7 +97,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     }
     pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
     const pons__unsettled *u = pons__unsettled_of(react, skills);
-    pons__set_text(&q->unsettled, u ? u->goal_id : NULL);
+    pons__set_text(&q->unsettled, u ? pons__unsettled_mark(u) : NULL);
     if (u && p->to_dispatch.n == 0) { // operations show it themselves
         char *asks = NULL;
         if (asprintf(&asks, "%s (nobody knows what came of %s: %s)", q->question, u->skill,

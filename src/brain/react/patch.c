@@ -9,7 +9,6 @@
 // refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
 #include "brain/react/patch.h"
 
-#include "brain/goals/means.h"
 #include "pons/memory.h"
 
 #include <stdlib.h>
@@ -91,17 +90,24 @@ static pons__goal *take_like(const pons__list *goals, const pons__goal *as, bool
     return NULL;
 }
 
-// What was met meanwhile stays met; what was met before is the same in both lists, and meets no other like it.
+// The goal of the list that this one was, or is: as far met, or else not met yet. NULL: there is none.
+static pons__goal *take_twin(const pons__list *goals, const pons__goal *of, bool *taken)
+{
+    pons__goal *twin = take_like(goals, of, of->done, taken);
+    return twin || !of->done ? twin : take_like(goals, of, false, taken);
+}
+
+// What was met meanwhile stays met, and what is left of a call is left; what was met before is so in both lists, and
+// meets no other like it.
 static void keep_met(const pons__list *after, pons__list *goals)
 {
     bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken);
     for (size_t i = 0; i < after->n; i++) {
-        const pons__goal *met = after->at[i];
-        if (met->done && !take_like(goals, met, true, taken)) {
-            pons__goal *like = take_like(goals, met, false, taken);
-            if (like) {
-                like->done = true;
-            }
+        const pons__goal *now = after->at[i];
+        pons__goal *was = take_twin(goals, now, taken);
+        if (was) {
+            was->done = now->done;
+            was->left = now->left;
         }
     }
     free(taken);
@@ -120,25 +126,6 @@ static void unedit(pons__react *r, const pons_value *edited)
         }
     }
     pons__list_clear(&pons__goal_record, &was);
-}
-
-void pons__unsent_left(pons__turn *t, const char *skill, const pons_value *args, double left)
-{
-    static const char *const lists[] = {"goals", "edited"};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        pons__list goals = {0};
-        bool any = false;
-        pons__list_read(&pons__goal_record, pons_get(t->react->unsent, lists[i]), &goals);
-        for (size_t k = 0; !any && k < goals.n; k++) {
-            any = pons__means_left(t->b, goals.at[k], skill, args, left);
-        }
-        if (any) {
-            pons_value *next = json_copy((json_t *)t->react->unsent);
-            json_object_set_new(next, lists[i], pons__list_write(&pons__goal_record, &goals));
-            pons__json(&t->react->unsent, next);
-        }
-        pons__list_clear(&pons__goal_record, &goals);
-    }
 }
 
 void pons__unsent_put_back(pons__turn *t)
@@ -231,6 +218,7 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
     {
         pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
         fresh->done = fresh->reached = false;
+        fresh->left = 0.0;
         fresh->added = true; // by a model: its end is no progress
         pons__json(&fresh->visited, NULL);
         const pons__goal *same = take_like(goals, fresh, false, taken); // keeps what it has reached

@@ -20,8 +20,6 @@ int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, 
 // where it changes them, and R6 puts them back.
 void pons__unsent_keep(pons__react *r, const pons__patched *was);
 void pons__unsent_put_back(pons__turn *t);
-// A call was cut short meanwhile: of the goals that would be put back its own is the rest as well.
-void pons__unsent_left(pons__turn *t, const char *skill, const pons_value *args, double left);
 void pons__patched_free(pons__patched *was);
 
 #endif

@@ -13,7 +13,6 @@
 #include "brain/letter.h"
 #include "brain/news.h"
 #include "brain/observed.h"
-#include "brain/react/patch.h"
 #include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "brain/trace.h"
@@ -236,10 +235,10 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
-    if (status == PONS_END_UNKNOWN && !rest) { // to do all of it again could be too much
-        last->recovery = PONS_RECOVER_ASK;
-    }
-    if (unknown && !go_on && pons__unsettled_asked(t->b, running->skill)) {
+    // To do all of a motion again could be too much.
+    const bool asks =
+        pons__unsettled_asked(t->b, running->skill) || (status == PONS_END_UNKNOWN && !rest);
+    if (unknown && !go_on && asks) {
         if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
             last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
         }
@@ -310,7 +309,7 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
 }
 
 // A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met. False:
-// it is such a motion, and nobody knows how much of it is left.
+// it is such a motion, and what is left of it nobody keeps.
 static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last)
 {
     const pons__registered *skill = pons__skill(t->b, running->skill);
@@ -322,12 +321,11 @@ static bool keep_rest(pons__turn *t, const pons__running *running, const pons__r
     if (!skill || !skill->remains) {
         return true;
     }
-    if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
-        const pons_value *args = pons__ladder_meant(r, running);
-        pons__unsent_left(t, running->skill, args, left);
-        pons__means_left(t->b, r->task->goals.at[index], running->skill, args, left);
-    }
-    return isfinite(left) || json_array_size(skill->resources) == 0;
+    const bool mine = r->task && (!running->task_id || strcmp(running->task_id, r->task->id) == 0);
+    const bool kept = mine && index >= 0 && (size_t)index < r->task->goals.n &&
+                      pons__means_left(t->b, r->task->goals.at[index], running->skill,
+                                       pons__ladder_meant(r, running), left);
+    return kept || json_array_size(skill->resources) == 0;
 }
 
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last)

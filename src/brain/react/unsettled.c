@@ -153,9 +153,14 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
     return found;
 }
 
+const char *pons__unsettled_mark(const pons__unsettled *u)
+{
+    return u->goal_id ? u->goal_id : u->task_id;
+}
+
 bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u)
 {
-    return q && u && q->unsettled && u->goal_id && strcmp(q->unsettled, u->goal_id) == 0;
+    return q && u && q->unsettled && strcmp(q->unsettled, pons__unsettled_mark(u)) == 0;
 }
 
 // A task that is left for another one has not been allowed to go on.

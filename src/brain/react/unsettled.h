@@ -23,6 +23,8 @@ bool pons__unsettled_lost(pons_brain *b, const pons_value *lost, const char *ski
 // R6: of what still runs for the task the goal that has ended so, or may have, as the body says now, and that this skill
 // may not go past: its id, the caller's; NULL: none.
 pons_value *pons__unsettled_ended(pons_brain *b, const char *skill);
+// What a question that shows it keeps of it: its goal, or of an earlier program's its task. Borrowed.
+const char *pons__unsettled_mark(const pons__unsettled *u);
 // Whether the question has told of it.
 bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u);
 // A person has said yes, with it in view: to a question (R5), which settles it in R6, where that is not taken back
