@@ -125,18 +125,16 @@ static void begin(pons_brain *b, int64_t sent_ms)
     b->tempo.answer = PONS__TEMPO_OPEN;
 }
 
-static void drop(pons_brain *b, pons_cx *cx, const char *why)
-{
-    pons__event_emit(b, cx, &pons__control_told_record,
-                     &(pons__control_told){.word = "pace", .ignored = why});
-}
-
 void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
     if (t->tempo && t->tempo->then) {
         pons__json(&t->tempo->then, NULL);
         t->changed = true;
-        drop(b, cx, "what was said since goes before what was said with the pace");
+        pons__event_emit(
+            b, cx, &pons__control_told_record,
+            &(pons__control_told){
+                .word = "pace",
+                .ignored = "what was said since goes before what was said with the pace"});
     }
 }
 
@@ -169,9 +167,7 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
     }
     // What was not sent yet is replaced; what was, the body may have taken.
     const bool sent = t->tempo && b->tempo.sent == t->tempo->percent;
-    const int64_t from = !t->tempo || !t->tempo->percent ? told
-                         : sent                          ? t->tempo->percent
-                                                         : t->tempo->from;
+    const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
     pons__tempo *next = pons__record_new(&pons__tempo_record);
     next->percent = percent;
     next->from = from;

@@ -74,6 +74,33 @@ static void all_faults_are_told(void **state)
 }
 
 // Also of files that only a part of pons reads.
+// Levels of the battery and priorities that are out of their order: the first is told, and nothing runs.
+static void what_is_out_of_order_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"battery: {charge_pct: 20, charged_pct: 15}",
+         "/battery/charged_pct: 15 is not above charge_pct"},
+        {"battery: {charge_pct: 5, safe_pct: 10}", "/battery/charge_pct: 5 is not above safe_pct"},
+        {"priorities: {charge: 30}", "/priorities/charge: 30 is not above urgent"},
+        {"priorities: {user: 50, urgent: 40}", "/priorities/urgent: 40 is not above user"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b);
+        put(&b, "config/kernel.yaml", rows[i][0]);
+        proc p = {0};
+        bench_start(&b, &p, NULL, "config check");
+        bench_must_exit(&p, 2);
+        char *said = bench_stderr(&p);
+        assert_non_null(strstr(said, rows[i][1]));
+        free(said);
+        bench_free(&p);
+        bench_must_fail(&b, "run --driver kinematic charge", 2, rows[i][1]);
+        bench_close(&b);
+    }
+}
+
 static void doctor_looks_at_each(void **state)
 {
     (void)state;
@@ -269,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_ships_is_sound, bench_teardown),
         cmocka_unit_test_teardown(all_faults_are_told, bench_teardown),
+        cmocka_unit_test_teardown(what_is_out_of_order_is_refused, bench_teardown),
         cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
         cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),
         cmocka_unit_test_teardown(a_persons_file_that_does_not_count, bench_teardown),

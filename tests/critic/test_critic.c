@@ -183,6 +183,9 @@ static const struct {
      "{'embodiment':{'workspace':null,'radius_m':0.22}}", "ok"},
     {"navigate_to_pose", "{'zone':'kitchen'}", "{'policy':{'keep_out':['the kitchen']}}",
      "keep_out: zone kitchen [2.00, 2.00] lies in the keep-out area kitchen"},
+    {"navigate_to_pose", "{'zone':'hall'}", "{'policy':{'keep_out':['kichen']}}",
+     "keep_out: the policy keeps the robot out of \"kichen\", and this world has no such zone: "
+     "where it may go nobody can say"},
     {"navigate_to_pose", "{'zone':'hall'}",
      "{'policy':{'keep_out':[{'id':'rug','polygon':[[-1,-1],[1,-1],[0,1]]}]}}",
      "keep_out: zone hall [0.00, 0.00] lies in the keep-out area rug"},

@@ -71,9 +71,9 @@ void pons__edit_undo(pons__react **react, const pons_value *rules)
         (*react)->answered_also ? json_copy((json_t *)(*react)->answered_also) : json_array();
     json_array_append_new(ids, json_string((*react)->answered));
     pons__json(&next->answered_also, ids);
+    // What was answered beside stays an answer; the question itself has none yet.
     const pons__human *said = (*react)->human;
-    if (said &&
-        said->also) { // what was answered beside stays an answer; the question itself has none yet
+    if (said && said->also) {
         pons__human_say(next, said->question ? said->question : "", "", "");
         pons__json(&next->human->also, pons_value_ref(said->also));
     }

@@ -129,15 +129,14 @@ static bool halts(const cli *c, const pons_value *answer)
 }
 
 // A no takes back a yes of which nothing has begun: of the question that is named, else of the one that was answered.
-// Its teller hears what becomes of it, as of every answer. True: it was one, and *ret_rc is how that went.
+// last: what was answered last. Its teller hears what becomes of it, as of every answer. True: it was one, and *ret_rc is how that went.
 static bool take_back(cli *c, pons_store store, const char *thread, pons_value *answer,
-                      const char *id, int *ret_rc, pons_error *err)
+                      const char *id, const pons_value *last, int *ret_rc, pons_error *err)
 {
     if (strcmp(pons_get_str(answer, "action", ""), "reject") != 0) {
         return false;
     }
     pons_autovalue waits = answered(store, thread);
-    pons_autovalue last = last_answer(store, thread, id);
     const pons_value *one = id                            ? cli_question_named(waits, id)
                             : json_array_size(waits) == 1 ? json_array_get(waits, 0)
                                                           : NULL;
@@ -169,10 +168,10 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
         return answer_question(c, store, thread, question, answer, err);
     }
     int rc = PONS_OK;
-    if (take_back(c, store, thread, answer, id, &rc, err)) {
+    pons_autovalue last = last_answer(store, thread, id);
+    if (take_back(c, store, thread, answer, id, last, &rc, err)) {
         return rc;
     }
-    pons_autovalue last = last_answer(store, thread, id);
     return last ? already(thread, last, err) : cli_question_unknown(thread, id, open, err);
 }
 
@@ -403,7 +402,7 @@ static pons_value *questions(pons_store store, const char *thread, pons_error *e
     return list;
 }
 
-// Those of tasks that wait for their turn, with a yes. A list, the caller's; NULL: the store cannot be read.
+// Those of tasks that wait for their turn, with a yes. A list, the caller's; empty where the store cannot be read.
 static pons_value *answered(pons_store store, const char *thread)
 {
     pons_error none = PONS_ERROR_INIT;
