@@ -536,6 +536,20 @@ bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char 
     return by;
 }
 
+double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
+                          const pons_value *args)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    const bool motion = item && item->remains && json_array_size(item->resources) > 0;
+    const double asked = motion ? fabs(pons_get_num(args, item->remains, 0.0)) : 0.0;
+    pons__list means = pons__means_of(b, goal, 0);
+    const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
+    const bool own = last && goal->left > 0.0 && strcmp(last->skill, skill) == 0;
+    pons__means_clear(&means);
+    const double more = asked - goal->left;
+    return own && more > 0.01 * goal->left + LEAST ? more : 0.0;
+}
+
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left)
 {

@@ -20,6 +20,9 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
 // Such a call was cut short, and did all but so much of it: the goal is the rest from now on. False: it is not its call.
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
+// Of a motion of the goal's that was cut short: by how much such a call goes beyond what is left; 0: it does not.
+double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
+                          const pons_value *args);
 // Whether the goal is met by the end of such a call, and by nothing that the world shows.
 bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char *skill,
                         const pons_value *args);

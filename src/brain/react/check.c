@@ -27,6 +27,7 @@ typedef struct judgement {
 } judgement;
 
 static void judge_edit(pons__turn *t);
+static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules);
 static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
 static void judge_finish(const pons__turn *t, judgement *j);
@@ -117,6 +118,7 @@ static void judge(pons__turn *t, judgement *j)
         pons_autovalue broken =
             pons__guard_check(t->b, mode_of(r), op->skill, op->args, running, p->to_cancel, batch);
         json_array_extend(j->rules, broken);
+        judge_rest(t, op, j->rules);
         char hash[33];
         pons_value_hash(json_array_get(batch, i), hash);
         pons_autovalue wants = pons__guard_approvals(t->b, op->skill, op->args);
@@ -220,6 +222,21 @@ static void judge_edit(pons__turn *t)
         pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
                          &(pons__guard_refused){.rules = rules});
         pons__edit_undo(&t->react, rules);
+    }
+}
+
+// Of a move that was cut short no more than the rest is sent; a person's edit is that person's.
+static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
+{
+    const pons__task *task = t->react->task;
+    const int64_t at = op->goal_index;
+    const pons__goal *goal = task && !t->react->edit_before && at >= 0 && (size_t)at < task->goals.n
+                                 ? task->goals.at[at]
+                                 : NULL;
+    if (goal && !goal->done && pons__means_beyond(t->b, goal, op->skill, op->args) > 0.0) {
+        rule(rules, "rest",
+             json_sprintf("the goal was cut short: %s is to do %.3g more, and no further",
+                          op->skill, goal->left));
     }
 }
 
