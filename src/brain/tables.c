@@ -15,6 +15,9 @@
 #include "brain/trace.h"
 #include "brain/words.h"
 #include "brain/zones.h"
+#include "pons/brain.h"
+
+#include <string.h>
 
 // clang-format off
 const pons__record *const pons__state_records[] = {
@@ -28,6 +31,7 @@ const pons__record *const pons__state_records[] = {
     &pons__spent_record,
     &pons__task_plan_record,
     &pons__pend_record,
+    &pons__step_rest_record,
     &pons__waiting_record,
     &pons__registered_record,
     &pons__place_record,
@@ -115,6 +119,9 @@ const pons__record *const pons__state_records[] = {
     &pons__status_body_record,
     &pons__fork_point_record,
     &pons__model_cost_record,
+    NULL};
+
+const pons__record *const pons__event_records[] = {
     &pons__run_started_record,
     &pons__mode_told_record,
     &pons__control_told_record,
@@ -149,6 +156,20 @@ const pons__record *const pons__state_records[] = {
     &pons__place_forgotten_record,
     &pons__place_refused_record,
     &pons__schema_failed_record,
+    &pons__config_doubt_record,
     &pons__run_done_record,
     NULL};
 // clang-format on
+
+bool pons_brain_tells(const char *type)
+{
+    static const char *const live[] = {"telemetry", "skill.feedback", "token"};
+    bool tells = false;
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        tells = tells || strcmp(live[i], type) == 0;
+    }
+    for (size_t i = 0; pons__event_records[i]; i++) {
+        tells = tells || strcmp(pons__event_records[i]->name, type) == 0;
+    }
+    return tells;
+}

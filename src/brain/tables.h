@@ -5,5 +5,7 @@
 #include "brain/record.h"
 
 extern const pons__record *const pons__state_records[]; // ends with NULL
+extern const pons__record
+    *const pons__event_records[]; // the same of what it tells; named as the event is
 
 #endif

@@ -5,6 +5,7 @@
 #include "pons/schema.h"
 #include "scenario/judge.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +20,8 @@ int pons_scenario_load(const char *path, pons_scenario **ret, pons_error *err)
         pons_scenario *s = calloc(1, sizeof *s);
         if (s) {
             s->value = pons_value_ref(pons_yaml_value(yaml));
+            s->yaml = yaml;
+            yaml = NULL;
             *ret = s;
         } else {
             rc = pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
@@ -33,8 +36,22 @@ void pons_scenario_destroy(pons_scenario *s)
 {
     if (s) {
         pons_value_unref(s->value);
+        pons_yaml_destroy(s->yaml);
         free(s);
     }
+}
+
+int pons__scenario_fault(const pons_scenario *s, const char *pointer, pons_error *err,
+                         const char *fmt, ...)
+{
+    char why[PONS_ERROR_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    return s->yaml ? pons_yaml_fault(s->yaml, pointer, "scenario", err, "%s", why)
+                   : pons_error_set(err, PONS_EINVAL, "scenario", "%s%s: %.400s",
+                                    pons_scenario_name(s), pointer, why);
 }
 
 int pons_scenario_save(const pons_scenario *s, const char *path, pons_error *err)

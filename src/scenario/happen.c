@@ -67,6 +67,7 @@ static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 {
     (void)err;
     heard(r, json_string_value(what));
+    r->answered_ns = r->manual.now_ns; // it may be one
     pons__post(r, "say", pons_object("text", pons_value_ref(what), NULL));
     return PONS_OK;
 }
@@ -294,17 +295,18 @@ int pons__happen_fits(const pons__runner *r, pons_error *err)
 {
     for (size_t i = 0; i < r->n_events; i++) {
         const deed *d = deed_of(pons_get(r->events[i].value, "do"));
+        char pointer[96];
+        snprintf(pointer, sizeof pointer, "/events/%zu/do/%s", i, d ? d->word : "");
         if (d && r->brainless && d->needs_brain) {
-            return pons_error_set(err, PONS_EINVAL, "scenario",
-                                  "%s: events[%zu]: '%s' needs a brain, and a scenario without "
-                                  "goals has none",
-                                  pons_scenario_name(r->s), i, d->word);
+            return pons__scenario_fault(r->s, pointer, err,
+                                        "'%s' needs a brain, and a scenario without goals has none",
+                                        d->word);
         }
         if (d && !r->brainless && d->needs_brainless) {
-            return pons_error_set(err, PONS_EINVAL, "scenario",
-                                  "%s: events[%zu]: '%s' is for a scenario without goals: the "
-                                  "brain is the body's controller",
-                                  pons_scenario_name(r->s), i, d->word);
+            return pons__scenario_fault(
+                r->s, pointer, err,
+                "'%s' is for a scenario without goals: the brain is the body's controller",
+                d->word);
         }
     }
     return PONS_OK;
@@ -526,6 +528,9 @@ static void heard(pons__runner *r, const char *text)
     pons_autovalue parsed = NULL;
     pons_error none = PONS_ERROR_INIT;
     const pons_policy *p = &r->env->policy;
+    pons_autovalue pace = NULL; // "reset, at half speed" is a reset
+    const bool paced = p->ops->pace && p->ops->pace(p->self, text, &pace, &none) >= 0;
+    text = paced ? pons_get_str(pace, "before", text) : text;
     p->ops->parse(p->self, text, r->env->world, &parsed, &none);
     pons__watch_heard(&r->watch, pons_get_str(parsed, "control", ""));
 }

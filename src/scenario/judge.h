@@ -5,11 +5,17 @@
 #include "pons/brain.h"
 #include "pons/geometry.h"
 #include "pons/scenario.h"
+#include "pons/yaml.h"
 
 struct pons_scenario {
     pons_value *value;
+    pons_yaml *yaml; // the file's, for its positions; NULL: drawn, or cut down
     const pons_value *world, *driver;
 };
+
+// PONS_EINVAL with what is wrong at a JSON pointer of the file, and the file's position where it has one.
+int pons__scenario_fault(const pons_scenario *s, const char *pointer, pons_error *err,
+                         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 // What happened, for the judge.
 typedef struct pons__story {

@@ -1,6 +1,7 @@
 // runner.h - one run of a scenario: the system that is simulated, and where the story stands. Of
 // scenario.c (the loop), lives.c (bodies and brains that are born and come back), deaths.c (how they
-// die) and happen.c (what the file's events do). One thread. Each uses those to its right:
+// die), happen.c (what the file's events do) and names.c (what they name). One thread. Each uses those to
+// its right:
 //
 //     scenario.c --> lives.c --> happen.c --> deaths.c
 #ifndef PONS_SCENARIO_RUNNER_H
@@ -65,6 +66,7 @@ typedef struct pons__runner {
     int boots;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;
+    bool named;      // what the file names is there, as the first hello has shown
     bool linked;     // the brain has a link to this body,
     bool met;        // which has run since, and so has heard its hello
     pons__hand hand; // the controller of a story without a brain; else an observer
@@ -100,6 +102,9 @@ void pons__brain_death(pons__runner *r);
 void pons__told_kill(pons__runner *r, bool before); // the story kills at the next commit
 void pons__fuzz_next(pons__runner *r);
 void pons__kill_aim(pons__runner *r);
+
+// names.c
+int pons__story_names(const pons__runner *r, pons_error *err);
 
 // peace.c
 int pons__peace_step(pons__runner *r, pons_error *err);

@@ -19,11 +19,13 @@
 #include <string.h>
 
 #define TIME_LIMIT_S  300.0
-#define WALL_EPOCH_MS 1767225600000LL        // 2026-01-01: simulated runs have a date of their own
+#define WALL_EPOCH_MS 1767225600000LL // 2026-01-01: simulated runs have a date of their own
+#define REPLIES       "/replies"
 #define LOOK_NS       (500 * PONS_NS_PER_MS) // between two looks at what the robot has touched
 
 static int runner_init(pons__runner *r, pons_error *err);
 static int open_model(pons__runner *r, pons_error *err);
+static int model_fault(const pons_scenario *s, int rc, const pons_error *why, pons_error *err);
 static void runner_fini(pons__runner *r);
 static int runner_loop(pons__runner *r, pons_error *err);
 static int step(pons__runner *r, bool *ret_over, pons_error *err);
@@ -98,8 +100,26 @@ static int open_model(pons__runner *r, pons_error *err)
     if (!replies && !r->opts->as_model) {
         return PONS_OK;
     }
-    return pons__model_open(&r->model, scripted ? r->env->script : NULL, replies, r->env->policy,
-                            r->clock, err);
+    pons_error why = PONS_ERROR_INIT;
+    const int rc = pons__model_open(&r->model, scripted ? r->env->script : NULL, replies,
+                                    r->env->policy, r->clock, &why);
+    return rc < 0 ? model_fault(r->s, rc, &why, err) : rc;
+}
+
+// What the script says is at "/replies/…" of it is at "/model/…" of the file.
+static int model_fault(const pons_scenario *s, int rc, const pons_error *why, pons_error *err)
+{
+    char pointer[128] = "/model";
+    const char *message = why->message, *end = strstr(message, ": ");
+    if (rc != PONS_EINVAL) {
+        return pons_error_set(err, rc, why->module, "%s", message);
+    }
+    if (strncmp(message, REPLIES, strlen(REPLIES)) == 0 && end) {
+        snprintf(pointer, sizeof pointer, "/model%.*s", (int)(end - message - strlen(REPLIES)),
+                 message + strlen(REPLIES));
+        message = end + 2;
+    }
+    return pons__scenario_fault(s, pointer, err, "%s: %s", pointer, message);
 }
 
 static void runner_fini(pons__runner *r)
@@ -144,6 +164,10 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
         r->robot_ns = pons_body_robot_ns(r->body);
         r->met = r->linked;
         rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
+    }
+    if (rc >= 0 && !r->named && r->hand.skills) {
+        r->named = true;
+        rc = pons__story_names(r, err);
     }
     if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
         return rc;

@@ -21,21 +21,31 @@ static pons_value *parsed(const char *text)
     return v;
 }
 
+static void is_read_as_it_is_written(const pons__record *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    void *fresh = pons__record_new(r);
+    pons_autovalue written = pons__record_write(r, fresh);
+    void *again = pons__record_read(r, written);
+    pons_autovalue twice = pons__record_write(r, again);
+    assert_true(json_equal(written, twice));
+    assert_int_equal(pons__record_check(r, written, &err), PONS_OK);
+    pons__record_free(r, fresh);
+    pons__record_free(r, again);
+}
+
 static void what_is_written_is_read(void **state)
 {
     (void)state;
     for (size_t i = 0; pons__state_records[i]; i++) {
-        const pons__record *r = pons__state_records[i];
-        pons_error err = PONS_ERROR_INIT;
-        void *fresh = pons__record_new(r);
-        pons_autovalue written = pons__record_write(r, fresh);
-        void *again = pons__record_read(r, written);
-        pons_autovalue twice = pons__record_write(r, again);
-        assert_true(json_equal(written, twice));
-        assert_int_equal(pons__record_check(r, written, &err), PONS_OK);
-        pons__record_free(r, fresh);
-        pons__record_free(r, again);
+        is_read_as_it_is_written(pons__state_records[i]);
     }
+    for (size_t i = 0; pons__event_records[i]; i++) {
+        is_read_as_it_is_written(pons__event_records[i]);
+        assert_true(pons_brain_tells(pons__event_records[i]->name));
+    }
+    assert_true(pons_brain_tells("token"));
+    assert_false(pons_brain_tells("task.finished"));
 }
 
 // As a thread of before the tables has it, with members that are gone and without those that are new.
@@ -133,6 +143,15 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
     }
 }
 
+static void the_document_has(const pons_buf *doc, const pons__record *r)
+{
+    pons_autobuf table = PONS_BUF_INIT;
+    assert_true(pons__record_describe(r, &table) >= 0);
+    if (!strstr(doc->data, table.data)) {
+        fail_msg("docs/brain.md has not this table:\n%s", table.data);
+    }
+}
+
 static void the_document_has_the_tables(void **state)
 {
     (void)state;
@@ -145,11 +164,10 @@ static void the_document_has_the_tables(void **state)
     }
     fclose(f);
     for (size_t i = 0; pons__state_records[i]; i++) {
-        pons_autobuf table = PONS_BUF_INIT;
-        assert_true(pons__record_describe(pons__state_records[i], &table) >= 0);
-        if (!strstr(doc.data, table.data)) {
-            fail_msg("docs/brain.md has not this table:\n%s", table.data);
-        }
+        the_document_has(&doc, pons__state_records[i]);
+    }
+    for (size_t i = 0; pons__event_records[i]; i++) {
+        the_document_has(&doc, pons__event_records[i]);
     }
 }
 

@@ -127,12 +127,10 @@ static void witness(void *user, const pons_event *ev)
     free(payload);
 }
 
-// trace: NULL, or where every event goes as a line. The caller's report.
-static pons_value *play(const char *path, const pons_scenario_options *o, pons_buf *trace)
+// trace: NULL, or where every event goes as a line.
+static int run_story(const pons_scenario *s, const pons_scenario_options *o, pons_buf *trace,
+                     pons_value **ret_report, pons_error *err)
 {
-    pons_error err = PONS_ERROR_INIT;
-    pons_scenario *s = NULL;
-    must(pons_scenario_load(path, &s, &err), &err, path);
     pons_scenario_env env = {.robot = &pons_robot_kinematic,
                              .config = shop.config,
                              .policy = shop.policy,
@@ -142,18 +140,26 @@ static pons_value *play(const char *path, const pons_scenario_options *o, pons_b
                              .user = trace};
     if (strcmp(pons_scenario_driver(s), "kinematic") != 0) {
         const void *ops = NULL;
-        must(pons_module_load("driver", pons_scenario_driver(s), &ops, &err), &err, "driver");
+        must(pons_module_load("driver", pons_scenario_driver(s), &ops, err), err, "driver");
         env.robot = ops;
     }
     char world_path[512];
-    pons_value *world = NULL;
+    pons_autovalue world = NULL;
     snprintf(world_path, sizeof world_path, "%s/worlds/%s.yaml", PONS_SOURCE_DIR,
              pons_scenario_world(s));
-    must(pons_world_load(world_path, &world, &err), &err, world_path);
+    must(pons_world_load(world_path, &world, err), err, world_path);
     env.world = world;
+    return pons_scenario_run(s, &env, o, ret_report, err);
+}
+
+// The same of a file that is right. The caller's report.
+static pons_value *play(const char *path, const pons_scenario_options *o, pons_buf *trace)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
     pons_value *report = NULL;
-    must(pons_scenario_run(s, &env, o, &report, &err), &err, pons_scenario_name(s));
-    pons_value_unref(world);
+    must(pons_scenario_load(path, &s, &err), &err, path);
+    must(run_story(s, o, trace, &report, &err), &err, pons_scenario_name(s));
     pons_scenario_destroy(s);
     return report;
 }
@@ -532,6 +538,12 @@ static void a_bad_file_is_refused_with_its_place(void **state)
         {"name: a\nname: b\ngoals: [x]\nexpect: {status: succeeded}\n", "story.yaml:2:1"},
         {"name: [a\ngoals: [x]\n", "story.yaml:"},
         {"just words\n", "story.yaml:1:1"},
+        {"name: a\ngoals: [x]\nexpect: {status: succeeded}\nevents:\n  - at_s: 1\n"
+         "    do: {spawn: {id: b, x: 1.0, y: 1.0, sx: 0.5}}\n",
+         "story.yaml:6:"},
+        {"name: a\ngoals: [x]\nexpect: {status: succeeded}\nevents:\n  - at_s: 1\n"
+         "    do: {spawn: {id: b, x: 1.0, y: 1.0, sx: 0.5, sy: 0.5, sz: 1.0}}\n",
+         "story.yaml:6:"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pons_error err = PONS_ERROR_INIT;
@@ -548,6 +560,55 @@ static void a_bad_file_is_refused_with_its_place(void **state)
     pons_scenario *s = NULL;
     assert_int_equal(pons_scenario_load("/nonexistent/story.yaml", &s, &err), PONS_ENOTFOUND);
     pons_scenario_destroy(NULL);
+}
+
+// What a file names and nobody has would never come: it is said before the story begins.
+static void a_name_that_nobody_has_is_refused_with_its_place(void **state)
+{
+    (void)state;
+#define STORY "name: a\ngoals: [go to the kitchen]\n"
+    static const struct {
+        const char *text, *place, *says;
+    } rows[] = {
+        {STORY "expect: {status: over}\nalways: {outside: kitchn}\n", "story.yaml:4:", "kitchn"},
+        {STORY "expect: {status: over}\nalways: {skills: [wait, graps]}\n",
+         "story.yaml:4:", "graps"},
+        {STORY "expect: {status: over}\napproval_skills: [navigate]\n",
+         "story.yaml:4:", "navigate"},
+        {STORY "expect: {status: over, in_zone: kitchn}\n", "story.yaml:3:", "kitchn"},
+        {STORY "expect: {status: over, events_include: [stop, task.finished]}\n",
+         "story.yaml:3:", "task.finished"},
+        {STORY "expect: {status: over, events_exclude: [stopp]}\n", "story.yaml:3:", "stopp"},
+        {STORY "expect: {status: over, effects_include: [wait ended]}\n",
+         "story.yaml:3:", "wait ended"},
+        {STORY "expect: {status: over, effects_include: [waits done]}\n", "story.yaml:3:", "waits"},
+        {STORY "expect: {status: over}\nevents:\n  - when: {event: task.finished}\n"
+               "    do: {say: x}\n",
+         "story.yaml:5:", "task.finished"},
+        {STORY "expect: {status: over}\nevents:\n  - when: {effect: graps done}\n"
+               "    do: {say: x}\n",
+         "story.yaml:5:", "graps"},
+        {STORY "expect: {status: over}\nmodel:\n  - {content: x}\n  - {contnet: x}\n",
+         "story.yaml:6:", "contnet"},
+        {STORY "expect: {status: over}\nevents:\n  - at_s: 1\n"
+               "    do: {goal: {id: g, skill: wait}}\n",
+         "story.yaml:6:", "goal"},
+    };
+#undef STORY
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+        pons_error err = PONS_ERROR_INIT;
+        pons_scenario *s = NULL;
+        pons_autovalue report = NULL;
+        char line[1200];
+        must(pons_scenario_load(write_story(rows[i].text), &s, &err), &err, "story.yaml");
+        const int rc = run_story(s, &o, NULL, &report, &err);
+        pons_error_line(&err, line, sizeof line);
+        if (rc != PONS_EINVAL || !strstr(line, rows[i].place) || !strstr(line, rows[i].says)) {
+            fail_msg("row %zu: %d, “%s”, expected %s", i, rc, line, rows[i].place);
+        }
+        pons_scenario_destroy(s);
+    }
 }
 
 static void a_file_says_what_it_is(void **state)
@@ -577,6 +638,7 @@ int main(void)
         cmocka_unit_test(a_wrong_expectation_is_missed),
         cmocka_unit_test(a_story_that_does_not_end_is_missed),
         cmocka_unit_test(a_bad_file_is_refused_with_its_place),
+        cmocka_unit_test(a_name_that_nobody_has_is_refused_with_its_place),
         cmocka_unit_test(a_file_says_what_it_is),
     };
     pons_value_init();
