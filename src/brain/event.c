@@ -268,6 +268,12 @@ static const pons__field schema_failed_fields[] = {
 };
 EVENT(schema_failed, "schema.failed", "something is not as its schema says");
 
+static const pons__field config_doubt_fields[] = {
+    {"path",    TEXT, NEVER, offsetof(pons__config_doubt, path), .means = "where in config/kernel.yaml"},
+    {"message", TEXT, NEVER, offsetof(pons__config_doubt, message), .means = "for people"},
+};
+EVENT(config_doubt, "config.doubt", "the config names what this robot has not");
+
 static const pons__field run_done_fields[] = {
     {"status", NAME, NEVER, offsetof(pons__run_done, status), .means = "`succeeded`, `failed`, `aborted`, `cancelled`, `waiting`"},
     {"tasks", LIST, NEVER, offsetof(pons__run_done, tasks), .of = &pons__finished_record, .means = "of the run"},

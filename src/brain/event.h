@@ -216,6 +216,12 @@ typedef struct pons__schema_failed {
 } pons__schema_failed;
 extern const pons__record pons__schema_failed_record;
 
+typedef struct pons__config_doubt {
+    const char *path;
+    const char *message;
+} pons__config_doubt;
+extern const pons__record pons__config_doubt_record;
+
 typedef struct pons__run_done {
     const char *status;
     pons__list tasks; // pons__finished

@@ -25,6 +25,7 @@
 #include "pons/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@
 static void on_line(pons__port *p, const pons_value *json);
 static void on_report(pons__port *p, const pons_report *r);
 static void on_hello(pons__port *p, const pons_report *r);
+static void tell_doubts(pons__port *p);
 static void on_telemetry(pons__port *p, const pons_report *r);
 static void on_held(pons__port *p, const char *goal_id);
 static void on_error(pons__port *p, const char *code, const char *message);
@@ -245,6 +247,7 @@ static void on_hello(pons__port *p, const pons_report *r)
     pons__registry_read(p->greeting.as.hello.skills, &p->skills);
     pons__list_read(&pons__zone_record, pons_get(r->as.hello.world, "zones"), &p->zones);
     p->ready = true;
+    tell_doubts(p);
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;
     p->retries = 0;
@@ -252,6 +255,28 @@ static void on_hello(pons__port *p, const pons_report *r)
         pons__port_heard(p);
     }
     p->brain->tick_now = true;
+}
+
+// A name that no skill of this body has holds nothing back: the skill that was meant would run unasked.
+static void tell_doubts(pons__port *p)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(p->brain->rules.approval_skills, i, name)
+    {
+        char path[48], message[PONS_NAME_MAX + 96];
+        pons_error ignored = PONS_ERROR_INIT;
+        if (p->doubts_told || pons__skill(p->brain, json_string_value(name))) {
+            continue;
+        }
+        snprintf(path, sizeof path, "approval.skills[%zu]", i);
+        snprintf(message, sizeof message, "this robot has no skill '%.64s': nothing asks for it",
+                 json_string_value(name));
+        pons_log(PONS_LOG_WARN, "brain", "%s: %s", path, message);
+        pons__event_now(p->brain, PONS_NS_KERNEL, &pons__config_doubt_record,
+                        &(pons__config_doubt){.path = path, .message = message}, &ignored);
+    }
+    p->doubts_told = true;
 }
 
 void pons__port_heard(pons__port *p)

@@ -440,27 +440,12 @@ static int pick_thread(void *user, const pons_thread_info *info)
     return 0;
 }
 
-enum { TELEMETRY_AGE_MS = 1000, BATTERY_MIN_PCT = 10 }; // where kernel.yaml is silent
-
 int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err)
 {
     pons_autovalue rules = NULL;
     const int rc = cli_config(c, &rules, err);
-    if (rc < 0) {
-        return rc;
+    if (rc >= 0) {
+        *ret = pons_brain_critic_policy(rules);
     }
-    const pons_value *own = pons_get(rules, "critic");
-    const pons_value *skills = pons_get(pons_get(rules, "approval"), "skills");
-    pons_value *policy = own ? json_copy((json_t *)(uintptr_t)own) : json_object();
-    json_object_set_new(policy, "telemetry_age_max_ms",
-                        json_real(pons_get_num(pons_get(rules, "safety"), "telemetry_age_max_ms",
-                                               TELEMETRY_AGE_MS)));
-    json_object_set_new(
-        policy, "battery_min_pct",
-        json_real(pons_get_num(pons_get(rules, "battery"), "safe_pct", BATTERY_MIN_PCT)));
-    if (skills) {
-        json_object_set_new(policy, "approval", pons_value_ref(skills));
-    }
-    *ret = policy;
-    return PONS_OK;
+    return rc;
 }

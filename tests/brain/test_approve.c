@@ -95,6 +95,23 @@ static void a_question_shows_every_operation(void **state)
     bench_close(&b);
 }
 
+// A name in approval.skills that no skill has holds nothing back: whoever runs it is told, once.
+static void a_name_that_no_skill_has_is_told(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    json_object_set_new(json_object_get(b.config, "approval"), "skills",
+                        json_pack("[ss]", "wait", "navigate_to_pse"));
+    bench_brain(&b);
+    const pons_value *doubt = bench_await(&b, "config.doubt", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(doubt, "path", ""), "approval.skills[1]");
+    assert_non_null(strstr(pons_get_str(doubt, "message", ""), "navigate_to_pse"));
+    bench_run(&b, 1.0);
+    assert_int_equal(bench_count(&b, "config.doubt", NULL, NULL), 1);
+    bench_close(&b);
+}
+
 // ---- the first answer binds ---------------------------------------------------------------------
 
 // Two people: in one breath, one after the other, to nobody, to a brain that dies on the way.
@@ -624,6 +641,7 @@ int main(void)
         cmocka_unit_test(a_wish_answers_nothing),
         cmocka_unit_test(a_wish_ends_no_pause),
         cmocka_unit_test(a_question_shows_every_operation),
+        cmocka_unit_test(a_name_that_no_skill_has_is_told),
         cmocka_unit_test(a_run_that_waited_ends_when_its_task_does),
         cmocka_unit_test(the_first_answer_binds),
         cmocka_unit_test(what_was_told_survives_every_kill),
