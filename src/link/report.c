@@ -86,7 +86,7 @@ static const pons_field metrics_fields[] = {
     {"duration_s",           NUMBER,  USUAL,    IN(pons_report_metrics, duration_s), .means = "of the robot's clock"},
     {"recoveries",           INTEGER, USUAL,    IN(pons_report_metrics, recoveries), .means = "of the navigator"},
     {"distance_remaining_m", NUMBER,  NULLABLE, IN(pons_report_metrics, distance_remaining_m), .means = "of the way"},
-    {"remaining",            NUMBER,  NULLABLE, IN(pons_report_metrics, remaining), .means = "of what was asked, in the unit of the argument that the skill's `remains` names"},
+    {"remaining",            NUMBER,  NULLABLE, IN(pons_report_metrics, remaining), .means = "of what was asked, where it stands then, in the unit of the argument that the skill's `remains` names"},
     {"obstacles",            INTEGER, OPTIONAL, IN(pons_report_metrics, obstacles), .preset = -1, .means = "that `look` has found"},
     {"answer",               OBJECT,  OPTIONAL, IN(pons_report_metrics, answer), .means = "what the robot's own software said at the end"},
 };
@@ -125,7 +125,7 @@ static const pons_field feedback_fields[] = {
     {"skill",                STRING,  USUAL,    AT(feedback.skill), .means = "of the goal"},
     {"robot_ms",             INTEGER, USUAL,    AT(feedback.robot_ms), .means = "the robot's clock"},
     {"distance_remaining_m", NUMBER,  NULLABLE, AT(feedback.distance_remaining_m), .means = "of the way"},
-    {"remaining",            NUMBER,  NULLABLE, AT(feedback.remaining), .means = "of what was asked, in the unit of the argument that the skill's `remains` names"},
+    {"remaining",            NUMBER,  NULLABLE, AT(feedback.remaining), .means = "of what was asked, where it stands then, in the unit of the argument that the skill's `remains` names"},
     {"distance_m",           NUMBER,  USUAL,    AT(feedback.distance_m), .means = "driven since the start"},
     {"eta_s",                NUMBER,  NULLABLE, AT(feedback.eta_s), .means = "to the end"},
     {"elapsed_s",            NUMBER,  USUAL,    AT(feedback.elapsed_s), .means = "since the start"},

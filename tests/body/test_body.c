@@ -565,6 +565,34 @@ static void a_lost_link_holds_and_a_new_brain_adopts(void **state)
     assert_string_equal(pons_get_str(bench_last(&t, "error"), "code", ""), "unknown_goal");
 }
 
+// A stop, a reset, a hold, an adoption: whoever looks hears of it with the next telemetry, which does not wait for its turn.
+static void what_stands_otherwise_is_told_at_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        bench_step(&t, 1.0 + 0.01 * i); // at another place between two of them
+        bench_send(&t, pons_object("type", json_string("stop"), "reason", json_string("x"), NULL));
+        bench_step(&t, 0.02);
+        assert_true(latched());
+        bench_step(&t, 1.0 + 0.01 * i);
+        bench_send(&t, word("reset"));
+        bench_step(&t, 0.02);
+        assert_false(latched());
+    }
+    start_drive("g");
+    for (int i = 0; i < 5; i++) {
+        t.beats = false;
+        bench_step(&t, 0.32 + 0.01 * i);
+        assert_true(pons_get_bool(t.telemetry, "held", false));
+        t.beats = true;
+        bench_step(&t, 0.1);
+        bench_send(&t, about("adopt", "g", t.epoch));
+        bench_step(&t, 0.02);
+        assert_false(pons_get_bool(t.telemetry, "held", true));
+        bench_step(&t, 0.5);
+    }
+}
+
 static void a_late_heartbeat_holds_as_well(void **state)
 {
     (void)state;
@@ -919,6 +947,7 @@ int main(void)
         WITH_CONTROLLER(a_reset_that_waits_lifts_no_stop_that_came_meanwhile),
         WITH_CONTROLLER(a_known_goal_is_answered_and_never_started_again),
         WITH_CONTROLLER(a_lost_link_holds_and_a_new_brain_adopts),
+        WITH_CONTROLLER(what_stands_otherwise_is_told_at_once),
         WITH_CONTROLLER(a_late_heartbeat_holds_as_well),
         WITH_CONTROLLER(a_held_goal_fails_after_30_s),
         WITH_CONTROLLER(a_cancel_brakes_and_frees_the_base),

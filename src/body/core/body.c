@@ -64,6 +64,7 @@ static void tell_navigator(pons_body *b);
 static void relocalize(void *user);
 static void save_when_due(pons_body *b);
 static bool due(int64_t now_ns, int64_t *due_ns, int64_t every_ns);
+static bool stands_otherwise(pons_body *b);
 
 int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err)
 {
@@ -235,7 +236,8 @@ void pons__body_poll(pons_body *b)
     b->planning = planning;
     b->thinking = b->thinking || planning;
     const int64_t now_ns = b->threaded ? b->host_ns : b->robot_ns;
-    if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS)) {
+    const bool news = stands_otherwise(b);
+    if (due(now_ns, &b->telemetry_due_ns, PONS__TELEMETRY_NS) || news) {
         pons__body_tell(b, NULL);
     }
     if (due(now_ns, &b->view_due_ns, PONS__VIEW_NS)) {
@@ -383,6 +385,16 @@ static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns)
                             pons_wrap_angle(s->pose.yaw + t * turn)};
     }
     return after ? after->pose : b->state.odom_from_base;
+}
+
+// Whether a stop, or a hold, has come or gone since it was told: that is told at once.
+static bool stands_otherwise(pons_body *b)
+{
+    const bool latched = b->safety.latched, held = pons__goals_held(b);
+    const bool so = latched != b->told_latched || held != b->told_held;
+    b->told_latched = latched;
+    b->told_held = held;
+    return so;
 }
 
 // A new latch ends what was moving.

@@ -177,10 +177,11 @@ struct pons_body {
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;
-    bool unread;         // a client has said more than one poll takes
-    uint64_t pump_latch; // the latch's number before the clients were heard last
-    bool quit;           // a bye asked for the process's end
-    bool sim_failed;     // the simulation cannot go on
+    bool told_latched, told_held; // as the newest telemetry to all had it
+    bool unread;                  // a client has said more than one poll takes
+    uint64_t pump_latch;          // the latch's number before the clients were heard last
+    bool quit;                    // a bye asked for the process's end
+    bool sim_failed;              // the simulation cannot go on
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);

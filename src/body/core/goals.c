@@ -497,6 +497,11 @@ static pons__goal *free_place(pons_body *b)
 
 static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
 {
+    if (g->skill->left) {
+        pons__skill_env env;
+        goal_env(b, &env);
+        g->out.remaining = g->skill->left(&g->run, &env);
+    }
     if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
         pons__skill_env env;
         goal_env(b, &env);

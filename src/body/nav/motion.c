@@ -37,9 +37,16 @@ void pons__motion_start(pons__motion *m, const pons__motion_goal *goal, int64_t 
         .goal = *goal, .start_ns = now_ns, .blocked_ns = -1, .from = odom, .last_yaw = odom.yaw};
 }
 
+void pons__motion_track(pons__motion *m, pons_pose2 odom)
+{
+    m->done = m->goal.turn ? m->done + pons_wrap_angle(odom.yaw - m->last_yaw)
+                           : copysign(hypot(odom.x - m->from.x, odom.y - m->from.y), m->goal.by);
+    m->last_yaw = odom.yaw;
+}
+
 double pons__motion_left(const pons__motion *m)
 {
-    return fmax(fabs(m->goal.by) - fabs(m->done), 0.0);
+    return fmax((m->goal.by - m->done) * (m->goal.by < 0.0 ? -1.0 : 1.0), 0.0);
 }
 
 pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input *in,
@@ -52,9 +59,7 @@ pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input 
         snprintf(ret_why, cap, "%g %s at %g %s/s is no motion", g->by, unit, g->rate, unit);
         return PONS__MOTION_INVALID;
     }
-    m->done = g->turn ? m->done + pons_wrap_angle(in->odom.yaw - m->last_yaw)
-                      : copysign(hypot(in->odom.x - m->from.x, in->odom.y - m->from.y), g->by);
-    m->last_yaw = in->odom.yaw;
+    pons__motion_track(m, in->odom);
     const double left =
         g->turn ? (g->by - m->done) * (g->by < 0.0 ? -1.0 : 1.0) : fabs(g->by) - fabs(m->done);
     if (left <= g->accuracy) {

@@ -47,6 +47,8 @@ void pons__motion_start(pons__motion *m, const pons__motion_goal *goal, int64_t 
 // what ended it.
 pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input *in,
                                       pons_twist2 *ret_want, char *ret_why, size_t cap);
+// What a step begins with; of a motion that somebody else drives, all that there is to do.
+void pons__motion_track(pons__motion *m, pons_pose2 odom);
 double pons__motion_left(const pons__motion *m); // [rad] or [m], never negative
 
 #endif

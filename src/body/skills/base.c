@@ -21,6 +21,7 @@ static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__s
 static void drive_start(pons__skill_run *r, const pons__skill_env *env);
 static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 static void resume(pons__skill_run *r, const pons__skill_env *env);
+static double left(const pons__skill_run *r, const pons__skill_env *env);
 
 const pons__skill pons__skill_stop_base = {
     .name = "stop_base",
@@ -84,6 +85,7 @@ const pons__skill pons__skill_spin = {
     .start = spin_start,
     .step = spin_step,
     .resume = resume,
+    .left = left,
 };
 
 const pons__skill pons__skill_back_up = {
@@ -119,6 +121,7 @@ const pons__skill pons__skill_back_up = {
     .start = back_up_start,
     .step = back_up_step,
     .resume = resume,
+    .left = left,
 };
 
 const pons__skill pons__skill_drive = {
@@ -152,6 +155,7 @@ const pons__skill pons__skill_drive = {
     .start = drive_start,
     .step = drive_step,
     .resume = resume,
+    .left = left,
 };
 
 static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
@@ -186,15 +190,25 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
     char why[PONS__SKILL_MSG_MAX] = "";
     const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
     r->last_cmd = ret->cmd;
-    ret->remaining = pons__motion_left(&r->motion);
     if (!r->motion.goal.turn) {
-        ret->distance_m = ret->remaining;
+        ret->distance_m = pons__motion_left(&r->motion);
     }
     if (s == PONS__MOTION_DONE) {
         ret->status = PONS__SKILL_DONE;
     } else if (s != PONS__MOTION_RUNNING) {
         pons__skill_fail(ret, s == PONS__MOTION_TIMEOUT ? timeout : collision, "%s", why);
     }
+}
+
+// When it stands: what it rolls on while it brakes is a part of what was asked for.
+static double left(const pons__skill_run *r, const pons__skill_env *env)
+{
+    pons__motion m = r->motion;
+    pons__motion_track(&m, env->odom);
+    const double rate = m.goal.turn ? env->twist.w : env->twist.v;
+    const double brake = m.goal.turn ? env->caps->yaw_accel_max_radps2 : env->caps->brake_max_mps2;
+    const double rolls = rate * m.goal.by > 0.0 && brake > 0.0 ? 0.5 * rate * rate / brake : 0.0;
+    return fmax(pons__motion_left(&m) - rolls, 0.0);
 }
 
 static void spin_start(pons__skill_run *r, const pons__skill_env *env)
@@ -204,6 +218,28 @@ static void spin_start(pons__skill_run *r, const pons__skill_env *env)
                               .by = pons_get_num(r->args, "angle_rad", 0.0),
                               .rate = fmin(SPIN_RADPS, env->caps->yaw_rate_max_radps),
                               .accuracy = SPIN_OK_RAD});
+}
+
+// The robot's own software drives it; how much is left is measured all the same.
+static bool measures(const pons__skill *k)
+{
+    return k->left == left;
+}
+
+void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (measures(r->skill)) {
+        const double timeout_s = r->timeout_s; // that software has its own
+        r->skill->start(r, env);
+        r->timeout_s = timeout_s;
+    }
+}
+
+void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (measures(r->skill)) {
+        pons__motion_track(&r->motion, env->odom);
+    }
 }
 
 static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)

@@ -33,6 +33,7 @@ void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
 {
     pons_errand e = {.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
     pons_robot_outside(env->robot)->look(env->self, r->errand, &e);
+    pons__motion_followed(r, env);
     ret->distance_m = e.distance_m;
     ret->eta_s = e.eta_s;
     ret->recoveries = e.recoveries;

@@ -9,6 +9,7 @@
 
 static void speak_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static double wait_left(const pons__skill_run *r, const pons__skill_env *env);
 static void look_start(pons__skill_run *r, const pons__skill_env *env);
 static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 
@@ -42,6 +43,7 @@ const pons__skill pons__skill_wait = {
     .told = "{\"remains\":\"s\",\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
             "\"says\":\"wait $seconds|1 s\"}]}",
     .step = wait_step,
+    .left = wait_left,
 };
 
 const pons__skill pons__skill_look = {
@@ -67,12 +69,16 @@ static void speak_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
     ret->status = PONS__SKILL_DONE;
 }
 
-static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+static double wait_left(const pons__skill_run *r, const pons__skill_env *env)
 {
     const double passed = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
-    const double left = pons_get_num(r->args, "s", 0.0) - passed;
-    ret->eta_s = ret->remaining = fmax(left, 0.0);
-    if (left <= 0.0) {
+    return fmax(pons_get_num(r->args, "s", 0.0) - passed, 0.0);
+}
+
+static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    ret->eta_s = wait_left(r, env);
+    if (ret->eta_s <= 0.0) {
         ret->status = PONS__SKILL_DONE;
     }
 }

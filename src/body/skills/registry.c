@@ -190,6 +190,7 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .last_yaw = env->odom.yaw,
                            .first_scan = env->scans};
     if (pons__errand_takes(k, env)) {
+        pons__motion_follow(r, env);
         pons__errand_start(r, env);
     } else if (k->start) {
         k->start(r, env);
@@ -210,6 +211,7 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     } else {
         k->step(r, env, ret);
     }
+    ret->remaining = k->left ? k->left(r, env) : remaining;
     if (ret->status == PONS__SKILL_DONE && k->needs_pose && env->where && env->where->pending) {
         // The last scans do not bear it out: not done before the next ones do, or it is in doubt.
         ret->status = PONS__SKILL_RUNNING;

@@ -137,8 +137,8 @@ typedef struct pons__skill_output {
     double qd[PONS_ARM_JOINTS]; // of the arm
     bool docking;               // the command is a docking one
     double distance_m;          // remaining; NAN when the skill has none
-    double remaining; // of the argument that the registry's `remains` names; NAN: not told
-    double eta_s;     // NAN when unknown
+    double remaining;           // what the skill's left says; NAN: not told
+    double eta_s;               // NAN when unknown
     int recoveries;
     bool navigating;     // the rest is filled
     double nav_time_s;   // navigating, without what was spent on hold
@@ -176,6 +176,8 @@ struct pons__skill {
     void (*stop)(pons__skill_run *r, const pons__skill_env *env);   // at any end
     void (*hold)(pons__skill_run *r, const pons__skill_env *env);   // NULL: stop
     void (*resume)(pons__skill_run *r, const pons__skill_env *env); // after a hold
+    // How much of the argument that its registry item calls `remains` is left, if it ended now; NULL: nobody asks.
+    double (*left)(const pons__skill_run *r, const pons__skill_env *env);
 };
 
 typedef struct pons__skills { // all of one body; not to be moved
@@ -244,6 +246,9 @@ static inline bool pons__errand_takes(const pons__skill *k, const pons__skill_en
     const pons_robot_outside_ops *o = pons_robot_outside(env->robot);
     return o && env->robot->abi >= 4u && o->takes && o->takes(env->self, k->name);
 }
+// A motion of base.c that an errand carries out: where it begins, and each step of it.
+void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env);
+void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env);
 void pons__errand_start(pons__skill_run *r, const pons__skill_env *env);
 void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
 void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env);
