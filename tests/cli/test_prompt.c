@@ -6,6 +6,7 @@
 #include "cli_bench.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -117,6 +118,54 @@ static void left_with_goals(void **state)
         bench_must_exit(&run, 0);
         bench_ledger_check(&b);
         bench_free(&run);
+        bench_close(&b);
+    }
+}
+
+static void await_done(bench *b)
+{
+    int64_t since = 0;
+    for (bool done = false; !done;) {
+        pons_autovalue status = NULL;
+        bench_run_json(b, "status --json", &status);
+        done = json_array_size(pons_get(status, "finished")) > 0;
+        if (!done) {
+            bench_again(&since, "the end of its task");
+        }
+    }
+}
+
+// Words from a pipe: how the run ended is the status, though its last word is quit.
+static void words_from_a_pipe(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        int status;
+    } rows[] = {{"wait 1 second\n", 0}, {"flurb the gronk\n", 1}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        int in[2], got = -1;
+        bench_open(&b);
+        assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+        const pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            dup2(in[0], STDIN_FILENO);
+            execl(PONS_BINARY_DIR "/pons", "pons", "--workspace", b.workspace, "run", "--thread",
+                  "t", "--driver", "kinematic", "--seed", "3", "--json", (char *)NULL);
+            _exit(127);
+        }
+        close(in[0]);
+        assert_true(write(in[1], rows[i / 2].words, strlen(rows[i / 2].words)) > 0);
+        if (i % 2) { // it is done before it is left
+            await_done(&b);
+            assert_int_equal(write(in[1], "quit\n", 5), 5);
+        }
+        close(in[1]);
+        assert_int_equal(waitpid(pid, &got, 0), pid);
+        assert_true(WIFEXITED(got));
+        assert_int_equal(WEXITSTATUS(got), rows[i / 2].status);
         bench_close(&b);
     }
 }
@@ -317,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(left_with_goals, bench_teardown),
+        cmocka_unit_test_teardown(words_from_a_pipe, bench_teardown),
         cmocka_unit_test_teardown(left_with_nothing, bench_teardown),
         cmocka_unit_test_teardown(tab_completes, bench_teardown),
         cmocka_unit_test_teardown(a_slip_is_no_answer, bench_teardown),

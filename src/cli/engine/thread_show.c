@@ -65,7 +65,9 @@ static void show_brain(const char *thread, const pons_value *s)
     }
     json_array_foreach(pons_get(s, "queue"), i, item)
     {
-        linef("goal", "%s: queued", pons_get_str(item, "text", ""));
+        if (strcmp(pons_get_str(item, "id", ""), pons_get_str(task, "id", "")) != 0) {
+            linef("goal", "%s: queued", pons_get_str(item, "text", ""));
+        }
     }
     if (json_is_object(failure)) {
         linef("failure", "%s: %s", pons_get_str(failure, "skill", ""),

@@ -403,8 +403,8 @@ static int count_words(void *user, const pons_inbox_row *row)
 
 static int session_outcome(session *s)
 {
-    if (s->left_idle) {
-        return PONS_OK; // whatever became of its tasks has been seen
+    if (s->left_idle && isatty(STDIN_FILENO)) {
+        return PONS_OK; // whatever became of its tasks has been seen; of words from a pipe, the status says it
     }
     switch (pons_brain_outcome_get(s->brain)) {
     case PONS_BRAIN_SUCCEEDED: // all that it was told came to nothing, and there was nothing else

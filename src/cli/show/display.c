@@ -197,8 +197,14 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         text_approval(d, ev);
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
         const pons_value *to = pons_get(p, "to"), *pose = pons_get(to, "pose");
-        const char *zone = pons_get_str(to, "zone", "");
-        if (*zone || !pose) {
+        const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
+        if (*skill) {
+            char *args = NULL;
+            if (pons_value_line(pons_get(to, "args"), &args) >= 0) {
+                line(d, "goal", "is now %s %s", skill, args);
+            }
+            free(args);
+        } else if (*zone || !pose) {
             line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
         } else {
             line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
@@ -217,6 +223,8 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         line(d, "pace", "%lld %% of its speed", (long long)pons_get_int(p, "percent", 0));
     } else if (strcmp(ev->type, "tempo.refused") == 0) {
         line(d, "note", "pace: %s", pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "config.doubt") == 0) {
+        line(d, "note", "%s: %s", pons_get_str(p, "path", ""), pons_get_str(p, "message", ""));
     } else if (strcmp(ev->type, "place.kept") == 0) {
         const pons_value *place = pons_get(p, "place");
         line(d, "place", "%s: %.2f, %.2f m (pons places)", pons_get_str(place, "name", ""),
