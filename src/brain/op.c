@@ -10,7 +10,7 @@ static const pons__field asked_fields[] = {
     {"op",         WORD, NEVER, offsetof(pons__asked, op), .words = pons__op_words, .means = "`dispatch`, `cancel`, `speak`, `approval`"},
     {"skill",      TEXT, KEY,   offsetof(pons__asked, skill), .means = "of dispatch"},
     {"args",       JSON, KEY,   offsetof(pons__asked, args), .means = "of dispatch, by the skill's schema"},
-    {"goal_index", INT,  KEY,   offsetof(pons__asked, goal_index), .preset = PONS__GOAL_AT_HAND, .means = "of dispatch: the goal of the task that it serves, -1: none; without: the one at hand"},
+    {"goal_index", INT,  KEY,   offsetof(pons__asked, goal_index), .preset = PONS__GOAL_AT_HAND, .means = "of dispatch: the goal of the task that it serves, -1: none; without, or where there is no such one: the one at hand"},
     {"step_id",    JSON, KEY,   offsetof(pons__asked, step_id), .means = "of dispatch: of a plan's step"},
     {"fallback",   JSON, KEY,   offsetof(pons__asked, fallback), .means = "of dispatch: of a plan's step"},
     {"goal_id",    TEXT, KEY,   offsetof(pons__asked, goal_id), .means = "of cancel: what runs, or `all`"},

@@ -27,6 +27,7 @@
 #include "brain/letter.h"
 #include "brain/places.h"
 #include "brain/self.h"
+#include "brain/tempo.h"
 #include "pons/memory.h"
 
 #include <stdlib.h>
@@ -371,6 +372,12 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     const char *action = reply->action;
     close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
+    // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
+    pons_autovalue waits = !first && one && strcmp(action, "reject") != 0
+                               ? pons__tempo_answer(b->tasks, question)
+                               : NULL;
+    pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
+    first = paced ? paced : first;
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
     const bool back =
@@ -392,6 +399,7 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
                          &(pons__approval_late){
                              .id = question, .action = action, .verdict = verdict, .first = first});
     }
+    pons__record_free(&pons__answer_record, paced);
     pons__record_free(&pons__reply_record, reply);
 }
 
@@ -540,6 +548,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     }
     json_array_extend(all, waiting);
     pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
+    first = first ? first : pons__tempo_answer(tasks, question);
     const bool late = started(store, thread, tasks, pons_get(inner, "react"),
                               pons_get(inner, "skills"), question, &none);
     pons_autovalue before = NULL; // what counted until this message took it back

@@ -72,7 +72,8 @@ static void refuse_late(pons__saying *s)
     const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *q = list.at[i].about;
-        if (!q || !q->deadline_ms || list.at[i].answered || pons__tempo_answers(s->t, q->id) ||
+        pons_autovalue waits = q ? pons__tempo_answer(s->t, q->id) : NULL;
+        if (!q || !q->deadline_ms || list.at[i].answered || waits ||
             (now_ms < q->deadline_ms && now_ms >= q->asked_ms - CLOCK_SLACK_MS)) {
             continue;
         }

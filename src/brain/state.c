@@ -115,11 +115,19 @@ static const pons__field pend_fields[] = {
 };
 TABLE(pend, "what a plan's step in hand was asked for");
 
+static const pons__field step_rest_fields[] = {
+    {"step_id",  INT,  NEVER, offsetof(pons__step_rest, step_id), .preset = -1, .means = "the plan's step"},
+    {"fallback", BOOL, NEVER, offsetof(pons__step_rest, fallback), .means = "it is its fallback's"},
+    {"left",     NUM,  NEVER, offsetof(pons__step_rest, left), .means = "of what its call is to do (metres, radians, seconds)"},
+};
+TABLE(step_rest, "what is left of a plan's step whose call was cut short");
+
 static const pons__field task_plan_fields[] = {
     {"kind",   TEXT,   NEVER, offsetof(pons__task_plan, kind), .means = "`given`: the task is the plan; `patch`: a model's; `goals`: a view of several goals"},
     {"plan",   JSON,   NEVER, offsetof(pons__task_plan, plan), .means = "schemas/plan.json"},
     {"cursor", JSON,   NUL,   offsetof(pons__task_plan, cursor), .means = "where the engine is"},
     {"pend",   RECORD, NUL,   offsetof(pons__task_plan, pend), .of = &pons__pend_record, .means = "the step in hand"},
+    {"rest",   RECORD, KEY,   offsetof(pons__task_plan, rest), .of = &pons__step_rest_record, .means = "of the step in hand, where a call of it was cut short"},
 };
 TABLE(task_plan, "a task's plan");
 

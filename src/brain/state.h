@@ -149,10 +149,19 @@ typedef struct pons__pend {
 } pons__pend;
 extern const pons__record pons__pend_record;
 
+// What is left of a step whose call was cut short.
+typedef struct pons__step_rest {
+    int64_t step_id;
+    bool fallback;
+    double left; // in the unit of its skill's `remains`
+} pons__step_rest;
+extern const pons__record pons__step_rest_record;
+
 typedef struct pons__task_plan {
     const char *kind; // given, patch, goals
     const pons_value *plan, *cursor;
     pons__pend *pend;
+    pons__step_rest *rest; // NULL: none
 } pons__task_plan;
 extern const pons__record pons__task_plan_record;
 
@@ -310,6 +319,8 @@ typedef struct pons__running {
     const pons_value *step_id, *fallback;
 } pons__running;
 extern const pons__record pons__running_record;
+
+#define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/link.md)
 
 typedef struct pons__result {
     const char *skill, *goal_id, *error_msg;

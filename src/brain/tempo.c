@@ -204,21 +204,21 @@ pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *r
     return then;
 }
 
-bool pons__tempo_answers(const pons__tasks *t, const char *question)
+pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
 {
+    pons_value *answer = NULL;
     size_t i;
     json_t *one;
     json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one)
     {
         pons__letter *letter = pons__record_read(&pons__letter_record, one);
-        const bool is = letter->kind == PONS_LETTER_ANSWER &&
-                        strcmp(pons_get_str(letter->value, "id", ""), question) == 0;
-        pons__record_free(&pons__letter_record, letter);
-        if (is) {
-            return true;
+        if (!answer && letter->kind == PONS_LETTER_ANSWER &&
+            strcmp(pons_get_str(letter->value, "id", ""), question) == 0) {
+            answer = pons_value_ref(letter->value);
         }
+        pons__record_free(&pons__letter_record, letter);
     }
-    return false;
+    return answer;
 }
 
 static void decide(pons_brain *b, const char *refused_for)

@@ -20,8 +20,8 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
 // K5, each tick, and before anybody says how fast: what the body has answered. Letters that were kept with it, the
 // caller's; NULL: none. *ret_taken, where there are some: they count.
 pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken);
-// Whether an answer to this question was said that is heard when the body has answered.
-bool pons__tempo_answers(const pons__tasks *t, const char *question);
+// The answer to this question that is heard when the body has answered; NULL: none. A new reference.
+pons_value *pons__tempo_answer(const pons__tasks *t, const char *question);
 // A stop, a pause, a cancel: what was said with the pace before does not count any more.
 void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t);
 // The loop: it is sent until the body says ok.

@@ -334,6 +334,31 @@ static void the_kernel_interrupts_a_plan_and_it_goes_on(void **state)
     bench_close(&b);
 }
 
+// docs/plans.md: a protective stop interrupts the plan; its step begins anew afterwards.
+static void a_stop_interrupts_a_plan_and_it_goes_on(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, SPEAK DRIVE WAIT, "");
+    b.base_ms = 20000;
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    bench_await(&b, "effect", "skill", "navigate_to_pose", SOON);
+    bench_run(&b, 1.0);
+    bench_latch(&b, "a hand");
+    bench_await(&b, "mode", "mode", "SAFE", SOON);
+    bench_run(&b, 1.0);
+    b.latched = false;
+    b.base_ms = 1000;
+    bench_run(&b, 1.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1); // before a person says so
+    bench_say(&b, "continue");
+    expect_end(&b, "succeeded", "completed");
+    expect_steps(&b, "2 running 2 success 3 running 3 success 4 running 4 success");
+    assert_int_equal(bench_starts(&b, "speak"), 1);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 2);
+    bench_close(&b);
+}
+
 static void what_nobody_knows_is_asked(void **state)
 {
     (void)state;
@@ -609,6 +634,7 @@ int main(void)
         cmocka_unit_test(a_failed_skill_is_tried_again_as_its_map_says),
         cmocka_unit_test(a_fallback_runs_when_a_step_has_failed),
         cmocka_unit_test(the_kernel_interrupts_a_plan_and_it_goes_on),
+        cmocka_unit_test(a_stop_interrupts_a_plan_and_it_goes_on),
         cmocka_unit_test(what_nobody_knows_is_asked),
         cmocka_unit_test(a_cancel_ends_it),
         cmocka_unit_test(a_kill_at_every_commit_repeats_nothing),

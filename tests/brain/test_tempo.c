@@ -354,6 +354,31 @@ static void no_pace_and_no_yes(void **state)
     }
 }
 
+// Who posted first has answered: what is said behind "yes, at half speed" is late, though the yes is acted on later.
+static void a_yes_with_a_pace_was_first(void **state)
+{
+    (void)state;
+    static const char *const second[] = {
+        "{'nonce':'bert','by':'bert','action':'edit','args':{'zone':'bedroom'}}",
+        "{'nonce':'bert','by':'bert','action':'approve'}"};
+    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++) {
+        bench b;
+        asks_before_it_drives(&b);
+        b.pace_mute = true;
+        bench_say(&b, "yes, at half speed");
+        bench_post(&b, "answer", second[i]);
+        const pons_value *late = bench_await(&b, "approval.late", "verdict", "late", SOON);
+        assert_string_equal(pons_get_str(pons_get(late, "first"), "action", ""), "approve");
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 0);
+        b.pace_mute = false;
+        bench_await(&b, "tempo.set", NULL, NULL, 40.0);
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        const bench_goal *sent = bench_newest(&b, "navigate_to_pose");
+        assert_string_equal(pons_get_str(sent->args, "zone", ""), "kitchen");
+        bench_close(&b);
+    }
+}
+
 // The question is over before the body has the pace, and another one is open: the yes was not to that.
 static void a_yes_is_to_the_question_of_its_time(void **state)
 {
@@ -580,6 +605,7 @@ int main(void)
         cmocka_unit_test(while_something_is_asked),
         cmocka_unit_test(an_answer_and_a_pace),
         cmocka_unit_test(no_pace_and_no_yes),
+        cmocka_unit_test(a_yes_with_a_pace_was_first),
         cmocka_unit_test(a_yes_is_to_the_question_of_its_time),
         cmocka_unit_test(what_is_said_since_goes_before),
         cmocka_unit_test(a_yes_at_the_pace_that_it_has),

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SOON    5.0
@@ -19,6 +20,11 @@
     "{'name':'" name "','description':'with the arm','interface_type':'internal','args_schema':"   \
     "{'type':'object'},'resources_required':['arm'],'preemptible':true,'cancel_supported':true,"   \
     "'timeout_s':60,'success_criteria':'it ends','error_map':{'default':'retry'}}"
+
+#define NUDGE                                                                                      \
+    "{'name':'nudge','description':'a little on','interface_type':'internal','args_schema':"       \
+    "{'type':'object'},'resources_required':['base'],'preemptible':true,'cancel_supported':true,"  \
+    "'timeout_s':60,'success_criteria':'it ends','error_map':{'default':'retry'},'remains':'m'}"
 
 // With an arm; grasp ends so that nobody knows, once.
 static void begin(bench *b, const char *script, const char *ask_on_unknown)
@@ -37,13 +43,17 @@ static void begin(bench *b, const char *script, const char *ask_on_unknown)
     bench_run(b, 0.2);
 }
 
-static void yes_to_next(bench *b)
+static void yes_to(bench *b, const pons_value *asked)
 {
     char text[200];
-    const pons_value *asked = bench_await(b, "approval.requested", NULL, NULL, LONG);
     snprintf(text, sizeof text, "{'id':'%s','nonce':'anna','by':'anna','action':'approve'}",
              pons_get_str(asked, "id", ""));
     bench_post(b, "answer", text);
+}
+
+static void yes_to_next(bench *b)
+{
+    yes_to(b, bench_await(b, "approval.requested", NULL, NULL, LONG));
 }
 
 // While a person is asked, with one in view, another end becomes unknown: the yes was not to that.
@@ -100,11 +110,51 @@ static void a_yes_to_what_was_refused_settles_nothing(void **state)
     bench_close(&b);
 }
 
+// A body that says nothing of what is left of a motion (a robot's own software may not): all of it again could be too
+// much. However it was cut short, a person is asked before; and told that it was canceled, as it was.
+static void a_motion_of_which_no_rest_is_told(void **state)
+{
+    (void)state;
+    static const char *const cut[] = {"pause", "stop"};
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        b.skills_more = "[" NUDGE "]";
+        bench_brain(&b);
+        bench_run(&b, 0.3);
+        bench_say(&b, "do nudge m=2 ms=9000");
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        bench_run(&b, 1.0);
+        if (strcmp(cut[i], "stop") == 0) {
+            bench_latch(&b, "a hand");
+            bench_await(&b, "mode", "mode", "SAFE", SOON);
+            b.latched = false;
+        } else {
+            bench_say(&b, cut[i]);
+        }
+        bench_run(&b, 2.0);
+        bench_say(&b, "continue");
+        const pons_value *asked = bench_await(&b, "approval.requested", NULL, NULL, LONG);
+        pons_autovalue all = json_deep_copy(asked);
+        char *text = NULL;
+        assert_true(pons_value_line(all, &text) >= 0);
+        assert_non_null(strstr(text, "nobody knows what came of nudge"));
+        free(text);
+        bench_run(&b, 5.0);
+        assert_int_equal(bench_starts(&b, "nudge"), 1);
+        yes_to(&b, all);
+        bench_await(&b, "task.done", "status", "succeeded", LONG);
+        assert_int_equal(bench_starts(&b, "nudge"), 2);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_yes_settles_no_later_one),
         cmocka_unit_test(a_yes_to_what_was_refused_settles_nothing),
+        cmocka_unit_test(a_motion_of_which_no_rest_is_told),
     };
     return cmocka_run_group_tests_name("unsettled", tests, NULL, NULL);
 }

@@ -36,10 +36,9 @@
 
 #define AT_PLACE_M                                                                                 \
     0.5 // so near a pose is there, when a motion to it has ended: what is free beside it will do
-#define ON_PLACE_M 0.1  // so near it is there without one
-#define ON_YAW_RAD 0.2  // and so much turned
-#define LEAST      0.01 // of a call of which nearly nothing is left
-#define OPEN_TOLD  4    // goals of which the observation has the means
+#define ON_PLACE_M 0.1 // so near it is there without one
+#define ON_YAW_RAD 0.2 // and so much turned
+#define OPEN_TOLD  4   // goals of which the observation has the means
 
 // ---- the ways -----------------------------------------------------------------------------------
 
@@ -502,6 +501,12 @@ static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *ar
     goal->done = json_array_size(goal->zones) > 0 && !next_of(goal->zones, goal->visited, &at);
 }
 
+static bool moves(const pons_brain *b, const char *skill)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    return item && json_array_size(item->resources) > 0;
+}
+
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args)
 {
@@ -519,6 +524,8 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
         } else if (pons__meant(b, goal, m, args)) {
             goal->done = goal->done || ends;
             goal->reached = goal->reached || arrives;
+        } else if (ends && moves(b, skill) && pons__means_beyond(b, goal, skill, args) == 0.0) {
+            pons__means_left(b, goal, skill, args, 0.0); // a part of it
         }
         break;
     }
@@ -536,34 +543,48 @@ bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char 
     return by;
 }
 
-double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
-                          const pons_value *args)
-{
-    const pons__registered *item = pons__skill(b, skill);
-    const bool motion = item && item->remains && json_array_size(item->resources) > 0;
-    const double asked = motion ? fabs(pons_get_num(args, item->remains, 0.0)) : 0.0;
-    pons__list means = pons__means_of(b, goal, 0);
-    const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
-    const bool own = last && goal->left > 0.0 && strcmp(last->skill, skill) == 0;
-    pons__means_clear(&means);
-    const double more = asked - goal->left;
-    return own && more > 0.01 * goal->left + LEAST ? more : 0.0;
-}
-
-bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
-                      const pons_value *args, double left)
+// How much a call does of what the goal's own call is to do, in its direction; NAN: it is no such call.
+// *ret_rest: how much that is, or what is left of it.
+static double share(const pons_brain *b, const pons__goal *goal, const char *skill,
+                    const pons_value *args, double *ret_rest)
 {
     const pons__registered *item = pons__skill(b, skill);
     const char *name = item ? item->remains : NULL;
     const double asked = name ? pons_get_num(args, name, NAN) : NAN;
     pons__list means = pons__means_of(b, goal, 0);
     const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
-    const double rest = name && last ? fabs(pons_get_num(last->args, name, NAN)) : NAN;
+    const bool own = last && !last->each && (!last->test || is_word(last->test, "ended")) &&
+                     strcmp(last->skill, skill) == 0;
+    const double rest = own && name ? pons_get_num(last->args, name, NAN) : NAN;
     pons__means_clear(&means);
-    if (goal->done || !isfinite(left + asked + rest) || !pons__means_by_end(b, goal, skill, args)) {
-        return false; // of a call that was not all of it nothing follows
+    *ret_rest = fabs(rest);
+    return asked * rest >= 0.0 ? fabs(asked) : NAN;
+}
+
+bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,
+                     const pons_value *args)
+{
+    double rest = 0.0;
+    return isfinite(share(b, goal, skill, args, &rest));
+}
+
+double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
+                          const pons_value *args)
+{
+    double rest = 0.0;
+    const double more = share(b, goal, skill, args, &rest) - rest;
+    return more > 0.01 * rest + PONS__REST_LEAST ? more : 0.0;
+}
+
+bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+                      const pons_value *args, double left)
+{
+    double rest = 0.0;
+    const double done = share(b, goal, skill, args, &rest) - left;
+    if (goal->done || !isfinite(done)) {
+        return false;
     }
-    goal->left = fmin(rest, fmax(rest - fmax(fabs(asked) - left, 0.0), LEAST));
+    goal->left = fmin(rest, fmax(rest - fmax(done, 0.0), PONS__REST_LEAST));
     return true;
 }
 

@@ -4,6 +4,8 @@
 
 #include "brain/self.h"
 
+#define PONS__REST_LEAST 0.01 // of a call of which nearly nothing is left
+
 // The ways to meet a goal by the registry as the body has it, in the order of their steps; more than one
 // may have the same step: the first is taken. Empty: no skill says that it meets it. The caller clears.
 pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t goal_index);
@@ -17,10 +19,13 @@ bool pons__means_met(const pons_brain *b, const pons__goal *goal);
 // Its skill is how the goal is told to be met, and has ended well: notes in the goal what that means.
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args);
-// Such a call was cut short, and did all but so much of it: the goal is the rest from now on. False: it is not its call.
+// Whether it is a call of what the goal's end is told by, all of it or a part, whose skill says how much is left.
+bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,
+                     const pons_value *args);
+// Such a call did all but so much of it: the goal is the rest from now on. False: it is not its call.
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
-// Of a motion of the goal's that was cut short: by how much such a call goes beyond what is left; 0: it does not.
+// By how much such a call goes beyond what the goal is, or what is left of it; 0: it does not.
 double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
                           const pons_value *args);
 // Whether the goal is met by the end of such a call, and by nothing that the world shows.

@@ -225,18 +225,59 @@ static void judge_edit(pons__turn *t)
     }
 }
 
-// Of a move that was cut short no more than the rest is sent; a person's edit is that person's.
-static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
+static bool is_motion(const pons_brain *b, const char *skill)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    return item && item->remains && json_array_size(item->resources) > 0;
+}
+
+// The goal whose own motion it is: the one that it names; where all are met, any.
+static const pons__goal *moved_for(const pons__turn *t, const pons__op *op)
 {
     const pons__task *task = t->react->task;
     const int64_t at = op->goal_index;
-    const pons__goal *goal = task && !t->react->edit_before && at >= 0 && (size_t)at < task->goals.n
-                                 ? task->goals.at[at]
-                                 : NULL;
-    if (goal && !goal->done && pons__means_beyond(t->b, goal, op->skill, op->args) > 0.0) {
+    const pons__goal *found = NULL;
+    if (at >= 0) {
+        return (size_t)at < task->goals.n ? task->goals.at[at] : NULL;
+    }
+    for (size_t i = 0; pons__goal_open(task) < 0 && i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        found = !found && pons__means_own(t->b, goal, op->skill, op->args) ? goal : found;
+    }
+    return found;
+}
+
+// A relative move is as long as was said, in how many calls soever: no more than what is left of it is sent. A person's
+// edit is that person's.
+static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
+{
+    const pons__task *task = t->react->task;
+    const bool moves = task && !t->react->edit_before && is_motion(t->b, op->skill);
+    const pons__goal *goal = moves ? moved_for(t, op) : NULL;
+    if (!goal || !pons__means_own(t->b, goal, op->skill, op->args)) {
+        return;
+    }
+    const double more = pons__means_beyond(t->b, goal, op->skill, op->args);
+    if (goal->done) {
         rule(rules, "rest",
-             json_sprintf("the goal was cut short: %s is to do %.3g more, and no further",
-                          op->skill, goal->left));
+             json_sprintf("the goal is met: %s has no more to do for it", op->skill));
+    } else if (more > 0.0) {
+        rule(rules, "rest",
+             json_sprintf("%s would do %.3g more than what is %s of the goal", op->skill, more,
+                          goal->left > 0.0 ? "left" : "asked for"));
+    }
+    // What is canceled by the same decision has not said yet how far it came.
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        const pons__running *running = t->skills->running.at[i];
+        const bool same = running->goal_index == op->goal_index &&
+                          strcmp(running->skill, op->skill) == 0 && running->task_id &&
+                          strcmp(running->task_id, task->id) == 0;
+        if (same && pons__has(t->react->proposed_ops->to_cancel, running->goal_id)) {
+            rule(rules, "rest",
+                 json_sprintf("%s is under way for this goal: cancel it, and when it has ended ask "
+                              "for what is left of it",
+                              op->skill));
+        }
     }
 }
 

@@ -78,10 +78,12 @@ static void dispatch(const pons__turn *t, pons__proposed *p, const pons__asked *
     pons__op *send = pons__record_new(&pons__op_record);
     pons__set_text(&send->skill, op->skill);
     pons__json(&send->args, op->args ? pons_value_ref(op->args) : json_object());
-    send->goal_index =
-        op->goal_index == PONS__GOAL_AT_HAND ? pons__goal_open(t->react->task) : op->goal_index;
-    pons__json(&send->step_id, pons_value_ref(op->step_id));
-    pons__json(&send->fallback, pons_value_ref(op->fallback));
+    const int64_t n = t->react->task ? (int64_t)t->react->task->goals.n : 0;
+    const bool planned = t->react->source == PONS_SOURCE_PLAN; // a model says no step's part
+    const bool named = op->goal_index < n && op->goal_index >= (planned ? -1 : 0);
+    send->goal_index = named ? op->goal_index : pons__goal_open(t->react->task); // or there is none
+    pons__json(&send->step_id, planned ? pons_value_ref(op->step_id) : NULL);
+    pons__json(&send->fallback, planned ? pons_value_ref(op->fallback) : NULL);
     pons__list_add(&p->to_dispatch, send);
 }
 

@@ -149,6 +149,7 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
 static void replace_call(pons__goal *goal, const pons__op *op)
 {
     goal->done = false;
+    goal->left = 0.0; // all of the new one
     pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
     pons__set_text(&goal->intent, "do");
     pons__set_text(&goal->skill, op->skill);

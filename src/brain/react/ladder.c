@@ -55,12 +55,11 @@
 #include <math.h>
 #include <string.h>
 
-#define PROGRESS_PCT 1.0  // a charge gained that counts
-#define STOPPED      9902 // a protective stop ended the goal: no failure of the way
-#define SAME_PLACE_M 0.5  // two motions that end so near to each other have led to one place
-#define REFUSED_MAX  200  // bytes of what R4 said that a person is told
-#define LOST_MAX     200  // and of why the model is lost
-#define BEEN_MAX     32   // places that are remembered; who goes to more has been everywhere
+#define PROGRESS_PCT 1.0 // a charge gained that counts
+#define SAME_PLACE_M 0.5 // two motions that end so near to each other have led to one place
+#define REFUSED_MAX  200 // bytes of what R4 said that a person is told
+#define LOST_MAX     200 // and of why the model is lost
+#define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
 
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
                        double battery_pct);
@@ -122,8 +121,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
         swing(b, r);
     }
     if (result->status == PONS_END_DONE || !pons__ladder_base(running) || !pons__ladder_of(r) ||
-        result->error_code == STOPPED || (stands && r->preempt) ||
-        (canceled && (ends_task || r->preempt))) {
+        result->error_code == PONS__STOPPED || // no failure of the way
+        (stands && r->preempt) || (canceled && (ends_task || r->preempt))) {
         return;
     }
     char why[LADDER_WHY_MAX];

@@ -11,6 +11,7 @@
 #include "brain/observed.h"
 #include "brain/task_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ typedef struct pursuit { // one run of the engine, inside R2
     const pons__skills *skills;
     pons_value *facts;
     bool no_progress;
-    pons__pend *pend; // owned; NULL: nothing was asked
-    pons_value *ops;  // what the decision asks for
+    pons__pend *pend;            // owned; NULL: nothing was asked
+    const pons__step_rest *rest; // of the step in hand; NULL: none, or its step has ended
+    pons_value *ops;             // what the decision asks for
+    int64_t goal_index;          // that its steps serve: a model's plan is for the goal at hand
     pons__decision_type type;
     char reason[REASON_MAX];
     int moved;     // statuses that changed
@@ -75,7 +78,9 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
                  .facts = facts,
                  .no_progress = seen->no_progress,
                  .pend = pons__record_copy(&pons__pend_record, state->pend),
+                 .rest = state->rest,
                  .ops = ops,
+                 .goal_index = strcmp(state->kind, "patch") == 0 ? PONS__GOAL_AT_HAND : -1,
                  .type = PONS_CONTINUE};
     const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
                                                 [PONS_TOOL_SPEAK] = run_speak,
@@ -108,6 +113,10 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
         pons__record_free(&pons__pend_record, state->pend);
         state->pend = p.pend;
         p.pend = NULL;
+        if (!p.rest) {
+            pons__record_free(&pons__step_rest_record, state->rest);
+            state->rest = NULL;
+        }
         // A model's plan that has ended is the model's to judge; it is also no progress, as models
         // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
         const bool given = strcmp(state->kind, "given") == 0;
@@ -162,14 +171,32 @@ static bool says_no(const pons__reply *reply)
 
 // ---- executors ----------------------------------------------------------------------------------
 
+// The arguments of a step's call; where one was cut short, of its rest. A new reference.
+static pons_value *rest_of(const pursuit *p, const pons_plan_call *call, const char *skill,
+                           const pons_value *args)
+{
+    const pons__registered *item = pons__skill(p->b, skill);
+    const bool own = p->rest && p->rest->step_id == call->step->step_id &&
+                     p->rest->fallback == call->is_fallback;
+    const pons_value *all = own && item && item->remains ? pons_get(args, item->remains) : NULL;
+    if (!json_is_number(all)) {
+        return pons_value_ref(args);
+    }
+    pons_value *rest = json_copy((json_t *)args);
+    const double left = fmin(p->rest->left, fabs(json_number_value(all)));
+    json_object_set_new(rest, item->remains, json_real(copysign(left, json_number_value(all))));
+    return rest;
+}
+
 static int dispatch(pursuit *p, const pons_plan_call *call, const char *skill,
-                    const pons_value *args, int64_t tries, const char *why)
+                    const pons_value *all, int64_t tries, const char *why)
 {
     pons_autovalue id = json_integer(call->step->step_id);
+    pons_autovalue args = rest_of(p, call, skill, all);
     pons__ops_add(p->ops, &(pons__asked){.op = PONS_OP_DISPATCH,
                                          .skill = skill,
                                          .args = args,
-                                         .goal_index = -1,
+                                         .goal_index = p->goal_index,
                                          .step_id = id,
                                          .fallback = json_boolean(call->is_fallback)});
     set_pend(p, "skill", call->step->step_id, call->is_fallback, tries);
@@ -444,6 +471,7 @@ static void result(void *user, const pons_execution_result *r)
     pons_error ignored = PONS_ERROR_INIT;
     pons__record_free(&pons__pend_record, p->pend); // settled: whatever was asked for it is history
     p->pend = NULL;
+    p->rest = NULL;
     if (r->status == PONS_STEP_FAILED) {
         snprintf(p->reason, sizeof p->reason, "step %lld failed: %.300s", (long long)r->step_id,
                  r->message);

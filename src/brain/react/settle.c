@@ -20,9 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#define REST_MS       500  // host time between two tries that were refused at once
-#define ERROR_STOPPED 9902 // docs/link.md: a protective stop latched
-#define WAKE_MIN_S    1.0  // the soonest that a decision can ask to be woken
+#define REST_MS    500 // host time between two tries that were refused at once
+#define WAKE_MIN_S 1.0 // the soonest that a decision can ask to be woken
 
 static pons_value *await_of(const pons__turn *t);
 static double look_again_s(const pons__turn *t);
@@ -224,7 +223,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
                        pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
-    const bool go_on = last->error_code == ERROR_STOPPED && !note_stop(t, running, last->error_msg);
+    const bool go_on = last->error_code == PONS__STOPPED && !note_stop(t, running, last->error_msg);
     const bool done = status == PONS_END_DONE;
     if (done) {
         mark_goal(t->b, r, running);
@@ -236,9 +235,8 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
     // To do all of a motion again could be too much.
-    const bool asks =
-        pons__unsettled_asked(t->b, running->skill) || (status == PONS_END_UNKNOWN && !rest);
-    if (unknown && !go_on && asks) {
+    const bool asks = unknown && !go_on && pons__unsettled_asked(t->b, running->skill);
+    if (asks || !rest) {
         if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
             last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
         }
@@ -308,8 +306,9 @@ static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *
     }
 }
 
-// A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met. False:
-// it is such a motion, and what is left of it nobody keeps.
+// A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met, or of
+// a plan's step. False: it is such a motion, and what is left of it nobody knows; or how it ended is unknown, and it is
+// for nothing that keeps a rest.
 static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last)
 {
     const pons__registered *skill = pons__skill(t->b, running->skill);
@@ -322,10 +321,18 @@ static bool keep_rest(pons__turn *t, const pons__running *running, const pons__r
         return true;
     }
     const bool mine = r->task && (!running->task_id || strcmp(running->task_id, r->task->id) == 0);
-    const bool kept = mine && index >= 0 && (size_t)index < r->task->goals.n &&
-                      pons__means_left(t->b, r->task->goals.at[index], running->skill,
-                                       pons__ladder_meant(r, running), left);
-    return kept || json_array_size(skill->resources) == 0;
+    const bool step = mine && r->plan && json_is_integer(running->step_id);
+    pons__goal *goal =
+        mine && index >= 0 && (size_t)index < r->task->goals.n ? r->task->goals.at[index] : NULL;
+    const pons_value *args = pons__ladder_meant(r, running);
+    const bool own = step || (goal && pons__means_own(t->b, goal, running->skill, args));
+    if (step && isfinite(left)) {
+        pons__task_plan_note_rest(t->react, running, fmax(left, PONS__REST_LEAST));
+    }
+    const bool kept =
+        (goal && pons__means_left(t->b, goal, running->skill, args, left)) || isfinite(left);
+    return json_array_size(skill->resources) == 0 ||
+           (own ? kept : last->status != PONS_END_UNKNOWN);
 }
 
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last)

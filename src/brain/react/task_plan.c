@@ -48,13 +48,14 @@ pons__task_plan *pons__task_plan_new(const char *kind, const pons_value *plan)
     return state;
 }
 
-// For a new activation: what was asked and has no outcome will be asked again.
+// For a new activation: what was asked and has no outcome, or ended by a stop that is over now, will be asked again.
 pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state)
 {
     pons__task_plan *fresh = pons__record_copy(&pons__task_plan_record, state);
     const pons__pend *pend = fresh ? fresh->pend : NULL;
-    const bool told =
-        pend && (pend->answer || (pend->result && pend->result->status != PONS_END_CANCELED));
+    const pons__result *ended = pend ? pend->result : NULL;
+    const bool told = pend && (pend->answer || (ended && ended->status != PONS_END_CANCELED &&
+                                                ended->error_code != PONS__STOPPED));
     if (pend && !told) {
         pons__record_free(&pons__pend_record, fresh->pend);
         fresh->pend = NULL;
@@ -98,6 +99,16 @@ void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
     pons__record_free(&pons__result_record, pend->result);
     pend->result = pons__record_copy(&pons__result_record, last);
     pons__json(&pend->result->rules, pons_value_ref(rules));
+}
+
+void pons__task_plan_note_rest(pons__react *r, const pons__running *running, double left)
+{
+    pons__task_plan *plan = r->plan;
+    pons__record_free(&pons__step_rest_record, plan->rest);
+    plan->rest = pons__record_new(&pons__step_rest_record);
+    plan->rest->step_id = json_integer_value(running->step_id);
+    plan->rest->fallback = json_is_true(running->fallback);
+    plan->rest->left = left;
 }
 
 void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)
