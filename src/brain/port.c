@@ -262,11 +262,18 @@ static void tell_doubts(pons__port *p)
 {
     size_t i;
     json_t *name;
+    uint64_t doubts = 0; // by their place, as far as 64
+    json_array_foreach(p->brain->rules.approval_skills, i, name)
+    {
+        doubts |= pons__skill(p->brain, json_string_value(name)) ? 0 : (uint64_t)1 << i % 64;
+    }
+    const bool news = doubts != p->doubts;
+    p->doubts = doubts;
     json_array_foreach(p->brain->rules.approval_skills, i, name)
     {
         char path[48], message[PONS_NAME_MAX + 96];
         pons_error ignored = PONS_ERROR_INIT;
-        if (p->doubts_told || pons__skill(p->brain, json_string_value(name))) {
+        if (!news || pons__skill(p->brain, json_string_value(name))) {
             continue;
         }
         snprintf(path, sizeof path, "approval.skills[%zu]", i);
@@ -276,7 +283,6 @@ static void tell_doubts(pons__port *p)
         pons__event_now(p->brain, PONS_NS_KERNEL, &pons__config_doubt_record,
                         &(pons__config_doubt){.path = path, .message = message}, &ignored);
     }
-    p->doubts_told = true;
 }
 
 void pons__port_heard(pons__port *p)

@@ -43,10 +43,10 @@ typedef struct pons__port {
     int64_t looked_ns;           // host time up to which all that the body said has been read
     int64_t telemetry_shown_ns;
     int64_t feedback_shown_ms; // host
-    bool doubts_told;          // of the config, to this brain's first hello
-    int64_t busy_since_ms;     // host; another controller has the body since then; 0: no
-    char busy[160];            // what the body said of it
-    bool latched;              // last shown
+    uint64_t doubts;       // names of the config that the body has not, as told last: their bits
+    int64_t busy_since_ms; // host; another controller has the body since then; 0: no
+    char busy[160];        // what the body said of it
+    bool latched;          // last shown
     bool reset_sent;
     pons__body_goal *goals;
     struct pons__port_wait { // outstanding awaits that the port serves

@@ -118,9 +118,10 @@ TABLE(pend, "what a plan's step in hand was asked for");
 static const pons__field step_rest_fields[] = {
     {"step_id",  INT,  NEVER, offsetof(pons__step_rest, step_id), .preset = -1, .means = "the plan's step"},
     {"fallback", BOOL, NEVER, offsetof(pons__step_rest, fallback), .means = "it is its fallback's"},
-    {"left",     NUM,  NEVER, offsetof(pons__step_rest, left), .means = "of what its call is to do (metres, radians, seconds)"},
+    {"skill",    NAME, NEVER, offsetof(pons__step_rest, skill), .means = "as it was sent, whatever the plan says"},
+    {"args",     JSON, NEVER, offsetof(pons__step_rest, args), .means = "for what is left of that"},
 };
-TABLE(step_rest, "what is left of a plan's step whose call was cut short");
+TABLE(step_rest, "the call that does what is left of a plan's step, where one was cut short");
 
 static const pons__field task_plan_fields[] = {
     {"kind",   TEXT,   NEVER, offsetof(pons__task_plan, kind), .means = "`given`: the task is the plan; `patch`: a model's; `goals`: a view of several goals"},

@@ -149,11 +149,12 @@ typedef struct pons__pend {
 } pons__pend;
 extern const pons__record pons__pend_record;
 
-// What is left of a step whose call was cut short.
+// The call that does what is left of a step, as a person may have edited it, where one was cut short.
 typedef struct pons__step_rest {
     int64_t step_id;
     bool fallback;
-    double left; // in the unit of its skill's `remains`
+    const char *skill;
+    const pons_value *args;
 } pons__step_rest;
 extern const pons__record pons__step_rest_record;
 

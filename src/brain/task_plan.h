@@ -19,8 +19,9 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
 void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
                                  const pons_value *fallback, const pons__result *last,
                                  const pons_value *rules);
-// A call of a step was cut short, and so much is left of it: it goes on with that.
-void pons__task_plan_note_rest(pons__react *r, const pons__running *running, double left);
+// A call of a step was cut short, and so much is left of its argument `remains`: it goes on with that.
+void pons__task_plan_note_rest(pons__react *r, const pons__running *running, const char *remains,
+                               double left);
 void pons__task_plan_note_answer(pons__react *r, const pons_value *answer);
 // Whether this decision is a step of it that waits for words.
 bool pons__task_plan_asks(const pons__react *r);

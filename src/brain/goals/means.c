@@ -209,16 +209,26 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     return list;
 }
 
-// Where a call of the goal was cut short, the next one is for the rest.
+// The most that one call may do of it, by the skill's schema; INFINITY: any.
+static double most_of(const pons__registered *item, double all)
+{
+    const pons_value *of = pons_get(pons_get(item->args_schema, "properties"), item->remains);
+    return fabs(pons_get_num(of, all < 0.0 ? "minimum" : "maximum", INFINITY));
+}
+
+// Where a call of the goal was cut short, or did a part, the next one is for the rest; and of what is more than one call
+// may do, for as much as it may.
 static void take_rest(const pons_brain *b, const pons__goal *goal, pons__list *means)
 {
-    for (size_t i = 0; goal->left > 0.0 && i < means->n; i++) {
+    for (size_t i = 0; i < means->n; i++) {
         pons__means *m = means->at[i];
         const pons__registered *item = pons__skill(b, m->skill);
         const double all = item && item->remains ? pons_get_num(m->args, item->remains, NAN) : NAN;
-        if (isfinite(all)) {
+        const double rest = goal->left > 0.0 ? goal->left : fabs(all);
+        const double most = item && item->remains ? most_of(item, all) : INFINITY;
+        if (isfinite(all) && (goal->left > 0.0 || rest > most)) {
             pons_value *args = json_copy((json_t *)m->args);
-            json_object_set_new(args, item->remains, json_real(copysign(goal->left, all)));
+            json_object_set_new(args, item->remains, json_real(copysign(fmin(rest, most), all)));
             pons__json(&m->args, args);
         }
     }
@@ -501,6 +511,25 @@ static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *ar
     goal->done = json_array_size(goal->zones) > 0 && !next_of(goal->zones, goal->visited, &at);
 }
 
+// How much a call does of what the goal's own call is to do, in its direction; NAN: it is no such call.
+// *ret_rest: how much that is, or what is left of it.
+static double share(const pons_brain *b, const pons__goal *goal, const char *skill,
+                    const pons_value *args, double *ret_rest)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    const char *name = item ? item->remains : NULL;
+    const double asked = name ? pons_get_num(args, name, NAN) : NAN;
+    pons_autovalue members = members_of(b, goal);
+    pons__list list = ways(b, goal, members);
+    const pons__means *last = list.n ? list.at[list.n - 1] : NULL;
+    const bool own = last && !last->each && (!last->test || is_word(last->test, "ended")) &&
+                     strcmp(last->skill, skill) == 0;
+    const double all = own && name ? pons_get_num(last->args, name, NAN) : NAN;
+    pons__means_clear(&list);
+    *ret_rest = goal->left > 0.0 ? goal->left : fabs(all);
+    return asked * all >= 0.0 ? fabs(asked) : NAN;
+}
+
 static bool moves(const pons_brain *b, const char *skill)
 {
     const pons__registered *item = pons__skill(b, skill);
@@ -519,13 +548,16 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
         if (strcmp(m->skill, skill) != 0 || m->step != last || (!ends && !arrives)) {
             continue;
         }
+        double rest = 0.0;
+        const double part = ends && moves(b, skill) ? share(b, goal, skill, args, &rest) : NAN;
         if (m->each) {
             note_one(b, goal, args);
+        } else if (isfinite(part)) { // of a relative move, in how many calls soever
+            goal->done = goal->done || pons__meant_far(part, rest);
+            pons__means_left(b, goal, skill, args, 0.0);
         } else if (pons__meant(b, goal, m, args)) {
             goal->done = goal->done || ends;
             goal->reached = goal->reached || arrives;
-        } else if (ends && moves(b, skill) && pons__means_beyond(b, goal, skill, args) == 0.0) {
-            pons__means_left(b, goal, skill, args, 0.0); // a part of it
         }
         break;
     }
@@ -543,29 +575,19 @@ bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char 
     return by;
 }
 
-// How much a call does of what the goal's own call is to do, in its direction; NAN: it is no such call.
-// *ret_rest: how much that is, or what is left of it.
-static double share(const pons_brain *b, const pons__goal *goal, const char *skill,
-                    const pons_value *args, double *ret_rest)
-{
-    const pons__registered *item = pons__skill(b, skill);
-    const char *name = item ? item->remains : NULL;
-    const double asked = name ? pons_get_num(args, name, NAN) : NAN;
-    pons__list means = pons__means_of(b, goal, 0);
-    const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
-    const bool own = last && !last->each && (!last->test || is_word(last->test, "ended")) &&
-                     strcmp(last->skill, skill) == 0;
-    const double rest = own && name ? pons_get_num(last->args, name, NAN) : NAN;
-    pons__means_clear(&means);
-    *ret_rest = fabs(rest);
-    return asked * rest >= 0.0 ? fabs(asked) : NAN;
-}
-
 bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,
                      const pons_value *args)
 {
     double rest = 0.0;
     return isfinite(share(b, goal, skill, args, &rest));
+}
+
+void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill,
+                        const pons_value *args)
+{
+    double rest = 0.0;
+    const double some = share(b, goal, skill, args, &rest);
+    goal->left = isfinite(some) && moves(b, skill) ? fmax(some, PONS__REST_LEAST) : goal->left;
 }
 
 double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,

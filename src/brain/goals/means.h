@@ -25,6 +25,9 @@ bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *sk
 // Such a call did all but so much of it: the goal is the rest from now on. False: it is not its call.
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
+// A person lets such a call do what is left, where nobody knew how much that is: it is as much as the call does.
+void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill,
+                        const pons_value *args);
 // By how much such a call goes beyond what the goal is, or what is left of it; 0: it does not.
 double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
                           const pons_value *args);

@@ -49,8 +49,7 @@ static bool own_words(const pons__goal *goal, const char *name, const char *want
     return strcmp(goal->text, wanted) == 0 || pons_get(goal->args, name);
 }
 
-// As far as what is left, in the same direction, but for what rounding leaves.
-static bool as_far(double is, double left)
+bool pons__meant_far(double is, double left)
 {
     return is * left >= 0.0 && fabs(is) >= 0.99 * fabs(left) - 0.005;
 }
@@ -68,7 +67,7 @@ bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means 
         const pons__about about = pons__about_of(b, way->skill, name);
         const char *said = json_string_value(is), *want = json_string_value(wanted);
         if (goal->left > 0.0 && item && item->remains && strcmp(item->remains, name) == 0) {
-            meant = meant && as_far(json_number_value(is), json_number_value(wanted));
+            meant = meant && pons__meant_far(json_number_value(is), json_number_value(wanted));
         } else if (strcmp(name, way->amount) == 0) {
             meant = meant && pons_value_enough(is, wanted);
         } else if (said && want && about == PONS_ABOUT_TEXT) {

@@ -28,6 +28,7 @@ typedef struct judgement {
 
 static void judge_edit(pons__turn *t);
 static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules);
+static void judge_added(const pons__turn *t, pons_value *rules);
 static void judge(pons__turn *t, judgement *j);
 static void judge_cancels(const pons__turn *t, pons_value *rules);
 static void judge_finish(const pons__turn *t, judgement *j);
@@ -110,6 +111,7 @@ static void judge(pons__turn *t, judgement *j)
     judge_end(t, j->rules);
     judge_switch(t, j->rules);
     judge_cancels(t, j->rules);
+    judge_added(t, j->rules);
     j->asks = p->need_approval;
     pons_autovalue running = pons__list_write(&pons__running_record, &t->skills->running);
     pons_autovalue batch = pons__list_write(&pons__op_record, &p->to_dispatch);
@@ -231,36 +233,44 @@ static bool is_motion(const pons_brain *b, const char *skill)
     return item && item->remains && json_array_size(item->resources) > 0;
 }
 
-// The goal whose own motion it is: the one that it names; where all are met, any.
+// Whose own motion it is: of the goal that it is for, where a person has given that; else of another that a person has
+// given, of one that is open before one that is met; else of the goal that it is for. NULL: of none, it is a way to
+// something else.
 static const pons__goal *moved_for(const pons__turn *t, const pons__op *op)
 {
-    const pons__task *task = t->react->task;
-    const int64_t at = op->goal_index;
-    const pons__goal *found = NULL;
-    if (at >= 0) {
-        return (size_t)at < task->goals.n ? task->goals.at[at] : NULL;
+    const pons__list *goals = &t->react->task->goals;
+    const pons__goal *named =
+        op->goal_index >= 0 && (size_t)op->goal_index < goals->n ? goals->at[op->goal_index] : NULL;
+    const pons__goal *open = NULL, *met = NULL;
+    named = named && pons__means_own(t->b, named, op->skill, op->args) ? named : NULL;
+    for (size_t i = 0; i < goals->n; i++) {
+        const pons__goal *goal = goals->at[i];
+        const bool own = !goal->added && pons__means_own(t->b, goal, op->skill, op->args);
+        open = own && !goal->done && !open ? goal : open;
+        met = own && goal->done ? goal : met;
     }
-    for (size_t i = 0; pons__goal_open(task) < 0 && i < task->goals.n; i++) {
-        const pons__goal *goal = task->goals.at[i];
-        found = !found && pons__means_own(t->b, goal, op->skill, op->args) ? goal : found;
-    }
-    return found;
+    return named && !named->added ? named : open ? open : met ? met : named;
 }
 
-// A relative move is as long as was said, in how many calls soever: no more than what is left of it is sent. A person's
-// edit is that person's.
+// A relative move is as long as was said, in how many calls soever: no more than what is left of it is sent, and that
+// when its turn has come. A person's edit is that person's.
 static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
 {
     const pons__task *task = t->react->task;
     const bool moves = task && !t->react->edit_before && is_motion(t->b, op->skill);
     const pons__goal *goal = moves ? moved_for(t, op) : NULL;
-    if (!goal || !pons__means_own(t->b, goal, op->skill, op->args)) {
+    if (!goal) {
         return;
     }
+    const bool at_hand = op->goal_index >= 0 && goal == task->goals.at[op->goal_index];
     const double more = pons__means_beyond(t->b, goal, op->skill, op->args);
     if (goal->done) {
         rule(rules, "rest",
-             json_sprintf("the goal is met: %s has no more to do for it", op->skill));
+             json_sprintf("%s is met: %s has no more to do for it", goal->text, op->skill));
+    } else if (!at_hand) {
+        rule(rules, "rest",
+             json_sprintf("%s is what another goal is for (%s): do it for that one, in its turn",
+                          op->skill, goal->text));
     } else if (more > 0.0) {
         rule(rules, "rest",
              json_sprintf("%s would do %.3g more than what is %s of the goal", op->skill, more,
@@ -278,6 +288,31 @@ static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rule
                               "for what is left of it",
                               op->skill));
         }
+    }
+}
+
+// A model's own goals are ways to a person's, and no more of the same move.
+static void judge_added(const pons__turn *t, pons_value *rules)
+{
+    const pons__task *task = t->react->task;
+    const bool patched = task && t->react->decision && t->react->decision->plan_patch;
+    for (size_t i = 0; patched && i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        pons__list ways = {0};
+        if (goal->added && !goal->done) {
+            ways = pons__means_of(t->b, goal, (int64_t)i);
+        }
+        const pons__means *way = ways.n ? ways.at[ways.n - 1] : NULL;
+        for (size_t k = 0; way && is_motion(t->b, way->skill) && k < task->goals.n; k++) {
+            const pons__goal *own = task->goals.at[k];
+            if (!own->added && pons__means_own(t->b, own, way->skill, way->args)) {
+                rule(rules, "rest",
+                     json_sprintf("the new goal %zu would be more of what a goal is for (%s)", i,
+                                  own->text));
+                break;
+            }
+        }
+        pons__means_clear(&ways);
     }
 }
 

@@ -73,15 +73,27 @@ static void cancel(const pons__turn *t, pons__proposed *p, const char *goal_id)
     }
 }
 
+// The goal that it serves: the one that it names; the one at hand where it names none that there is, or one that is met
+// while that at hand is met by such a call as well ("go forward 1 m, turn around, go forward 1 m").
+static int64_t goal_of(const pons__turn *t, const pons__asked *op, bool planned)
+{
+    const pons__task *task = t->react->task;
+    const int64_t n = task ? (int64_t)task->goals.n : 0, open = pons__goal_open(task);
+    const int64_t at = op->goal_index;
+    if (at >= n || at < (planned ? -1 : 0)) {
+        return open;
+    }
+    const bool met = at >= 0 && open >= 0 && ((const pons__goal *)task->goals.at[at])->done;
+    return met && pons__means_own(t->b, task->goals.at[open], op->skill, op->args) ? open : at;
+}
+
 static void dispatch(const pons__turn *t, pons__proposed *p, const pons__asked *op)
 {
     pons__op *send = pons__record_new(&pons__op_record);
     pons__set_text(&send->skill, op->skill);
     pons__json(&send->args, op->args ? pons_value_ref(op->args) : json_object());
-    const int64_t n = t->react->task ? (int64_t)t->react->task->goals.n : 0;
     const bool planned = t->react->source == PONS_SOURCE_PLAN; // a model says no step's part
-    const bool named = op->goal_index < n && op->goal_index >= (planned ? -1 : 0);
-    send->goal_index = named ? op->goal_index : pons__goal_open(t->react->task); // or there is none
+    send->goal_index = goal_of(t, op, planned);
     pons__json(&send->step_id, planned ? pons_value_ref(op->step_id) : NULL);
     pons__json(&send->fallback, planned ? pons_value_ref(op->fallback) : NULL);
     pons__list_add(&p->to_dispatch, send);

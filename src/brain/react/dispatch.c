@@ -144,7 +144,7 @@ static void now_running(pons__turn *t, const pons__op *op)
     r->started_robot_ms = pons__port_robot_ms(&t->b->port);
     r->timeout_s = pons_get_num(op->args, "timeout_s", skill ? skill->timeout_s : 0.0);
     pons__list_add(&t->skills->running, r);
-    pons__unsettled_begun(t, op->skill);
+    pons__unsettled_begun(t, op);
 }
 
 static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)

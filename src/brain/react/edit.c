@@ -100,7 +100,8 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         }
         const bool place =
             pons__means_leads(b, goal, op->skill) && about(b, goal, was->skill, was->args);
-        if (!place && !pons__means_by_end(b, goal, was->skill, was->args)) {
+        if (!place && !pons__means_by_end(b, goal, was->skill, was->args) &&
+            !pons__means_own(b, goal, was->skill, was->args)) { // nor a part of it
             continue;
         }
         pons__goal *from = pons__record_copy(&pons__goal_record, goal);

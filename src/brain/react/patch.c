@@ -235,12 +235,20 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
     return list;
 }
 
+static bool alike(const pons__goal *a, const pons__goal *b)
+{
+    return a->done == b->done && a->added == b->added && same_goal(a, b);
+}
+
 static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to)
 {
     const pons__goal *goal = old >= 0 && (size_t)old < from->n ? from->at[old] : NULL;
+    int64_t before = 0; // how many like it there are before it: they keep their order
+    for (int64_t i = 0; goal && i < old; i++) {
+        before += alike(goal, from->at[i]);
+    }
     for (size_t i = 0; goal && i < to->n; i++) {
-        const pons__goal *there = to->at[i];
-        if (goal->done == there->done && same_goal(goal, there)) {
+        if (alike(goal, to->at[i]) && before-- == 0) {
             return (int64_t)i;
         }
     }

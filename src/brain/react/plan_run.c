@@ -11,7 +11,6 @@
 #include "brain/observed.h"
 #include "brain/task_plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +25,7 @@ typedef struct pursuit { // one run of the engine, inside R2
     pons__pend *pend;            // owned; NULL: nothing was asked
     const pons__step_rest *rest; // of the step in hand; NULL: none, or its step has ended
     pons_value *ops;             // what the decision asks for
+    pons__react *react;          // whose plan it is
     int64_t goal_index;          // that its steps serve: a model's plan is for the goal at hand
     pons__decision_type type;
     char reason[REASON_MAX];
@@ -80,6 +80,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
                  .pend = pons__record_copy(&pons__pend_record, state->pend),
                  .rest = state->rest,
                  .ops = ops,
+                 .react = r,
                  .goal_index = strcmp(state->kind, "patch") == 0 ? PONS__GOAL_AT_HAND : -1,
                  .type = PONS_CONTINUE};
     const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
@@ -171,28 +172,14 @@ static bool says_no(const pons__reply *reply)
 
 // ---- executors ----------------------------------------------------------------------------------
 
-// The arguments of a step's call; where one was cut short, of its rest. A new reference.
-static pons_value *rest_of(const pursuit *p, const pons_plan_call *call, const char *skill,
-                           const pons_value *args)
-{
-    const pons__registered *item = pons__skill(p->b, skill);
-    const bool own = p->rest && p->rest->step_id == call->step->step_id &&
-                     p->rest->fallback == call->is_fallback;
-    const pons_value *all = own && item && item->remains ? pons_get(args, item->remains) : NULL;
-    if (!json_is_number(all)) {
-        return pons_value_ref(args);
-    }
-    pons_value *rest = json_copy((json_t *)args);
-    const double left = fmin(p->rest->left, fabs(json_number_value(all)));
-    json_object_set_new(rest, item->remains, json_real(copysign(left, json_number_value(all))));
-    return rest;
-}
-
 static int dispatch(pursuit *p, const pons_plan_call *call, const char *skill,
-                    const pons_value *all, int64_t tries, const char *why)
+                    const pons_value *args, int64_t tries, const char *why)
 {
     pons_autovalue id = json_integer(call->step->step_id);
-    pons_autovalue args = rest_of(p, call, skill, all);
+    const bool rests = p->rest && p->rest->step_id == call->step->step_id &&
+                       p->rest->fallback == call->is_fallback;
+    skill = rests ? p->rest->skill : skill;
+    args = rests ? p->rest->args : args;
     pons__ops_add(p->ops, &(pons__asked){.op = PONS_OP_DISPATCH,
                                          .skill = skill,
                                          .args = args,
@@ -287,6 +274,16 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
     return PONS_OK;
 }
 
+// A person says that a call was done whose end nobody knew: so it has done what it is for.
+static void was_done(pursuit *p, const char *skill, const pons_value *args)
+{
+    pons__task *task = p->react->task;
+    const int64_t at = p->goal_index == PONS__GOAL_AT_HAND ? pons__goal_open(task) : -1;
+    if (at >= 0) {
+        pons__means_ended(p->b, task->goals.at[at], skill, args);
+    }
+}
+
 static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
                      const pons_value *args, pons_plan_outcome *out)
 {
@@ -298,6 +295,9 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
         snprintf(out->message, sizeof out->message, "%s",
                  out->success ? "a person says that it was done"
                               : "a person says that it was not done");
+        if (out->success) {
+            was_done(p, skill, args);
+        }
         return PONS_OK;
     }
     if (!asked(p, "skill", id, call->is_fallback)) {

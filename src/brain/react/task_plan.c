@@ -33,6 +33,7 @@
 #include "brain/guard.h"
 #include "brain/news.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,14 +102,19 @@ void pons__task_plan_note_result(pons__react *r, const pons_value *step_id,
     pons__json(&pend->result->rules, pons_value_ref(rules));
 }
 
-void pons__task_plan_note_rest(pons__react *r, const pons__running *running, double left)
+void pons__task_plan_note_rest(pons__react *r, const pons__running *running, const char *remains,
+                               double left)
 {
     pons__task_plan *plan = r->plan;
+    pons_value *args = json_copy((json_t *)running->args);
+    const double all = pons_get_num(args, remains, 0.0);
+    json_object_set_new(args, remains, json_real(copysign(fmin(left, fabs(all)), all)));
     pons__record_free(&pons__step_rest_record, plan->rest);
     plan->rest = pons__record_new(&pons__step_rest_record);
     plan->rest->step_id = json_integer_value(running->step_id);
     plan->rest->fallback = json_is_true(running->fallback);
-    plan->rest->left = left;
+    pons__set_text(&plan->rest->skill, running->skill);
+    pons__json(&plan->rest->args, args);
 }
 
 void pons__task_plan_note_answer(pons__react *r, const pons_value *answer)

@@ -180,9 +180,16 @@ void pons__unsettled_agreed(pons__turn *t, bool taken_back)
     t->react->settles = false;
 }
 
-void pons__unsettled_begun(pons__turn *t, const char *skill)
+void pons__unsettled_begun(pons__turn *t, const pons__op *op)
 {
-    if (waits(t->b, t->react, t->skills, skill)) { // R4 let it pass by a person's word alone
-        settle(t);
+    const pons__unsettled *u = waits(t->b, t->react, t->skills, op->skill);
+    const pons__task *task = t->react->task;
+    const int64_t at = op->goal_index;
+    if (!u) {
+        return;
     }
+    if (task && at >= 0 && (size_t)at < task->goals.n && strstr(u->skill, op->skill)) {
+        pons__means_agreed(t->b, task->goals.at[at], op->skill, op->args); // so much is left, then
+    }
+    settle(t); // R4 let it pass by a person's word alone
 }

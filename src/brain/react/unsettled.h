@@ -31,6 +31,6 @@ bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u);
 // until then; or to an operation that has begun by it (R6).
 void pons__unsettled_allowed(pons__turn *t);
 void pons__unsettled_agreed(pons__turn *t, bool taken_back);
-void pons__unsettled_begun(pons__turn *t, const char *skill);
+void pons__unsettled_begun(pons__turn *t, const pons__op *op);
 
 #endif
