@@ -55,6 +55,7 @@ static const pons__field goal_told_fields[] = {
     {"visited", JSON, KEY,   offsetof(pons__goal, visited), .means = "the same"},
     {"skill",   TEXT, KEY,   offsetof(pons__goal, skill), .means = "the same"},
     {"args",    JSON, KEY,   offsetof(pons__goal, args), .means = "the same"},
+    {"left",    NUM,  KEY,   offsetof(pons__goal, left), .means = "the same"},
     {"done",    BOOL, NEVER, offsetof(pons__goal, done), .means = "it is met"},
     {"added",   BOOL, KEY,   offsetof(pons__goal, added), .means = "a model's own"},
 };

@@ -294,6 +294,12 @@ static bool last_step(const view *v, const pons_value *m)
     return true;
 }
 
+// A call of it was a part, and there is more to do.
+static bool has_rest(const view *v)
+{
+    return pons_get_num(v->goal, "left", 0.0) > 0.0 && !is_done(v->goal);
+}
+
 // One after the other: the step after the one that has ended last, and the last when all have.
 static void goal_step(const view *v, step *ret)
 {
@@ -307,7 +313,7 @@ static void goal_step(const view *v, step *ret)
         if (!pick || ended) {
             pick = m;
             ended = last_is(v, "done", pons_get_str(m, "skill", "?")) &&
-                    same_amounts(m, pons_get(v->last, "args"));
+                    same_amounts(m, pons_get(v->last, "args")) && !has_rest(v);
         } else if (last_is(v, "done", pons_get_str(m, "skill", "?"))) {
             pick = m;
             ended = true;
@@ -490,6 +496,9 @@ static pons_value *after_done(const view *v, const step *st)
     }
     if (st->each) {
         return decision("CONTINUE", dispatch_step(v, st), "The next stop: %s.", st->what);
+    }
+    if (has_rest(v)) {
+        return decision("CONTINUE", dispatch_step(v, st), "There is more to do: %s.", st->what);
     }
     if (v->failures >= v->failures_max) {
         return ask(v, st, "The skill ends well, but the world does not show it");

@@ -209,11 +209,18 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     return list;
 }
 
+static bool moves(const pons_brain *b, const char *skill)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    return item && json_array_size(item->resources) > 0;
+}
+
 // The most that one call may do of it, by the skill's schema; INFINITY: any.
 static double most_of(const pons__registered *item, double all)
 {
     const pons_value *of = pons_get(pons_get(item->args_schema, "properties"), item->remains);
-    return fabs(pons_get_num(of, all < 0.0 ? "minimum" : "maximum", INFINITY));
+    const double most = pons_get_num(of, all < 0.0 ? "minimum" : "maximum", INFINITY);
+    return most * all > 0.0 ? fabs(most) : INFINITY; // what it may not do at all is refused
 }
 
 // Where a call of the goal was cut short, or did a part, the next one is for the rest; and of what is more than one call
@@ -225,7 +232,7 @@ static void take_rest(const pons_brain *b, const pons__goal *goal, pons__list *m
         const pons__registered *item = pons__skill(b, m->skill);
         const double all = item && item->remains ? pons_get_num(m->args, item->remains, NAN) : NAN;
         const double rest = goal->left > 0.0 ? goal->left : fabs(all);
-        const double most = item && item->remains ? most_of(item, all) : INFINITY;
+        const double most = isfinite(all) && moves(b, m->skill) ? most_of(item, all) : INFINITY;
         if (isfinite(all) && (goal->left > 0.0 || rest > most)) {
             pons_value *args = json_copy((json_t *)m->args);
             json_object_set_new(args, item->remains, json_real(copysign(fmin(rest, most), all)));
@@ -476,6 +483,17 @@ bool pons__means_stays(const pons_brain *b, const pons__goal *goal)
     return stays;
 }
 
+bool pons__means_words(const pons_brain *b, const pons__goal *goal)
+{
+    pons__list means = pons__means_of(b, goal, 0);
+    bool words = means.n > 0;
+    for (size_t i = 0; i < means.n; i++) {
+        words = words && pons__means_beside(b, ((const pons__means *)means.at[i])->skill);
+    }
+    pons__means_clear(&means);
+    return words;
+}
+
 bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill)
 {
     pons__list means = pons__means_of(b, goal, 0);
@@ -530,12 +548,6 @@ static double share(const pons_brain *b, const pons__goal *goal, const char *ski
     return asked * all >= 0.0 ? fabs(asked) : NAN;
 }
 
-static bool moves(const pons_brain *b, const char *skill)
-{
-    const pons__registered *item = pons__skill(b, skill);
-    return item && json_array_size(item->resources) > 0;
-}
-
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args)
 {
@@ -587,7 +599,12 @@ void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill
 {
     double rest = 0.0;
     const double some = share(b, goal, skill, args, &rest);
-    goal->left = isfinite(some) && moves(b, skill) ? fmax(some, PONS__REST_LEAST) : goal->left;
+    const pons__registered *item = pons__skill(b, skill);
+    const bool all_it_may =
+        isfinite(some) && pons__meant_far(some, most_of(item, 1.0)); // the rest is to follow
+    if (isfinite(some) && moves(b, skill) && !all_it_may) {
+        goal->left = fmax(some, PONS__REST_LEAST);
+    }
 }
 
 double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const char *skill,
@@ -595,7 +612,15 @@ double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const cha
 {
     double rest = 0.0;
     const double more = share(b, goal, skill, args, &rest) - rest;
-    return more > 0.01 * rest + PONS__REST_LEAST ? more : 0.0;
+    return more > 0.02 * rest + PONS__REST_LEAST ? more : 0.0;
+}
+
+bool pons__means_part(const pons_brain *b, const pons__goal *goal, const char *skill,
+                      const pons_value *args)
+{
+    double rest = 0.0;
+    const double some = share(b, goal, skill, args, &rest);
+    return isfinite(some) && !pons__meant_far(some, rest);
 }
 
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,

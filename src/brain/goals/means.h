@@ -22,6 +22,9 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
 // Whether it is a call of what the goal's end is told by, all of it or a part, whose skill says how much is left.
 bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,
                      const pons_value *args);
+// Whether it is such a call, and there is more to do behind it.
+bool pons__means_part(const pons_brain *b, const pons__goal *goal, const char *skill,
+                      const pons_value *args);
 // Such a call did all but so much of it: the goal is the rest from now on. False: it is not its call.
 bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
@@ -34,6 +37,8 @@ double pons__means_beyond(const pons_brain *b, const pons__goal *goal, const cha
 // Whether the goal is met by the end of such a call, and by nothing that the world shows.
 bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char *skill,
                         const pons_value *args);
+// Whether nothing but words meets it, which are said beside anything.
+bool pons__means_words(const pons_brain *b, const pons__goal *goal);
 // Whether it is a goal about where the robot is; about its charge.
 bool pons__means_of_place(const pons_brain *b, const pons__goal *goal);
 bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal);

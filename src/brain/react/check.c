@@ -252,6 +252,18 @@ static const pons__goal *moved_for(const pons__turn *t, const pons__op *op)
     return named && !named->added ? named : open ? open : met ? met : named;
 }
 
+// Whether something else that a person has wished comes first; words may be said meanwhile.
+static bool has_turn(const pons__turn *t, int64_t at)
+{
+    const pons__list *goals = &t->react->task->goals;
+    bool turn = true;
+    for (int64_t i = 0; i < at; i++) {
+        const pons__goal *goal = goals->at[i];
+        turn = turn && (goal->done || goal->added || pons__means_words(t->b, goal));
+    }
+    return turn;
+}
+
 // A relative move is as long as was said, in how many calls soever: no more than what is left of it is sent, and that
 // when its turn has come. A person's edit is that person's.
 static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
@@ -262,14 +274,16 @@ static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rule
     if (!goal) {
         return;
     }
-    const bool at_hand = op->goal_index >= 0 && goal == task->goals.at[op->goal_index];
+    const bool at_hand = op->goal_index >= 0 && goal == task->goals.at[op->goal_index] &&
+                         has_turn(t, op->goal_index);
     const double more = pons__means_beyond(t->b, goal, op->skill, op->args);
     if (goal->done) {
         rule(rules, "rest",
              json_sprintf("%s is met: %s has no more to do for it", goal->text, op->skill));
     } else if (!at_hand) {
         rule(rules, "rest",
-             json_sprintf("%s is what another goal is for (%s): do it for that one, in its turn",
+             json_sprintf("%s is what a goal is for (%s) whose turn has not come, or that is not "
+                          "named: do it for that one, in its turn",
                           op->skill, goal->text));
     } else if (more > 0.0) {
         rule(rules, "rest",

@@ -9,6 +9,7 @@
 #include "brain/goals/means.h"
 #include "brain/guard.h"
 #include "brain/react/approve.h"
+#include "pons/facts.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #define SAME_PLACE_M 0.05
 
 static bool about(pons_brain *b, const pons__goal *goal, const char *skill, const pons_value *args);
+static bool same_part(pons_brain *b, const pons__goal *goal, const pons__op *was,
+                      const pons__op *is);
 static void replace_call(pons__goal *goal, const pons__op *op);
 static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
                          const pons_value *args);
@@ -104,6 +107,9 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
             !pons__means_own(b, goal, was->skill, was->args)) { // nor a part of it
             continue;
         }
+        if (same_part(b, goal, was, op)) {
+            continue;
+        }
         pons__goal *from = pons__record_copy(&pons__goal_record, goal);
         if (place) {
             replace_goal(b, goal, op->skill, was->args, op->args);
@@ -116,6 +122,17 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
     }
     pons__record_free(&pons__react_record, before);
     pons__json(&react->edit_before, NULL);
+}
+
+// A part of a relative move that is as long as it was, slower perhaps: there is as much more to do behind it.
+static bool same_part(pons_brain *b, const pons__goal *goal, const pons__op *was,
+                      const pons__op *is)
+{
+    const pons__registered *item = pons__skill(b, was->skill);
+    const char *name = item ? item->remains : NULL;
+    return name && strcmp(was->skill, is->skill) == 0 &&
+           pons__means_part(b, goal, was->skill, was->args) &&
+           pons_value_near(pons_get(is->args, name), pons_get(was->args, name));
 }
 
 // Whether a motion with these arguments is the goal itself, and not a step towards it.

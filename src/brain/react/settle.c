@@ -22,12 +22,13 @@
 
 #define REST_MS    500 // host time between two tries that were refused at once
 #define WAKE_MIN_S 1.0 // the soonest that a decision can ask to be woken
+#define PART_LEAST 0.1 // of a relative move, in its unit: so much is progress
 
 static pons_value *await_of(const pons__turn *t);
 static double look_again_s(const pons__turn *t);
 static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
 static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
-static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running);
+static void mark_goal(pons_brain *b, pons__react *r, const pons__running *running);
 static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last);
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
 
@@ -297,12 +298,19 @@ static void count_failure(pons__react *r, const char *skill, bool done, bool cou
 }
 
 // Goals that the world cannot show are met by their own skill's success.
-static void mark_goal(const pons_brain *b, pons__react *r, const pons__running *running)
+static void mark_goal(pons_brain *b, pons__react *r, const pons__running *running)
 {
     const int64_t index = running->goal_index;
-    if (r->task && index >= 0 && (size_t)index < r->task->goals.n) {
-        pons__means_ended(b, r->task->goals.at[index], running->skill,
-                          pons__ladder_meant(r, running));
+    if (!r->task || index < 0 || (size_t)index >= r->task->goals.n) {
+        return;
+    }
+    pons__goal *goal = r->task->goals.at[index];
+    const double was = goal->left;
+    pons__means_ended(b, goal, running->skill, pons__ladder_meant(r, running));
+    // Of a person's goal there is an end to the parts, if each is more than nothing.
+    const bool part = !goal->added && !goal->done && goal->left > 0.0;
+    if (part && (was <= 0.0 || was - goal->left >= PART_LEAST)) {
+        pons__ladder_progress(b, r);
     }
 }
 
