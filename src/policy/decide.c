@@ -316,7 +316,7 @@ static void goal_step(const view *v, step *ret)
                     same_amounts(m, pons_get(v->last, "args")) && !has_rest(v);
         } else if (last_is(v, "done", pons_get_str(m, "skill", "?"))) {
             pick = m;
-            ended = true;
+            ended = !has_rest(v);
         }
         if (pick == m && !ended && !last_step(v, m) && facts_hold(v, pons_get(m, "test"))) {
             ended = true; // the world shows it already: a thing that is in hand needs no grasp

@@ -601,7 +601,9 @@ void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill
     const double some = share(b, goal, skill, args, &rest);
     const pons__registered *item = pons__skill(b, skill);
     const bool all_it_may =
-        isfinite(some) && pons__meant_far(some, most_of(item, 1.0)); // the rest is to follow
+        isfinite(some) &&
+        pons__meant_far(
+            some, most_of(item, pons_get_num(args, item->remains, 0.0))); // the rest is to follow
     if (isfinite(some) && moves(b, skill) && !all_it_may) {
         goal->left = fmax(some, PONS__REST_LEAST);
     }

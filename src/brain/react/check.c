@@ -274,8 +274,9 @@ static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rule
     if (!goal) {
         return;
     }
-    const bool at_hand = op->goal_index >= 0 && goal == task->goals.at[op->goal_index] &&
-                         has_turn(t, op->goal_index);
+    const int64_t at = op->goal_index;
+    const bool at_hand =
+        at >= 0 && (size_t)at < task->goals.n && goal == task->goals.at[at] && has_turn(t, at);
     const double more = pons__means_beyond(t->b, goal, op->skill, op->args);
     if (goal->done) {
         rule(rules, "rest",

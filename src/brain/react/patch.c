@@ -9,6 +9,7 @@
 // refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
 #include "brain/react/patch.h"
 
+#include "pons/facts.h"
 #include "pons/memory.h"
 
 #include <stdlib.h>
@@ -168,6 +169,19 @@ static int64_t *place_of(pons__skills *skills, size_t i)
     return skills->last_result ? &skills->last_result->goal_index : NULL;
 }
 
+// The same arguments: a model writes 3 for 3.0.
+static bool same_args(const pons_value *a, const pons_value *b)
+{
+    const char *key;
+    json_t *wanted;
+    bool same = json_object_size(a) == json_object_size(b) && !a == !b;
+    json_object_foreach((json_t *)a, key, wanted)
+    {
+        same = same && pons_value_near(pons_get(b, key), wanted);
+    }
+    return same;
+}
+
 // The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.
 static bool same_goal(const pons__goal *a, const pons__goal *b)
 {
@@ -177,7 +191,7 @@ static bool same_goal(const pons__goal *a, const pons__goal *b)
            strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&
            !(a->seconds > b->seconds) &&
            (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones) &&
-           (a->args ? b->args && json_equal(a->args, b->args) : !b->args) &&
+           same_args(a->args, b->args) &&
            (a->pose ? b->pose && json_equal(a->pose, b->pose) : !b->pose) &&
            (!say || strcmp(a->text, b->text) == 0);
 }
