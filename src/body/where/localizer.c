@@ -565,6 +565,13 @@ static bool stands(const pons__localizer *l, pons_pose2 here)
     return a.fit >= STANDS && a.hits >= ALL * (a.hits + a.through);
 }
 
+// Whether next to nothing of the kept scan goes through a wall there: it may be that boxes have come around.
+static bool is_clear(const pons__localizer *l, pons_pose2 here)
+{
+    const pons__agreement a = pons__agreement_of(l->grid, here, l->from, l->kx, l->ky, l->n_kept);
+    return a.through <= (1.0 - ALL) * a.n;
+}
+
 // One place that fits, by so much better than any other, is where the robot is. What stands close by makes
 // one room look like another: a pose that is borne out is given up for none that does not explain all
 // of the scan, and is one of several beside one that does.
@@ -591,7 +598,8 @@ static void end_pass(pons__localizer *l)
     const pons_pose2 here = pons_pose_compose(l->map_from_odom, l->searched_at);
     const bool beside = n > 0 && is_within(f->pose, here, BESIDE_M, BESIDE_RAD);
     const bool borne = n == 1 && !beside && stands(l, here);
-    if (l->aside && (n == 0 || (borne && f->share < ALL))) {
+    const bool hemmed = n == 1 && !beside && is_clear(l, here);
+    if (l->aside && (n == 0 || ((borne || hemmed) && f->share < ALL))) {
         l->looked = true; // nowhere better: it is as it was
         return;
     }
