@@ -18,7 +18,7 @@ static naming zone_is_there, skill_is_there, event_is_told, effect_is_told;
 static int each(const names *n, const char *pointer, const pons_value *what, naming *is_there,
                 pons_error *err);
 static int of_events(const names *n, pons_error *err);
-static bool has(const pons_value *items, const char *key, const char *name);
+static int of_results(const names *n, pons_error *err);
 
 int pons__story_names(const pons__runner *r, pons_error *err)
 {
@@ -40,7 +40,8 @@ int pons__story_names(const pons__runner *r, pons_error *err)
                  rows[i].key);
         rc = each(&n, pointer, pons_get(in, rows[i].key), rows[i].is_there, err);
     }
-    return rc < 0 ? rc : of_events(&n, err);
+    rc = rc < 0 ? rc : of_events(&n, err);
+    return rc < 0 ? rc : of_results(&n, err);
 }
 
 static int of_events(const names *n, pons_error *err)
@@ -56,6 +57,20 @@ static int of_events(const names *n, pons_error *err)
         rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "event"), event_is_told, err);
         snprintf(pointer, sizeof pointer, "/events/%zu/when/effect", i);
         rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "effect"), effect_is_told, err);
+    }
+    return rc;
+}
+
+static int of_results(const names *n, pons_error *err)
+{
+    int rc = PONS_OK;
+    size_t i;
+    json_t *result;
+    json_array_foreach(pons_get(pons_get(n->s->value, "expect"), "results"), i, result)
+    {
+        char pointer[64];
+        snprintf(pointer, sizeof pointer, "/expect/results/%zu/skill", i);
+        rc = rc < 0 ? rc : each(n, pointer, pons_get(result, "skill"), skill_is_there, err);
     }
     return rc;
 }
@@ -81,14 +96,14 @@ static int each(const names *n, const char *pointer, const pons_value *what, nam
 
 static int zone_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
 {
-    return has(pons_get(n->world, "zones"), "id", name)
+    return pons_find(pons_get(n->world, "zones"), "id", name)
                ? PONS_OK
                : pons__scenario_fault(n->s, pointer, err, "the world has no zone '%.64s'", name);
 }
 
 static int skill_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
 {
-    return has(n->skills, "name", name)
+    return pons_find(n->skills, "name", name)
                ? PONS_OK
                : pons__scenario_fault(n->s, pointer, err, "the body has no skill '%.64s'", name);
 }
@@ -117,17 +132,4 @@ static int effect_is_told(const names *n, const char *pointer, const char *name,
     }
     return pons__scenario_fault(n->s, pointer, err,
                                 "'%.64s' is not a skill and a state of its effect", name);
-}
-
-static bool has(const pons_value *items, const char *key, const char *name)
-{
-    size_t i;
-    json_t *item;
-    json_array_foreach(items, i, item)
-    {
-        if (strcmp(pons_get_str(item, key, ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

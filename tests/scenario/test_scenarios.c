@@ -579,6 +579,8 @@ static void a_name_that_nobody_has_is_refused_with_its_place(void **state)
         {STORY "expect: {status: over, events_include: [stop, task.finished]}\n",
          "story.yaml:3:", "task.finished"},
         {STORY "expect: {status: over, events_exclude: [stopp]}\n", "story.yaml:3:", "stopp"},
+        {STORY "expect: {status: over, results: [{skill: waits, status: done}]}\n",
+         "story.yaml:3:", "waits"},
         {STORY "expect: {status: over, effects_include: [wait ended]}\n",
          "story.yaml:3:", "wait ended"},
         {STORY "expect: {status: over, effects_include: [waits done]}\n", "story.yaml:3:", "waits"},

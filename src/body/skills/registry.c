@@ -200,9 +200,10 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
 void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                       pons__skill_output *ret)
 {
-    const double remaining = ret->remaining; // while it waits for its place nothing of it is done
-    *ret = (pons__skill_output){
-        .status = PONS__SKILL_RUNNING, .distance_m = NAN, .remaining = remaining, .eta_s = NAN};
+    *ret = (pons__skill_output){.status = PONS__SKILL_RUNNING,
+                                .distance_m = NAN,
+                                .remaining = k->left ? k->left(r, env) : NAN,
+                                .eta_s = NAN};
     if (in_doubt(k, r, env, ret)) {
         return;
     }
@@ -211,7 +212,6 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     } else {
         k->step(r, env, ret);
     }
-    ret->remaining = k->left ? k->left(r, env) : remaining;
     if (ret->status == PONS__SKILL_DONE && k->needs_pose && env->where && env->where->pending) {
         // The last scans do not bear it out: not done before the next ones do, or it is in doubt.
         ret->status = PONS__SKILL_RUNNING;

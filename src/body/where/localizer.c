@@ -574,7 +574,8 @@ static bool is_clear(const pons__localizer *l, pons_pose2 here)
 
 // One place that fits, by so much better than any other, is where the robot is. What stands close by makes
 // one room look like another: a pose that is borne out is given up for none that does not explain all
-// of the scan, and is one of several beside one that does.
+// of the scan, and is one of several beside one that does. A pose that nothing is seen to speak against is not given up on
+// suspicion for less than that either.
 static void end_pass(pons__localizer *l)
 {
     match_result *f = l->fits;

@@ -209,10 +209,10 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     return list;
 }
 
-static bool moves(const pons_brain *b, const char *skill)
+bool pons__means_moves(const pons_brain *b, const char *skill)
 {
     const pons__registered *item = pons__skill(b, skill);
-    return item && json_array_size(item->resources) > 0;
+    return item && item->remains && json_array_size(item->resources) > 0;
 }
 
 // The most that one call may do of it, by the skill's schema; INFINITY: any.
@@ -232,7 +232,8 @@ static void take_rest(const pons_brain *b, const pons__goal *goal, pons__list *m
         const pons__registered *item = pons__skill(b, m->skill);
         const double all = item && item->remains ? pons_get_num(m->args, item->remains, NAN) : NAN;
         const double rest = goal->left > 0.0 ? goal->left : fabs(all);
-        const double most = isfinite(all) && moves(b, m->skill) ? most_of(item, all) : INFINITY;
+        const double most =
+            isfinite(all) && pons__means_moves(b, m->skill) ? most_of(item, all) : INFINITY;
         if (isfinite(all) && (goal->left > 0.0 || rest > most)) {
             pons_value *args = json_copy((json_t *)m->args);
             json_object_set_new(args, item->remains, json_real(copysign(fmin(rest, most), all)));
@@ -471,27 +472,32 @@ bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal)
     return has_test(b, goal, "charged");
 }
 
-bool pons__means_stays(const pons_brain *b, const pons__goal *goal)
+static bool all_ways(const pons_brain *b, const pons__goal *goal,
+                     bool (*are)(const pons_brain *b, const char *skill))
 {
     pons__list means = pons__means_of(b, goal, 0);
-    bool stays = means.n > 0;
+    bool all = means.n > 0;
     for (size_t i = 0; i < means.n; i++) {
-        const pons__registered *skill = pons__skill(b, ((const pons__means *)means.at[i])->skill);
-        stays = stays && skill && !pons__has(skill->resources, "base");
+        all = all && are(b, ((const pons__means *)means.at[i])->skill);
     }
     pons__means_clear(&means);
-    return stays;
+    return all;
+}
+
+static bool leaves_base(const pons_brain *b, const char *skill)
+{
+    const pons__registered *item = pons__skill(b, skill);
+    return item && !pons__has(item->resources, "base");
+}
+
+bool pons__means_stays(const pons_brain *b, const pons__goal *goal)
+{
+    return all_ways(b, goal, leaves_base);
 }
 
 bool pons__means_words(const pons_brain *b, const pons__goal *goal)
 {
-    pons__list means = pons__means_of(b, goal, 0);
-    bool words = means.n > 0;
-    for (size_t i = 0; i < means.n; i++) {
-        words = words && pons__means_beside(b, ((const pons__means *)means.at[i])->skill);
-    }
-    pons__means_clear(&means);
-    return words;
+    return all_ways(b, goal, pons__means_beside);
 }
 
 bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill)
@@ -561,7 +567,8 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
             continue;
         }
         double rest = 0.0;
-        const double part = ends && moves(b, skill) ? share(b, goal, skill, args, &rest) : NAN;
+        const double part =
+            ends && pons__means_moves(b, skill) ? share(b, goal, skill, args, &rest) : NAN;
         if (m->each) {
             note_one(b, goal, args);
         } else if (isfinite(part)) { // of a relative move, in how many calls soever
@@ -604,7 +611,7 @@ void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill
         isfinite(some) &&
         pons__meant_far(
             some, most_of(item, pons_get_num(args, item->remains, 0.0))); // the rest is to follow
-    if (isfinite(some) && moves(b, skill) && !all_it_may) {
+    if (isfinite(some) && pons__means_moves(b, skill) && !all_it_may) {
         goal->left = fmax(some, PONS__REST_LEAST);
     }
 }
@@ -625,16 +632,14 @@ bool pons__means_part(const pons_brain *b, const pons__goal *goal, const char *s
     return isfinite(some) && !pons__meant_far(some, rest);
 }
 
-bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left)
 {
     double rest = 0.0;
     const double done = share(b, goal, skill, args, &rest) - left;
-    if (goal->done || !isfinite(done)) {
-        return false;
+    if (!goal->done && isfinite(done)) {
+        goal->left = fmin(rest, fmax(rest - fmax(done, 0.0), PONS__REST_LEAST));
     }
-    goal->left = fmin(rest, fmax(rest - fmax(done, 0.0), PONS__REST_LEAST));
-    return true;
 }
 
 // ---- what a skill is ----------------------------------------------------------------------------

@@ -19,14 +19,16 @@ bool pons__means_met(const pons_brain *b, const pons__goal *goal);
 // Its skill is how the goal is told to be met, and has ended well: notes in the goal what that means.
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args);
+// Whether it is a relative move: it takes up resources, and a call that is cut short leaves a rest.
+bool pons__means_moves(const pons_brain *b, const char *skill);
 // Whether it is a call of what the goal's end is told by, all of it or a part, whose skill says how much is left.
 bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,
                      const pons_value *args);
 // Whether it is such a call, and there is more to do behind it.
 bool pons__means_part(const pons_brain *b, const pons__goal *goal, const char *skill,
                       const pons_value *args);
-// Such a call did all but so much of it: the goal is the rest from now on. False: it is not its call.
-bool pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
+// Such a call did all but so much of it: the goal is the rest from now on. Where it is not its call, or NAN is left, it stays as it is.
+void pons__means_left(const pons_brain *b, pons__goal *goal, const char *skill,
                       const pons_value *args, double left);
 // A person lets such a call do what is left, where nobody knew how much that is: it is as much as the call does.
 void pons__means_agreed(const pons_brain *b, pons__goal *goal, const char *skill,

@@ -227,12 +227,6 @@ static void judge_edit(pons__turn *t)
     }
 }
 
-static bool is_motion(const pons_brain *b, const char *skill)
-{
-    const pons__registered *item = pons__skill(b, skill);
-    return item && item->remains && json_array_size(item->resources) > 0;
-}
-
 // Whose own motion it is: of the goal that it is for, where a person has given that; else of another that a person has
 // given, of one that is open before one that is met; else of the goal that it is for. NULL: of none, it is a way to
 // something else.
@@ -269,7 +263,7 @@ static bool has_turn(const pons__turn *t, int64_t at)
 static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
 {
     const pons__task *task = t->react->task;
-    const bool moves = task && !t->react->edit_before && is_motion(t->b, op->skill);
+    const bool moves = task && !t->react->edit_before && pons__means_moves(t->b, op->skill);
     const pons__goal *goal = moves ? moved_for(t, op) : NULL;
     if (!goal) {
         return;
@@ -318,7 +312,7 @@ static void judge_added(const pons__turn *t, pons_value *rules)
             ways = pons__means_of(t->b, goal, (int64_t)i);
         }
         const pons__means *way = ways.n ? ways.at[ways.n - 1] : NULL;
-        for (size_t k = 0; way && is_motion(t->b, way->skill) && k < task->goals.n; k++) {
+        for (size_t k = 0; way && pons__means_moves(t->b, way->skill) && k < task->goals.n; k++) {
             const pons__goal *own = task->goals.at[k];
             if (!own->added && pons__means_own(t->b, own, way->skill, way->args)) {
                 rule(rules, "rest",

@@ -172,14 +172,7 @@ static int64_t *place_of(pons__skills *skills, size_t i)
 // The same arguments: a model writes 3 for 3.0.
 static bool same_args(const pons_value *a, const pons_value *b)
 {
-    const char *key;
-    json_t *wanted;
-    bool same = json_object_size(a) == json_object_size(b) && !a == !b;
-    json_object_foreach((json_t *)a, key, wanted)
-    {
-        same = same && pons_value_near(pons_get(b, key), wanted);
-    }
-    return same;
+    return a && b ? json_object_size(a) == json_object_size(b) && pons_value_near(a, b) : a == b;
 }
 
 // The same wish, however far it is met. Of `say` the text counts; of the others it is how it was said.

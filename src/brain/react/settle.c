@@ -337,10 +337,11 @@ static bool keep_rest(pons__turn *t, const pons__running *running, const pons__r
     if (step && isfinite(left)) {
         pons__task_plan_note_rest(t->react, running, skill->remains, fmax(left, PONS__REST_LEAST));
     }
-    const bool kept =
-        (goal && pons__means_left(t->b, goal, running->skill, args, left)) || isfinite(left);
-    return json_array_size(skill->resources) == 0 ||
-           (own ? kept : isfinite(left) || last->status != PONS_END_UNKNOWN);
+    if (goal) {
+        pons__means_left(t->b, goal, running->skill, args, left);
+    }
+    return !pons__means_moves(t->b, running->skill) || isfinite(left) ||
+           (!own && last->status != PONS_END_UNKNOWN);
 }
 
 static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
