@@ -8,6 +8,7 @@
 #include "conformance.h"
 #include "pons/clock.h"
 #include "pons/module.h"
+#include "runner.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -371,7 +372,6 @@ static void test_velocities_end_with_who_asks(void **unused)
 
 // ---- a driver that dies -------------------------------------------------------------------------
 
-static char *self; // this program
 
 // What the other process does: drives for ever, or until it is killed.
 static _Noreturn void drive_for_ever(const char *workspace, double v)
@@ -389,10 +389,9 @@ static _Noreturn void drive_for_ever(const char *workspace, double v)
 
 static pid_t drive_elsewhere(const server *s, const char *v)
 {
-    char *argv[] = {self, (char *)(uintptr_t) "--drive", (char *)(uintptr_t)s->workspace,
-                    (char *)(uintptr_t)v, NULL};
+    const char *argv[] = {"drivers_tests", "drivers/test_gazebo", "--drive", s->workspace, v, NULL};
     pid_t pid;
-    assert_int_equal(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ), 0);
+    assert_int_equal(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)argv, environ), 0);
     return pid;
 }
 
@@ -603,7 +602,7 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     pons_error err = PONS_ERROR_INIT;
     const void *loaded = NULL;
@@ -612,10 +611,10 @@ int main(int argc, char **argv)
         printf("skipped: built without Ignition Transport (%s)\n", err.message);
         return 0;
     }
-    if (rc >= 0 && argc == 4 && strcmp(argv[1], "--drive") == 0) {
+    if (rc >= 0 && runner_words[0]) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         ops = loaded;
-        drive_for_ever(argv[2], strtod(argv[3], NULL));
+        drive_for_ever(runner_words[1], strtod(runner_words[2], NULL));
     }
     if (rc < 0 || !mkdtemp(scratch)) {
         char line[1024];
@@ -623,7 +622,6 @@ int main(int argc, char **argv)
         return 1;
     }
     setenv("IGN_IP", "127.0.0.1", 1);
-    self = argv[0];
     ops = loaded;
     pons_robot_ops with_peer = *ops;
     with_peer.open = open_with_peer;

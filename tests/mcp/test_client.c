@@ -4,6 +4,7 @@
 // versions, and that nothing is sent twice.
 #include "mcp/fault_server.h"
 #include "mcp/mcp_fixture.h"
+#include "runner.h"
 #include "tools/conformance.h"
 #include "unit.h"
 
@@ -22,7 +23,7 @@ static char config_text[2 * PATH_MAX];
 static const char *config(const char *mode, const char *more)
 {
     snprintf(config_text, sizeof config_text,
-             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"serve\",\"%s\"]%s}},"
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/test_client\",\"serve\",\"%s\"]%s}},"
              "\"timeout_s\":100,\"start_s\":60}",
              self, mode, more);
     return config_text;
@@ -215,7 +216,7 @@ static void test_versions(void **state)
         host_close(&h);
     }
     snprintf(config_text, sizeof config_text,
-             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"serve\",\"silent\"]},\"off\":{"
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/test_client\",\"serve\",\"silent\"]},\"off\":{"
              "\"command\":\"x\",\"disabled\":true},\"none\":{\"command\":\"no-such-program\"}},"
              "\"start_s\":0.1}",
              self);
@@ -315,11 +316,11 @@ static void test_conformance(void **state)
     host_close(&h);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     pons_value_init();
-    if (argc == 3 && strcmp(argv[1], "serve") == 0) {
-        return fault_server(argv[2]);
+    if (runner_words[0]) {
+        return fault_server(runner_words[1]);
     }
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(n > 0);
