@@ -1,0 +1,27 @@
+// rounds.c - which of the table's numbers is asked for (rounds.h).
+#include "rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    long usual, full;
+} table[] = {
+#define X(name, usual, full, what) {#name, usual, full},
+    ROUNDS(X)
+#undef X
+};
+
+long rounds(rounds_of of)
+{
+    const size_t length = strlen(table[of].name);
+    for (const char *at = getenv("PONS_ROUNDS"); at && *at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, table[of].name, length) == 0 && at[length] == '=') {
+            const long n = strtol(at + length + 1, NULL, 10);
+            return n > 0 ? n : 1;
+        }
+    }
+    return getenv("PONS_TEST_FULL") ? table[of].full : table[of].usual;
+}
