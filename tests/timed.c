@@ -67,11 +67,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[3], strerror(errno));
         _exit(127);
     }
-    int status = 1;
-    while (pid < 0 || (waitpid(pid, &status, 0) < 0 && errno == EINTR)) {
-        if (pid < 0) {
-            perror("fork");
-            return 1;
+    if (pid < 0) {
+        perror("fork");
+        return 1;
+    }
+    int status = 1, ended = 0;
+    for (pid_t child = 0; child != pid;) { // orphans that end meanwhile are waited for too
+        child = waitpid(-1, &ended, 0);
+        if (child == pid) {
+            status = ended;
         }
     }
     const double wall = now() - began;
