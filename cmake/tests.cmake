@@ -48,11 +48,14 @@ set(sanitizers "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:intercept_tls_get_a
 add_executable(timed tests/timed.c)
 set_target_properties(timed PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 function(timed_test name command)
+  set(builds all) # an installation is of everything
   if(TARGET ${command})
+    set(builds ${command})
     set(command $<TARGET_FILE:${command}>)
   endif()
   add_test(NAME ${name} COMMAND timed ${CMAKE_BINARY_DIR}/test-times ${name} ${command} ${ARGN}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_property(GLOBAL APPEND_STRING PROPERTY pons_test_list "${name} ${builds}\n")
   set_tests_properties(${name} PROPERTIES TIMEOUT 600
     ENVIRONMENT "PONS_SHARE=${CMAKE_SOURCE_DIR};PONS_MODULE_PATH=${CMAKE_BINARY_DIR}/lib/pons;${sanitizers}")
 endfunction()

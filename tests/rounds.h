@@ -4,8 +4,7 @@
 #define PONS_TESTS_ROUNDS_H
 
 // X(NAME, every time, before a release, what one round is)
-#define ROUNDS(X)                                                                                  \
-    X(kills, 3, 20, "a run that is killed and resumed until it is done")
+#define ROUNDS(X) X(kills, 3, 20, "a run that is killed and resumed until it is done")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,

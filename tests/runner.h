@@ -4,8 +4,8 @@
 #define PONS_TESTS_RUNNER_H
 
 typedef struct runner_test {
-    const char *name;  // as ctest's: the file's path below tests/, without .c
-    int (*run)(void);  // the file's main()
+    const char *name; // as ctest's: the file's path below tests/, without .c
+    int (*run)(void); // the file's main()
 } runner_test;
 
 // The runner's table, which the build writes; ends with a name that is NULL.
