@@ -9,6 +9,7 @@
     X(brain_arbiter, 90, 1344, "a state of the arbiter, what the body says, and a word")           \
     X(brain_deaths, 5, 120, "a commit at which the brain is killed, in each story")                \
     X(brain_keep, 3, 14, "a write of a pass of store.keep at which it is killed")                  \
+    X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")
 
 typedef enum rounds_of {
