@@ -124,6 +124,8 @@ static void let_go(pons_brain *b)
     pons_run_destroy(b->kernel_run);
     pons_run_destroy(b->react_run);
     b->kernel_run = b->react_run = NULL;
+    pons_value_unref(b->rested);
+    b->rested = NULL;
     pons_thread_close(b->thread);
     b->thread = NULL;
     pons__port_fini(&b->port);
@@ -246,6 +248,7 @@ static void brain_free(pons_brain *b)
     pons__keep_forget(&b->keep);
     pons__record_free(&pons__react_record, b->inner);
     pons_value_unref(b->inner_of);
+    pons_value_unref(b->rested);
     pons_value_unref(b->unreachable);
     pons__hci_forget(b);
     free((char *)b->opts.thread);

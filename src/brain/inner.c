@@ -198,6 +198,8 @@ static int begin(pons_brain *b, pons_error *err)
     if (rc < 0 || mail == 0) {
         return rc;
     }
+    pons_value_unref(b->rested);
+    b->rested = NULL;
     const pons_run_options sync = pons__inner_options(b);
     rc = pons_run_start(b->thread, b->react, PONS_NS_REACT, NULL, &sync, &b->react_run, err);
     if (b->outcome == PONS_BRAIN_WAITING) { // a person has answered what all waited with

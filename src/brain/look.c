@@ -149,6 +149,18 @@ const pons__react *pons__inner_of(pons_brain *b)
     return now ? b->inner : NULL;
 }
 
+const pons_value *pons__inner_channel(pons_brain *b, const char *name)
+{
+    pons_error none = PONS_ERROR_INIT;
+    if (b->react_run) {
+        return pons_run_get(b->react_run, name);
+    }
+    if (!b->rested) { // nothing but its own run changes it: it is read once
+        pons_state_read(b->opts.store, b->opts.thread, PONS_NS_REACT, &b->rested, &none);
+    }
+    return pons_get(b->rested, name);
+}
+
 const pons__answer *pons__answer_veto(pons_brain *b)
 {
     const pons__react *react = b->react_run ? pons__inner_of(b) : NULL;

@@ -144,10 +144,8 @@ bool pons__questions_handed(pons_brain *b)
     if (told->asks.n == 0 || b->react_run) {
         return told->asks.n > 0 && !pons__told_taken(told, pons__inner_of(b));
     }
-    pons_autovalue inner = NULL; // between two runs of one activation there is none
-    pons_error none = PONS_ERROR_INIT;
-    pons_state_read(b->opts.store, b->opts.thread, PONS_NS_REACT, &inner, &none);
-    pons__react *stored = pons__record_read(&pons__react_record, pons_get(inner, "react"));
+    // between two runs of one activation there is none
+    pons__react *stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
     const bool taken = pons__told_taken(told, stored);
     pons__record_free(&pons__react_record, stored);
     return !taken;

@@ -43,6 +43,7 @@ struct pons_brain {
     const pons_value *hci_of;   // what it was read from, or written as
     pons__react *inner;         // the inner loop's channel, when somebody looked last
     const pons_value *inner_of; // what it was read from
+    pons_value *rested; // {channel: value} of the inner loop between two runs; NULL: not looked at
     pons_value *unreachable; // zone: why the last way there was none; what ended well is not in it
     bool kernel_unfinished;  // a tick was cut short by a crash: it is resumed, not begun anew
     char confirm_id[64];     // the await of a forked effect that a person was asked about
@@ -90,5 +91,9 @@ struct pons_brain {
 
 // The inner loop's state as it is in the run; NULL: there is none. Borrowed until the next look.
 const pons__react *pons__inner_of(pons_brain *b);
+
+// A channel of the inner loop: of its run, or as its last run has left it; NULL: there is none. Borrowed until the
+// next look.
+const pons_value *pons__inner_channel(pons_brain *b, const char *name);
 
 #endif

@@ -221,16 +221,7 @@ static int read_words(void *user, const pons_inbox_row *row)
 
 pons_value *pons_brain_status(pons_brain *b)
 {
-    pons_autovalue state = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    if (!b->react_run) {
-        pons_state_read(b->opts.store, b->opts.thread, PONS_NS_REACT, &state, &none);
-    }
-    const pons_value *react =
-        b->react_run ? pons_run_get(b->react_run, "react") : pons_get(state, "react");
-    const pons_value *skills =
-        b->react_run ? pons_run_get(b->react_run, "skills") : pons_get(state, "skills");
-    inner in = inner_read(react, skills);
+    inner in = inner_read(pons__inner_channel(b, "react"), pons__inner_channel(b, "skills"));
     pons_value *status =
         build(b->opts.thread, b->tasks, &in, b->port.telemetry, b->port.hello, NULL, false);
     inner_free(&in);

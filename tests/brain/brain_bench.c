@@ -333,6 +333,38 @@ void bench_run(bench *b, double seconds)
     }
 }
 
+void bench_settle(bench *b, double seconds)
+{
+    const int64_t quiet_ns = rounds(ROUNDS_brain_quiet) * PONS_NS_PER_S;
+    int64_t commits = b->commits, since_ns = b->time.now_ns;
+    for (const int64_t end_ns = b->time.now_ns + (int64_t)(seconds * 1e9);
+         b->time.now_ns < end_ns && b->time.now_ns - since_ns < quiet_ns;) {
+        step(b);
+        since_ns = b->commits == commits ? since_ns : b->time.now_ns;
+        commits = b->commits;
+    }
+}
+
+bool bench_due(rounds_of of, int i, int n)
+{
+    int stride =
+        (int)(n *
+              0.618); // of the golden ratio: no loop inside another one meets the same again and again
+    for (int a = n, k = stride; stride > 1; a = n, k = --stride) {
+        while (k) {
+            const int rest = a % k;
+            a = k;
+            k = rest;
+        }
+        if (a == 1) {
+            break;
+        }
+    }
+    const int64_t at = (int64_t)i * (stride > 0 ? stride : 1) % n; // from 0 to n - 1, each once
+    const long some = rounds(of);
+    return i == n - 1 || at < (some < n ? some - 1 : n);
+}
+
 // ---- what is seen -------------------------------------------------------------------------------
 
 static bool has(const pons_value *v, const char *key, const char *value)

@@ -8,6 +8,7 @@
 #define BRAIN_BENCH_H
 
 #include "pons/brain.h"
+#include "rounds.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,6 +106,11 @@ void bench_kill(bench *b);  // what kill -9 leaves
 void bench_drop(bench *b);  // the link breaks; the body holds
 
 void bench_run(bench *b, double seconds); // host and robot together, 20 ms at a time
+// The same, and no longer once nothing has been committed for ROUNDS_brain_quiet seconds.
+void bench_settle(bench *b, double seconds);
+// Whether the i-th of n, from 0, is one of the rounds that are asked for: those are spread over all
+// n, the first and the last one among them.
+bool bench_due(rounds_of of, int i, int n);
 // Runs until an event of this type (and with key = value anywhere on its top level, or in its
 // decision or task) comes after the mark; moves the mark behind it and returns its payload. Fails
 // the test when none comes within so many seconds.

@@ -127,6 +127,9 @@ static void what_was_said_is_said_again(void **state)
     };
     for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
         for (int n = 2; n <= stories[i].commits; n++) {
+            if (!bench_due(ROUNDS_brain_deaths, n - 2, stories[i].commits - 1)) {
+                continue;
+            }
             forked_at(&stories[i], n, false);
             if (stories[i].letter) { // a fork at the beginning has no task yet
                 forked_at(&stories[i], n, true);

@@ -127,6 +127,7 @@ typedef struct shared { // between the test and its child
 static shared *sh;
 static char dir[64];
 static char store_url[256]; // "": a file in dir
+static bool served;         // there is a PostgreSQL server, of this test's own
 static pons_store inner;
 static pons_store_ops hanging;
 
@@ -420,7 +421,7 @@ static void a_stopped_process_is_a_hold(void **state)
 static void a_server_that_restarts_is_a_hold_and_no_end(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!served) {
         skip();
     }
     snprintf(store_url, sizeof store_url, "%s", cluster_empty("#lease_ms=60000"));
@@ -435,14 +436,13 @@ static void a_server_that_restarts_is_a_hold_and_no_end(void **state)
     await_robot(&s, false);
     close_scene(&s);
     store_url[0] = '\0';
-    cluster_stop();
 }
 
 // A holder that was killed on this host is known to be dead: the next one waits for no lease.
 static void a_killed_brains_thread_is_free_at_once(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!served) {
         skip();
     }
     snprintf(store_url, sizeof store_url, "%s", cluster_empty("#lease_ms=600000"));
@@ -459,7 +459,6 @@ static void a_killed_brains_thread_is_free_at_once(void **state)
     pons_store_close(&again);
     leave_scene(&s);
     store_url[0] = '\0';
-    cluster_stop();
 }
 
 int main(void)
@@ -475,5 +474,10 @@ int main(void)
         cmocka_unit_test(a_server_that_restarts_is_a_hold_and_no_end),
         cmocka_unit_test(a_killed_brains_thread_is_free_at_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    served = cluster_start();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (served) {
+        cluster_stop();
+    }
+    return failed;
 }

@@ -203,8 +203,12 @@ static void words_in_one_breath(void **state)
 static void a_stop_that_was_said_survives_every_kill(void **state)
 {
     (void)state;
-    for (int64_t n = 1; n <= 12; n++) {
+    enum { COMMITS = 12 };
+    for (int n = 1; n <= COMMITS; n++) {
         for (int before = 0; before <= 1; before++) {
+            if (!bench_due(ROUNDS_brain_deaths, 2 * (n - 1) + before, 2 * COMMITS)) {
+                continue;
+            }
             bench b;
             under_way(&b);
             b.kill_at = b.commits + n;
@@ -217,8 +221,7 @@ static void a_stop_that_was_said_survives_every_kill(void **state)
             bench_brain(&b);
             bench_run(&b, LONG);
             if (!b.latched || b.stops < 1) {
-                fail_msg("commit %lld, %s: the stop was lost", (long long)n,
-                         before ? "before" : "after");
+                fail_msg("commit %d, %s: the stop was lost", n, before ? "before" : "after");
             }
             assert_int_equal(motions(&b), started);
             assert_string_equal(bench_mode(&b), "SAFE");
@@ -231,8 +234,12 @@ static void a_stop_that_was_said_survives_every_kill(void **state)
 static void a_reset_that_was_said_survives_every_kill(void **state)
 {
     (void)state;
-    for (int64_t n = 1; n <= 8; n++) {
+    enum { COMMITS = 8 };
+    for (int n = 1; n <= COMMITS; n++) {
         for (int before = 0; before <= 1; before++) {
+            if (!bench_due(ROUNDS_brain_deaths, 2 * (n - 1) + before, 2 * COMMITS)) {
+                continue;
+            }
             bench b;
             under_way(&b);
             b.lifts = true;
@@ -248,8 +255,7 @@ static void a_reset_that_was_said_survives_every_kill(void **state)
             bench_brain(&b);
             bench_run(&b, LONG);
             if (b.latched || b.resets < 1) {
-                fail_msg("commit %lld, %s: the reset was lost", (long long)n,
-                         before ? "before" : "after");
+                fail_msg("commit %d, %s: the reset was lost", n, before ? "before" : "after");
             }
             assert_int_equal(motions(&b), started);
             bench_close(&b);
