@@ -5,7 +5,9 @@
 
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
-    X(kills, 3, 20, "a run that is killed and resumed until it is done")
+    X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
+    X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
+    X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,
