@@ -3,9 +3,17 @@
 #ifndef PONS_TESTS_ROUNDS_H
 #define PONS_TESTS_ROUNDS_H
 
+#include <stdbool.h>
+
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
     X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
+    X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
+    X(store_damage, 20, 100, "of a hundred seeds of each way to damage an SQLite file")            \
+    X(store_kills, 3, 8, "a store's process that is killed while it writes or prunes")             \
+    X(store_turns, 20, 157, "a turn of each of the 64 that are at work in one SQLite file")        \
+    X(store_twins, 1, 4, "a random story that two stores tell")                                    \
+    X(store_writes, 16, 1000, "a write to the SQLite file that fails")                             \
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
     X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")
 
@@ -17,5 +25,8 @@ typedef enum rounds_of {
 
 // How many rounds of this are asked for, at least 1.
 long rounds(rounds_of of);
+// Whether i, from 0, is among the rounds that are asked for where there could be n: they are spread evenly over
+// all, with the first and the last.
+bool rounds_take(rounds_of of, long i, long n);
 
 #endif

@@ -435,12 +435,8 @@ void sweep_processes(const sweep_kind *k)
 
 int sweep_next(const sweep_kind *k, int p, int n)
 {
-    const long tried = k->passed ? rounds(ROUNDS_sweep_deaths_server) : rounds(ROUNDS_sweep_deaths);
-    const long of = 2L * n;
-    for (long i = p + 1; i < of; i++) {
-        if (i == 0 || i == of - 1 || i * tried / of != (i - 1) * tried / of) {
-            return (int)i;
-        }
+    const rounds_of of = k->passed ? ROUNDS_sweep_deaths_server : ROUNDS_sweep_deaths;
+    for (p++; p < 2 * n && !rounds_take(of, p, 2L * n); p++) {
     }
-    return 2 * n;
+    return p;
 }

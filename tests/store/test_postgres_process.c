@@ -8,6 +8,7 @@
 #include "cluster.h"
 #include "conformance.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -670,7 +671,7 @@ static void test_callers_of_schema_6(void **state)
 static void test_twins(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 2; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)rounds(ROUNDS_store_twins); seed++) {
         empty("");
         pons_store memory, s = open_store();
         OK(pons_store_memory_open(&memory, &err));
