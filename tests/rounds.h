@@ -8,6 +8,14 @@
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
     X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
+    X(allocations, 120, 100000, "an allocation that fails")                                        \
+    X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
+    X(base_doubles, 1500, 8000, "a handful of numbers that read back as they were")                \
+    X(base_texts, 800, 4000, "a damaged YAML text")                                                \
+    X(graph_values, 2, 6, "a thread whose value changes at random")                                \
+    X(plan_random, 1200, 10000, "a random plan that goes out and comes back")                      \
+    X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
+    X(record_files, 60, 200, "a recording with changed bytes")                                     \
     X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
     X(store_damage, 20, 100, "of a hundred seeds of each way to damage an SQLite file")            \
     X(store_kills, 3, 8, "a store's process that is killed while it writes or prunes")             \
@@ -15,7 +23,8 @@
     X(store_twins, 1, 4, "a random story that two stores tell")                                    \
     X(store_writes, 16, 1000, "a write to the SQLite file that fails")                             \
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
-    X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")
+    X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")                                       \
+    X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,
