@@ -24,7 +24,9 @@
     X(store_writes, 16, 1000, "a write to the SQLite file that fails")                             \
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
     X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")                                       \
-    X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")
+    X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
+    X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
+    X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,

@@ -302,7 +302,7 @@ static void test_killed_while_committing(void **state)
     pons_rand_seed(&rand, seed);
     empty("#lease_ms=300");
     int last = -1;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < rounds(ROUNDS_store_kills); round++) {
         child c = start(commit_for_ever);
         int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
         for (int i = 0; i < wanted && (heard = hear(c.from)) >= 0; i++) {
