@@ -17,13 +17,15 @@
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
     X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
-    X(store_damage, 20, 100, "of a hundred seeds of each way to damage an SQLite file")            \
-    X(store_kills, 3, 8, "a store's process that is killed while it writes or prunes")             \
+    X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
+    X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \
+    X(store_repairs, 20, 1000, "a repair of an SQLite file in which rows were changed")            \
+    X(store_sessions, 800, 10000, "a session in a lane, of runners that are killed")               \
     X(store_turns, 20, 157, "a turn of each of the 64 that are at work in one SQLite file")        \
     X(store_twins, 1, 4, "a random story that two stores tell")                                    \
     X(store_writes, 16, 1000, "a write to the SQLite file that fails")                             \
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
-    X(sweep_deaths_server, 4, 1000, "the same on PostgreSQL")                                       \
+    X(sweep_deaths_server, 3, 1000, "the same on PostgreSQL")                                       \
     X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
     X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
     X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")

@@ -720,7 +720,8 @@ static void test_rows(void **state)
         if (rc == PONS_OK && n == 0) {
             fail_msg("%s: the check says nothing", sql_ways[i]);
         }
-        if (rc == PONS_OK) {
+        if (rc == PONS_OK && rounds_take(ROUNDS_store_repairs, (long)i,
+                                         (long)(sizeof sql_ways / sizeof *sql_ways))) {
             repair(sql_ways[i], 0);
         }
     }

@@ -3,6 +3,7 @@
 // was: on both stores that are linked in, over restarts and after forks. A queue of hundreds costs
 // its one change; a row that does not fit what it stands on is damage, said in one line.
 #include "graph/graph_help.h"
+#include "graph/unsynced.h"
 #include "rounds.h"
 
 #include <stdio.h>
@@ -383,6 +384,7 @@ static void a_channel_that_a_graph_got_later(void **state)
 
 int main(void)
 {
+    unsynced();
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_value_reads_back_as_it_was),
