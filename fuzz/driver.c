@@ -1,7 +1,9 @@
 // driver.c - runs a fuzzer of this folder where there is no libFuzzer: every file of a corpus, then
 // mutations of them, as many as are asked for. Its options are spelled as libFuzzer's.
 //
-//     fuzz_NAME [-runs=N] [-seed=N] [-max_len=N] [-artifact_prefix=PREFIX] FOLDER|FILE…
+//     fuzz_NAME [-runs=N [-full=N]] [-seed=N] [-max_len=N] [-artifact_prefix=PREFIX] FOLDER|FILE…
+//
+// -full is ours: so many runs instead where PONS_TEST_FULL is set (tests/rounds.h).
 //
 // The same seed, corpus and number of runs give the same inputs on every machine. Without a folder
 // only the files are run, as they are. What crashes is kept in PREFIX and `crash-` and the seed and
@@ -41,7 +43,7 @@ static size_t n_corpus;
 static const char *program, *prefix = "";
 static const uint8_t *now;
 static size_t now_len;
-static unsigned long long seed = 1, run, runs = 10000, max_len = MAX_LEN;
+static unsigned long long seed = 1, run, runs = 10000, full, max_len = MAX_LEN;
 static volatile sig_atomic_t dying;
 
 static void put(const char *text)
@@ -251,8 +253,8 @@ int main(int argc, char **argv)
     signal(SIGABRT, on_signal);
     for (int i = 1; i < argc; i++) {
         struct stat st;
-        if (option(argv[i], "-runs=", &runs) || option(argv[i], "-seed=", &seed) ||
-            option(argv[i], "-max_len=", &max_len)) {
+        if (option(argv[i], "-runs=", &runs) || option(argv[i], "-full=", &full) ||
+            option(argv[i], "-seed=", &seed) || option(argv[i], "-max_len=", &max_len)) {
             continue;
         }
         if (strncmp(argv[i], "-artifact_prefix=", 17) == 0) {
@@ -265,6 +267,9 @@ int main(int argc, char **argv)
             fprintf(stderr, "fuzz: cannot read %s\n", argv[i]);
             return 2;
         }
+    }
+    if (full && getenv("PONS_TEST_FULL")) {
+        runs = full;
     }
     if (n_corpus == 0 || max_len == 0) {
         fprintf(stderr, "fuzz: no input to begin with\n");

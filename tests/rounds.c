@@ -25,3 +25,9 @@ long rounds(rounds_of of)
     }
     return getenv("PONS_TEST_FULL") ? table[of].full : table[of].usual;
 }
+
+bool rounds_take(rounds_of of, long i, long n)
+{
+    const long wanted = rounds(of);
+    return wanted >= n || i == 0 || i == n - 1 || i * wanted / n != (i - 1) * wanted / n;
+}

@@ -3,14 +3,37 @@
 #ifndef PONS_TESTS_ROUNDS_H
 #define PONS_TESTS_ROUNDS_H
 
+#include <stdbool.h>
+
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
+    X(allocations, 120, 100000, "an allocation that fails")                                        \
+    X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
+    X(base_doubles, 1500, 8000, "a handful of numbers that read back as they were")                \
+    X(base_texts, 800, 4000, "a damaged YAML text")                                                \
     X(brain_arbiter, 90, 1344, "a state of the arbiter, what the body says, and a word")           \
     X(brain_deaths, 5, 120, "a commit at which the brain is killed, in each story")                \
     X(brain_keep, 3, 14, "a write of a pass of store.keep at which it is killed")                  \
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
-    X(kills, 3, 20, "a run that is killed and resumed until it is done")
+    X(graph_values, 2, 6, "a thread whose value changes at random")                                \
+    X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
+    X(plan_random, 1200, 10000, "a random plan that goes out and comes back")                      \
+    X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
+    X(record_files, 60, 200, "a recording with changed bytes")                                     \
+    X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
+    X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
+    X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \
+    X(store_repairs, 20, 1000, "a repair of an SQLite file in which rows were changed")            \
+    X(store_sessions, 800, 10000, "a session in a lane, of runners that are killed")               \
+    X(store_turns, 20, 157, "a turn of each of the 64 that are at work in one SQLite file")        \
+    X(store_twins, 1, 4, "a random story that two stores tell")                                    \
+    X(store_writes, 16, 1000, "a write to the SQLite file that fails")                             \
+    X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
+    X(sweep_deaths_server, 3, 1000, "the same on PostgreSQL")                                      \
+    X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
+    X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
+    X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,
@@ -20,5 +43,8 @@ typedef enum rounds_of {
 
 // How many rounds of this are asked for, at least 1.
 long rounds(rounds_of of);
+// Whether i, from 0, is among the rounds that are asked for where there could be n: they are spread evenly over
+// all, with the first and the last.
+bool rounds_take(rounds_of of, long i, long n);
 
 #endif

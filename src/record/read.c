@@ -53,6 +53,7 @@ typedef struct reader {
     size_t cap_chunks;
     char *schemas[IDS];
     topic *topics[IDS];
+    size_t ids;            // above each id of a schema or topic
     uint16_t counted[IDS]; // (n_counted) the newest chunk's
     size_t n_counted;
     int (*on)(void *user, const pons_mcap_message *m);
@@ -131,6 +132,7 @@ static int on_schema(reader *r, pons_bufread b, pons_error *err)
     }
     free(r->schemas[id]);
     r->schemas[id] = name;
+    r->ids = r->ids > id ? r->ids : (size_t)id + 1;
     return PONS_OK;
 }
 
@@ -173,6 +175,7 @@ static int on_channel(reader *r, pons_bufread b, pons_error *err)
         topic_free(t);
     } else {
         r->topics[id] = t;
+        r->ids = r->ids > id ? r->ids : (size_t)id + 1;
     }
     return PONS_OK;
 }
@@ -621,7 +624,7 @@ static int begin(reader *r, pons_error *err)
 
 static void tell_topics(reader *r)
 {
-    for (size_t i = 0; i < IDS; i++) {
+    for (size_t i = 0; i < r->ids; i++) {
         const topic *t = r->topics[i];
         if (t) {
             json_array_append_new(r->ret->topics,
@@ -652,7 +655,7 @@ int pons_mcap_read(const char *path, int (*on)(void *user, const pons_mcap_messa
     if (r->fd >= 0) {
         close(r->fd);
     }
-    for (size_t i = 0; i < IDS; i++) {
+    for (size_t i = 0; i < r->ids; i++) {
         free(r->schemas[i]);
         topic_free(r->topics[i]);
     }

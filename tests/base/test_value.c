@@ -5,6 +5,7 @@
 // and threads that drop shared values together, for the sanitizers to watch.
 #include "pons/rand.h"
 #include "pons/value.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <float.h>
@@ -287,7 +288,7 @@ static void test_doubles_read_back(void **state)
     pons_rand r;
     pons_rand_seed(&r, SEED);
     print_message("seed %" PRIu64 "\n", SEED);
-    for (int i = 0; i < 8000; i++) {
+    for (long i = rounds(ROUNDS_base_doubles); i > 0; i--) {
         const uint64_t bits = pons_rand_u64(&r);
         double d;
         memcpy(&d, &bits, sizeof d);

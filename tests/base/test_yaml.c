@@ -5,6 +5,7 @@
 // says nothing on stderr.
 #include "pons/rand.h"
 #include "pons/yaml.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -373,7 +374,8 @@ static void test_damaged_texts(void **state)
     pons_rand_seed(&r, seed);
     static const char marks[] = "{}[]:,-?&*!|>'\"%@`#\t\n \\0a1~<";
     int good = 0;
-    for (int i = 0; i < 4000; i++) {
+    const int texts = (int)rounds(ROUNDS_base_texts);
+    for (int i = 0; i < texts; i++) {
         const size_t which = pons_rand_below(&r, sizeof accepted / sizeof *accepted);
         char text[512];
         snprintf(text, sizeof text, "%s", accepted[which].text);
@@ -398,7 +400,7 @@ static void test_damaged_texts(void **state)
     struct stat st;
     assert_int_equal(fstat(file, &st), 0);
     assert_int_equal(st.st_size, 0);
-    assert_true(good > 0 && good < 4000);
+    assert_true(good > 0 && good < texts);
     close(file);
     unlink(path);
 }

@@ -214,8 +214,11 @@ static int dead(const fuse *f, pons_error *err)
     return f->dead ? pons_error_set(err, PONS_EIO, "fuse", "the process is dead") : PONS_OK;
 }
 
+int fuse_commits;
+
 static bool blown(fuse *f)
 {
+    fuse_commits++;
     f->commits++;
     if (f->left == 0) {
         f->dead = true;

@@ -60,7 +60,8 @@ typedef struct fuse {
     int exit_at;     // > 0: the process really ends at this commit,
     bool exit_after; // once it is made, or instead of making it
 } fuse;
-#define FUSE_EXIT 9 // the status of a process that ended so
+#define FUSE_EXIT 9      // the status of a process that ended so
+extern int fuse_commits; // of all fuses of this process
 pons_store fuse_store(fuse *f);
 
 #endif

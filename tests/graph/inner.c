@@ -2,6 +2,7 @@
 
 #include "graph/place.h"
 #include "graph/spec.h"
+#include "graph/unsynced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,8 +425,9 @@ static int in_a_child(const sweep_kind *k, const char *path, int exit_at, bool a
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        fuse_commits = 0;
         life(k, path, exit_at, after);
-        _exit(0);
+        _exit(exit_at == SWEEP_COUNT ? fuse_commits : 0);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
@@ -446,44 +448,52 @@ static int count_of(char letter)
     return n;
 }
 
+static void no_thread(const sweep_kind *k, const char *path)
+{
+    pons_store s;
+    pons_error err = PONS_ERROR_INIT;
+    assert_ok(k->open(path, &s, &err));
+    s.ops->thread_delete(s.self, "t1", NULL); // of the death before
+    pons_store_close(&s);
+    unlink(ran_file);
+}
+
+// Three runs; b is run again with its answer. A death repeats the step under way at most, and under async
+// those that were still queued.
+static void assert_ran(const sweep_kind *k, int at)
+{
+    const int a = count_of('a'), b = count_of('b'), c = count_of('c');
+    const int over = a - 3 + (b - 6) + (c - 3);
+    if (a < 3 || b < 6 || c < 3 || over > (k->durability == PONS_DURABILITY_SYNC ? 1 : 2)) {
+        fail_msg("%s, killed at commit %d: a ran %d times, b %d, c %d", k->name, at, a, b, c);
+    }
+}
+
 void sweep_inner(const sweep_kind *k)
 {
     char dir[] = "/tmp/pons-inner-XXXXXX", path[64], ran[64], command[64];
     int deaths = 0;
+    unsynced();
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/t.db", dir);
     snprintf(ran, sizeof ran, "%s/ran", dir);
     ran_file = ran;
-    for (int at = 1, alive = 0; !alive; at++) {
-        for (int after = 0; after < 2; after++) {
-            pons_store s;
-            pons_error err = PONS_ERROR_INIT;
-            assert_ok(k->open(path, &s, &err));
-            s.ops->thread_delete(s.self, "t1", NULL); // of the death before
-            pons_store_close(&s);
-            const int st = in_a_child(k, path, at, after);
-            alive = st == 0;
-            if (st != 0) {
-                assert_int_equal(st, FUSE_EXIT);
-                deaths++;
-                if (k->passed) {
-                    k->passed();
-                }
-                assert_int_equal(in_a_child(k, path, 0, false), 0);
-            }
-            // Three runs; b is run again with its answer. A death repeats the step under way at most,
-            // and under async those that were still queued.
-            const int a = count_of('a'), b = count_of('b'), c = count_of('c');
-            const int over = a - 3 + (b - 6) + (c - 3);
-            if (a < 3 || b < 6 || c < 3 || over > (k->durability == PONS_DURABILITY_SYNC ? 1 : 2)) {
-                fail_msg("%s, killed at commit %d: a ran %d times, b %d, c %d", k->name, at, a, b,
-                         c);
-            }
-            unlink(ran);
+    no_thread(k, path);
+    const int n = in_a_child(k, path, SWEEP_COUNT, false);
+    assert_ran(k, n);
+    for (int p = sweep_next(k, -1, n); p < 2 * n; p = sweep_next(k, p, n)) {
+        no_thread(k, path);
+        assert_int_equal(in_a_child(k, path, p / 2 + 1, p % 2), FUSE_EXIT);
+        deaths++;
+        if (k->passed) {
+            k->passed();
         }
+        assert_int_equal(in_a_child(k, path, 0, false), 0);
+        assert_ran(k, p / 2 + 1);
     }
-    print_message("  %s: %d processes killed, before and after each commit\n", k->name, deaths);
-    assert_true(deaths > 30);
+    print_message("  %s: %d processes killed, before and after each of %d commits\n", k->name,
+                  deaths, n);
+    assert_true(n > 15);
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     assert_int_equal(system(command), 0);
 }

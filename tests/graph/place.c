@@ -1,6 +1,8 @@
 // place.c - see place.h.
 #include "graph/place.h"
 
+#include "graph/unsynced.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,6 +47,7 @@ int place_kinds(int (*suite)(const fault_store *kind))
     static const fault_store kinds[] = {{"memory", open_memory},
                                         {"sqlite", pons_store_sqlite_open}};
     int failed = 0;
+    unsynced();
     pons_value_init();
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         failed += suite(&kinds[i]);

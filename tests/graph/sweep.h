@@ -22,6 +22,14 @@ typedef struct sweep_kind {
     pons_durability durability;
 } sweep_kind;
 
+// Where a process ends: point p of a life of n commits is just before (even) or just after commit p / 2 + 1.
+// The point to try after p (-1: the first); 2 * n: that was the last. All of them, or as many as rounds.h
+// says, spread over the life, with its first and its last.
+int sweep_next(const sweep_kind *k, int p, int n);
+enum {
+    SWEEP_COUNT = -1
+}; // where a life ends: nowhere, and its process with the number of its commits
+
 // Runs with a death at every commit: of the store (it refuses everything from there on), or of the
 // process, just before and just after the commit. Each life after it must end with the same state
 // and events and no effect sent twice. Print how many deaths there were.

@@ -9,6 +9,7 @@
 // run, and nothing may leak.
 #include "graph/graph_help.h"
 #include "oom.h"
+#include "rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -527,11 +528,15 @@ static void every_allocation_fails_once(void **state)
     const tale *t = *state;
     for (int d = 0; d < 2; d++) { // async, opened again; sync, used on
         long n = tell_tale(t, d, -1, false);
+        long failed = 0;
         for (long i = 0; i < n; i++) {
-            tell_tale(t, d, i, d == 1);
+            if (rounds_take(ROUNDS_allocations, i, n)) {
+                tell_tale(t, d, i, d == 1);
+                failed++;
+            }
         }
-        print_message("  %s, %s: each of %ld allocations failed\n", t->name,
-                      d ? "sync, used on" : "async, opened again", n);
+        print_message("  %s, %s: %ld of %ld allocations failed\n", t->name,
+                      d ? "sync, used on" : "async, opened again", failed, n);
         assert_true(n > 300);
     }
 }

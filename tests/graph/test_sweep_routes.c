@@ -5,6 +5,7 @@
 // so is that of a second sweep over a fork with an effect that a person confirms, which is sent at
 // most once.
 #include "graph/graph_help.h"
+#include "graph/unsynced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,6 +339,7 @@ static void a_fork_survives(void **state)
 
 int main(void)
 {
+    unsynced();
     pons_value_init();
     static kind kinds[] = {
         {"memory-sync", false, PONS_DURABILITY_SYNC},

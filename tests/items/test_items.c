@@ -401,7 +401,7 @@ int main(void)
         TEST(test_refused), TEST(test_long_text),    TEST(test_odd_values),
     };
 #undef TEST
-    have_server = cluster_start();
+    have_server = cluster_share();
     for (int i = 0; i < STORES - !have_server; i++) {
         which = i;
         failed += cmocka_run_group_tests_name(names[i], tests, NULL, NULL);

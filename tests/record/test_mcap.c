@@ -3,6 +3,7 @@
 #include "pons/buf.h"
 #include "pons/mcap.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -134,6 +135,9 @@ static void test_cut_off_at_every_byte(void **state)
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
         heard h = {0};
+        if (!rounds_take(ROUNDS_record_bytes, (long)i, (long)n)) {
+            continue;
+        }
         put_bytes(path_of("cut.mcap"), data, i);
         assert_int_equal(pons_mcap_read(path_of("cut.mcap"), hear, &h, &a, &err), PONS_OK);
         assert_false(a.whole);
@@ -150,12 +154,16 @@ static void test_cut_off_at_every_byte(void **state)
 static void test_every_changed_byte_of_messages_is_told(void **state)
 {
     (void)state;
-    size_t n = 0, told = 0;
+    size_t n = 0, told = 0, tried = 0;
     small(path_of("a.mcap"), 4, 4);
     char *data = bytes_of(path_of("a.mcap"), &n);
     for (size_t i = 0; i < n; i++) {
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
+        if (!rounds_take(ROUNDS_record_bytes, (long)i, (long)n)) {
+            continue;
+        }
+        tried++;
         data[i] = (char)(data[i] ^ 0x10);
         put_bytes(path_of("bad.mcap"), data, n);
         const int rc = pons_mcap_read(path_of("bad.mcap"), NULL, NULL, &a, &err);
@@ -166,7 +174,7 @@ static void test_every_changed_byte_of_messages_is_told(void **state)
         data[i] = (char)(data[i] ^ 0x10);
         pons_mcap_about_clear(&a);
     }
-    assert_true(told > n / 2);
+    assert_true(told > tried / 2);
     free(data);
 }
 
@@ -179,7 +187,7 @@ static void test_mutated_files(void **state)
     small(path_of("a.mcap"), 200, 20);
     char *whole = bytes_of(path_of("a.mcap"), &n);
     char *data = malloc(n);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < rounds(ROUNDS_record_files); round++) {
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
         heard h = {0};

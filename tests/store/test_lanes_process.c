@@ -2,6 +2,8 @@
 // again while thousands of sessions run, on a file and on PostgreSQL: no lane has two owners, no session
 // ends twice, and all of them end. Runners see of each other only beats, by clocks of their own.
 #include "cluster.h"
+#include "graph/unsynced.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -263,19 +265,13 @@ static void restart_until_done(const char *where, int n)
     assert_int_equal(shared->twice, 0);
 }
 
-static int how_many(int otherwise) // PONS_LANES_SESSIONS=10000: the long way
-{
-    const char *n = getenv("PONS_LANES_SESSIONS");
-    return n && atoi(n) > 0 && atoi(n) <= 10000 ? atoi(n) : otherwise;
-}
-
 static void on_a_file(void **state)
 {
     (void)state;
     char dir[] = "/tmp/pons-lanes-XXXXXX", path[64], command[96];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/pons.db", dir);
-    restart_until_done(path, how_many(1500));
+    restart_until_done(path, (int)rounds(ROUNDS_store_sessions));
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     assert_int_equal(system(command), 0);
 }
@@ -283,15 +279,16 @@ static void on_a_file(void **state)
 static void on_postgres(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         skip();
     }
-    restart_until_done(cluster_empty(""), how_many(1500));
+    restart_until_done(cluster_empty(""), (int)rounds(ROUNDS_store_sessions));
     cluster_stop();
 }
 
 int main(void)
 {
+    unsynced();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_a_file),

@@ -1,5 +1,5 @@
 // test_postgres_faults.c - every case of graph/faults.h, reach.h, limits.h, inner.h, compose.h, outside.h
-// and remember.h on a private PostgreSQL, in a new database each. Skipped where there is no server.
+// and remember.h on PostgreSQL, in an emptied store each. Skipped where there is no server.
 #include "graph/compose.h"
 #include "graph/faults.h"
 #include "graph/flows.h"
@@ -14,14 +14,14 @@
 static int open_cluster(const char *path, pons_store *ret, pons_error *err)
 {
     (void)path;
-    return cluster_open(cluster_empty(""), ret, err);
+    return cluster_lend(ret, err);
 }
 
 int main(void)
 {
     pons_value_init();
     static const fault_store kind = {"postgres", open_cluster};
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         return 0;
     }
     int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind) +

@@ -192,7 +192,7 @@ static void what_stands_behind_the_hash_is_checked(void **state)
 int main(void)
 {
     pons_value_init();
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         return 0;
     }
     const struct CMUnitTest tests[] = {

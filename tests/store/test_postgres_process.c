@@ -8,6 +8,7 @@
 #include "cluster.h"
 #include "conformance.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -301,7 +302,7 @@ static void test_killed_while_committing(void **state)
     pons_rand_seed(&rand, seed);
     empty("#lease_ms=300");
     int last = -1;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < rounds(ROUNDS_store_kills); round++) {
         child c = start(commit_for_ever);
         int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
         for (int i = 0; i < wanted && (heard = hear(c.from)) >= 0; i++) {
@@ -670,7 +671,7 @@ static void test_callers_of_schema_6(void **state)
 static void test_twins(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 2; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)rounds(ROUNDS_store_twins); seed++) {
         empty("");
         pons_store memory, s = open_store();
         OK(pons_store_memory_open(&memory, &err));

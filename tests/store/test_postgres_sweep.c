@@ -54,7 +54,7 @@ int main(void)
         cmocka_unit_test_prestate(what_belongs_together_stays_together, &kinds[0]),
         cmocka_unit_test_prestate(a_graph_inside_a_node, &kinds[0]),
     };
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         return 0;
     }
     snprintf(url, sizeof url, "%s", cluster_empty(""));

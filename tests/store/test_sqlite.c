@@ -1,6 +1,7 @@
 // test_sqlite.c - the store in a file passes the suite of all stores (conformance.c).
 
 #include "conformance.h"
+#include "graph/unsynced.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -33,6 +34,7 @@ static void remove_dir(void)
 
 int main(void)
 {
+    unsynced();
     const conformance_backend sqlite = {
         .name = "sqlite", .open = open_in_dir, .clean = remove_dir, .gives_back = true};
     return conformance_run(&sqlite);

@@ -5,8 +5,10 @@
 // clock. Disk faults come from a layer put under SQLite (a default VFS) that fails a chosen write.
 
 #include "conformance.h"
+#include "graph/unsynced.h"
 #include "pons/rand.h"
 #include "pons/store.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <sqlite3.h>
@@ -311,7 +313,7 @@ static void test_killed_while_committing(void **state)
     pons_rand rand;
     pons_rand_seed(&rand, seed);
     int last = -1;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 4 * rounds(ROUNDS_store_kills); round++) {
         child c = start(p, commit_for_ever);
         int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
         for (int i = 0; i < wanted && (heard = hear(&c)) >= 0; i++) {
@@ -586,15 +588,21 @@ static void test_many_processes(void **state)
     pons_store_close(&s);
 }
 
-// Ten thousand threads in one file, 64 at work at once in two processes: each takes its turn, none
+// Ten thousand threads in one file (before a release; else fewer), 64 at work at once in two processes: each takes its turn, none
 // is told that the database is locked.
-enum { CROWD_PROCESSES = 2, CROWD_AT_ONCE = 32, CROWD_TURNS = 157, CROWD_STEPS = 3 };
+enum { CROWD_PROCESSES = 2, CROWD_AT_ONCE = 32, CROWD_TURNS_MAX = 157, CROWD_STEPS = 3 };
 
 typedef struct member {
     pons_store s;
     int number, failures;
-    double slowest_ms[CROWD_TURNS * CROWD_STEPS];
+    double slowest_ms[CROWD_TURNS_MAX * CROWD_STEPS];
 } member;
+
+static int crowd_turns(void)
+{
+    const long n = rounds(ROUNDS_store_turns);
+    return n < CROWD_TURNS_MAX ? (int)n : CROWD_TURNS_MAX;
+}
 
 static double now_ms(void)
 {
@@ -606,7 +614,7 @@ static double now_ms(void)
 static void *take_turns(void *arg)
 {
     member *m = arg;
-    for (int i = 0; i < CROWD_TURNS; i++) {
+    for (int i = 0; i < crowd_turns(); i++) {
         char thread[32];
         snprintf(thread, sizeof thread, "%d-%d-%d", (int)getpid(), m->number, i);
         pons_lease lease;
@@ -632,9 +640,9 @@ static int by_size(const void *a, const void *b)
 
 static int crowd(const place *p, int report)
 {
-    enum { ALL = CROWD_AT_ONCE * CROWD_TURNS * CROWD_STEPS };
+    const int of_one = crowd_turns() * CROWD_STEPS, of_all = CROWD_AT_ONCE * of_one;
     member *members = calloc(CROWD_AT_ONCE, sizeof *members);
-    double *all = calloc(ALL, sizeof *all);
+    double *all = calloc((size_t)of_all, sizeof *all);
     pthread_t threads[CROWD_AT_ONCE];
     pons_store s;
     int failures = 0;
@@ -651,12 +659,11 @@ static int crowd(const place *p, int report)
     for (int i = 0; i < CROWD_AT_ONCE; i++) {
         pthread_join(threads[i], NULL);
         failures += members[i].failures;
-        memcpy(all + i * CROWD_TURNS * CROWD_STEPS, members[i].slowest_ms,
-               sizeof members[i].slowest_ms);
+        memcpy(all + i * of_one, members[i].slowest_ms, (size_t)of_one * sizeof *all);
     }
-    qsort(all, ALL, sizeof *all, by_size);
+    qsort(all, (size_t)of_all, sizeof *all, by_size);
     tell(report, failures);
-    tell(report, (int)(all[ALL * 99 / 100] * 1000));
+    tell(report, (int)(all[of_all * 99 / 100] * 1000));
     pons_store_close(&s);
     free(members);
     free(all);
@@ -685,7 +692,7 @@ static void test_ten_thousand_threads(void **state)
     pons_store s = open_store(p);
     int n = 0;
     OK(s.ops->threads(s.self, count_thread, &n, &err));
-    assert_int_equal(n, CROWD_PROCESSES * CROWD_AT_ONCE * CROWD_TURNS);
+    assert_int_equal(n, CROWD_PROCESSES * CROWD_AT_ONCE * crowd_turns());
     pons_store_close(&s);
 }
 
@@ -743,7 +750,7 @@ static void test_reopened(void **state)
 static void test_twins(void **state)
 {
     const place *p = *state;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)rounds(ROUNDS_store_twins); seed++) {
         pons_store memory, s = open_store(p);
         OK(pons_store_memory_open(&memory, &err));
         store_twins(memory, s, seed, 600);
@@ -852,7 +859,7 @@ static void test_prune_killed(void **state)
     pons_rand rand;
     pons_rand_seed(&rand, seed);
     fill(p);
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < rounds(ROUNDS_store_kills); round++) {
         child c = start(p, prune_one);
         assert_int_equal(hear(&c), 1);
         struct timespec nap = {.tv_nsec = (long)pons_rand_below(&rand, 8 * PONS_NS_PER_MS)};
@@ -922,7 +929,7 @@ static void test_trim_killed(void **state)
     pons_rand_seed(&rand, seed);
     fill(p);
     int64_t rows[3] = {0}, left = PRUNE_STEPS, damage = 0;
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < rounds(ROUNDS_store_kills); round++) {
         child c = start(p, trim_one);
         assert_int_equal(hear(&c), 1);
         struct timespec nap = {.tv_nsec = (long)pons_rand_below(&rand, 8 * PONS_NS_PER_MS)};
@@ -1441,53 +1448,65 @@ static void test_disk_full_at_open(void **state)
     pons_store_close(&s);
 }
 
-// Every write fails once: whatever was told is true, also after the store is opened again.
+// Write number `at` after the first step fails (0: none): whatever was told is true, also after the store is
+// opened again. How many writes there were after that step.
+static int fail_write(const place *p, int at)
+{
+    faults_on();
+    fault_code = at % 2 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    fault_sticks = at % 3 == 0;
+    pons_store s = open_store(p);
+    pons_lease lease = hold(s, "t1");
+    OK(step(s, &lease, 0, PONS_SYNC_NORMAL, &err));
+    const int before = fault_writes;
+    fault_at = at ? before + at : 0;
+    int64_t told = 0;
+    bool stop = false;
+    for (int i = 1; i <= 6 && !stop; i++) {
+        int rc = step(s, &lease, i, i % 3 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL);
+        if (rc == PONS_OK) {
+            told = i;
+        } else {
+            stop = true;
+        }
+    }
+    const int writes = fault_writes - before;
+    fault_at = 0;
+    assert_int_equal(head_step(s, "t1"), told);
+    assert_int_equal(item_step(s), told);
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    faults_off();
+    s = open_store(p);
+    assert_int_equal(head_step(s, "t1"), told);
+    assert_int_equal(item_step(s), told);
+    const pons_item_write gone = {.what = PONS_ITEM_DELETE, .row = {.ns = "n", .key = "step"}};
+    OK(s.ops->items_write(s.self, &gone, 1, PONS_SYNC_NORMAL, &err));
+    OK(s.ops->thread_delete(s.self, "t1", &err));
+    pons_store_close(&s);
+    return writes;
+}
+
 static void test_every_write_fails_once(void **state)
 {
     const place *p = *state;
-    bool reached = true;
-    int swept = 0;
     with_items = true;
-    for (int at = 1; reached; at++, swept++) {
-        faults_on();
-        fault_code = at % 2 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-        fault_sticks = at % 3 == 0;
-        pons_store s = open_store(p);
-        pons_lease lease = hold(s, "t1");
-        OK(step(s, &lease, 0, PONS_SYNC_NORMAL, &err));
-        fault_at = fault_writes + at;
-        int64_t told = 0;
-        bool stop = false;
-        for (int i = 1; i <= 6 && !stop; i++) {
-            int rc = step(s, &lease, i, i % 3 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL);
-            if (rc == PONS_OK) {
-                told = i;
-            } else {
-                stop = true;
-            }
+    const int n = fail_write(p, 0);
+    int swept = 0;
+    for (int i = 0; i < n; i++) {
+        if (rounds_take(ROUNDS_store_writes, i, n)) {
+            assert_true(fail_write(p, i + 1) >= i + 1);
+            swept++;
         }
-        reached = fault_writes >= fault_at;
-        fault_at = 0;
-        assert_int_equal(head_step(s, "t1"), told);
-        assert_int_equal(item_step(s), told);
-        s.ops->lease_release(s.self, &lease);
-        pons_store_close(&s);
-        faults_off();
-        s = open_store(p);
-        assert_int_equal(head_step(s, "t1"), told);
-        assert_int_equal(item_step(s), told);
-        const pons_item_write gone = {.what = PONS_ITEM_DELETE, .row = {.ns = "n", .key = "step"}};
-        OK(s.ops->items_write(s.self, &gone, 1, PONS_SYNC_NORMAL, &err));
-        OK(s.ops->thread_delete(s.self, "t1", &err));
-        pons_store_close(&s);
     }
     with_items = false;
-    print_message("%d writes swept\n", swept - 1);
-    assert_true(swept > 12);
+    print_message("%d of %d writes swept\n", swept, n);
+    assert_true(n > 12);
 }
 
 int main(void)
 {
+    unsynced();
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
     const struct CMUnitTest tests[] = {
         TEST(test_killed_while_committing),

@@ -1,12 +1,13 @@
 // The classifier against the machine: command lines are generated, and what it calls safe is run, in a
 // workspace full of canaries. None may be shown, changed or called.
 //
-//     PONS_COMMAND_LINES=100000 PONS_COMMAND_SEED=1 build/asan/tests/tools_test_lines
+//     PONS_ROUNDS=tools_lines=100000 PONS_COMMAND_SEED=1 ctest --test-dir build/asan -R tools/test_lines
 //
 // 1,000 lines and a fixed seed without these. A canary's text, its length and its sums would betray
 // it in an output; every file's times and modes, a socket that listens and a FIFO with something in
 // it would betray a change.
 #include "pons/rand.h"
+#include "rounds.h"
 #include "tools/tools_fixture.h"
 #include "unit.h"
 
@@ -26,7 +27,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LINES    1000
 #define SEED     1
 #define TOGETHER 4 // calls at a time
 #define TEXT_MAX 600
@@ -657,7 +657,7 @@ static uint64_t number(const char *name, uint64_t initial)
 
 static void test_lines(void **state)
 {
-    const uint64_t lines = number("PONS_COMMAND_LINES", LINES);
+    const uint64_t lines = (uint64_t)rounds(ROUNDS_tools_lines);
     const uint64_t seed = number("PONS_COMMAND_SEED", SEED);
     static line batch[TOGETHER];
     size_t n = 0;

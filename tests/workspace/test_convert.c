@@ -1,5 +1,6 @@
 // test_convert.c - one meaning in three dialects: each to each other and back, records, unknown keys
 // and people's words intact. The seed's own files, and files made up from seeds that are printed.
+#include "rounds.h"
 #include "unit.h"
 #include "workspace/ws_help.h"
 
@@ -91,7 +92,8 @@ static void made_up_files_by_any_way(void **state)
     (void)state;
     const char *given = getenv("PONS_TEST_SEED");
     const uint64_t first = given ? strtoull(given, NULL, 10) : 1;
-    for (uint64_t seed = first; seed < first + (given ? 1 : 60); seed++) {
+    for (uint64_t seed = first;
+         seed < first + (given ? 1 : (uint64_t)rounds(ROUNDS_workspace_files)); seed++) {
         pons_rand r;
         pons_rand_seed(&r, seed);
         for (int f = 0; f < PONS_WS_FILES; f++) {

@@ -1,9 +1,10 @@
 // test_place_killed.c - a process that keeps a workspace's files dies at each writing call that it makes,
 // while somebody edits just before another one: the next life has every edit, none of them is a command
-// twice, and what is around the records is as it was. PONS_KILL_EVERY=1: at each; else at some of them, by
+// twice, and what is around the records is as it was. At each, or at some of them (rounds.h), by
 // a seed that is printed (PONS_KILL_SEED).
 #include "killer.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 #include "workspace/ws_help.h"
 
@@ -128,18 +129,20 @@ static void take_out(const life *l)
     }
 }
 
-static void live(life *l, int64_t from_ms, int rounds)
+static void live(life *l, int64_t from_ms, int times)
 {
     open_place(l);
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < times; i++) {
         pons_ws_place_poll(l->place, from_ms + i * 700);
         take_out(l);
     }
     pons_ws_place_close(l->place);
 }
 
+enum { UNDISTURBED = 1000000 }; // more calls than a life makes
+
 // Lives, one after the other, that die at such a call; how many calls the last one made when it did not die.
-static bool dies_at(long at, const pons_rand *seed, bool in_place)
+static bool dies_at(long at, const pons_rand *seed, bool in_place, long *ret_calls)
 {
     life l = {.dir = "/tmp/pons-killed-XXXXXX", .in_place = in_place};
     pons_rand r = *seed;
@@ -166,6 +169,7 @@ static bool dies_at(long at, const pons_rand *seed, bool in_place)
         assert_int_equal(system(command), 0);
         skip();
     }
+    *ret_calls = k.calls;
     while (l.made < EDITS) {
         edit(&l);
     }
@@ -196,15 +200,16 @@ static bool dies_at(long at, const pons_rand *seed, bool in_place)
 
 static void at_each_call(bool in_place)
 {
-    const char *every = getenv("PONS_KILL_EVERY");
-    const uint32_t stride = every && atoi(every) > 0 ? (uint32_t)atoi(every) : 4;
     const char *other = getenv("PONS_KILL_SEED");
     const uint64_t seed = other ? strtoull(other, NULL, 10) : 20261123;
     pons_rand r;
-    long at = 1;
+    long at = 1, calls = 0, ignored = 0;
     int deaths = 0;
     pons_rand_seed(&r, seed);
-    while (dies_at(at, &r, in_place)) {
+    assert_false(dies_at(UNDISTURBED, &r, in_place, &calls));
+    const long every = calls / rounds(ROUNDS_workspace_kills);
+    const uint32_t stride = every > 1 ? (uint32_t)every : 1;
+    while (dies_at(at, &r, in_place, &ignored)) {
         at += stride == 1 ? 1 : 1 + (long)pons_rand_below(&r, 2 * stride - 1);
         pons_rand_u64(&r);
         deaths++;

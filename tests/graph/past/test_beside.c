@@ -1,6 +1,7 @@
 // test_beside.c - a thread read from outside while a process of its own writes it: each look is whole,
 // and never older than the one before.
 #include "graph/graph_help.h"
+#include "graph/unsynced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static void test_beside_a_process(void **state)
 
 int main(void)
 {
+    unsynced();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beside_a_process),
     };

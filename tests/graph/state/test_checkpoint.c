@@ -1,6 +1,7 @@
 // test_checkpoint.c - packed rows: whatever a seeded random sequence of writes does, the store
 // gives back exactly the state of every step; and storage costs what changed.
 #include "graph/graph_help.h"
+#include "graph/unsynced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,6 +254,7 @@ static void a_checkpoint_of_a_lost_node_is_refused_by_name(void **state)
 
 int main(void)
 {
+    unsynced();
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_reads_back_as_it_was),

@@ -3,6 +3,8 @@
 // was: on both stores that are linked in, over restarts and after forks. A queue of hundreds costs
 // its one change; a row that does not fit what it stands on is damage, said in one line.
 #include "graph/graph_help.h"
+#include "graph/unsynced.h"
+#include "rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +228,7 @@ static void dream_on(pons_store store, uint64_t seed)
 static void any_value_reads_back_as_it_was(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)rounds(ROUNDS_graph_values); seed++) {
         print_message("  seed %llu\n", (unsigned long long)seed);
         pons_error err = PONS_ERROR_INIT;
         pons_store memory = {0}, file = {0};
@@ -382,6 +384,7 @@ static void a_channel_that_a_graph_got_later(void **state)
 
 int main(void)
 {
+    unsynced();
     pons_value_init();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_value_reads_back_as_it_was),
