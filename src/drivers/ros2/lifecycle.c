@@ -24,9 +24,8 @@
 
 #define MODULE   "ros2"
 #define EVERY_NS PONS_NS_PER_S
-#define SERVER_S 1.0 // one that is not there is not known
-#define ANSWER_S 2.0
-#define WATCH    "" // the id of the watch's own calls
+#define ANSWER_S 2.0 // at most
+#define WATCH    ""  // the id of the watch's own calls
 
 typedef enum watch { IDLE, MANAGER, NODES } watch;
 
@@ -52,16 +51,17 @@ int ros2_lifecycle_open(ros2_node *n, ros2_types *t, const ros2_config *c, ros2_
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for Nav2's lifecycle");
     }
     char name[ROS2_NAME_MAX + 16];
+    const double answer_s = c->answer_s < ANSWER_S ? c->answer_s : ANSWER_S;
     l->c = c;
     pthread_mutex_init(&l->mtx, NULL);
     snprintf(name, sizeof name, "%s/is_active", c->lifecycle_manager);
-    int rc =
-        ros2_service_open(n, t, name, "std_srvs/srv/Trigger", SERVER_S, ANSWER_S, &l->manager, err);
+    int rc = ros2_service_open(n, t, name, "std_srvs/srv/Trigger", c->discovery_s, answer_s,
+                               &l->manager, err);
     for (int i = 0; i < c->n_lifecycle && rc >= 0; i++) {
         char node[ROS2_NAME_MAX];
         ros2_config_name(c, c->lifecycle_nodes[i], node);
         snprintf(name, sizeof name, "%s/get_state", node);
-        rc = ros2_service_open(n, t, name, "lifecycle_msgs/srv/GetState", SERVER_S, ANSWER_S,
+        rc = ros2_service_open(n, t, name, "lifecycle_msgs/srv/GetState", c->discovery_s, answer_s,
                                &l->nodes[i], err);
     }
     if (rc < 0) {
