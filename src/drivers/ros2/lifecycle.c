@@ -1,7 +1,7 @@
 // lifecycle.c - whether Nav2 is active.
 //
 // Nav2's nodes are there, and serve their actions, before they are active and after they were deactivated: then they
-// refuse goals, or say nothing. So they are asked, once a second:
+// refuse goals, or say nothing. So they are asked, every discovery_s:
 //
 //     MANAGER/is_active --true--------------------------------------------> active
 //          | false, or no answer
@@ -23,7 +23,6 @@
 #include <string.h>
 
 #define MODULE   "ros2"
-#define EVERY_NS PONS_NS_PER_S
 #define ANSWER_S 2.0 // at most
 #define WATCH    ""  // the id of the watch's own calls
 
@@ -171,7 +170,8 @@ void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
     for (int i = 0; i < l->c->n_lifecycle; i++) {
         ros2_service_poll(l->nodes[i], host_ns);
     }
-    if (l->watch == IDLE && (!l->begun_ns || host_ns - l->begun_ns > EVERY_NS)) {
+    if (l->watch == IDLE && (!l->begun_ns || (double)(host_ns - l->begun_ns) >
+                                                 l->c->discovery_s * (double)PONS_NS_PER_S)) {
         l->begun_ns = host_ns;
         l->watch = MANAGER;
         ask_manager(l, WATCH);
