@@ -297,10 +297,13 @@ static void test_walls_are_solid(void **unused)
         void *robot = open_at(OPS, world, from[i], 3);
         OPS->write_velocity(robot, (pons_twist2){0.6, 0.0});
         double least = INFINITY;
-        for (int k = 0; k < 800; k++) {
+        pons_pose2 was = {0};
+        for (int k = 0, stands = 0; k < 800 && stands < 100; k++) { // a second of pressing on
             step(OPS, robot);
             const pons_pose2 at = truth_of(robot);
             least = fmin(least, room_at(world, at.x, at.y));
+            stands = distance(was, at) < 1e-4 ? stands + 1 : 0;
+            was = at;
         }
         if (least < 0.22 - traits->depth_m || least > 0.25) {
             fail_msg("from (%g, %g, %g): nearest to a wall was %.3f m", from[i].x, from[i].y,
