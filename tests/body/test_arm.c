@@ -1,9 +1,10 @@
 // test_arm.c - a body with an arm, in the tabletop under the virtual clock, by the link alone: skills
 // that grasp by friction and say so by what is seen; what stops them, and what they are refused.
 //
-// Without the MuJoCo module everything is skipped, with a message. PONS_SEEDS=20 takes more seeds.
+// Without the MuJoCo module everything is skipped, with a message.
 #include "body_bench.h"
 #include "pons/module.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <math.h>
@@ -73,8 +74,7 @@ static void refused(bench *t, const char *skill, const char *args, const char *c
 static void test_apple_into_the_basket(void **unused)
 {
     (void)unused;
-    const char *wanted = getenv("PONS_SEEDS");
-    const int seeds = wanted ? atoi(wanted) : 4;
+    const int seeds = (int)rounds(ROUNDS_body_grasps);
     int good = 0;
     for (int seed = 1; seed <= seeds; seed++) {
         bench t;
@@ -195,21 +195,26 @@ static double speed_of(bench *t) // the fastest joint, between two looks
 }
 
 // A stop in the middle of a grasp halts the arm, it stays where it is, and what comes after the reset
-// begins anew and ends well; at every half second of a pick.
+// begins anew and ends well; at every half second of a pick, or as many of them as are asked for.
 static void test_stop_at_every_moment(void **unused)
 {
     (void)unused;
+    bench whole;
     int moments = 0;
-    for (double at = 0.3;; at += 0.5) {
+    open_table(&whole, 2);
+    const char *undisturbed = bench_goal(&whole, "g", "pick", "{\"object\":\"apple\"}");
+    for (bench_step(&whole, 0.3); !pons_get(whole.results, undisturbed); bench_step(&whole, 0.5)) {
+        moments++;
+    }
+    bench_close(&whole);
+    assert_true(moments >= 6);
+    const int asked = (int)rounds(ROUNDS_body_stops), n = asked < moments ? asked : moments;
+    for (int i = 0; i < n; i++) {
         bench t;
         open_table(&t, 2);
         const char *goal = bench_goal(&t, "g", "pick", "{\"object\":\"apple\"}");
-        bench_step(&t, at);
-        if (pons_get(t.results, goal)) {
-            bench_close(&t);
-            break;
-        }
-        moments++;
+        bench_step(&t, 0.3 + 0.5 * (i * (moments - 1) / (n > 1 ? n - 1 : 1)));
+        assert_null(pons_get(t.results, goal));
         bench_send(&t,
                    pons_object("type", json_string("stop"), "reason", json_string("test"), NULL));
         bench_step(&t, 0.2);
@@ -223,8 +228,7 @@ static void test_stop_at_every_moment(void **unused)
         assert_string_equal(holding(&t), "apple");
         bench_close(&t);
     }
-    print_message("stopped at %d moments of a pick\n", moments);
-    assert_true(moments >= 6);
+    print_message("stopped at %d of %d moments of a pick\n", n, moments);
 }
 
 // A stop with the apple in hand drops nothing, for as long as it lasts.
