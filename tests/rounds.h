@@ -17,7 +17,7 @@
     X(body_halls, 6, 12, "a way of a long robot through a hall of 50 by 50 m")                      \
     X(body_paces, 3, 10, "a raise of the pace that the disk has no word of")                        \
     X(body_resets, 16, 60, "a stop that races with a reset")                                        \
-    X(body_stops, 4, 60, "a moment of a pick at which it is stopped")                               \
+    X(body_stops, 3, 60, "a moment of a pick at which it is stopped")                               \
     X(body_wishes, 18, 45, "half a minute of wishes among keep-out areas")                          \
     X(drivers_crowd, 24, 48, "a participant beside the robot")                                      \
     X(drivers_samples, 800, 3000, "a message of a thousand a second")                               \
