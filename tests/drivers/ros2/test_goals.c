@@ -39,8 +39,9 @@ static void open_limited(robot *r, const char *release, const char *limits, cons
     *r = (robot){.driver = NULL};
     snprintf(r->ns, sizeof r->ns, "%s/g%d", process, nth++);
     snprintf(yaml, sizeof yaml,
-             "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.001, %s}\n%s", release,
-             r->ns, domain, limits, more);
+             "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.001, %s}\n"
+             "services: {lifecycle_manager: null}\n%s",
+             release, r->ns, domain, limits, more);
     pons_autovalue world = house_world();
     if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
@@ -669,5 +670,9 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_skill),
         cmocka_unit_test(test_a_skill_that_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/goals", tests, NULL, NULL);
+    ros2_node stays;
+    peer_stay(&stays, domain);
+    const int failed = cmocka_run_group_tests_name("drivers/ros2/goals", tests, NULL, NULL);
+    ros2_node_close(&stays);
+    return failed;
 }

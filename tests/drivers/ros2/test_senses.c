@@ -811,5 +811,9 @@ int main(void)
         cmocka_unit_test(test_numbers_that_are_no_robots),
         cmocka_unit_test(test_frames_that_do_not_connect),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/senses", tests, NULL, NULL);
+    ros2_node stays;
+    peer_stay(&stays, domain);
+    const int failed = cmocka_run_group_tests_name("drivers/ros2/senses", tests, NULL, NULL);
+    ros2_node_close(&stays);
+    return failed;
 }

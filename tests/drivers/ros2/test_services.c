@@ -506,5 +506,9 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_service),
         cmocka_unit_test(test_what_is_neither_is_refused),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/services", tests, NULL, NULL);
+    ros2_node stays;
+    peer_stay(&stays, domain);
+    const int failed = cmocka_run_group_tests_name("drivers/ros2/services", tests, NULL, NULL);
+    ros2_node_close(&stays);
+    return failed;
 }
