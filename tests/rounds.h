@@ -11,16 +11,34 @@
     X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
     X(base_doubles, 1500, 8000, "a handful of numbers that read back as they were")                \
     X(base_texts, 800, 4000, "a damaged YAML text")                                                \
+    X(body_arcs, 1200, 5670, "an arc past a pole, of a radius, a distance and a bearing")          \
+    X(body_boxes, 5, 16, "a place where boxes come to stand beside the robot")                     \
+    X(body_carries, 8, 24, "a place that the robot is carried to")                                 \
+    X(body_corners, 6, 15, "half a minute of wishes of a robot with corners among boxes")          \
+    X(body_drives, 3, 8, "a goal that each planner reaches around what is kept out")               \
+    X(body_faults, 8, 200, "a call of the ledger at which the disk fails or the process ends")     \
+    X(body_goals, 5500, 20000, "a goal in the ledger")                                             \
+    X(body_grasps, 2, 20, "a seed of the arm's apple that is put into the basket")                 \
+    X(body_halls, 6, 12, "a way of a long robot through a hall of 50 by 50 m")                     \
+    X(body_paces, 3, 10, "a raise of the pace that the disk has no word of")                       \
+    X(body_resets, 16, 60, "a stop that races with a reset")                                       \
+    X(body_stops, 3, 60, "a moment of a pick at which it is stopped")                              \
+    X(body_wishes, 18, 45, "half a minute of wishes among keep-out areas")                         \
     X(brain_arbiter, 90, 1344, "a state of the arbiter, what the body says, and a word")           \
     X(brain_deaths, 5, 120, "a commit at which the brain is killed, in each story")                \
     X(brain_keep, 3, 14, "a write of a pass of store.keep at which it is killed")                  \
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
+    X(drivers_crowd, 24, 48, "a participant beside the robot")                                     \
+    X(drivers_samples, 800, 3000, "a message of a thousand a second")                              \
+    X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
+    X(fleet_seeds, 1, 3, "a seed of a hundred robots for an hour")                                 \
     X(graph_values, 2, 6, "a thread whose value changes at random")                                \
     X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
     X(plan_random, 1200, 10000, "a random plan that goes out and comes back")                      \
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
+    X(scenario_tasks, 120, 240, "a task that leaves no more than a line behind")                   \
     X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
     X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
     X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \
@@ -32,6 +50,7 @@
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
     X(sweep_deaths_server, 3, 1000, "the same on PostgreSQL")                                      \
     X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
+    X(vda5050_requests, 400, 3000, "an instant action of a hostile master")                        \
     X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
     X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")
 

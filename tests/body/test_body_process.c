@@ -6,6 +6,7 @@
 // is adopted, as a brain would.
 #include "pons/body.h"
 #include "pons/drivers.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -323,7 +324,7 @@ static void it_is_held_while_the_disk_hangs(void **state)
     send_msg(&o, pons_object("type", json_string("hello"), "protocol", json_integer(1), "role",
                              json_string("observer"), "name", json_string("eyes"), NULL));
     expect(&o, "hello");
-    goal(&h, "g1", "navigate_to_pose", "{\"zone\":\"kitchen\"}");
+    goal(&h, "g1", "navigate_to_pose", "{\"pose\":{\"x\":2.6,\"y\":2.6}}");
     do {
         expect(&h, "telemetry");
     } while (pons_get_num(pons_get(h.telemetry, "twist"), "v", 0.0) < 0.1);
@@ -579,7 +580,8 @@ static void who_is_told_that_it_is_faster_has_it_so(void **state)
     host h;
     open_host(&h);
     hello(&h);
-    for (int i = 0; i < 10; i++) {
+    const long all = rounds(ROUNDS_body_paces);
+    for (long i = 0; i < all; i++) {
         directory = DIR_FAILS;
         say_pace(h.link, 50); // the gate sees this one or does not
         say_pace(h.link, 100);
@@ -690,7 +692,8 @@ static void a_reset_that_races_with_a_stop_loses(void **state)
     host h;
     open_host(&h);
     hello(&h);
-    for (int i = 0; i < 60; i++) {
+    const int all = (int)rounds(ROUNDS_body_resets);
+    for (int i = 0; i < all; i++) {
         assert_int_equal(pons_stop_send(h.dir, "first", LIMIT_S * 1000, NULL), PONS_OK);
         do { // the body has seen that one: the reset is for it
             expect(&h, "telemetry");

@@ -20,7 +20,7 @@
 
 #define HOUSE    PONS_SOURCE_DIR "/worlds/house.yaml"
 #define LIMIT_S  240 // only a broken body takes this long
-#define FROZEN_S 2
+#define FROZEN_S 1
 #define SLACK_S  0.4 // what is made up, and what was on its way when the process stopped
 
 typedef struct frozen {
@@ -128,7 +128,7 @@ static void setup(frozen *f, double speed)
                             json_integer(f->epoch), "expires_ms",
                             json_integer(c.boot_ns(c.ctx) / PONS_NS_PER_MS + 60000), "robot_id",
                             json_string("pons-1"), "skill", json_string("navigate_to_pose"), "args",
-                            json_pack("{s:{s:f,s:f}}", "pose", "x", 2.2, "y", 3.3), "args_hash",
+                            json_pack("{s:{s:f,s:f}}", "pose", "x", 2.2, "y", 2.5), "args_hash",
                             json_string("hash"), "thread", json_string("t"), "task_id",
                             json_string("k"), "attempt", json_integer(0), NULL));
     pons_value_unref(await(f, "accepted"));

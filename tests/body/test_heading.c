@@ -6,6 +6,7 @@
 #include "body/nav/parts.h"
 #include "pons/drivers.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -259,7 +260,8 @@ static void a_large_hall_is_planned_along_the_cells_way(void **state)
     }
     bench b = bench_in(SIDE, SIDE, (const double(*)[4])boxes, BOXES, LONG);
     double sum = 0.0, least = 0.0;
-    for (int i = 0; i < 12; i++) {
+    const int ways = (int)rounds(ROUNDS_body_halls);
+    for (int i = 0; i < ways; i++) {
         const double ends[2] = {1.5, SIDE - 1.5};
         const pons_pose2 from = {ends[i & 1], 1.5 + 47.0 * pons_rand_unit(&r), 0.0},
                          to = {ends[~i & 1], 1.5 + 47.0 * pons_rand_unit(&r), 1.0};

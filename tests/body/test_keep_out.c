@@ -9,6 +9,7 @@
 #include "pons/drivers.h"
 #include "pons/ground.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <math.h>
@@ -124,8 +125,10 @@ static void whatever_is_wanted_no_part_gets_in(void **state)
     static const double cells[] = {0.05, 0.03, 0.1};
     pons_rand rand;
     pons_rand_seed(&rand, 1205);
+    printf("seed 1205\n");
+    const int all = (int)rounds(ROUNDS_body_wishes);
     double went = 0.0, turned = 0.0, nearest = INFINITY;
-    for (int round = 0; round < 45; round++) {
+    for (int round = 0; round < all; round++) {
         rig r;
         pons_box2 b[AREAS_MAX];
         int n = 0;
@@ -169,7 +172,7 @@ static void whatever_is_wanted_no_part_gets_in(void **state)
         pons__area_destroy(r.area);
     }
     printf("%.0f m and %.0f rad, never nearer than %.4f m\n", went, turned, nearest);
-    assert_true(went > 40.0 && turned > 300.0); // it does move
+    assert_true(went > 0.8 * all && turned > 6.0 * all); // it does move
 }
 
 // ---- driving there ------------------------------------------------------------------------------
@@ -331,7 +334,8 @@ static void each_planner_goes_around(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_tree(rows[i].planner);
         open_hall(SHAPES[rows[i].shape], rows[i].turning_radius_m, "{x: 1.5, y: 1.5, yaw: 0}");
-        const double nearest = drive_about(SHAPES[rows[i].shape], rows[i].planner, 8, 40 + i);
+        const double nearest = drive_about(SHAPES[rows[i].shape], rows[i].planner,
+                                           (int)rounds(ROUNDS_body_drives), 40 + i);
         printf("shape %d, %s: never nearer than %.3f m\n", rows[i].shape, rows[i].planner, nearest);
         bench_close(&t);
     }

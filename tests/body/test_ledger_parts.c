@@ -4,6 +4,7 @@
 #include "body/core/ledger.h"
 #include "body/core/ledger_index.h"
 #include "pons/body.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -223,12 +224,11 @@ static void run(pons__ledger *l, int from, int to)
 
 // ---- tests --------------------------------------------------------------------------------------
 
-// PONS_LEDGER_GOALS=1000000 makes it a million.
+// PONS_ROUNDS=body_goals=1000000 makes it a million.
 static void many_goals_take_little_memory_each(void **state)
 {
     (void)state;
-    const char *asked = getenv("PONS_LEDGER_GOALS");
-    const int goals = asked ? atoi(asked) : 20000;
+    const int goals = (int)rounds(ROUNDS_body_goals);
     pons__ledger *l = open_ledger(1 << 20, INT64_MAX, 0);
     run(l, 0, goals);
     assert_true(pons__ledger_parts(l) >= goals / 10000);
@@ -505,7 +505,9 @@ static void each_call(int why, bool for_good)
     int none[256] = {0};
     const int calls = live(0, 7, none);
     assert_true(calls > 20 && there("body.ledger.1.ids") && !there("body.ledger.1"));
-    for (int at = 0; at < calls; at++) {
+    const int asked = (int)rounds(ROUNDS_body_faults), n = asked < calls ? asked : calls;
+    for (int k = 0; k < n; k++) {
+        const int at = n > 1 ? k * (calls - 1) / (n - 1) : 0;
         int acknowledged[256] = {0};
         remove_dir(NULL);
         make_dir(NULL);

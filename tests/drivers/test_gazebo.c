@@ -84,11 +84,12 @@ static void put(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static server *serve(const pons_value *world, const char *const *more, const char *config)
+// A workspace with that configuration; nobody is there yet.
+static server *set_up(const char *config, char partition[64])
 {
     server *s = calloc(1, sizeof *s);
-    char path[128], partition[64], text[512], *json = NULL;
-    snprintf(partition, sizeof partition, "pons-test-%d-%d", (int)getpid(), ++made);
+    char path[128], text[512];
+    snprintf(partition, 64, "pons-test-%d-%d", (int)getpid(), ++made);
     snprintf(s->workspace, sizeof s->workspace, "%s/%d", scratch, made);
     assert_int_equal(mkdir(s->workspace, 0700), 0);
     snprintf(path, sizeof path, "%s/config", s->workspace);
@@ -96,6 +97,13 @@ static server *serve(const pons_value *world, const char *const *more, const cha
     snprintf(path, sizeof path, "%s/config/gazebo.yaml", s->workspace);
     snprintf(text, sizeof text, "partition: %s\n%s\n", partition, config);
     put(path, text);
+    return s;
+}
+
+static server *serve(const pons_value *world, const char *const *more, const char *config)
+{
+    char path[128], partition[64], *json = NULL;
+    server *s = set_up(config, partition);
     assert_true(pons_value_dump(world, &json) > 0);
     snprintf(path, sizeof path, "%s/world.yaml", s->workspace);
     put(path, json);
@@ -152,7 +160,7 @@ static int open_with_peer(const pons_value *world, const pons_value *config, voi
     snprintf(y, sizeof y, "%.9f", pons_get_num(start, "y", 1.6));
     snprintf(yaw, sizeof yaw, "%.9f", pons_get_num(start, "yaw", 0.0));
     snprintf(seed, sizeof seed, "%lld", (long long)pons_get_int(config, "seed", 1));
-    const char *const more[] = {"--start", x, y, yaw, "--seed", seed, NULL};
+    const char *const more[] = {"--start", x, y, yaw, "--seed", seed, "--iteration-ms", "5", NULL};
     if (!start) { // it is only refused
         return ops->open(world, config, ret, err);
     }
@@ -233,7 +241,8 @@ static void test_what_is_missing_is_named_and_passes(void **unused)
         {"mute clock", "/clock: nothing comes any more", "unmute clock"},
         {"pause", "house: the world is paused", "run"}};
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    server *s =
+        serve(world, (const char *const[]){"--free", NULL}, "limits: {odom_s: 0.2, scan_s: 0.3}");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -372,7 +381,6 @@ static void test_velocities_end_with_who_asks(void **unused)
 
 // ---- a driver that dies -------------------------------------------------------------------------
 
-
 // What the other process does: drives for ever, or until it is killed.
 static _Noreturn void drive_for_ever(const char *workspace, double v)
 {
@@ -391,7 +399,9 @@ static pid_t drive_elsewhere(const server *s, const char *v)
 {
     const char *argv[] = {"drivers_tests", "drivers/test_gazebo", "--drive", s->workspace, v, NULL};
     pid_t pid;
-    assert_int_equal(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)argv, environ), 0);
+    assert_int_equal(
+        posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)argv, environ),
+        0);
     return pid;
 }
 
@@ -567,7 +577,9 @@ static void test_without_a_server(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, NULL, "world: attic\nclock: pons"); // there is no such world
+    server *s = serve(
+        world, NULL,
+        "world: attic\nclock: pons\nlimits: {step_s: 0.1, open_s: 0.3}"); // there is no such world
     pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
     pons_error err = PONS_ERROR_INIT;
     void *robot = NULL;
@@ -590,7 +602,8 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
                {"limits: {odom_s: 0}", "gazebo.yaml:2:", ""}};
     pons_autovalue world = house_world();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        server *s = serve(world, NULL, bad[i].text);
+        char partition[64];
+        server *s = set_up(bad[i].text, partition);
         pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
         pons_error err = PONS_ERROR_INIT;
         void *robot = NULL;
@@ -598,7 +611,7 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
         if (!strstr(err.source, bad[i].where) || !strstr(err.message, bad[i].says)) {
             fail_msg("%s [%s]", err.message, err.source);
         }
-        unserve(s);
+        free(s);
     }
 }
 

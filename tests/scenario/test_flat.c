@@ -10,6 +10,7 @@
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/yaml.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <malloc.h>
@@ -27,9 +28,9 @@ size_t __sanitizer_get_current_allocated_bytes(void); // its header comes with a
 
 #define STEP_NS   (20 * PONS_NS_PER_MS)
 #define STEPS_MAX 100000 // of one task
-#define WARM      120    // tasks: more than store.keep.tasks, so that what is kept is full
-#define MORE      240
-#define TASK_MAX  1536 // bytes that one may leave in memory
+#define KEEP      20     // store.keep.tasks
+#define WARM      50     // tasks: more than that, so that what is kept is full
+#define TASK_MAX  1536   // bytes that one may leave in memory
 
 typedef struct rig {
     char dir[64], path[96];
@@ -93,7 +94,10 @@ static void begin(rig *r)
     snprintf(r->path, sizeof r->path, "%s/pons.db", r->dir);
     must(pons_store_sqlite_open(r->path, &r->store, &err), &err);
     r->intents = load("config/intents.yaml");
-    r->config = load("config/kernel.yaml");
+    pons_autovalue shipped = load("config/kernel.yaml");
+    r->config = json_deep_copy(shipped);
+    json_object_set_new(json_object_get(json_object_get(r->config, "store"), "keep"), "tasks",
+                        json_integer(KEEP));
     must(pons_rules_open(r->intents, &r->rules, &err), &err);
     must(pons_share_path("worlds/house.yaml", world, sizeof world, &err), &err);
     must(pons_world_load(world, &r->house, &err), &err);
@@ -153,14 +157,15 @@ static void tasks_leave_a_line_of_the_ledger(void **state)
 {
     (void)state;
     rig r;
+    const int more = (int)rounds(ROUNDS_scenario_tasks);
     begin(&r);
     work(&r, WARM);
     const size_t warm = allocated();
-    work(&r, MORE);
+    work(&r, more);
     const size_t then = allocated();
-    const double per_task = ((double)then - (double)warm) / MORE;
+    const double per_task = ((double)then - (double)warm) / more;
     print_message("%zu bytes after %d tasks, %zu after %d: %.0f a task\n", warm, WARM, then,
-                  WARM + MORE, per_task);
+                  WARM + more, per_task);
     assert_true(per_task < TASK_MAX);
     end(&r);
 }

@@ -3,6 +3,7 @@
 // writes goes on where it was. Each test's vehicle keeps its state in a value, as a store would.
 #include "pons/memory.h"
 #include "pons/vda5050.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -410,9 +411,10 @@ static void hostile_bytes(void **state)
         say(&r, PONS_VDA5050_ORDER, m);
     }
     assert_true(json_array_size(pons_get(r.state, "errors")) <= 16);
-    for (int i = 0; i < 3000; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "i%d", i);
+    const long asked = rounds(ROUNDS_vda5050_requests);
+    for (long i = 0; i < asked; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "i%ld", i);
         instant(&r, "stateRequest", id);
     }
     assert_true(json_array_size(pons_get(r.state, "actionStates")) <= 40);

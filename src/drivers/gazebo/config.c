@@ -57,6 +57,7 @@ static int take(const pons_yaml *yaml, const char *world, gazebo_config *c, pons
     c->odom_s = pons_get_num(limits, "odom_s", 0.5);
     c->scan_s = pons_get_num(limits, "scan_s", 0.5);
     c->step_s = pons_get_num(limits, "step_s", 1.0);
+    c->open_s = pons_get_num(limits, "open_s", 5.0);
     topic(v, "cmd_vel", "cmd_vel", c, c->cmd_vel);
     topic(v, "odom", "odometry", c, c->odom);
     topic(v, "scan", "scan", c, c->scan);

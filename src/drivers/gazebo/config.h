@@ -21,6 +21,7 @@ typedef struct gazebo_config {
     char battery[GAZEBO_NAME_MAX], contacts[GAZEBO_NAME_MAX]; // "": there is none
     char recharge[GAZEBO_NAME_MAX]; // + "/start", "/stop"; "": it cannot be charged
     double odom_s, scan_s, step_s;
+    double open_s; // for the first senses, when pons has the clock
 } gazebo_config;
 
 // The file is WORKSPACE/config/gazebo.yaml, else the installed one; world: the name that it has when the

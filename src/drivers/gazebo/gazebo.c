@@ -45,7 +45,6 @@
 #define COURIER_NS     (50 * PONS_NS_PER_MS)
 #define TOUCH_NS       (300 * PONS_NS_PER_MS) // host time for which a contact counts
 #define CLOCK_OLD_NS   PONS_NS_PER_S
-#define OPEN_NS        (5 * PONS_NS_PER_S) // for the first senses, when pons has the clock
 #define SERVICE_MS     1000
 #define ASK_MS         500           // then a question is asked again: answers get lost
 #define STEP_MAX       10000         // iterations at once
@@ -342,12 +341,26 @@ static int start(robot *r, pons_error *err)
     return r->carries ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
 }
 
-// With `clock: pons`: stops the world, and steps it until odometry and a scan have come.
+static bool knows_its_steps(robot *r)
+{
+    pthread_mutex_lock(&r->mtx);
+    const bool knows = r->step_ns > 0;
+    pthread_mutex_unlock(&r->mtx);
+    return knows;
+}
+
+// With `clock: pons`: stops the world, and steps it until odometry and a scan have come. How long its steps are it says
+// by itself; one that does not is taken to have the usual ones.
 static int wait_for_senses(robot *r, pons_error *err)
 {
-    const int64_t until = pons__host_now() + OPEN_NS;
+    const int64_t until = pons__host_now() + (int64_t)(r->c.open_s * 1e9);
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    while (pons__host_now() < until) {
+    const int64_t said_until = pons__host_now() + ASK_MS * PONS_NS_PER_MS;
+    for (int64_t now; (now = pons__host_now()) < until;) {
+        if (now < said_until && !knows_its_steps(r)) {
+            nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
+            continue;
+        }
         const int rc = robot_step(r, OPEN_STEP_NS, err);
         if (rc < 0 || !robot_lacks(r, why)) {
             return rc;

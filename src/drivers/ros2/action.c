@@ -2,7 +2,7 @@
 //
 //     begun --server there--> sent --accepted--> runs --result--> over
 //       |                      |                  |  ^
-//       | server_s: no server  | ANSWER_NS:       |  | server back: the result is asked for again
+//       | server_s: no server  | answer_s:        |  | server back: the result is asked for again
 //       v (nothing was sent)   v unknown          v  |
 //                                               server gone --server_s--> unknown
 //
@@ -38,7 +38,6 @@
 #include <string.h>
 
 #define MODULE     "ros2"
-#define ANSWER_NS  (5 * PONS_NS_PER_S)  // within which a server answers
 #define CANCEL_NS  PONS_NS_PER_S        // between two cancels of a goal
 #define CANCELS_NS (60 * PONS_NS_PER_S) // for which it is canceled
 
@@ -50,7 +49,7 @@ static void cancel_again(ros2_action *a, int64_t host_ns);
 static void write_due(ros2_action *a);
 
 int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
-                     double server_s, ros2_action **ret, pons_error *err)
+                     double server_s, double answer_s, ros2_action **ret, pons_error *err)
 {
     static const char *const services[] = {"send_goal", "get_result", "cancel_goal"},
                              *const suffixes[] = {"SendGoal", "GetResult"};
@@ -63,6 +62,7 @@ int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *
     a->n = n;
     snprintf(a->name, sizeof a->name, "%s", name);
     a->patience_ns = (int64_t)(server_s * (double)PONS_NS_PER_S);
+    a->answer_ns = (int64_t)(answer_s * (double)PONS_NS_PER_S);
     pthread_mutex_init(&a->mtx, NULL);
     int rc = PONS_OK;
     for (int i = 0; i < ACTION_SERVICES && rc >= 0; i++) {
@@ -278,7 +278,7 @@ static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t
                       ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
                       why, sizeof why);
         ros2_goal_over(g, ROS2_END_NO_SERVER, why);
-    } else if (g->phase == GOAL_SENT && for_ns > ANSWER_NS) {
+    } else if (g->phase == GOAL_SENT && for_ns > a->answer_ns) {
         if (g->unwanted) {
             ros2_goal_forget(a, g);
         } else if (g->listed) { // the answer was lost, the goal was not
@@ -310,7 +310,7 @@ static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t 
     }
     g->asked = peers;
     g->ended_ns = !ended ? 0 : g->ended_ns ? g->ended_ns : host_ns;
-    if (!ended || host_ns - g->ended_ns < ANSWER_NS) {
+    if (!ended || host_ns - g->ended_ns < a->answer_ns) {
         return;
     }
     if (!g->again) {

@@ -9,9 +9,10 @@
 
 typedef struct ros2_action ros2_action;
 
-// name: "/robot1/spin", type: "nav2_msgs/action/Spin". server_s: how long a server is waited for.
+// name: "/robot1/spin", type: "nav2_msgs/action/Spin". server_s: how long a server is waited for;
+// answer_s: how long its answer to what it was sent.
 int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
-                     double server_s, ros2_action **ret, pons_error *err);
+                     double server_s, double answer_s, ros2_action **ret, pons_error *err);
 void ros2_action_close(ros2_action *a); // NULL-safe; its endpoints end with the node
 // The loop thread; they do not wait. `goal` as ros2_value_from has it.
 void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *goal,

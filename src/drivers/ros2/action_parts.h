@@ -46,7 +46,7 @@ typedef struct ros2_due { // what is to be written
 struct ros2_action {
     ros2_node *n;
     char name[ROS2_NAME_MAX];
-    int64_t patience_ns;
+    int64_t patience_ns, answer_ns;
     const ros2_shape *asks[ACTION_SERVICES], *answers[ACTION_SERVICES], *feedback,
         *goal; // ACTION_CANCEL: idlc's, no shape
     dds_entity_t w[ACTION_SERVICES], r[ACTION_SERVICES], feedback_r, status_r;

@@ -109,6 +109,8 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     c->scan_s = pons_get_num(limits, "scan_s", 0.5);
     c->tf_s = pons_get_num(limits, "tf_s", 2.0);
     c->server_s = pons_get_num(limits, "server_s", 10.0);
+    c->answer_s = pons_get_num(limits, "answer_s", 5.0);
+    c->discovery_s = pons_get_num(limits, "discovery_s", 1.0);
     stream(v, "odom", "odom", sensor, &c->t_odom);
     stream(v, "scan", "scan", sensor, &c->t_scan);
     stream(v, "battery", "battery_state", sensor, &c->t_battery);

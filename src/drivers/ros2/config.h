@@ -52,7 +52,9 @@ typedef struct ros2_config {
     int n_lifecycle;
     char lifecycle_nodes[ROS2_LIFECYCLE_MAX][64]; // as the file says them
     pons_value *skills, *interfaces;              // lists, owned; NULL: none
-    double odom_s, scan_s, tf_s, server_s;
+    double odom_s, scan_s, tf_s, server_s, answer_s;
+    double
+        discovery_s; // in which who was there before is found; Nav2 is asked that often how it is
     // Of a body that is shown to ROS (ros2_bridge): what it publishes is reliable, unless qos says else.
     struct {
         char ns[ROS2_NAME_MAX], node[64], laser[64];

@@ -127,7 +127,8 @@ static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *n
     const int rc = s->own && s->own->service
                        ? ros2_service_open(n, e->types, name, type, e->c->server_s,
                                            s->own->record.timeout_s, &s->service, err)
-                       : ros2_action_open(n, e->types, name, type, e->c->server_s, &s->action, err);
+                       : ros2_action_open(n, e->types, name, type, e->c->server_s, e->c->answer_s,
+                                          &s->action, err);
     if (rc < 0) {
         pons_error_context(err, "skill %s", skill);
         return rc;

@@ -1,7 +1,7 @@
 // lifecycle.c - whether Nav2 is active.
 //
 // Nav2's nodes are there, and serve their actions, before they are active and after they were deactivated: then they
-// refuse goals, or say nothing. So they are asked, once a second:
+// refuse goals, or say nothing. So they are asked, every discovery_s:
 //
 //     MANAGER/is_active --true--------------------------------------------> active
 //          | false, or no answer
@@ -23,10 +23,8 @@
 #include <string.h>
 
 #define MODULE   "ros2"
-#define EVERY_NS PONS_NS_PER_S
-#define SERVER_S 1.0 // one that is not there is not known
-#define ANSWER_S 2.0
-#define WATCH    "" // the id of the watch's own calls
+#define ANSWER_S 2.0 // at most
+#define WATCH    ""  // the id of the watch's own calls
 
 typedef enum watch { IDLE, MANAGER, NODES } watch;
 
@@ -52,16 +50,17 @@ int ros2_lifecycle_open(ros2_node *n, ros2_types *t, const ros2_config *c, ros2_
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for Nav2's lifecycle");
     }
     char name[ROS2_NAME_MAX + 16];
+    const double answer_s = c->answer_s < ANSWER_S ? c->answer_s : ANSWER_S;
     l->c = c;
     pthread_mutex_init(&l->mtx, NULL);
     snprintf(name, sizeof name, "%s/is_active", c->lifecycle_manager);
-    int rc =
-        ros2_service_open(n, t, name, "std_srvs/srv/Trigger", SERVER_S, ANSWER_S, &l->manager, err);
+    int rc = ros2_service_open(n, t, name, "std_srvs/srv/Trigger", c->discovery_s, answer_s,
+                               &l->manager, err);
     for (int i = 0; i < c->n_lifecycle && rc >= 0; i++) {
         char node[ROS2_NAME_MAX];
         ros2_config_name(c, c->lifecycle_nodes[i], node);
         snprintf(name, sizeof name, "%s/get_state", node);
-        rc = ros2_service_open(n, t, name, "lifecycle_msgs/srv/GetState", SERVER_S, ANSWER_S,
+        rc = ros2_service_open(n, t, name, "lifecycle_msgs/srv/GetState", c->discovery_s, answer_s,
                                &l->nodes[i], err);
     }
     if (rc < 0) {
@@ -171,7 +170,8 @@ void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
     for (int i = 0; i < l->c->n_lifecycle; i++) {
         ros2_service_poll(l->nodes[i], host_ns);
     }
-    if (l->watch == IDLE && (!l->begun_ns || host_ns - l->begun_ns > EVERY_NS)) {
+    if (l->watch == IDLE && (!l->begun_ns || (double)(host_ns - l->begun_ns) >
+                                                 l->c->discovery_s * (double)PONS_NS_PER_S)) {
         l->begun_ns = host_ns;
         l->watch = MANAGER;
         ask_manager(l, WATCH);

@@ -49,7 +49,6 @@
 #define READ_NS         (20 * PONS_NS_PER_MS)  // between looks, when nothing comes
 #define READER_DEAD_NS  (500 * PONS_NS_PER_MS)
 #define RIVALS_NS       (500 * PONS_NS_PER_MS) // between looks for who else drives
-#define SETTLE_NS       PONS_NS_PER_S          // in which discovery finds who was there before
 #define WRITER_PRIORITY 70                     // below the safety thread's
 
 typedef struct robot {
@@ -455,11 +454,13 @@ static void tell_pose(robot *r)
 // Whoever else publishes cmd_vel reaches the wheels whatever the gate says, and a stop would be none.
 static bool look_for_rivals(robot *r, int64_t host_ns)
 {
-    if (!r->rivals_ns || host_ns - r->rivals_ns > RIVALS_NS) {
+    r->opened_ns = r->opened_ns ? r->opened_ns : host_ns;
+    const bool settles =
+        !r->settled && (double)(host_ns - r->opened_ns) > r->c.discovery_s * (double)PONS_NS_PER_S;
+    if (!r->rivals_ns || settles || host_ns - r->rivals_ns > RIVALS_NS) {
         r->rivals = ros2_node_rivals(&r->node, r->cmd_vel);
         r->rivals_ns = host_ns;
-        r->opened_ns = r->opened_ns ? r->opened_ns : host_ns;
-        r->settled = host_ns - r->opened_ns > SETTLE_NS;
+        r->settled = r->settled || settles;
     }
     return r->rivals > 0;
 }

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define MODULE   "ros2"
-#define CLEAR_S  5.0
 #define MANAGE_S 90.0 // a start brings up every node, one after the other
 
 typedef enum kind { CLEAR, STATE, MANAGE } kind;
@@ -105,9 +104,10 @@ int ros2_upkeep_open(ros2_node *n, ros2_types *t, const ros2_config *c, ros2_upk
     const struct {
         const char *name, *type;
         double answer_s;
-    } all[SERVICES] = {[LOCAL] = {c->clear_local, "nav2_msgs/srv/ClearEntireCostmap", CLEAR_S},
-                       [GLOBAL] = {c->clear_global, "nav2_msgs/srv/ClearEntireCostmap", CLEAR_S},
-                       [COMMAND] = {manage, "nav2_msgs/srv/ManageLifecycleNodes", MANAGE_S}};
+    } all[SERVICES] = {
+        [LOCAL] = {c->clear_local, "nav2_msgs/srv/ClearEntireCostmap", c->answer_s},
+        [GLOBAL] = {c->clear_global, "nav2_msgs/srv/ClearEntireCostmap", c->answer_s},
+        [COMMAND] = {manage, "nav2_msgs/srv/ManageLifecycleNodes", MANAGE_S}};
     int rc = PONS_OK;
     for (int i = 0; i < SERVICES && rc >= 0; i++) {
         rc = *all[i].name ? ros2_service_open(n, t, all[i].name, all[i].type, c->server_s,

@@ -36,7 +36,7 @@ using ignition::transport::Node;
 namespace
 {
 
-const int64_t MS = 1000000, ITERATION = MS, ODOM_EVERY = 10 * MS, BATTERY_EVERY = 10 * MS;
+const int64_t MS = 1000000, ODOM_EVERY = 10 * MS, BATTERY_EVERY = 10 * MS;
 
 struct Change { // of the world, at the beginning of the next iteration
     std::string name, sdf;
@@ -45,8 +45,8 @@ struct Change { // of the world, at the beginning of the next iteration
 class Peer
 {
   public:
-    Peer(const pons_value *world, const pons_value *config, bool other_scan)
-        : name(pons_get_str(world, "name", "w")), wrong(other_scan)
+    Peer(const pons_value *world, const pons_value *config, bool other_scan, int64_t step_ns)
+        : name(pons_get_str(world, "name", "w")), wrong(other_scan), iteration_ns(step_ns)
     {
         pons_error err = PONS_ERROR_INIT;
         if (ops->open(world, config, &robot, &err) < 0) {
@@ -86,7 +86,7 @@ class Peer
                 continue;
             }
             if (running) {
-                for (int i = 0; i < 10; i++) {
+                for (int64_t ns = 0; ns < 10 * MS; ns += iteration_ns) {
                     iterate();
                 }
                 next += std::chrono::milliseconds(10);
@@ -186,7 +186,7 @@ class Peer
         }
         changes.clear();
         pons_error err = PONS_ERROR_INIT;
-        ops->step(robot, ITERATION, &err);
+        ops->step(robot, iteration_ns, &err);
         const int64_t now = ops->time_ns(robot);
         pons_robot_state s;
         ops->read(robot, &s);
@@ -286,7 +286,7 @@ class Peer
         }
         msgs::WorldStatistics s;
         put(s.mutable_sim_time(), now);
-        put(s.mutable_step_size(), ITERATION);
+        put(s.mutable_step_size(), iteration_ns);
         s.set_paused(!running && steps == 0);
         stats.Publish(s);
     }
@@ -377,6 +377,7 @@ class Peer
     void *robot = nullptr;
     std::string name;
     const bool wrong;
+    const int64_t iteration_ns;
     std::mutex mtx;
     std::condition_variable woken;
     bool running = false, quit = false;
@@ -399,6 +400,7 @@ int main(int argc, char **argv)
     pons_yaml *yaml = nullptr;
     bool free_run = false, stay = false, wrong = false;
     pons_value *config = json_object();
+    int iteration_ms = 1; // of physics, as Gazebo's usually are
     if (argc < 2 || pons_yaml_load(argv[1], &yaml, &err) < 0) {
         std::fprintf(stderr, "peer: %s\n", argc < 2 ? "which world?" : err.message);
         return 2;
@@ -416,6 +418,8 @@ int main(int argc, char **argv)
                                 json_pack("{s:f,s:f,s:f}", "x", std::atof(argv[i + 1]), "y",
                                           std::atof(argv[i + 2]), "yaw", std::atof(argv[i + 3])));
             i += 3;
+        } else if (a == "--iteration-ms" && i + 1 < argc) {
+            iteration_ms = std::atoi(argv[++i]);
         } else if (a == "--seed" && i + 1 < argc) {
             json_object_set_new(config, "seed", json_integer(std::atoll(argv[++i])));
         } else if (a == "--battery" && i + 1 < argc) {
@@ -426,7 +430,7 @@ int main(int argc, char **argv)
         }
     }
     {
-        Peer peer(pons_yaml_value(yaml), config, wrong);
+        Peer peer(pons_yaml_value(yaml), config, wrong, iteration_ms * MS);
         std::printf("ready\n");
         std::fflush(stdout);
         fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);

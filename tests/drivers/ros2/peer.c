@@ -73,6 +73,16 @@ const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain)
     return loaded;
 }
 
+void peer_stay(ros2_node *n, uint32_t domain)
+{
+    pons_error err = PONS_ERROR_INIT;
+    *n = (ros2_node){.hashed = false};
+    if (ros2_node_open(n, domain, &err) < 0) {
+        fprintf(stderr, "%s\n", err.message);
+        exit(1);
+    }
+}
+
 int peer_driver_open(const pons_robot_ops *ros2, const char *yaml, const pons_value *world,
                      const pons_value *config, void **ret, pons_error *err)
 {

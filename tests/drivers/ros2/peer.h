@@ -34,6 +34,9 @@ void peer_surroundings(char ret_ns[32], uint32_t *ret_domain);
 void peer_workspace(const char *yaml, char *ret);
 void peer_workspace_remove(const char *workspace);
 
+// Takes part in the domain while the tests run: the first of a process begins DDS's threads, and the last ends them.
+void peer_stay(ros2_node *n, uint32_t domain);
+
 // The driver of the module, in such surroundings; NULL, with a line on stderr, where it cannot be loaded.
 const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain);
 // Opens it with that config/ros2.yaml. config may be NULL.

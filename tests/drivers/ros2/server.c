@@ -102,6 +102,11 @@ pons_value *server_goal(server *s)
     return next(s, 0, true);
 }
 
+pons_value *server_goal_yet(server *s)
+{
+    return next(s, 0, false);
+}
+
 pons_value *server_asked(server *s)
 {
     return next(s, 1, true);

@@ -20,7 +20,8 @@ void server_open(server *s, ros2_node *n, ros2_types *t, const char *name, const
 void server_close(server *s); // its endpoints go; the node stays
 // The next request, waited for: {guid_, seq_, goal_id, goal}; the caller's.
 pons_value *server_goal(server *s);
-pons_value *server_asked(server *s); // for the result
+pons_value *server_goal_yet(server *s); // as server_goal, without waiting; NULL: none has come
+pons_value *server_asked(server *s);    // for the result
 // The next cancel, waited for, and answered so: 0 it is canceled, 1 it is refused, 2 there is no such goal.
 void server_canceled(server *s, uint8_t ret_uuid[16], int code);
 bool server_quiet(server *s); // no goal has come that was not taken

@@ -25,21 +25,34 @@ typedef struct robot {
     char ns[64];
 } robot;
 
-static void open_robot(robot *r, const char *release, const char *more)
+// Limits of a robot that waits for a server and its answers as long as it takes; with a server that is soon given up;
+// and with an answer that is.
+#define PATIENT "server_s: 60, answer_s: 60"
+#define HASTY   "server_s: 0.3, answer_s: 60"
+#define BRIEF   "server_s: 60, answer_s: 1"
+
+static void open_limited(robot *r, const char *release, const char *limits, const char *more)
 {
     static int nth;
     char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.driver = NULL};
     snprintf(r->ns, sizeof r->ns, "%s/g%d", process, nth++);
-    snprintf(yaml, sizeof yaml, "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {server_s: 1}\n%s",
-             release, r->ns, domain, more);
+    snprintf(yaml, sizeof yaml,
+             "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.001, %s}\n"
+             "services: {lifecycle_manager: null}\n%s",
+             release, r->ns, domain, limits, more);
     pons_autovalue world = house_world();
     if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
     assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
     r->types = peer_types(release);
+}
+
+static void open_robot(robot *r, const char *release, const char *more)
+{
+    open_limited(r, release, PATIENT, more);
 }
 
 static void close_robot(robot *r)
@@ -240,15 +253,21 @@ static void test_every_action_gets_its_goal(void **state)
 }
 
 // A goal that the server has, and the question for its result.
-static void under_way(robot *r, server *s, const char *release, pons_value **goal,
-                      pons_value **asked)
+static void under_way_limited(robot *r, server *s, const char *release, const char *limits,
+                              pons_value **goal, pons_value **asked)
 {
-    open_robot(r, release, "");
+    open_limited(r, release, limits, "");
     serve(r, s, "spin", "nav2_msgs/action/Spin");
     begin(r, ID, "spin", "{\"angle_rad\":1}");
     *goal = server_goal(s);
     server_answer(s, *goal, true);
     *asked = server_asked(s);
+}
+
+static void under_way(robot *r, server *s, const char *release, pons_value **goal,
+                      pons_value **asked)
+{
+    under_way_limited(r, s, release, PATIENT, goal, asked);
 }
 
 static void test_how_a_goal_ends(void **state)
@@ -317,7 +336,7 @@ static void test_a_server_that_refuses_is_not_there_or_goes(void **state)
     (void)state;
     robot r;
     server s;
-    open_robot(&r, "jazzy", "");
+    open_limited(&r, "jazzy", HASTY, "");
     begin(&r, "never", "spin", "{\"angle_rad\":1}");
     ends_as(&r, "never", PONS_ERRAND_FAILED, 700, "Nav2 does not serve it");
     serve(&r, &s, "spin", "nav2_msgs/action/Spin");
@@ -358,17 +377,17 @@ static void test_a_lost_answer(void **state)
     (void)state;
     robot r;
     server s;
-    open_robot(&r, "jazzy", "");
+    open_limited(&r, "jazzy", BRIEF, "");
     serve(&r, &s, "spin", "nav2_msgs/action/Spin");
     begin(&r, ID, "spin", "{\"angle_rad\":1}");
     pons_autovalue goal = server_goal(&s);
     server_list(&s, goal, 2); // it has it, and its answer never comes
+    uint8_t uuid[16];
+    begin(&r, "lost", "spin", "{\"angle_rad\":1}");
+    pons_autovalue lost = server_goal(&s); // it has this one too, and says nothing of it at all
     pons_autovalue asked = server_asked(&s);
     server_end(&s, asked, 4, "{}");
     ends_as(&r, ID, PONS_ERRAND_DONE, 0, "");
-    uint8_t uuid[16];
-    begin(&r, "lost", "spin", "{\"angle_rad\":1}");
-    pons_autovalue lost = server_goal(&s);
     ends_as(&r, "lost", PONS_ERRAND_UNKNOWN, 0, "Nav2 did not answer the goal");
     server_canceled(&s, uuid, 0);
     is(lost, "goal_id.0", uuid[0]);
@@ -435,20 +454,22 @@ static void test_an_end_without_a_result(void **state)
         pons_errand_state end;
         int code;
         const char *text;
-    } all[] = {{4, PONS_ERRAND_DONE, 0, ""}, {6, PONS_ERRAND_FAILED, 700, "it gives no reason"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        robot r;
-        server s;
-        pons_value *goal, *asked;
-        under_way(&r, &s, "jazzy", &goal, &asked);
-        server_list(&s, goal, all[i].status);
-        pons_autovalue again = server_asked(&s);
-        assert_true(json_equal(pons_get(again, "goal_id"), pons_get(goal, "goal_id")));
-        ends_as(&r, ID, all[i].end, all[i].code, all[i].text);
-        assert_true(server_quiet(&s));
-        pons_value_unref(goal);
-        pons_value_unref(asked);
-        close_robot(&r);
+    } all[2] = {{4, PONS_ERRAND_DONE, 0, ""}, {6, PONS_ERRAND_FAILED, 700, "it gives no reason"}};
+    robot r[2]; // that wait at the same time
+    server s[2];
+    pons_value *goal[2], *asked[2];
+    for (int i = 0; i < 2; i++) {
+        under_way_limited(&r[i], &s[i], "jazzy", BRIEF, &goal[i], &asked[i]);
+        server_list(&s[i], goal[i], all[i].status);
+    }
+    for (int i = 0; i < 2; i++) {
+        pons_autovalue again = server_asked(&s[i]);
+        assert_true(json_equal(pons_get(again, "goal_id"), pons_get(goal[i], "goal_id")));
+        ends_as(&r[i], ID, all[i].end, all[i].code, all[i].text);
+        assert_true(server_quiet(&s[i]));
+        pons_value_unref(goal[i]);
+        pons_value_unref(asked[i]);
+        close_robot(&r[i]);
     }
 }
 
@@ -470,7 +491,12 @@ static void test_a_server_that_does_not_know_what_it_wants(void **state)
     assert_int_equal(e.state, PONS_ERRAND_RUNS);
     server_end(&s, asked, 6, "{\"error_code\":703,\"error_msg\":\"first\"}");
     server_end(&s, asked, 4, "{}"); // and it has changed its mind
-    dds_sleepfor(DDS_MSECS(100));
+    begin(&r, "next", "spin", "{\"angle_rad\":1}");
+    pons_autovalue next = server_goal(&s);
+    server_answer(&s, next, true);
+    pons_autovalue question = server_asked(&s);
+    server_end(&s, question, 4, "{}");
+    ends_as(&r, "next", PONS_ERRAND_DONE, 0, ""); // so what was said before has been heard
     ends_as(&r, ID, PONS_ERRAND_FAILED, 703, "first");
     pons_value_unref(goal);
     pons_value_unref(asked);
@@ -485,7 +511,7 @@ static void test_a_cancel_that_is_not_heard(void **state)
     server s;
     uint8_t uuid[16];
     pons_value *goal, *asked;
-    under_way(&r, &s, "jazzy", &goal, &asked);
+    under_way_limited(&r, &s, "jazzy", HASTY, &goal, &asked);
     ros2->outside->end(r.driver, ID);
     server_canceled(&s, uuid, 1);
     server_canceled(&s, uuid, 0); // said again
@@ -644,5 +670,9 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_skill),
         cmocka_unit_test(test_a_skill_that_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/goals", tests, NULL, NULL);
+    ros2_node stays;
+    peer_stay(&stays, domain);
+    const int failed = cmocka_run_group_tests_name("drivers/ros2/goals", tests, NULL, NULL);
+    ros2_node_close(&stays);
+    return failed;
 }

@@ -1,5 +1,5 @@
 // test_network.c - the driver on a network of others, each participant a process of its own on the loopback
-// interface: one robot is found among fifty, and all of them find the driver; where no participant index is
+// interface: one robot is found among fifty, or as many as are asked for, and all of them find the driver; where no participant index is
 // left, that is said; odometry, scans and velocities at 1 kHz come without a loss.
 //
 // All processes are begun before this one uses DDS, and wait for their turn.
@@ -8,6 +8,7 @@
 #include "peer.h"
 #include "pons/clock.h"
 #include "ros2.h"
+#include "rounds.h"
 
 #include <math.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ enum {
     PUBLISHER,
     PROCESSES
 }; // with the driver: 50 that are there at once
-enum { SAMPLES = 3000, BEAMS = 360 };
+enum { DEPTH = 3000, BEAMS = 360 };
 
 #define STEP_NS   (10 * PONS_NS_PER_MS)
 #define RATE_NS   PONS_NS_PER_MS
@@ -38,6 +39,7 @@ static const pons_robot_ops *ros2; // from the module
 static char process[32];
 static uint32_t domain;
 static pid_t pids[PROCESSES];
+static int crowd, samples; // how many are asked for
 
 static struct shared { // with all processes
     _Atomic bool go[PROCESSES], there[PROCESSES], drives[PROCESSES];
@@ -47,7 +49,7 @@ static struct shared { // with all processes
 } *shared;
 
 static const ros2_qos SURE = {.reliable = true, .depth = 10},
-                      DEEP = {.reliable = true, .depth = SAMPLES};
+                      DEEP = {.reliable = true, .depth = DEPTH};
 
 // ---- the others ---------------------------------------------------------------------------------
 
@@ -154,7 +156,7 @@ static void be_the_publisher(void)
             begun = true;
             clock_gettime(CLOCK_MONOTONIC, &next);
         }
-        if (begun && k < SAMPLES) {
+        if (begun && k < samples) {
             k++;
             const nav_msgs_msg_dds__Odometry_ m = odometry(0.001 * k);
             const sensor_msgs_msg_dds__LaserScan_ s = {
@@ -166,7 +168,7 @@ static void be_the_publisher(void)
                 .ranges = {._maximum = BEAMS, ._length = BEAMS, ._buffer = ranges}};
             dds_write(odom, &m);
             dds_write(scan, &s);
-            atomic_store(&shared->written, k == SAMPLES);
+            atomic_store(&shared->written, k == samples);
         }
         ROS2_TAKE(cmd, geometry_msgs_msg_dds__Twist_, m)
         {
@@ -178,7 +180,7 @@ static void be_the_publisher(void)
             atomic_fetch_add(&shared->cmds, 1);
         }
         atomic_store(&shared->heard, ros2_node_matched(cmd));
-        if (begun && k < SAMPLES) { // by the clock: what is late is made up for
+        if (begun && k < samples) { // by the clock: what is late is made up for
             next.tv_nsec += RATE_NS;
             next.tv_sec += next.tv_nsec / PONS_NS_PER_S;
             next.tv_nsec %= PONS_NS_PER_S;
@@ -197,6 +199,9 @@ static void begin_all(void)
         exit(1);
     }
     for (int i = 0; i < PROCESSES; i++) {
+        if (i >= crowd && i < CROWD) {
+            continue;
+        }
         pids[i] = fork();
         if (pids[i] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -254,7 +259,7 @@ static void test_a_robot_among_fifty(void **state)
     void *robot = NULL;
     char why[PONS_OUTSIDE_TEXT_MAX] = "", uri[1024];
     pons_error err = PONS_ERROR_INIT;
-    go(0, CROWD / 2);
+    go(0, crowd / 2);
     go(ROBOT, ROBOT + 1);
     // Fewer indexes than there are participants: no place for one more, and that is what is said.
     snprintf(uri, sizeof uri, "%s", getenv("CYCLONEDDS_URI"));
@@ -269,9 +274,9 @@ static void test_a_robot_among_fifty(void **state)
     if (open_driver("crowd", SIMULATED, &robot, &err) < 0) {
         fail_msg("%s", err.message);
     }
-    go(CROWD / 2, CROWD); // and those who come later
+    go(crowd / 2, crowd); // and those who come later
     int found = 0;
-    for (int i = 0; i < LONG && found < CROWD + 1; i++) {
+    for (int i = 0; i < LONG && found < crowd + 1; i++) {
         ros2->write_velocity(robot, (pons_twist2){0.1 + 1e-6 * i, 0.05});
         found = 0;
         for (int k = 0; k <= ROBOT; k++) {
@@ -279,7 +284,7 @@ static void test_a_robot_among_fifty(void **state)
         }
         dds_sleepfor(DDS_MSECS(1));
     }
-    assert_int_equal(found, CROWD + 1);
+    assert_int_equal(found, crowd + 1);
     bool lacks = true;
     for (int i = 0; i < LONG && lacks; i++) {
         lacks = ros2->outside->lacks(robot, why);
@@ -293,7 +298,8 @@ static void test_a_robot_among_fifty(void **state)
     ros2->read(robot, &s);
     assert_true(s.stamp_ns > 0 && fabs(s.odom_from_base.x) < ELSEWHERE / 2); // nobody else's
     ros2->close(robot);
-    end(0, ROBOT + 1);
+    end(0, crowd);
+    end(ROBOT, ROBOT + 1);
 }
 
 static void test_a_thousand_a_second(void **state)
@@ -310,24 +316,24 @@ static void test_a_thousand_a_second(void **state)
              "namespace: %s/fast\ndomain: %u\nnavigation: pons\n"
              "qos: {odom: {reliability: reliable, depth: %d}, scan: {reliability: reliable, depth: "
              "%d}}\n",
-             process, domain, SAMPLES, SAMPLES);
+             process, domain, DEPTH, DEPTH);
     peer_workspace(yaml, workspace);
     assert_int_equal(ros2_config_load(workspace, &c, &err), PONS_OK);
     peer_workspace_remove(workspace);
     assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
     assert_int_equal(ros2_senses_open(&n, &c, &senses, &err), PONS_OK);
-    for (int i = 0; i < LONG && (odom < SAMPLES || scans < SAMPLES);
+    for (int i = 0; i < LONG && (odom < (uint64_t)samples || scans < (uint64_t)samples);
          i++) { // as the driver's reader does
         dds_attach_t woken[16];
         dds_waitset_wait(n.waitset, woken, 16, DDS_MSECS(20));
         ros2_senses_take(senses, 1);
         ros2_senses_good(senses, &odom, &scans);
     }
-    assert_int_equal(odom, SAMPLES);
-    assert_int_equal(scans, SAMPLES);
+    assert_int_equal(odom, samples);
+    assert_int_equal(scans, samples);
     pons_robot_state s;
     ros2_senses_state(senses, &s);
-    assert_true(fabs(s.odom_from_base.x - 0.001 * SAMPLES) < 1e-9);
+    assert_true(fabs(s.odom_from_base.x - 0.001 * samples) < 1e-9);
     ros2_senses_close(senses);
     ros2_node_close(&n);
     ros2_config_fini(&c);
@@ -347,7 +353,7 @@ static void test_a_thousand_velocities_a_second(void **state)
     char yaml[128];
     void *robot = NULL;
     pons_error err = PONS_ERROR_INIT;
-    snprintf(yaml, sizeof yaml, "qos: {cmd_vel: {depth: %d}}\n", SAMPLES);
+    snprintf(yaml, sizeof yaml, "qos: {cmd_vel: {depth: %d}}\n", DEPTH);
     assert_int_equal(open_driver("fast", yaml, &robot, &err), PONS_OK);
     while (!shared->heard) {
         dds_sleepfor(DDS_MSECS(1));
@@ -358,22 +364,22 @@ static void test_a_thousand_velocities_a_second(void **state)
     const uint64_t had = shared->cmds;
     struct timespec next;
     clock_gettime(CLOCK_MONOTONIC, &next);
-    for (int k = 2; k <= SAMPLES + 1; k++) {
+    for (int k = 2; k <= samples + 1; k++) {
         next.tv_nsec += RATE_NS;
         next.tv_sec += next.tv_nsec / PONS_NS_PER_S;
         next.tv_nsec %= PONS_NS_PER_S;
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
         ros2->write_velocity(robot, (pons_twist2){one * k, 0});
     }
-    wait_for(one * (SAMPLES + 1));
+    wait_for(one * (samples + 1));
     // Each change is published once; where the writer was late, with the newest velocity.
-    for (int i = 0; i < LONG && shared->cmds < had + SAMPLES; i++) {
+    for (int i = 0; i < LONG && shared->cmds < had + (uint64_t)samples; i++) {
         dds_sleepfor(DDS_MSECS(1));
     }
-    assert_true(shared->cmds >= had + SAMPLES);
+    assert_true(shared->cmds >= had + (uint64_t)samples);
     assert_false(shared->disordered);
     // And one after the other, each of them.
-    for (int k = SAMPLES + 2; k < SAMPLES + 200; k++) {
+    for (int k = samples + 2; k < samples + 200; k++) {
         ros2->write_velocity(robot, (pons_twist2){one * k, 0});
         wait_for(one * k);
     }
@@ -387,6 +393,10 @@ int main(void)
     if (!ros2) {
         return 1;
     }
+    crowd = (int)rounds(ROUNDS_drivers_crowd);
+    crowd = crowd < 24 ? 24 : crowd > CROWD ? CROWD : crowd;
+    samples = (int)rounds(ROUNDS_drivers_samples);
+    samples = samples < DEPTH ? samples : DEPTH;
     begin_all();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_robot_among_fifty),

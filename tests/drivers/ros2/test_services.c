@@ -30,7 +30,15 @@ typedef struct service {
     dds_entity_t r, w;
 } service;
 
-static void open_robot(robot *r, const char *release, const char *more, bool heard)
+// Limits of a robot that waits for a server and its answers as long as it takes; and with what is soon given up: a
+// server, one that does not answer, and both.
+#define PATIENT "server_s: 60, answer_s: 60"
+#define HASTY   "server_s: 0.3, answer_s: 60"
+#define BRIEF   "server_s: 60, answer_s: 1"
+#define BOTH    "server_s: 0.3, answer_s: 0.3"
+
+static void open_robot(robot *r, const char *release, const char *limits, const char *more,
+                       bool heard)
 {
     static int nth;
     char yaml[4096];
@@ -38,9 +46,10 @@ static void open_robot(robot *r, const char *release, const char *more, bool hea
     *r = (robot){.heard = heard};
     snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
     snprintf(yaml, sizeof yaml,
-             "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {server_s: 1}\nuse_sim_time: true\n"
+             "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.05, "
+             "%s}\nuse_sim_time: true\n"
              "topics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
-             release, r->ns, domain, more);
+             release, r->ns, domain, limits, more);
     pons_autovalue world = house_world();
     if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
@@ -198,7 +207,7 @@ static void test_costmaps_are_cleared(void **state)
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
         robot r;
         service local, global;
-        open_robot(&r, releases[i], "", false);
+        open_robot(&r, releases[i], PATIENT, "", false);
         serve(&r, &local, LOCAL, CLEAR);
         serve(&r, &global, GLOBAL, CLEAR);
         const char *good = i == 2 ? "{\"success\":true}" : "{}";
@@ -232,7 +241,7 @@ static void test_a_costmap_that_is_not_there_or_does_not_answer(void **state)
     (void)state;
     robot r;
     service local;
-    open_robot(&r, "jazzy", "services: {clear_global_costmap: null}\n", false);
+    open_robot(&r, "jazzy", BOTH, "services: {clear_global_costmap: null}\n", false);
     begin(&r, "never", "clear_costmaps", "{}");
     ends_as(&r, "never", PONS_ERRAND_FAILED, "Nav2 does not serve it");
     begin(&r, "none", "clear_costmaps", "{\"costmap\":\"global\"}");
@@ -250,7 +259,7 @@ static void test_the_lifecycle_manager_is_commanded(void **state)
     (void)state;
     robot r;
     service manager;
-    open_robot(&r, "jazzy", "", false);
+    open_robot(&r, "jazzy", HASTY, "", false);
     serve(&r, &manager, "lifecycle_manager_navigation/manage_nodes",
           "nav2_msgs/srv/ManageLifecycleNodes");
     begin(&r, "good", "manage_navigation", "{\"command\":\"resume\"}");
@@ -338,7 +347,7 @@ static void test_a_nav2_that_is_not_active_gets_no_goal(void **state)
     server spin, path;
     nav2 n = {.label = "unconfigured"};
     char full[128];
-    open_robot(&r, "jazzy", "", true);
+    open_robot(&r, "jazzy", HASTY, "", true);
     snprintf(full, sizeof full, "%s/spin", r.ns);
     server_open(&spin, &r.node, r.types, full, "nav2_msgs/action/Spin");
     snprintf(full, sizeof full, "%s/compute_path_to_pose", r.ns);
@@ -361,7 +370,7 @@ static void test_a_nav2_that_is_not_active_gets_no_goal(void **state)
     pons_value_unref(e.answer);
     begin(&r, "turn", "spin", "{\"angle_rad\":1}");
     until_lacks(&r, &n, "Nav2 is not active: controller_server is unconfigured");
-    for (int i = 0; i < 400; i++) { // longer than a server is waited for
+    for (int i = 0; i < 120; i++) { // longer than a server is waited for
         answer_nav2(&n);
         wait_a_little(&r);
     }
@@ -393,7 +402,7 @@ static void test_a_nav2_of_which_little_is_known(void **state)
     server spin;
     nav2 n = {.label = "active"};
     char full[128];
-    open_robot(&r, "jazzy", "", true);
+    open_robot(&r, "jazzy", BRIEF, "", true);
     snprintf(full, sizeof full, "%s/spin", r.ns);
     server_open(&spin, &r.node, r.types, full, "nav2_msgs/action/Spin");
     begin(&r, "silent", "spin", "{\"angle_rad\":1}");
@@ -404,11 +413,13 @@ static void test_a_nav2_of_which_little_is_known(void **state)
     pons_autovalue first = asked(&r, &n.bt); // after the manager's silence
     answer(&n.bt, first, "{\"current_state\":{\"id\":3,\"label\":\"active\"}}");
     begin(&r, "by hand", "spin", "{\"angle_rad\":1}");
-    for (int i = 0; i < 300; i++) {
+    pons_autovalue goal = NULL;
+    for (int i = 0; i < 12000 && !goal; i++) {
         answer_nav2(&n);
         wait_a_little(&r);
+        goal = server_goal_yet(&spin);
     }
-    pons_autovalue goal = server_goal(&spin);
+    assert_non_null(goal);
     server_answer(&spin, goal, false);
     ends_as(&r, "by hand", PONS_ERRAND_FAILED, "did not take");
     close_robot(&r);
@@ -418,7 +429,7 @@ static void test_a_nav2_of_which_little_is_known(void **state)
 
 #define BEEP                                                                                       \
     "skills:\n  - name: beep\n    interface_type: ros2_service\n    description: Beep.\n"          \
-    "    success_criteria: it beeped\n    timeout_s: 2\n"
+    "    success_criteria: it beeped\n    timeout_s: 1\n"
 
 static void test_a_robots_own_service(void **state)
 {
@@ -426,7 +437,7 @@ static void test_a_robots_own_service(void **state)
     robot r;
     service s;
     pons_error err = PONS_ERROR_INIT;
-    open_robot(&r, "jazzy",
+    open_robot(&r, "jazzy", PATIENT,
                BEEP "    type: my_msgs/srv/Beep\n    service: horn/beep\n    goal: {loud: true}\n"
                     "    definition: |\n      int32 times\n      bool loud\n      ---\n"
                     "      bool success\n      string message\n",
@@ -495,5 +506,9 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_service),
         cmocka_unit_test(test_what_is_neither_is_refused),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/services", tests, NULL, NULL);
+    ros2_node stays;
+    peer_stay(&stays, domain);
+    const int failed = cmocka_run_group_tests_name("drivers/ros2/services", tests, NULL, NULL);
+    ros2_node_close(&stays);
+    return failed;
 }
