@@ -18,6 +18,7 @@
 #define BENCH_LIMIT_S  150
 
 #define FAST      "--driver kinematic --seed 3 --speed 20"
+#define QUICK     "--speed 40" // of a fleet, whose robots drive from one zone to the next one
 #define WATCHABLE "--driver kinematic --seed 3 --speed 1" // long enough to say something meanwhile
 
 typedef struct bench {

@@ -108,7 +108,7 @@ static void done_once_whatever_is_killed_when(void **state)
     static const char *const until[] = {"assigned", "started", "started", "done"};
     for (size_t i = 0; i < sizeof until / sizeof until[0]; i++) {
         proc p = {0};
-        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
         bench_await(&p, "task", "state", until[i]);
         if (i == 1) {
             bench_must_fail(&b, "fleet run", 3, "held by"); // one leads
@@ -121,7 +121,7 @@ static void done_once_whatever_is_killed_when(void **state)
         bench_free(&p);
     }
     proc p = {0};
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     bench_start(&b, &p, NULL, "fleet status --all --json");
@@ -145,7 +145,7 @@ static void a_stop_is_a_skill(void **state)
     assert_int_equal(
         bench_run(&b, "fleet assign say --stops 'kitchen:speak{\"text\":\"a, b\"},desk'"), 0);
     assert_int_equal(bench_run(&b, "fleet assign fly --stops 'bedroom:fly{}'"), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "done"), 1);
     bench_free(&p);
@@ -251,7 +251,7 @@ static void told_in_words(void **state)
                       "x清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面 "
                       "--stops desk --priority low"),
         0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "done"), 3);
     bench_free(&p);
@@ -281,19 +281,19 @@ static void cancelled_at_work(void **state)
         bench_run_json(&b, "fleet assign long --stops 'kitchen:wait{\"s\":3600}' --json", &said),
         0);
     proc p = {0};
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "working", "true");
     snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
     bench_signal(&p, SIGKILL);
     bench_finish(&p);
     bench_free(&p);
     assert_int_equal(bench_run(&b, words), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "cancelling", "true");
     bench_signal(&p, SIGKILL);
     bench_finish(&p);
     bench_free(&p);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     bench_start(&b, &p, NULL, "fleet status --all --json"); // it may have ended in any of the lives
@@ -317,7 +317,7 @@ static void robots_see_each_other(void **state)
     edit(&b, "map.yaml", "  - {id: p1,",
          "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
     edit(&b, "fleet.yaml", "start: p2", "start: p4");
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     char path[256];
     snprintf(path, sizeof path, "%.96s/robots/r1/run/body.sock", b.workspace);
     pons_link *link = NULL;
@@ -379,7 +379,7 @@ static void a_low_battery_is_charged(void **state)
         fclose(out);
     }
     assert_int_equal(rename(to, from), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_fleet_count(&b, "dock_to_charger", 0, "started"), 1);
     bench_free(&p);
@@ -403,7 +403,7 @@ static void blocked_by_a_person(void **state)
     assert_int_equal(bench_run(&b, "fleet assign far --stops kitchen"), 0);
     for (int life = 0; life < 2; life++) {
         // --standby: a body that was about to begin may hold what a killed leader held, until it is another program.
-        bench_start(&b, &p, NULL, "fleet run --standby --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --standby --once --json " QUICK);
         bench_await(&p, "task", "state", life == 0 ? "waiting" : "assigned");
         if (life == 1) {
             assert_int_equal(bench_run(&b, "fleet unblock corridor-2"), 0);
@@ -431,7 +431,7 @@ static void cancelled_before_anybody_heard_of_it(void **state)
     char words[64];
     snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
     assert_int_equal(bench_run(&b, words), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
     assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 0);
@@ -452,7 +452,7 @@ static void stopped_all_together(void **state)
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
     bench_must_fail(&b, "stop", 3, "no robot's body runs");
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen"), 0);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     const pons_value *task = bench_await(&p, "task", "state", "assigned");
     char continues[64];
     snprintf(continues, sizeof continues, "continue --thread fleet-%s",

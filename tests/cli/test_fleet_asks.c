@@ -55,7 +55,7 @@ static void what_a_person_has_to_permit(void **state)
     proc p = {0};
     fleet_of(&b);
     bench_share(&b, BENCH_ASKS);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bool asked = false, again = false;
     for (int tries = 0; tries < 4000 && !again; tries++) {
         proc s = {0};

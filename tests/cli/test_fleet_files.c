@@ -93,7 +93,7 @@ static void forbidden_and_allowed_while_it_runs(void **state)
     bench_open(&b);
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
     own_of(&b, 2, &own);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     await_why(&b, "r2", "");
     edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
     edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
@@ -164,7 +164,7 @@ static void a_limit_holds_for_its_robot(void **state)
                      0);
     assert_int_equal(
         bench_run(&b, "fleet assign two --needs manipulation --stops 'desk:" DRIVES "'"), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     must_say(&b, "task", "name", "one", "state", "done");
@@ -194,7 +194,7 @@ static void who_cannot_be_read_takes_no_motion(void **state)
             edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: banana");
         }
         assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk"), 0);
-        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
         bench_must_exit(&p, 0);
         bench_free(&p);
         must_say(&b, "task", "name", "water", "robot", "r2");

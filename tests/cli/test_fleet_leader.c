@@ -50,10 +50,10 @@ static void the_leader_is_killed(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
     bench_must_fail(&b, "fleet run", 3, "held by");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_await(&one, "task", "state", "started");
     bench_signal(&one, SIGKILL);
     bench_finish(&one);
@@ -70,9 +70,9 @@ static void the_leader_is_away_and_comes_back(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_signal(&one, SIGSTOP);
     bench_await(&two, "task", "state", "done"); // it leads
     bench_signal(&one, SIGCONT);
@@ -94,7 +94,7 @@ static void the_database_is_away(void **state)
     bench b;
     proc p = {0};
     fleet_of(&b);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "state", "started");
     cluster_fail();
     bench_err_await(&p, "tries again");
@@ -113,9 +113,9 @@ static void the_database_is_away_for_who_waits(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_err_await(&two, "this one waits");
     bench_await(&one, "task", "state", "started");
     cluster_fail();
