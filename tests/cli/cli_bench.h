@@ -53,6 +53,7 @@ int bench_together(const char *group, const struct CMUnitTest *tests, size_t n);
 // input: given on standard input, then closed; NULL: /dev/null.
 void bench_start(bench *b, proc *p, const char *input, const char *words);
 void bench_split(char *words, char **argv, size_t *argc); // as bench_start does, in place
+// p->mark 1: with the standard input that is here.
 void bench_start_program(bench *b, proc *p, const char *path, const char *words);
 // Reads until a line with this type (and member, also inside its decision) comes; returns it.
 const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value);
