@@ -140,6 +140,30 @@ void bench_put(const bench *b, const char *name, const char *text)
     assert_int_equal(rename(temp, path), 0);
 }
 
+void bench_edit(const bench *b, const char *name, const char *was, const char *is)
+{
+    char path[256], text[16384], to[sizeof text + 512];
+    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    const char *at = strstr(text, was);
+    assert_non_null(at);
+    snprintf(to, sizeof to, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
+    bench_put(b, name, to);
+}
+
+void bench_fleet(bench *b)
+{
+    bench_open(b);
+    assert_int_equal(bench_run(b, "onboard --fleet"), 0);
+    bench_edit(b, "map.yaml", "  - {id: p1,",
+               "  - {id: p4, kind: park, x: 9.0, y: 4.65, at: corridor-3}\n  - {id: p1,");
+    bench_edit(b, "fleet.yaml", "start: p1", "start: p4");
+}
+
 void bench_share(bench *b, const char *replace, const char *with)
 {
     static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"};

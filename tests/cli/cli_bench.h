@@ -104,6 +104,10 @@ void bench_share(bench *b, const char *replace, const char *with);
 const char *bench_file(bench *b, const char *name, const char *text); // writes DIR/NAME
 // WORKSPACE/NAME, as an editor saves it: whoever reads has the old one or the new one.
 void bench_put(const bench *b, const char *name, const char *text);
+// In the first place of WORKSPACE/NAME.
+void bench_edit(const bench *b, const char *name, const char *was, const char *is);
+// Opens a bench with the fleet of the house, r1 and r2; r1 has a bay nearer to the kitchen than the shipped map has.
+void bench_fleet(bench *b);
 void bench_rest(int64_t ms);
 // A little rest before something is looked at again; fails the test when that has gone on too long. since: 0 at first.
 void bench_again(int64_t *since, const char *awaited);

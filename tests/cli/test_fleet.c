@@ -38,23 +38,6 @@ static int latched(const bench *b)
     return n;
 }
 
-// Changes the first place in a file of the workspace.
-static void edit(const bench *b, const char *name, const char *was, const char *is)
-{
-    char path[256], text[8192];
-    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    char *at = strstr(text, was);
-    assert_non_null(at);
-    f = fopen(path, "w");
-    fprintf(f, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
-    fclose(f);
-}
-
 static size_t count(const bench *b, pons_ws_file file, const char *kind)
 {
     pons_ws_doc *d = NULL;
@@ -81,16 +64,16 @@ static void shared_and_own_workspaces(void **state)
     assert_true(there(&b, "robots/r1/ACTION.md") && there(&b, "robots/r2/EMBODIED.md"));
     assert_false(there(&b, "robots/r1/TASK.md"));
     assert_false(there(&b, "robots/r3")); // not enabled
-    edit(&b, "robots/r1/EMBODIED.md", "wheeled base",
-         "wheeled base of ours"); // the driver's profile
-    edit(&b, "fleet.yaml", "enabled: false", "enabled: true, profile: franka");
+    bench_edit(&b, "robots/r1/EMBODIED.md", "wheeled base",
+               "wheeled base of ours"); // the driver's profile
+    bench_edit(&b, "fleet.yaml", "enabled: false", "enabled: true, profile: franka");
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
-    edit(&b, "robots/r3/EMBODIED.md", "Franka", "Franka");
-    edit(&b, "robots/r1/EMBODIED.md", "wheeled base of ours",
-         "wheeled base"); // what people write stays
-    edit(&b, "fleet.yaml", "profile: franka", "profile: frank");
+    bench_edit(&b, "robots/r3/EMBODIED.md", "Franka", "Franka");
+    bench_edit(&b, "robots/r1/EMBODIED.md", "wheeled base of ours",
+               "wheeled base"); // what people write stays
+    bench_edit(&b, "fleet.yaml", "profile: franka", "profile: frank");
     bench_must_fail(&b, "fleet assign x --stops desk", 2, "no profile 'frank'");
-    edit(&b, "fleet.yaml", "profile: frank", "profile: franka");
+    bench_edit(&b, "fleet.yaml", "profile: frank", "profile: franka");
     bench_must_fail(&b, "fleet assign x --stops nowhere", 2, "nowhere");
     bench_must_fail(&b, "fleet assign x --stops desk --needs wings", 2, "wings");
     bench_must_fail(&b, "fleet assign", 2, "--stops");
@@ -101,8 +84,7 @@ static void done_once_whatever_is_killed_when(void **state)
 {
     (void)state;
     bench b;
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk --priority high"), 0);
     assert_int_equal(bench_run(&b, "fleet assign tidy --stops bedroom,kitchen"), 0);
     static const char *const until[] = {"assigned", "started", "started", "done"};
@@ -138,8 +120,7 @@ static void a_stop_is_a_skill(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "fleet assign x --stops 'kitchen:speak{\"text\":'", 2, "no JSON");
     bench_must_fail(&b, "fleet assign x --stops 'kitchen:{}'", 2, "which skill");
     assert_int_equal(
@@ -177,9 +158,9 @@ static void a_workspace_of_its_own(void **state)
     for (size_t i = 0; i < sizeof spelt / sizeof spelt[0]; i++) {
         char is[64];
         snprintf(is, sizeof is, "workspace: %s, start: p2", spelt[i]);
-        edit(&b, "fleet.yaml", was, is);
+        bench_edit(&b, "fleet.yaml", was, is);
         bench_must_fail(&b, "fleet assign x --stops desk", 2, "fleet.yaml:5:");
-        edit(&b, "fleet.yaml", is, was);
+        bench_edit(&b, "fleet.yaml", is, was);
     }
     assert_int_equal(bench_run(&b, "fleet assign x --stops desk"), 0);
     bench_close(&b);
@@ -235,8 +216,7 @@ static void told_in_words(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "fleet assign 'go to the moon'", 2, "unknown zone \"moon\"");
     bench_must_fail(&b, "fleet assign 'say hello'", 2, "which station");
     bench_must_fail(&b, "fleet assign 'bring me the apple'", 2, "to which station");
@@ -275,8 +255,7 @@ static void cancelled_at_work(void **state)
     bench b;
     pons_value *said = NULL;
     char words[64];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     assert_int_equal(
         bench_run_json(&b, "fleet assign long --stops 'kitchen:wait{\"s\":3600}' --json", &said),
         0);
@@ -314,9 +293,9 @@ static void robots_see_each_other(void **state)
     proc p = {0};
     bench_open(&b);
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
-    edit(&b, "map.yaml", "  - {id: p1,",
-         "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
-    edit(&b, "fleet.yaml", "start: p2", "start: p4");
+    bench_edit(&b, "map.yaml", "  - {id: p1,",
+               "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
+    bench_edit(&b, "fleet.yaml", "start: p2", "start: p4");
     bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     char path[256];
     snprintf(path, sizeof path, "%.96s/robots/r1/run/body.sock", b.workspace);
@@ -424,8 +403,7 @@ static void cancelled_before_anybody_heard_of_it(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     pons_value *said = NULL;
     assert_int_equal(bench_run_json(&b, "fleet assign water --stops kitchen --json", &said), 0);
     char words[64];
@@ -448,8 +426,7 @@ static void stopped_all_together(void **state)
     proc p = {0};
     pons_value *said = NULL;
     char path[256], broken[256];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "stop", 3, "no robot's body runs");
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen"), 0);
     bench_start(&b, &p, NULL, "fleet run --json " QUICK);

@@ -10,8 +10,7 @@
 
 static void fleet_of(bench *b)
 {
-    bench_open(b);
-    assert_int_equal(bench_run(b, "onboard --fleet"), 0);
+    bench_fleet(b);
     assert_int_equal(bench_run(b, "fleet assign water --stops kitchen,desk"), 0);
 }
 

@@ -22,10 +22,9 @@ static void need_server(void)
 static void fleet_of(bench *b)
 {
     need_server();
-    bench_open(b);
     // A short lease, so that a takeover is not waited for.
     setenv("PONS_STORE", cluster_empty("#lease_ms=2000"), 1);
-    assert_int_equal(bench_run(b, "onboard --fleet"), 0);
+    bench_fleet(b);
     proc p = {0};
     bench_start(b, &p, NULL, "fleet assign water --stops kitchen,desk");
     bench_must_exit(&p, 0);

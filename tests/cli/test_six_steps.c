@@ -101,7 +101,7 @@ static void a_model_puts_it_into_the_basket(void **state)
                "place, args: {target: basket}}]}\n"
                "- decision: {type: FINISH, reason: it is in the basket}\n");
     snprintf(line, sizeof line,
-             "run --world tabletop --seed 4 --speed 20 --json --llm script:%s/script.yaml 'put the "
+             "run --world tabletop --seed 4 --speed 8 --json --llm script:%s/script.yaml 'put the "
              "apple into the basket'",
              b.dir);
     bench_start(&b, &p, NULL, line);
