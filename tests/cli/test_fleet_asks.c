@@ -26,7 +26,7 @@ static void a_body_dies_on_its_way(void **state)
     proc p = {0};
     fleet_of(&b);
     bench_share(&b, ASKS_AT_ONCE);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 4");
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
     for (int deaths = 0; deaths < 2; deaths++) {
         const int before = bench_fleet_count(&b, "navigate_to_pose", 0, "started");
         while (bench_fleet_count(&b, "navigate_to_pose", 0, "started") == before) {

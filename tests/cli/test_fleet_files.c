@@ -107,7 +107,7 @@ static void forbidden_on_its_way(void **state)
     bench_fleet(&b);
     own_of(&b, 2, &own);
     assert_int_equal(bench_run(&b, "fleet assign lift --stops desk --needs manipulation"), 0);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 2");
+    bench_start(&b, &p, NULL, "fleet run --json --speed 8");
     bench_await(&p, "task", "state", "assigned");
     while (drove(&b, 2) == 0) {
         bench_rest(20);
