@@ -159,6 +159,9 @@ foreach(program scripted_model go_to_goal arm_policy)
   add_dependencies(cli_tests ${program})
 endforeach()
 add_dependencies(cli_tests pons)
+# What has nothing to show of a process is said to the program's own entry, and modules find in the runner what they
+# find in the program.
+target_link_libraries(cli_tests PRIVATE pons_cli -Wl,--whole-archive pons_drivers pons_items pons_graph -Wl,--no-whole-archive)
 
 # The modules that the tests load.
 set(tests_load_bt groot-zmq)

@@ -8,6 +8,7 @@
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
     X(allocations, 120, 100000, "an allocation that fails")                                        \
+    X(arm_tables, 1, 20, "the six steps of an arm, at a table that is laid by its seed")           \
     X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
     X(base_doubles, 1500, 8000, "a handful of numbers that read back as they were")                \
     X(base_texts, 800, 4000, "a damaged YAML text")                                                \
@@ -32,9 +33,12 @@
     X(drivers_crowd, 24, 48, "a participant beside the robot")                                     \
     X(drivers_samples, 800, 3000, "a message of a thousand a second")                              \
     X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
+    X(errand_dog_kills, 4, 20, "a watchdog that dies at a writing call while a task is at work")   \
+    X(errand_run_kills, 3, 20, "the run of that task dies at one")                                 \
     X(fleet_seeds, 1, 3, "a seed of a hundred robots for an hour")                                 \
     X(graph_values, 2, 6, "a thread whose value changes at random")                                \
-    X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
+    X(kills, 2, 20, "a run that is killed and resumed until it is done")                           \
+    X(latched_kills, 6, 24, "a stop, and brain and body killed up to 50 ms after its answer")      \
     X(plan_random, 1200, 10000, "a random plan that goes out and comes back")                      \
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
@@ -51,6 +55,7 @@
     X(sweep_deaths_server, 3, 1000, "the same on PostgreSQL")                                      \
     X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
     X(vda5050_requests, 400, 3000, "an instant action of a hostile master")                        \
+    X(watchdog_kills, 3, 40, "a watchdog that dies at a writing call, each kind on each store")    \
     X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
     X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")
 

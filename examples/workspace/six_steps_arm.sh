@@ -32,7 +32,7 @@ w onboard --robot arm_001 --world tabletop || fail "no workspace"
 w workspace check >/dev/null || fail "a fresh workspace is not clean"
 
 say "2. the watchdog: what the body sees goes into ENVIRONMENT.md, its profile into EMBODIED.md"
-"$pons" --workspace "$dir" watchdog hal --speed 20 --seed "$seed" >"$dir/watchdog.log" 2>&1 &
+"$pons" --workspace "$dir" watchdog hal --speed 6 --seed "$seed" >"$dir/watchdog.log" 2>&1 &
 dog=$!
 until_shown '"kind":"robot_state".*"joint_7"' ENVIRONMENT.md
 until_shown '"id":"apple on table"' ENVIRONMENT.md

@@ -10,14 +10,20 @@
 
 #define APART 3 // links with fewer joints that move between them are neighbours
 
-static double to_box(const pons_arm_box *b, const double p[3])
+static double larger(double a, double b)
 {
-    const double c = cos(b->yaw), s = sin(b->yaw), dx = p[0] - b->x, dy = p[1] - b->y;
+    return a > b ? a : b;
+}
+
+// c, s: cosine and sine of the box's yaw.
+static double to_box(const pons_arm_box *b, double c, double s, const double p[3])
+{
+    const double dx = p[0] - b->x, dy = p[1] - b->y;
     const double d[3] = {fabs(c * dx + s * dy) - b->half[0], fabs(c * dy - s * dx) - b->half[1],
                          fabs(p[2] - b->z) - b->half[2]};
-    const double out[3] = {fmax(d[0], 0.0), fmax(d[1], 0.0), fmax(d[2], 0.0)};
-    const double far = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
-    return far > 0.0 ? far : fmax(d[0], fmax(d[1], d[2]));
+    const double out[3] = {larger(d[0], 0.0), larger(d[1], 0.0), larger(d[2], 0.0)};
+    const double far2 = out[0] * out[0] + out[1] * out[1] + out[2] * out[2];
+    return far2 > 0.0 ? sqrt(far2) : larger(d[0], larger(d[1], d[2]));
 }
 
 // How many joints that move lie between the root and a link.
@@ -44,14 +50,20 @@ double pons_arm_clearance(const pons_arm *a, const double *q, const pons_arm_roo
     for (int i = 0; i < a->n_samples; i++) {
         const pons_arm_sample *s = &a->samples[i];
         pons_pose3_point(&frames[s->link], s->p, p[i]);
-        up[i] = height(a, s->link);
+        up[i] = i > 0 && s->link == s[-1].link ? up[i - 1] : height(a, s->link);
         if (up[i] == 0) {
             continue; // what does not move cannot get nearer
         }
-        for (int b = 0; b < room->n; b++) {
-            best = fmin(best, to_box(&room->boxes[b], p[i]) - s->r);
+        const double to_floor = p[i][2] - room->floor - s->r;
+        best = to_floor < best ? to_floor : best;
+    }
+    for (int b = 0; b < room->n; b++) {
+        const double cosine = cos(room->boxes[b].yaw), sine = sin(room->boxes[b].yaw);
+        for (int i = 0; i < a->n_samples; i++) {
+            const double d =
+                up[i] ? to_box(&room->boxes[b], cosine, sine, p[i]) - a->samples[i].r : INFINITY;
+            best = d < best ? d : best;
         }
-        best = fmin(best, p[i][2] - room->floor - s->r);
     }
     for (int i = 0; i < a->n_samples; i++) {
         for (int k = 0; k < i; k++) {
@@ -59,9 +71,10 @@ double pons_arm_clearance(const pons_arm *a, const double *q, const pons_arm_roo
                 continue;
             }
             const double dx = p[i][0] - p[k][0], dy = p[i][1] - p[k][1], dz = p[i][2] - p[k][2];
-            const double d = sqrt(dx * dx + dy * dy + dz * dz) - a->samples[i].r - a->samples[k].r;
-            if (d < best) {
-                best = d;
+            const double d2 = dx * dx + dy * dy + dz * dz;
+            const double reach = best + a->samples[i].r + a->samples[k].r;
+            if (reach > 0.0 && d2 < reach * reach) {
+                best = sqrt(d2) - a->samples[i].r - a->samples[k].r;
                 self = true;
             }
         }

@@ -8,6 +8,8 @@ const cli_command *cli_commands(void); // ends with a NULL name
 // NULL: there is none in the list, which ends with a NULL name or is NULL.
 const cli_command *cli_command_find(const cli_command *list, const char *name);
 
+// program.c: what main() does.
+int cli_main(int argc, char **argv);
 // What c->argv says: the command's name first.
 int cli_dispatch(cli *c, pons_error *err);
 // The same, without the name.

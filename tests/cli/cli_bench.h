@@ -18,6 +18,7 @@
 #define BENCH_LIMIT_S  150
 
 #define FAST      "--driver kinematic --seed 3 --speed 20"
+#define QUICK     "--speed 40" // of a fleet, whose robots drive from one zone to the next one
 #define WATCHABLE "--driver kinematic --seed 3 --speed 1" // long enough to say something meanwhile
 
 typedef struct bench {
@@ -52,6 +53,7 @@ int bench_together(const char *group, const struct CMUnitTest *tests, size_t n);
 // input: given on standard input, then closed; NULL: /dev/null.
 void bench_start(bench *b, proc *p, const char *input, const char *words);
 void bench_split(char *words, char **argv, size_t *argc); // as bench_start does, in place
+// p->mark 1: with the standard input that is here.
 void bench_start_program(bench *b, proc *p, const char *path, const char *words);
 // Reads until a line with this type (and member, also inside its decision) comes; returns it.
 const pons_value *bench_await(proc *p, const char *type, const char *key, const char *value);
@@ -102,6 +104,10 @@ void bench_share(bench *b, const char *replace, const char *with);
 const char *bench_file(bench *b, const char *name, const char *text); // writes DIR/NAME
 // WORKSPACE/NAME, as an editor saves it: whoever reads has the old one or the new one.
 void bench_put(const bench *b, const char *name, const char *text);
+// In the first place of WORKSPACE/NAME.
+void bench_edit(const bench *b, const char *name, const char *was, const char *is);
+// Opens a bench with the fleet of the house, r1 and r2; r1 has a bay nearer to the kitchen than the shipped map has.
+void bench_fleet(bench *b);
 void bench_rest(int64_t ms);
 // A little rest before something is looked at again; fails the test when that has gone on too long. since: 0 at first.
 void bench_again(int64_t *since, const char *awaited);

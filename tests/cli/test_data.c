@@ -197,7 +197,9 @@ static void a_backup_of_20_mb(void **state)
     fill_store(&b);
     snprintf(file, sizeof file, "%s/long.db", b.dir);
     snprintf(words, sizeof words, "backup %s", file);
-    bench_start(&b, &p, NULL, "run --json --thread t " WATCHABLE " 去厨房 'go to the living room'");
+    bench_start(&b, &p, NULL,
+                "run --json --thread t --driver kinematic --seed 3 --speed 5 去厨房 'go to the "
+                "living room'");
     bench_await(&p, "decision", NULL, NULL);
     bench_start(&b, &copy, NULL, words);
     bench_await(&p, "telemetry", NULL, NULL); // the run goes on meanwhile

@@ -1,8 +1,9 @@
-// test_deaths.c - what dies is resumed: the brain killed at random moments (PONS_KILL_ROUNDS
-// rounds, the seed is printed) with the body's ledger as the judge; the body killed; the model's
+// test_deaths.c - what dies is resumed: the brain killed at random moments (the seed is
+// printed) with the body's ledger as the judge; the body killed; the model's
 // server gone. Real processes; the tests run at the same time, as they mostly wait for a robot.
 #include "cli_bench.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -45,9 +46,8 @@ static void finish_after_kills(bench *b, proc *p, pons_rand *r, int kills)
 static void kill_and_resume_until_done(void **state)
 {
     (void)state;
-    const char *text = getenv("PONS_KILL_ROUNDS");
-    const int rounds = text && atoi(text) > 0 ? atoi(text) : 3;
-    for (int i = 0; i < rounds; i++) {
+    const int n = (int)rounds(ROUNDS_kills);
+    for (int i = 0; i < n; i++) {
         const uint64_t seed = 1000 + (uint64_t)i;
         pons_rand r;
         pons_rand_seed(&r, seed);
@@ -55,7 +55,7 @@ static void kill_and_resume_until_done(void **state)
         proc p = {0};
         bench_open(&b);
         bench_start(&b, &p, NULL,
-                    "run --json --thread killed --driver kinematic --seed 3 --speed 8 去厨房 "
+                    "run --json --thread killed --driver kinematic --seed 3 --speed 12 去厨房 "
                     "'go back to the living room'");
         bench_await(&p, "run.started", NULL, NULL); // from here on the goals are safe
         const int kills = 2 + (int)pons_rand_below(&r, 4);

@@ -1,11 +1,12 @@
 // test_errand_killed.c - a task in words (real_execute) while somebody dies: the watchdog at each writing call that
 // it makes, then the run that does the task at each of its own. The next life, or the next run, ends what was begun:
 // the action is completed, and by the ledger of a body that goes on all the while each drive was made once.
-// PONS_KILL_EVERY=1: at each call; else at some of them, by a seed that is printed.
+// How often is in rounds.h: spread over all of its calls, by a seed that is printed.
 #include "cli_bench.h"
 #include "killer.h"
 #include "pons/rand.h"
 #include "pons/workspace.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -75,8 +76,8 @@ static void expect_done(world *w, const char *who, long at)
 
 #define DOG "watchdog hal --once --json"
 
-// False: it did not come so far.
-static bool dog_dies(world *w, long at)
+// at 0: it does not; filled: its calls. False: it did not come so far.
+static bool dog_dies(world *w, long at, long *ret_calls)
 {
     proc p = {0};
     killer k = {.at = at};
@@ -87,6 +88,7 @@ static bool dog_dies(world *w, long at)
         bench_free(&p);
         skip(); // nobody may trace here
     }
+    *ret_calls = k.calls;
     const bool died = WIFSIGNALED(k.status);
     p.status = died ? 128 + WTERMSIG(k.status) : WEXITSTATUS(k.status);
     bench_waited(&p);
@@ -99,7 +101,7 @@ static bool dog_dies(world *w, long at)
     return died;
 }
 
-static bool run_dies(world *w, long at)
+static bool run_dies(world *w, long at, long *ret_calls)
 {
     proc p = {0};
     killer k = {.at = at};
@@ -115,30 +117,31 @@ static bool run_dies(world *w, long at)
     if (!traced) {
         skip();
     }
+    *ret_calls = k.calls;
     return WIFSIGNALED(k.status);
 }
 
-static void at_each_call(const char *who, bool (*dies)(world *w, long at), uint32_t usually)
+static void at_each_call(const char *who, bool (*dies)(world *w, long at, long *ret_calls), long n)
 {
-    const char *every = getenv("PONS_KILL_EVERY");
-    const uint32_t stride = every && atoi(every) > 0 ? (uint32_t)atoi(every) : usually;
     const uint64_t seed = 20261123;
     pons_rand r;
     world w;
-    long at = 1;
+    long calls = 0, ignored = 0;
     int deaths = 0;
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // it cannot look under a tracer
     pons_rand_seed(&r, seed);
     world_open(&w);
-    for (bool more = true; more; w.round++) {
+    for (long i = -1; i < n; i++, w.round++) { // -1: how many there are
+        n = i < 0 || n < calls ? n : calls;
+        const long from = 1 + i * calls / n, to = 1 + (i + 1) * calls / n;
+        const long more = to > from ? (long)pons_rand_below(&r, (uint32_t)(to - from)) : 0;
+        const long at = i < 0 ? 0 : from + more;
         put_errand(&w);
-        more = dies(&w, at);
+        deaths += dies(&w, at, i < 0 ? &calls : &ignored);
         expect_done(&w, who, at);
-        deaths += more;
-        at += !more ? 0 : stride == 1 ? 1 : 1 + (long)pons_rand_below(&r, 2 * stride - 1);
     }
-    print_message("%s, seed %llu: %d deaths up to call %ld, 0 lost, 0 repeated\n", who,
-                  (unsigned long long)seed, deaths, at);
+    print_message("%s, seed %llu: %d deaths in %ld calls, 0 lost, 0 repeated\n", who,
+                  (unsigned long long)seed, deaths, calls);
     assert_true(deaths > 0);
     world_close(&w);
 }
@@ -146,13 +149,13 @@ static void at_each_call(const char *who, bool (*dies)(world *w, long at), uint3
 static void the_watchdog(void **state)
 {
     (void)state;
-    at_each_call("watchdog", dog_dies, 20);
+    at_each_call("watchdog", dog_dies, rounds(ROUNDS_errand_dog_kills));
 }
 
 static void the_run(void **state)
 {
     (void)state;
-    at_each_call("run", run_dies, 60);
+    at_each_call("run", run_dies, rounds(ROUNDS_errand_run_kills));
 }
 
 int main(void)

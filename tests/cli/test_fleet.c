@@ -38,23 +38,6 @@ static int latched(const bench *b)
     return n;
 }
 
-// Changes the first place in a file of the workspace.
-static void edit(const bench *b, const char *name, const char *was, const char *is)
-{
-    char path[256], text[8192];
-    snprintf(path, sizeof path, "%.96s/%.120s", b->workspace, name);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    char *at = strstr(text, was);
-    assert_non_null(at);
-    f = fopen(path, "w");
-    fprintf(f, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
-    fclose(f);
-}
-
 static size_t count(const bench *b, pons_ws_file file, const char *kind)
 {
     pons_ws_doc *d = NULL;
@@ -81,16 +64,16 @@ static void shared_and_own_workspaces(void **state)
     assert_true(there(&b, "robots/r1/ACTION.md") && there(&b, "robots/r2/EMBODIED.md"));
     assert_false(there(&b, "robots/r1/TASK.md"));
     assert_false(there(&b, "robots/r3")); // not enabled
-    edit(&b, "robots/r1/EMBODIED.md", "wheeled base",
-         "wheeled base of ours"); // the driver's profile
-    edit(&b, "fleet.yaml", "enabled: false", "enabled: true, profile: franka");
+    bench_edit(&b, "robots/r1/EMBODIED.md", "wheeled base",
+               "wheeled base of ours"); // the driver's profile
+    bench_edit(&b, "fleet.yaml", "enabled: false", "enabled: true, profile: franka");
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
-    edit(&b, "robots/r3/EMBODIED.md", "Franka", "Franka");
-    edit(&b, "robots/r1/EMBODIED.md", "wheeled base of ours",
-         "wheeled base"); // what people write stays
-    edit(&b, "fleet.yaml", "profile: franka", "profile: frank");
+    bench_edit(&b, "robots/r3/EMBODIED.md", "Franka", "Franka");
+    bench_edit(&b, "robots/r1/EMBODIED.md", "wheeled base of ours",
+               "wheeled base"); // what people write stays
+    bench_edit(&b, "fleet.yaml", "profile: franka", "profile: frank");
     bench_must_fail(&b, "fleet assign x --stops desk", 2, "no profile 'frank'");
-    edit(&b, "fleet.yaml", "profile: frank", "profile: franka");
+    bench_edit(&b, "fleet.yaml", "profile: frank", "profile: franka");
     bench_must_fail(&b, "fleet assign x --stops nowhere", 2, "nowhere");
     bench_must_fail(&b, "fleet assign x --stops desk --needs wings", 2, "wings");
     bench_must_fail(&b, "fleet assign", 2, "--stops");
@@ -101,14 +84,13 @@ static void done_once_whatever_is_killed_when(void **state)
 {
     (void)state;
     bench b;
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk --priority high"), 0);
     assert_int_equal(bench_run(&b, "fleet assign tidy --stops bedroom,kitchen"), 0);
     static const char *const until[] = {"assigned", "started", "started", "done"};
     for (size_t i = 0; i < sizeof until / sizeof until[0]; i++) {
         proc p = {0};
-        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
         bench_await(&p, "task", "state", until[i]);
         if (i == 1) {
             bench_must_fail(&b, "fleet run", 3, "held by"); // one leads
@@ -121,7 +103,7 @@ static void done_once_whatever_is_killed_when(void **state)
         bench_free(&p);
     }
     proc p = {0};
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     bench_start(&b, &p, NULL, "fleet status --all --json");
@@ -138,14 +120,13 @@ static void a_stop_is_a_skill(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "fleet assign x --stops 'kitchen:speak{\"text\":'", 2, "no JSON");
     bench_must_fail(&b, "fleet assign x --stops 'kitchen:{}'", 2, "which skill");
     assert_int_equal(
         bench_run(&b, "fleet assign say --stops 'kitchen:speak{\"text\":\"a, b\"},desk'"), 0);
     assert_int_equal(bench_run(&b, "fleet assign fly --stops 'bedroom:fly{}'"), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "done"), 1);
     bench_free(&p);
@@ -177,9 +158,9 @@ static void a_workspace_of_its_own(void **state)
     for (size_t i = 0; i < sizeof spelt / sizeof spelt[0]; i++) {
         char is[64];
         snprintf(is, sizeof is, "workspace: %s, start: p2", spelt[i]);
-        edit(&b, "fleet.yaml", was, is);
+        bench_edit(&b, "fleet.yaml", was, is);
         bench_must_fail(&b, "fleet assign x --stops desk", 2, "fleet.yaml:5:");
-        edit(&b, "fleet.yaml", is, was);
+        bench_edit(&b, "fleet.yaml", is, was);
     }
     assert_int_equal(bench_run(&b, "fleet assign x --stops desk"), 0);
     bench_close(&b);
@@ -235,8 +216,7 @@ static void told_in_words(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "fleet assign 'go to the moon'", 2, "unknown zone \"moon\"");
     bench_must_fail(&b, "fleet assign 'say hello'", 2, "which station");
     bench_must_fail(&b, "fleet assign 'bring me the apple'", 2, "to which station");
@@ -251,7 +231,7 @@ static void told_in_words(void **state)
                       "x清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面清理桌面 "
                       "--stops desk --priority low"),
         0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "done"), 3);
     bench_free(&p);
@@ -275,25 +255,24 @@ static void cancelled_at_work(void **state)
     bench b;
     pons_value *said = NULL;
     char words[64];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     assert_int_equal(
         bench_run_json(&b, "fleet assign long --stops 'kitchen:wait{\"s\":3600}' --json", &said),
         0);
     proc p = {0};
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "working", "true");
     snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
     bench_signal(&p, SIGKILL);
     bench_finish(&p);
     bench_free(&p);
     assert_int_equal(bench_run(&b, words), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "cancelling", "true");
     bench_signal(&p, SIGKILL);
     bench_finish(&p);
     bench_free(&p);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     bench_start(&b, &p, NULL, "fleet status --all --json"); // it may have ended in any of the lives
@@ -314,10 +293,10 @@ static void robots_see_each_other(void **state)
     proc p = {0};
     bench_open(&b);
     assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
-    edit(&b, "map.yaml", "  - {id: p1,",
-         "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
-    edit(&b, "fleet.yaml", "start: p2", "start: p4");
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_edit(&b, "map.yaml", "  - {id: p1,",
+               "  - {id: p4, kind: park, x: 2.2, y: 3.5, at: living}\n  - {id: p1,");
+    bench_edit(&b, "fleet.yaml", "start: p2", "start: p4");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     char path[256];
     snprintf(path, sizeof path, "%.96s/robots/r1/run/body.sock", b.workspace);
     pons_link *link = NULL;
@@ -379,7 +358,7 @@ static void a_low_battery_is_charged(void **state)
         fclose(out);
     }
     assert_int_equal(rename(to, from), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 20");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_fleet_count(&b, "dock_to_charger", 0, "started"), 1);
     bench_free(&p);
@@ -403,7 +382,7 @@ static void blocked_by_a_person(void **state)
     assert_int_equal(bench_run(&b, "fleet assign far --stops kitchen"), 0);
     for (int life = 0; life < 2; life++) {
         // --standby: a body that was about to begin may hold what a killed leader held, until it is another program.
-        bench_start(&b, &p, NULL, "fleet run --standby --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --standby --once --json " QUICK);
         bench_await(&p, "task", "state", life == 0 ? "waiting" : "assigned");
         if (life == 1) {
             assert_int_equal(bench_run(&b, "fleet unblock corridor-2"), 0);
@@ -424,14 +403,13 @@ static void cancelled_before_anybody_heard_of_it(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     pons_value *said = NULL;
     assert_int_equal(bench_run_json(&b, "fleet assign water --stops kitchen --json", &said), 0);
     char words[64];
     snprintf(words, sizeof words, "fleet cancel %s", pons_get_str(said, "id", ""));
     assert_int_equal(bench_run(&b, words), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     assert_int_equal(bench_count(&p, "task", "state", "cancelled"), 1);
     assert_int_equal(bench_fleet_count(&b, "wait", 2, "started"), 0);
@@ -448,11 +426,10 @@ static void stopped_all_together(void **state)
     proc p = {0};
     pons_value *said = NULL;
     char path[256], broken[256];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     bench_must_fail(&b, "stop", 3, "no robot's body runs");
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen"), 0);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     const pons_value *task = bench_await(&p, "task", "state", "assigned");
     char continues[64];
     snprintf(continues, sizeof continues, "continue --thread fleet-%s",

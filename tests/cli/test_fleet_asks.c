@@ -10,8 +10,7 @@
 
 static void fleet_of(bench *b)
 {
-    bench_open(b);
-    assert_int_equal(bench_run(b, "onboard --fleet"), 0);
+    bench_fleet(b);
     assert_int_equal(bench_run(b, "fleet assign water --stops kitchen,desk"), 0);
 }
 
@@ -27,7 +26,7 @@ static void a_body_dies_on_its_way(void **state)
     proc p = {0};
     fleet_of(&b);
     bench_share(&b, ASKS_AT_ONCE);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 4");
+    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
     for (int deaths = 0; deaths < 2; deaths++) {
         const int before = bench_fleet_count(&b, "navigate_to_pose", 0, "started");
         while (bench_fleet_count(&b, "navigate_to_pose", 0, "started") == before) {
@@ -55,7 +54,7 @@ static void what_a_person_has_to_permit(void **state)
     proc p = {0};
     fleet_of(&b);
     bench_share(&b, BENCH_ASKS);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bool asked = false, again = false;
     for (int tries = 0; tries < 4000 && !again; tries++) {
         proc s = {0};

@@ -18,22 +18,6 @@ static void own_of(const bench *b, int robot, bench *ret)
     snprintf(ret->workspace, sizeof ret->workspace, "%.60s/robots/r%d", b->workspace, robot);
 }
 
-// In the first place of a file.
-static void edit(const bench *b, const char *name, const char *was, const char *is)
-{
-    char path[160], text[16384], to[16500];
-    snprintf(path, sizeof path, "%s/%s", b->workspace, name);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    const char *at = strstr(text, was);
-    assert_non_null(at);
-    snprintf(to, sizeof to, "%.*s%s%s", (int)(at - text), text, is, at + strlen(was));
-    bench_put(b, name, to);
-}
-
 // What `pons fleet status` says of a robot or of a task.
 static pons_value *said(bench *b, const char *type, const char *key, const char *value)
 {
@@ -90,13 +74,12 @@ static void forbidden_and_allowed_while_it_runs(void **state)
     (void)state;
     bench b, own;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     own_of(&b, 2, &own);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --json " QUICK);
     await_why(&b, "r2", "");
-    edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
-    edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
+    bench_edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
+    bench_edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
     await_why(&b, "r2", "r2 may not drive by its EMBODIED.md");
     assert_int_equal(bench_run(&b, "fleet assign lift --stops desk --needs manipulation"), 0);
     assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk"), 0);
@@ -106,7 +89,7 @@ static void forbidden_and_allowed_while_it_runs(void **state)
     must_say(&b, "task", "name", "lift", "state", "waiting");
     assert_true(drove(&b, 1) > 0);
     assert_int_equal(drove(&b, 2), 0);
-    edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
+    bench_edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
     bench_await(&p, "task", "state", "done");
     must_say(&b, "task", "name", "lift", "robot", "r2");
     bench_signal(&p, SIGTERM);
@@ -121,17 +104,16 @@ static void forbidden_on_its_way(void **state)
     (void)state;
     bench b, own;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     own_of(&b, 2, &own);
     assert_int_equal(bench_run(&b, "fleet assign lift --stops desk --needs manipulation"), 0);
-    bench_start(&b, &p, NULL, "fleet run --json --speed 2");
+    bench_start(&b, &p, NULL, "fleet run --json --speed 8");
     bench_await(&p, "task", "state", "assigned");
     while (drove(&b, 2) == 0) {
         bench_rest(20);
     }
-    edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
-    edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
+    bench_edit(&own, "EMBODIED.md", "| move_to ", "| another_thing ");
+    bench_edit(&own, "EMBODIED.md", "| target_navigation ", "| something_else ");
     await_why(&b, "r2", "r2 may not drive by its EMBODIED.md");
     pons_autovalue v = said(&b, "robot", "id", "r2");
     for (int64_t since = 0; !json_is_null(pons_get(v, "next"));) {
@@ -142,7 +124,7 @@ static void forbidden_on_its_way(void **state)
     const int steps = drove(&b, 2);
     must_say(&b, "task", "name", "lift", "state", "waiting");
     assert_int_equal(drove(&b, 2), steps);
-    edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
+    bench_edit(&own, "EMBODIED.md", "| another_thing ", "| move_to ");
     bench_await(&p, "task", "state", "done");
     bench_signal(&p, SIGTERM);
     bench_finish(&p);
@@ -155,16 +137,15 @@ static void a_limit_holds_for_its_robot(void **state)
     (void)state;
     bench b, own;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+    bench_fleet(&b);
     own_of(&b, 2, &own);
-    edit(&b, "fleet.yaml", "capabilities: [mobile]", "capabilities: [mobile, scales]");
-    edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: 0.3");
+    bench_edit(&b, "fleet.yaml", "capabilities: [mobile]", "capabilities: [mobile, scales]");
+    bench_edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: 0.3");
     assert_int_equal(bench_run(&b, "fleet assign one --needs scales --stops 'kitchen:" DRIVES "'"),
                      0);
     assert_int_equal(
         bench_run(&b, "fleet assign two --needs manipulation --stops 'desk:" DRIVES "'"), 0);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_must_exit(&p, 0);
     bench_free(&p);
     must_say(&b, "task", "name", "one", "state", "done");
@@ -183,18 +164,17 @@ static void who_cannot_be_read_takes_no_motion(void **state)
         bench b, own;
         proc p = {0};
         char path[160];
-        bench_open(&b);
-        assert_int_equal(bench_run(&b, "onboard --fleet"), 0);
+        bench_fleet(&b);
         own_of(&b, 1, &own);
         if (i == 0) {
             snprintf(path, sizeof path, "%s/EMBODIED.md", own.workspace);
             assert_int_equal(unlink(path), 0);
             assert_int_equal(mkdir(path, 0700), 0);
         } else {
-            edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: banana");
+            bench_edit(&own, "EMBODIED.md", "**Max Speed**: 0.6", "**Max Speed**: banana");
         }
         assert_int_equal(bench_run(&b, "fleet assign water --stops kitchen,desk"), 0);
-        bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+        bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
         bench_must_exit(&p, 0);
         bench_free(&p);
         must_say(&b, "task", "name", "water", "robot", "r2");

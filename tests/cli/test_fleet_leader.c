@@ -22,10 +22,9 @@ static void need_server(void)
 static void fleet_of(bench *b)
 {
     need_server();
-    bench_open(b);
     // A short lease, so that a takeover is not waited for.
     setenv("PONS_STORE", cluster_empty("#lease_ms=2000"), 1);
-    assert_int_equal(bench_run(b, "onboard --fleet"), 0);
+    bench_fleet(b);
     proc p = {0};
     bench_start(b, &p, NULL, "fleet assign water --stops kitchen,desk");
     bench_must_exit(&p, 0);
@@ -50,10 +49,10 @@ static void the_leader_is_killed(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
     bench_must_fail(&b, "fleet run", 3, "held by");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_await(&one, "task", "state", "started");
     bench_signal(&one, SIGKILL);
     bench_finish(&one);
@@ -70,9 +69,9 @@ static void the_leader_is_away_and_comes_back(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_signal(&one, SIGSTOP);
     bench_await(&two, "task", "state", "done"); // it leads
     bench_signal(&one, SIGCONT);
@@ -94,7 +93,7 @@ static void the_database_is_away(void **state)
     bench b;
     proc p = {0};
     fleet_of(&b);
-    bench_start(&b, &p, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
     bench_await(&p, "task", "state", "started");
     cluster_fail();
     bench_err_await(&p, "tries again");
@@ -113,9 +112,9 @@ static void the_database_is_away_for_who_waits(void **state)
     bench b;
     proc one = {0}, two = {0};
     fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json --speed 10");
+    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
     bench_await(&one, "task", "state", "assigned");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json --speed 10");
+    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
     bench_err_await(&two, "this one waits");
     bench_await(&one, "task", "state", "started");
     cluster_fail();

@@ -3,13 +3,13 @@
 // started again. The next body is latched by the same stop, and nothing moves while nobody resets,
 // although a person types resume, or gives a new goal.
 //
-//   PONS_STOP_ROUNDS   how many (default 24); the seed of each is printed when it fails
-//   PONS_STOP_SEED     of the first round (default 1)
+//   PONS_STOP_SEED     of the first round (default 1); the seed of each is printed
 //   PONS_STOP_AFTER    latched (default), or stopped: kills after the first answer, and only counts;
 //                      nothing is promised then but that the wheels stood
 #include "cli_bench.h"
 #include "pons/link.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -238,10 +238,10 @@ static void a_latched_stop_outlives_kills(void **state)
     (void)state;
     const char *after = getenv("PONS_STOP_AFTER");
     const bool until_latched = !after || strcmp(after, "stopped") != 0;
-    const int rounds = number("PONS_STOP_ROUNDS", 24);
+    const int n = (int)rounds(ROUNDS_latched_kills);
     const uint64_t seed = (uint64_t)number("PONS_STOP_SEED", 1);
     tally with = {0}, without = {0};
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < n; i++) {
         print_message("\rround %d, seed %llu ", i, (unsigned long long)(seed + (uint64_t)i));
         one_round(seed + (uint64_t)i, i % 2 == 0, until_latched, i % 2 ? &without : &with);
     }

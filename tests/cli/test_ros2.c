@@ -115,8 +115,10 @@ static void a_recording_has_what_ros_was_told(void **state)
     pons_value *about = NULL;
     bench_open(&b);
     snprintf(path, sizeof path, "%s/ros.mcap", b.dir);
-    snprintf(words, sizeof words, "run --json --ros2 " WATCHABLE " --record %s 'go to the kitchen'",
-             path);
+    snprintf(
+        words, sizeof words,
+        "run --json --ros2 --driver kinematic --seed 3 --speed 5 --record %s 'go to the kitchen'",
+        path);
     bench_start(&b, &p, NULL, words);
     bench_must_exit(&p, 0);
     bench_free(&p);

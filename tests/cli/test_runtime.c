@@ -337,7 +337,7 @@ static void a_bad_policy_moves_nothing(void **state)
                              BAD("huge", "by_program", "huge") BAD("fast", "by_http", "too_fast")
                                  BAD("error", "by_http", "error") SESSION(
                                      "silent", "t1", "by_http",
-                                     ", execution: {params: {mode: silent}}, timeouts: {skill: 8}")
+                                     ", execution: {params: {mode: silent}}, timeouts: {skill: 4}")
                                      BAD("dies", "by_program", "dies")
                                          SESSION("away", "t1", "nobody",
                                                  ", retry: {max_attempts: 3, backoff: none}"));
@@ -374,7 +374,7 @@ static void a_policy_that_never_ends(void **state)
     bench_open(&b);
     put_policies(&b, start_policy(&b, &server),
                  SESSION("s1", "t1", "by_http",
-                         ", execution: {params: {mode: circles}}, timeouts: {session: 25}, "
+                         ", execution: {params: {mode: circles}}, timeouts: {session: 10}, "
                          "retry: {max_attempts: 3}"));
     bench_start(&b, &p, NULL, RUN);
     bench_must_exit(&p, 1);
@@ -398,7 +398,7 @@ static void killed_in_the_middle(void **state)
               SESSION("s1", "t1", "navigate_to_pose", ", execution: {params: {zone: kitchen}}")
                   SESSION("s2", "t1", "navigate_to_pose",
                           ", execution: {params: {pose: {x: 2.0, y: 1.0, yaw: 0}}}"));
-    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 2 --json");
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 6 --json");
     bench_start(&b, &p, NULL, "watchdog runtime --once --json");
     bench_ledger_await(&b, "started", 1);
     bench_signal(&p, SIGKILL);

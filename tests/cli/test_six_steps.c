@@ -2,6 +2,7 @@
 // house, and the arm at its table, whose apple lies in the basket at the end.
 #include "cli_bench.h"
 #include "pons/workspace.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -56,15 +57,13 @@ static void must_lie_in_the_basket(const bench *b)
     assert_true(coordinate(b, "apple", 2) > 0.42 && coordinate(b, "apple", 2) < 0.48);
 }
 
-// PONS_SEEDS=20: so many tables; one by itself.
 static void the_six_steps_of_an_arm(void **state)
 {
     (void)state;
     if (access(PONS_BINARY_DIR "/lib/pons/driver-mujoco.so", F_OK) < 0) {
         skip();
     }
-    const char *wish = getenv("PONS_SEEDS");
-    const int seeds = wish ? atoi(wish) : 1;
+    const int seeds = (int)rounds(ROUNDS_arm_tables);
     for (int seed = 1; seed <= seeds; seed++) {
         bench b;
         char words[16];
@@ -101,7 +100,7 @@ static void a_model_puts_it_into_the_basket(void **state)
                "place, args: {target: basket}}]}\n"
                "- decision: {type: FINISH, reason: it is in the basket}\n");
     snprintf(line, sizeof line,
-             "run --world tabletop --seed 4 --speed 20 --json --llm script:%s/script.yaml 'put the "
+             "run --world tabletop --seed 4 --speed 8 --json --llm script:%s/script.yaml 'put the "
              "apple into the basket'",
              b.dir);
     bench_start(&b, &p, NULL, line);

@@ -306,7 +306,7 @@ static void killed_whenever_it_drives_each_way_once(void **state)
 {
     (void)state;
     rig r;
-    if (!set_up(&r, 3.0)) {
+    if (!set_up(&r, 6.0)) {
         return;
     }
     go(&r, "o1");
@@ -322,7 +322,7 @@ static void killed_whenever_it_drives_each_way_once(void **state)
         await(&r, is_online, "CONNECTIONBROKEN");
         pons_value_unref(r.state);
         r.state = NULL;
-        start_robot(&r, 3.0);
+        start_robot(&r, 6.0);
         await(&r, is_online, "ONLINE");
         go(&r, "o1"); // the master says it again: it is known
     }
@@ -359,7 +359,7 @@ static void the_body_dies_as_it_drives(void **state)
 {
     (void)state;
     rig r;
-    if (!set_up(&r, 3.0)) {
+    if (!set_up(&r, 6.0)) {
         return;
     }
     go(&r, "o1");
@@ -385,7 +385,7 @@ static void the_broker_goes_and_comes_back(void **state)
 {
     (void)state;
     rig r;
-    if (!set_up(&r, 5.0)) {
+    if (!set_up(&r, 8.0)) {
         return;
     }
     go(&r, "o1");
@@ -414,7 +414,7 @@ static void a_stop_and_a_person_are_above_the_master(void **state)
 {
     (void)state;
     rig r;
-    if (!set_up(&r, 2.0)) {
+    if (!set_up(&r, 4.0)) {
         return;
     }
     go(&r, "o1");

@@ -103,7 +103,7 @@ static void a_tree(void **state)
         "{\"action_id\":\"bad\",\"action_type\":\"strategy\",\"params\":{\"tree\":\"<root>\"}},\n"
         "{\"action_id\":\"out\",\"action_type\":\"strategy\",\"params\":{\"tree\":"
         "\"trees/../config.json\"}}");
-    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 4 --json");
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 12 --json");
     bench_start(&b, &p, NULL, "watchdog hal --once --json");
     bench_ledger_await(&b, "started", 2);
     bench_signal(&p, SIGKILL);
@@ -227,7 +227,7 @@ static void killed_in_the_middle_of_a_drive(void **state)
     assert_int_equal(bench_run(&b, "onboard"), 0);
     put_actions(&b, "{\"action_id\":\"a1\",\"action_type\":\"target_navigation\",\"params\":"
                     "{\"target_label\":\"kitchen\"}},\n" DRIVE("a2", "2.0", "1.0"));
-    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 2 --json");
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --speed 6 --json");
     bench_start(&b, &p, NULL, "watchdog hal --once --json");
     bench_ledger_await(&b, "started", 1);
     bench_signal(&p, SIGKILL);

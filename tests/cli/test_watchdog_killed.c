@@ -1,11 +1,12 @@
 // test_watchdog_killed.c - both watchdogs die at each writing call that they make, on both stores: the next
 // life ends what was begun, nothing is lost and nothing is done twice, by the ledger of a body that goes on all
-// the while. PONS_KILL_EVERY=1: at each call; else at some of them, by a seed that is printed.
+// the while. How often is in rounds.h: spread over all of its calls, by a seed that is printed.
 #include "cli_bench.h"
 #include "killer.h"
 #include "pons/memory.h"
 #include "pons/rand.h"
 #include "pons/workspace.h"
+#include "rounds.h"
 #include "store/cluster.h"
 #include "unit.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { EACH = 2, ROUNDS = 30 }; // actions, sessions of a round; rounds of a battery
+enum { EACH = 2, BATTERY = 30 }; // actions, sessions of a round; rounds of a battery
 
 typedef struct kind { // of watchdogs
     const char *name, *command, *file, *record;
@@ -99,19 +100,22 @@ static void expect_all(bench *b, const kind *k, long at)
     pons_ws_destroy(d);
 }
 
-// One life that dies at such a call, and one that ends. False: it did not come so far.
-static bool dies_at(bench *b, const kind *k, int round, long at)
+// One life that dies at such a call (0: at none; calls -1: nobody may trace here), and one that ends. False: it did not
+// come so far.
+static bool dies_at(bench *b, const kind *k, int round, long at, long *ret_calls)
 {
     proc p = {0};
     k->put(b, (int)at);
     killer kill_it = {.at = at};
     bench_start(b, &p, NULL, k->command);
+    *ret_calls = -1;
     if (!killer_run(&kill_it, p.pid)) {
         bench_signal(&p, SIGKILL);
         bench_finish(&p);
         bench_free(&p);
         return false;
     }
+    *ret_calls = kill_it.calls;
     const bool died = WIFSIGNALED(kill_it.status);
     p.status = died ? 128 + WTERMSIG(kill_it.status) : WEXITSTATUS(kill_it.status);
     bench_waited(&p);
@@ -161,32 +165,34 @@ static void world_close(world *w)
 
 static void at_each_call(const kind *k)
 {
-    const char *every = getenv("PONS_KILL_EVERY");
-    const uint32_t stride = every && atoi(every) > 0 ? (uint32_t)atoi(every) : 24;
+    long n = rounds(ROUNDS_watchdog_kills);
     const uint64_t seed = 20261123;
     pons_rand r;
     world w = {.round = 0};
-    long at = 1;
+    long calls = 0, ignored = 0;
     int deaths = 0;
-    bool more = true;
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // it cannot look under a tracer
     pons_rand_seed(&r, seed);
     world_open(&w);
-    while (more) {
-        if (w.round == ROUNDS) {
+    dies_at(&w.b, k, w.round++, 0, &calls); // how many there are
+    if (calls < 0) {
+        world_close(&w);
+        skip();
+    }
+    n = n < calls ? n : calls;
+    for (long i = 0; i < n; i++) {
+        const long from = 1 + i * calls / n, to = 1 + (i + 1) * calls / n;
+        if (w.round == BATTERY) {
             world_close(&w);
             world_open(&w);
         }
-        more = dies_at(&w.b, k, w.round++, at);
-        deaths += more;
-        at += !more ? 0 : stride == 1 ? 1 : 1 + (long)pons_rand_below(&r, 2 * stride - 1);
+        const long at = from + (to > from ? (long)pons_rand_below(&r, (uint32_t)(to - from)) : 0);
+        deaths += dies_at(&w.b, k, w.round++, at, &ignored);
     }
-    print_message("%s, seed %llu: %d deaths up to call %ld, 0 lost, 0 repeated\n", k->name,
-                  (unsigned long long)seed, deaths, at);
+    print_message("%s, seed %llu: %d deaths in %ld calls, 0 lost, 0 repeated\n", k->name,
+                  (unsigned long long)seed, deaths, calls);
     world_close(&w);
-    if (!deaths) {
-        skip(); // nobody may trace here
-    }
+    assert_true(deaths > 0);
 }
 
 static void hal_at_each_call(void **state)

@@ -103,7 +103,7 @@ static void *run_simulation(void *arg);
 static int64_t simulate(process *p, int64_t robot_due_ns);
 static void offer_state(process *p);
 static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone_timeout_s);
-static void wait_for_work(process *p);
+static bool wait_for_work(process *p);
 static void accept_clients(process *p);
 static void write_saved(process *p);
 static bool alone_too_long(process *p, double alone_timeout_s);
@@ -366,8 +366,9 @@ static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone
 {
     pons_body *b = p->body;
     while (!(quit && *quit) && !b->quit && !alone_too_long(p, alone_timeout_s)) {
-        wait_for_work(p);
-        accept_clients(p);
+        if (wait_for_work(p)) {
+            accept_clients(p);
+        }
         if (!b->sim_failed && atomic_load_explicit(&p->sim_failed, memory_order_acquire)) {
             b->sim_failed = true;
             pons__body_stop_request(b, PONS__ORIGIN_FAULT, p->sim_error);
@@ -378,7 +379,8 @@ static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone
     }
 }
 
-static void wait_for_work(process *p)
+// Whether somebody may have come.
+static bool wait_for_work(process *p)
 {
     const pons_body *b = p->body;
     struct pollfd fds[2 + PONS__CLIENTS_MAX];
@@ -403,9 +405,11 @@ static void wait_for_work(process *p)
     wait_ns = b->thinking ? 0 : wait_ns;
     wait_ns = wait_ns < LOOP_MIN_NS ? LOOP_MIN_NS : wait_ns > LOOP_MAX_NS ? LOOP_MAX_NS : wait_ns;
     const struct timespec wait = {.tv_nsec = b->unread ? 0 : wait_ns};
-    if (ppoll(fds, n, &wait, NULL) > 0 && (fds[1].revents & POLLIN)) {
+    const int ready = ppoll(fds, n, &wait, NULL);
+    if (ready > 0 && (fds[1].revents & POLLIN)) {
         drain_fd(p->latch_fd);
     }
+    return ready > 0 && fds[0].revents != 0;
 }
 
 static void accept_clients(process *p)

@@ -139,7 +139,7 @@ void cli_unit_note(cli_unit *u, const pons_fleet_command *c, const pons_value *w
     u->kind = c->what;
     u->open = true;
     u->posted = u->told = u->ok = false;
-    u->given_ms = 0;
+    u->given_ms = u->looked_ms = 0;
     u->key[0] = '\0';
 }
 
@@ -346,6 +346,7 @@ static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     pons_plan *plan = NULL;
     int rc = pons_plan_create(&fields, &plan, err);
     rc = rc < 0 ? rc : pons_brain_add_plan(u->brain, plan, err);
+    pons_brain_wake(u->brain);
     pons_plan_destroy(plan);
     free(parameters);
     return rc;

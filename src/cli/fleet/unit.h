@@ -15,7 +15,7 @@ typedef struct cli_unit {
     pons_brain *brain;
     pid_t body;
     int starts;
-    int64_t tried_ms, given_ms, looked_ms, told_ms;
+    int64_t tried_ms, given_ms, looked_ms, told_ms; // looked_ms 0: it is looked at now
     char world[PATH_MAX + 32];
     char thread[PONS_NAME_MAX];
     // What it was given: kept as an item before it is said to the brain.

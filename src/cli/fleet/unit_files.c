@@ -41,7 +41,10 @@ void cli_unit_files_close(cli_unit *u)
 
 void cli_unit_on_event(void *user, const pons_event *ev)
 {
-    const cli_unit *u = user;
+    cli_unit *u = user;
+    if (strcmp(ev->type, "task.done") == 0) {
+        u->looked_ms = 0;
+    }
     if (strcmp(ev->type, "telemetry") == 0 || strcmp(ev->type, "observation") == 0) {
         pons_ws_live_event(u->files, ev->type, ev->payload); // where it stands, and what it holds
     }
