@@ -10,9 +10,10 @@
 
 #define APART 3 // links with fewer joints that move between them are neighbours
 
-static double to_box(const pons_arm_box *b, const double p[3])
+// c, s: of the box's yaw.
+static double to_box(const pons_arm_box *b, double c, double s, const double p[3])
 {
-    const double c = cos(b->yaw), s = sin(b->yaw), dx = p[0] - b->x, dy = p[1] - b->y;
+    const double dx = p[0] - b->x, dy = p[1] - b->y;
     const double d[3] = {fabs(c * dx + s * dy) - b->half[0], fabs(c * dy - s * dx) - b->half[1],
                          fabs(p[2] - b->z) - b->half[2]};
     const double out[3] = {fmax(d[0], 0.0), fmax(d[1], 0.0), fmax(d[2], 0.0)};
@@ -45,13 +46,18 @@ double pons_arm_clearance(const pons_arm *a, const double *q, const pons_arm_roo
         const pons_arm_sample *s = &a->samples[i];
         pons_pose3_point(&frames[s->link], s->p, p[i]);
         up[i] = height(a, s->link);
-        if (up[i] == 0) {
-            continue; // what does not move cannot get nearer
+        if (up[i] > 0) { // what does not move cannot get nearer
+            best = fmin(best, p[i][2] - room->floor - s->r);
         }
-        for (int b = 0; b < room->n; b++) {
-            best = fmin(best, to_box(&room->boxes[b], p[i]) - s->r);
+    }
+    for (int b = 0; b < room->n; b++) {
+        const double cos_yaw = cos(room->boxes[b].yaw), sin_yaw = sin(room->boxes[b].yaw);
+        for (int i = 0; i < a->n_samples; i++) {
+            if (up[i] > 0) {
+                best =
+                    fmin(best, to_box(&room->boxes[b], cos_yaw, sin_yaw, p[i]) - a->samples[i].r);
+            }
         }
-        best = fmin(best, p[i][2] - room->floor - s->r);
     }
     for (int i = 0; i < a->n_samples; i++) {
         for (int k = 0; k < i; k++) {
