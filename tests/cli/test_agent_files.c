@@ -343,7 +343,7 @@ static void an_apple_ends_in_the_basket(const char *script)
         skip();
     }
     start(&b, &dog, "onboard --world tabletop --robot arm_001",
-          "watchdog hal --json --speed 20 --seed 4");
+          "watchdog hal --json --speed 8 --seed 4");
     say(&b, script, "agent 'put the apple into the basket'", 0);
     for (int64_t since = 0; coordinate(&b, "apple", 2) < 0.42;) {
         bench_again(&since, "a look at where the apple is");
