@@ -7,6 +7,7 @@
 
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
+    X(agent_kills, 24, 1000, "an agent's turn that is killed at one of its commits")               \
     X(allocations, 120, 100000, "an allocation that fails")                                        \
     X(arm_tables, 1, 20, "the six steps of an arm, at a table that is laid by its seed")           \
     X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
@@ -30,6 +31,7 @@
     X(brain_keep, 3, 14, "a write of a pass of store.keep at which it is killed")                  \
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
+    X(companion_kills, 16, 1000, "a companion's day that is killed at one of its commits")         \
     X(drivers_crowd, 24, 48, "a participant beside the robot")                                     \
     X(drivers_samples, 800, 3000, "a message of a thousand a second")                              \
     X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
@@ -37,9 +39,11 @@
     X(errand_run_kills, 3, 20, "the run of that task dies at one")                                 \
     X(fleet_seeds, 1, 3, "a seed of a hundred robots for an hour")                                 \
     X(graph_values, 2, 6, "a thread whose value changes at random")                                \
-    X(kills, 2, 20, "a run that is killed and resumed until it is done")                           \
+    X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \
     X(latched_kills, 6, 24, "a stop, and brain and body killed up to 50 ms after its answer")      \
     X(plan_random, 1200, 10000, "a random plan that goes out and comes back")                      \
+    X(policy_observations, 2000, 40000, "a random observation that the rules decide on")           \
+    X(policy_sentences, 1500, 20000, "a random sentence that the rules read")                      \
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
     X(scenario_tasks, 120, 240, "a task that leaves no more than a line behind")                   \

@@ -3,12 +3,13 @@
 // A run with everything: read-only calls side by side, a call that changes something, a dangerous
 // one that a person approves, a plan that a person approves, a step that is a tool, a step of the
 // model's, one that fails, a replanner that revises, a summary. It is run undisturbed; then once
-// for every commit n with a store that refuses everything from the n-th on, after which the agent
+// for every commit n, or some spread over all of them (rounds.h), with a store that refuses everything from the n-th on, after which the agent
 // is thrown away, opened again and gone on with. In each case: the same conversation and the same
 // events of what happened, every key of a tool that changes something started once, every question
 // asked once, model calls repeated at most once. The same with tools that cannot say what became of
 // a key: then at most one call is `unknown`, and none is started twice.
 #include "agent_bench.h"
+#include "rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +132,10 @@ static void sweep(bool amnesia)
     assert_true(commits > 40);
 
     int unknown = 0;
-    for (int n = 1; n < commits; n++) {
+    const long asked_for = rounds(ROUNDS_agent_kills), all_of_them = commits - 1;
+    const long kills = asked_for < all_of_them ? asked_for : all_of_them;
+    for (long r = 0; r < kills; r++) {
+        const int n = 1 + (int)(r * all_of_them / kills);
         asked again = {0};
         bench k = {.model = model, .model_user = &again};
         bench_open(&k, CONFIG, NULL);
@@ -184,6 +188,8 @@ static void sweep(bool amnesia)
         bench_close(&k);
     }
     free(said);
+    print_message("%ld kills, in %d commits; %d times a call is unknown\n", kills, commits,
+                  unknown);
     assert_true(!amnesia || unknown > 0); // the sweep has met the case
 }
 

@@ -655,5 +655,5 @@ int main(void)
         cmocka_unit_test_teardown(bad_input_is_told, bench_teardown),
         cmocka_unit_test_teardown(a_robot_moves_once, bench_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("agent", tests, sizeof tests / sizeof tests[0]);
 }

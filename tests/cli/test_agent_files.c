@@ -187,25 +187,34 @@ static void there_is_no_other_door(void **state)
         "{name: read_workspace, arguments: {file: ORCHESTRATOR}}",
         "{name: read_workspace, arguments: {file: ../../etc/passwd}}",
     };
+    enum { N = sizeof calls / sizeof calls[0] };
     bench b;
+    proc p = {0};
+    char script[8192] = "replies:\n", words[128], input[N * 8] = "";
     bench_open(&b);
     assert_int_equal(bench_run(&b, "onboard"), 0);
     char *action = get(&b, "ACTION.md"), *body = get(&b, "EMBODIED.md");
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        char script[512];
-        proc p = {0};
-        snprintf(script, sizeof script, "replies:\n- tool_calls: [%s]\n- content: done\n",
-                 calls[i]);
-        begin(&b, &p, script, "agent try");
-        bench_must_exit(&p, 0);
-        assert_null(strstr(p.text, "root:"));
-        bench_free(&p);
+    for (size_t i = 0, n = strlen(script); i < N; i++) {
+        n += (size_t)snprintf(script + n, sizeof script - n,
+                              "- tool_calls: [%s]\n- content: done\n", calls[i]);
+        assert_true(n < sizeof script);
+        snprintf(input + strlen(input), 8, "try %zu\n", i);
+    }
+    bench_file(&b, "script.yaml", script);
+    snprintf(words, sizeof words, "agent --json --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, input, words); // a turn for each
+    for (size_t i = 0; i < N; i++) {
+        bench_await(&p, "done", "content", "done");
         char *is = get(&b, "ACTION.md"), *body_is = get(&b, "EMBODIED.md");
         assert_string_equal(is, action);
         assert_string_equal(body_is, body);
         free(is);
         free(body_is);
     }
+    bench_must_exit(&p, 0);
+    assert_int_equal(bench_count(&p, "tool_end", NULL, NULL), N);
+    assert_null(strstr(p.text, "root:"));
+    bench_free(&p);
     free(action);
     free(body);
     bench_close(&b);
@@ -258,31 +267,40 @@ static void a_person_is_asked_as_configured(void **state)
 }
 
 // Killed while what it asked for runs, or waits behind something else: resumed, it is told of the one action.
-static void killed_it_asks_once(void **state)
+static void killed(bool runs)
+{
+    bench b;
+    proc dog = {0}, p = {0};
+    start(&b, &dog, "onboard",
+          runs ? "watchdog hal --json --driver kinematic --seed 3 --speed 2" : DOG);
+    if (!runs) {
+        bench_signal(&dog, SIGSTOP); // it has the workspace, and takes nothing up
+    }
+    begin(&b, &p, "replies:\n" GO_KITCHEN, "agent go");
+    await_action(&b, runs ? "running" : "pending");
+    bench_signal(&p, SIGKILL);
+    bench_must_exit(&p, 128 + SIGKILL);
+    bench_free(&p);
+    if (!runs) {
+        bench_signal(&dog, SIGCONT);
+    }
+    say(&b, "replies:\n" TOLD("target_navigation: completed", "content: done"), "resume agent", 0);
+    assert_int_equal(actions(&b, "target_navigation", "completed"), 1);
+    bench_ledger_check(&b);
+    assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 1);
+    stop(&b, &dog);
+}
+
+static void killed_while_it_runs(void **state)
 {
     (void)state;
-    for (int runs = 0; runs < 2; runs++) {
-        bench b;
-        proc dog = {0}, p = {0};
-        start(&b, &dog, "onboard", "watchdog hal --json --driver kinematic --seed 3 --speed 2");
-        if (!runs) {
-            bench_signal(&dog, SIGSTOP); // it has the workspace, and takes nothing up
-        }
-        begin(&b, &p, "replies:\n" GO_KITCHEN, "agent go");
-        await_action(&b, runs ? "running" : "pending");
-        bench_signal(&p, SIGKILL);
-        bench_must_exit(&p, 128 + SIGKILL);
-        bench_free(&p);
-        if (!runs) {
-            bench_signal(&dog, SIGCONT);
-        }
-        say(&b, "replies:\n" TOLD("target_navigation: completed", "content: done"), "resume agent",
-            0);
-        assert_int_equal(actions(&b, "target_navigation", "completed"), 1);
-        bench_ledger_check(&b);
-        assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 1);
-        stop(&b, &dog);
-    }
+    killed(true);
+}
+
+static void killed_while_it_waits(void **state)
+{
+    (void)state;
+    killed(false);
 }
 
 // A watchdog that goes leaves nobody waiting, and nothing to be done by surprise.
@@ -317,51 +335,56 @@ static double coordinate(const bench *b, const char *object, size_t axis)
     return m;
 }
 
-// Picked and placed action by action; and in one sentence, that the rules carry out.
-static void an_apple_ends_in_the_basket(void **state)
+static void an_apple_ends_in_the_basket(const char *script)
+{
+    bench b;
+    proc dog = {0};
+    if (access(PONS_BINARY_DIR "/lib/pons/driver-mujoco.so", F_OK) < 0) {
+        skip();
+    }
+    start(&b, &dog, "onboard --world tabletop --robot arm_001",
+          "watchdog hal --json --speed 8 --seed 4");
+    say(&b, script, "agent 'put the apple into the basket'", 0);
+    for (int64_t since = 0; coordinate(&b, "apple", 2) < 0.42;) {
+        bench_again(&since, "a look at where the apple is");
+    }
+    const double dx = coordinate(&b, "apple", 0) - coordinate(&b, "basket", 0),
+                 dy = coordinate(&b, "apple", 1) - coordinate(&b, "basket", 1);
+    assert_true(dx * dx + dy * dy < 0.1 * 0.1);
+    assert_int_equal(bench_ledger_skill(&b, "pick"), 1);
+    assert_int_equal(bench_ledger_skill(&b, "place"), 1);
+    stop(&b, &dog);
+}
+
+// Picked and placed action by action; and in one sentence, that the rules carry out. One after the other: two
+// simulations at once would only be slower.
+static void an_apple_by_actions_and_by_a_sentence(void **state)
 {
     (void)state;
-    static const char *const scripts[] = {
+    an_apple_ends_in_the_basket(
         "replies:\n- tool_calls: [{name: propose_action, arguments: {action_type: pick_up, params: "
         "{object_id: apple}}}]\n" TOLD(
             "pick_up: completed", "tool_calls: [{name: propose_action, arguments: {action_type: "
                                   "place, params: {target: basket}}}]")
-            TOLD("place: completed", "content: it is in the basket"),
+            TOLD("place: completed", "content: it is in the basket"));
+    an_apple_ends_in_the_basket(
         "replies:\n- tool_calls: [{name: propose_action, arguments: {action_type: real_execute, "
         "params: {nl_task: put the apple into the basket}}}]\n" TOLD(
-            "real_execute: completed", "content: it is in the basket")};
-    if (access(PONS_BINARY_DIR "/lib/pons/driver-mujoco.so", F_OK) < 0) {
-        skip();
-    }
-    for (int i = 0; i < 2; i++) {
-        bench b;
-        proc dog = {0};
-        start(&b, &dog, "onboard --world tabletop --robot arm_001",
-              "watchdog hal --json --speed 20 --seed 4");
-        say(&b, scripts[i], "agent 'put the apple into the basket'", 0);
-        for (int64_t since = 0; coordinate(&b, "apple", 2) < 0.42;) {
-            bench_again(&since, "a look at where the apple is");
-        }
-        const double dx = coordinate(&b, "apple", 0) - coordinate(&b, "basket", 0),
-                     dy = coordinate(&b, "apple", 1) - coordinate(&b, "basket", 1);
-        assert_true(dx * dx + dy * dy < 0.1 * 0.1);
-        assert_int_equal(bench_ledger_skill(&b, "pick"), 1);
-        assert_int_equal(bench_ledger_skill(&b, "place"), 1);
-        stop(&b, &dog);
-    }
+            "real_execute: completed", "content: it is in the basket"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(killed_while_it_runs, bench_teardown),
+        cmocka_unit_test_teardown(an_apple_by_actions_and_by_a_sentence, bench_teardown),
         cmocka_unit_test_teardown(a_proposal_is_done, bench_teardown),
         cmocka_unit_test_teardown(what_the_files_forbid_is_refused, bench_teardown),
         cmocka_unit_test_teardown(without_a_watchdog_nothing_is_asked_for, bench_teardown),
         cmocka_unit_test_teardown(there_is_no_other_door, bench_teardown),
         cmocka_unit_test_teardown(a_person_is_asked_as_configured, bench_teardown),
-        cmocka_unit_test_teardown(killed_it_asks_once, bench_teardown),
+        cmocka_unit_test_teardown(killed_while_it_waits, bench_teardown),
         cmocka_unit_test_teardown(what_nobody_does_is_withdrawn, bench_teardown),
-        cmocka_unit_test_teardown(an_apple_ends_in_the_basket, bench_teardown),
     };
     return bench_together("agent files", tests, sizeof tests / sizeof tests[0]);
 }

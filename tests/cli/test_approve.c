@@ -5,6 +5,7 @@
 #include "cli_bench.h"
 #include "pons/graph.h"
 #include "pons/store.h"
+#include "prepared.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 
 #define TELLERS 6
 
-// A run that has asked and ended.
-static void asked(bench *b)
+static bench of_asking; // a run that has asked and ended, and so has its body
+
+// A run that has asked and ended; its body waits for somebody to go on.
+static void asked_now(bench *b)
 {
     proc p = {0};
     bench_open(b);
@@ -24,6 +27,11 @@ static void asked(bench *b)
     bench_await(&p, "run.done", "status", "waiting");
     bench_must_exit(&p, 4);
     bench_free(&p);
+}
+
+static void asked(bench *b)
+{
+    bench_open_copy(b, &of_asking);
 }
 
 static void resumed(bench *b, const char *status, int exit)
@@ -118,6 +126,7 @@ static void asked_which(bench *b, const char *options)
     bench_await(&p, "run.done", "status", "waiting");
     bench_must_exit(&p, 4);
     bench_free(&p);
+    bench_rests(b);
 }
 
 // An option is named by its words or its number. A number that none has is a slip, and a stop is no answer.
@@ -214,7 +223,7 @@ static void many_answer_at_once(void **state)
     proc tellers[TELLERS] = {0}, p = {0};
     int counts = 0, late = 0;
     bool edit = false;
-    asked(&b);
+    asked_now(&b);
     for (int i = 0; i < TELLERS; i++) {
         bench_start(&b, &tellers[i], NULL,
                     i % 2 ? "approve t edit '{\"zone\":\"corridor\"}'" : "approve t approve");
@@ -256,7 +265,7 @@ static void a_stop_takes_an_approve_back(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    asked(&b);
+    asked_now(&b);
     assert_int_equal(bench_run(&b, "approve t approve"), 0);
     assert_int_equal(bench_run(&b, "say stop"), 0);
     bench_start(&b, &p, NULL, "resume t --json --wait 0.5");
@@ -279,7 +288,7 @@ static void an_edit_replaces_the_goal(void **state)
     (void)state;
     bench b;
     proc p = {0};
-    asked(&b);
+    asked_now(&b);
     bench_must_fail(&b, "approve t edit 2 '{\"zone\":\"study\"}'", 2, "1 operations");
     bench_must_fail(&b, "approve t edit 1 '[]'", 2, "object");
     assert_int_equal(bench_run(&b, "approve t edit 1 '{\"zone\":\"nowhere\"}'"), 0);
@@ -416,5 +425,9 @@ int main(void)
         cmocka_unit_test_teardown(only_the_owner_may_write_an_answer, bench_teardown),
     };
     pons_value_init();
-    return bench_together("approve", tests, sizeof tests / sizeof tests[0]);
+    asked_now(&of_asking);
+    bench_rests(&of_asking);
+    const int failed = bench_together("approve", tests, sizeof tests / sizeof tests[0]);
+    bench_close(&of_asking);
+    return failed;
 }

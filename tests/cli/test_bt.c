@@ -218,5 +218,5 @@ int main(void)
         cmocka_unit_test_teardown(wrong_words_and_scripts, bench_teardown),
         cmocka_unit_test_teardown(a_picture_without_graphviz, bench_teardown),
     };
-    return cmocka_run_group_tests_name("bt", tests, NULL, NULL);
+    return bench_together("bt", tests, sizeof tests / sizeof tests[0]);
 }

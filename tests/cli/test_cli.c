@@ -6,6 +6,7 @@
 // test_deaths.c, test_watch.c, test_input.c, test_threads.c and test_graph.c show the rest. No test
 // measures time.
 #include "cli_bench.h"
+#include "prepared.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -290,19 +291,22 @@ static void a_person_approves(void **state)
     } rows[] = {{"approve", "succeeded", "kitchen", 0},
                 {"reject 'not today'", "aborted", NULL, 1},
                 {"edit {\"zone\":\"kitchen\"}", "succeeded", "kitchen", 0}};
+    bench asked;
+    proc p = {0};
+    bench_open(&asked);
+    bench_share(&asked, BENCH_ASKS);
+    bench_start(&asked, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    bench_await(&p, "approval.requested", NULL, NULL);
+    bench_await(&p, "run.done", "status", "waiting");
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_ledger_count(&asked, NULL, "started"), 0);
+    assert_int_equal(bench_run(&asked, "approve"), 4); // shows what it waits for
+    bench_rests(&asked);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench b;
-        proc p = {0};
         char words[128];
-        bench_open(&b);
-        bench_share(&b, BENCH_ASKS);
-        bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
-        bench_await(&p, "approval.requested", NULL, NULL);
-        bench_await(&p, "run.done", "status", "waiting");
-        bench_must_exit(&p, 4);
-        bench_free(&p);
-        assert_int_equal(bench_ledger_count(&b, NULL, "started"), 0);
-        assert_int_equal(bench_run(&b, "approve"), 4); // shows what it waits for
+        bench_open_copy(&b, &asked);
         snprintf(words, sizeof words, "approve t %s", rows[i].answer);
         assert_int_equal(bench_run(&b, words), 0);
         bench_start(&b, &p, NULL, "resume --json t");
@@ -313,6 +317,7 @@ static void a_person_approves(void **state)
         assert_int_equal(bench_run(&b, "approve t"), 0); // waits for nobody any more
         bench_close(&b);
     }
+    bench_close(&asked);
 }
 
 // ---- a model ------------------------------------------------------------------------------------

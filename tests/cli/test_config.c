@@ -304,5 +304,5 @@ int main(void)
         cmocka_unit_test_teardown(the_last_lines_of_logs, bench_teardown),
     };
     pons_value_init();
-    return cmocka_run_group_tests_name("cli/config", tests, NULL, NULL);
+    return bench_together("config", tests, sizeof tests / sizeof tests[0]);
 }

@@ -368,5 +368,5 @@ int main(void)
         cmocka_unit_test_teardown(an_address, bench_teardown),
         cmocka_unit_test_teardown(faults_of_the_file, bench_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("notify", tests, sizeof tests / sizeof tests[0]);
 }

@@ -217,5 +217,5 @@ int main(void)
         cmocka_unit_test_teardown(what_is_no_pace, bench_teardown),
     };
     pons_value_init();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("pace", tests, sizeof tests / sizeof tests[0]);
 }

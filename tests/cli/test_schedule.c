@@ -154,5 +154,5 @@ int main(void)
         cmocka_unit_test_teardown(refused, bench_teardown),
         cmocka_unit_test_teardown(done_by_a_run_that_is_there, bench_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("schedule", tests, sizeof tests / sizeof tests[0]);
 }

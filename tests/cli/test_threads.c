@@ -5,6 +5,7 @@
 #include "cli_bench.h"
 #include "pons/graph.h"
 #include "pons/store.h"
+#include "prepared.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -15,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static bench has_waited; // a run that waited a second
+static bench has_driven; // and one that is in the kitchen
 
 #define MODES "values,updates,messages,custom,tasks,checkpoints,debug"
 
@@ -91,8 +95,7 @@ static void why_is_told_as_prose(void **state)
     };
     bench b;
     proc p = {0};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "run --json --thread t " FAST " 'wait 1 seconds'"), 0);
+    bench_open_copy(&b, &has_waited);
     bench_start(&b, &p, NULL, "threads show t --why");
     bench_must_exit(&p, 0);
     const char *at = p.text;
@@ -135,8 +138,7 @@ static void each_event_is_a_sentence(void **state)
     pons_thread *t = NULL;
     pons_error err = PONS_ERROR_INIT;
     const pons_thread_options opts = {.clock = pons_clock_real()};
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "run --json --thread t " FAST " 'wait 1 seconds'"), 0);
+    bench_open_copy(&b, &has_waited);
     snprintf(path, sizeof path, "%s/pons.db", b.workspace);
     assert_int_equal(pons_store_sqlite_open(path, &store, &err), PONS_OK);
     assert_int_equal(pons_thread_open(store, "t", &opts, &t, &err), PONS_OK);
@@ -342,15 +344,16 @@ static void a_fork_asks_before_it_acts(void **state)
     bench b;
     proc p = {0};
     char at[64], words[128];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
+    bench_open_copy(&b, &has_driven);
     checkpoint_of(&b, "react", "guardrails_and_resource_check", at);
     static const char *const answers[] = {"approve", "reject 'not again'", "answer no",
                                           "answer better not"};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         // Elsewhere: a fork that has to look once more, as its telemetry was old, finds the goal undone, and asks too.
-        snprintf(words, sizeof words, "run --thread u%zu " FAST " 去卧室", i);
-        assert_int_equal(bench_run(&b, words), 0);
+        if (i < 2) { // who was refused the first time is there still
+            snprintf(words, sizeof words, "run --thread u%zu " FAST " 去卧室", i);
+            assert_int_equal(bench_run(&b, words), 0);
+        }
         const int started = bench_ledger_count(&b, NULL, "started");
         snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
         assert_int_equal(bench_run(&b, words), 0);
@@ -390,8 +393,7 @@ static void every_fork_ends(void **state)
                 {"react", "react_stop_or_loop"}};
     bench b;
     char at[64], words[128];
-    bench_open(&b);
-    assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
+    bench_open_copy(&b, &has_driven);
     for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
         checkpoint_of(&b, from[i].ns, from[i].node, at);
         snprintf(words, sizeof words, "threads fork t f%zu --at %s", i, at);
@@ -418,6 +420,8 @@ static void every_fork_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_fork_asks_before_it_acts, bench_teardown),
+        cmocka_unit_test_teardown(every_fork_ends, bench_teardown),
         cmocka_unit_test_teardown(streams_and_their_replay, bench_teardown),
         cmocka_unit_test_teardown(why_is_told_as_prose, bench_teardown),
         cmocka_unit_test_teardown(each_event_is_a_sentence, bench_teardown),
@@ -426,9 +430,14 @@ int main(void)
         cmocka_unit_test_teardown(one_superstep_at_a_time, bench_teardown),
         cmocka_unit_test_teardown(a_stop_that_nobody_lifts, bench_teardown),
         cmocka_unit_test_teardown(a_pause_that_nobody_ends, bench_teardown),
-        cmocka_unit_test_teardown(a_fork_asks_before_it_acts, bench_teardown),
-        cmocka_unit_test_teardown(every_fork_ends, bench_teardown),
     };
     pons_value_init();
-    return bench_together("threads", tests, sizeof tests / sizeof tests[0]);
+    bench_open(&has_waited);
+    assert_int_equal(bench_run(&has_waited, "run --json --thread t " FAST " 'wait 1 seconds'"), 0);
+    bench_open(&has_driven);
+    assert_int_equal(bench_run(&has_driven, "run --thread t " FAST " 去厨房"), 0);
+    const int failed = bench_together("threads", tests, sizeof tests / sizeof tests[0]);
+    bench_close(&has_waited);
+    bench_close(&has_driven);
+    return failed;
 }

@@ -30,12 +30,14 @@
 #define NOOP(id, more)                                                                             \
     "{\"step_id\":" #id ",\"action\":\"nothing\",\"tool_call_type\":\"noop\"" more "}"
 
-static const struct {
+typedef struct row {
     const char *steps;
     const char *answer; // to each question
     const char *expected, *asked;
     bool completed;
-} rows[] = {
+} row;
+
+static const row rows[] = {
     {WORLD_STEP "," ASK_STEP "," DO_STEP "," SAY_STEP, "y",
      "1 success; 2 success; 3 success; 4 success; ", "Too warm. Cooler?; ", true},
     {NOOP(1, ",\"requires_confirmation\":true,\"confirmation_message\":\"Now?\"") "," NOOP(2, ""),
@@ -170,66 +172,69 @@ static void take_of_agent(account *a, const pons_value *e)
     }
 }
 
+// The row that *state is.
 static void a_plan_comes_to_the_same_three_ways(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bench b;
-        proc body;
-        char start[512], resume[512];
-        bench_open(&b);
-        pons_autobuf text = PONS_BUF_INIT;
-        pons_buf_printf(&text,
-                        "{\"plan_id\":\"plan_1\",\"goal\":\"g\",\"created_at\":0,\"steps\":[%s]}",
-                        rows[i].steps);
-        bench_file(&b, "plan.json", text.data);
-        account plain = {0}, brain = {0}, agent = {0};
-        by_plan_run(&b, rows[i].answer, &plain);
+    const size_t i = (size_t)((const row *)*state - rows);
+    bench b;
+    proc body;
+    char start[512], resume[512];
+    bench_open(&b);
+    pons_autobuf text = PONS_BUF_INIT;
+    pons_buf_printf(&text,
+                    "{\"plan_id\":\"plan_1\",\"goal\":\"g\",\"created_at\":0,\"steps\":[%s]}",
+                    rows[i].steps);
+    bench_file(&b, "plan.json", text.data);
+    account plain = {0}, brain = {0}, agent = {0};
+    by_plan_run(&b, rows[i].answer, &plain);
 
-        snprintf(start, sizeof start, "run --json --thread t " FAST " --plan %s/plan.json", b.dir);
-        until_it_ends(&b, start, "resume --json t", "t", rows[i].answer, take_of_brain, &brain);
+    snprintf(start, sizeof start, "run --json --thread t " FAST " --plan %s/plan.json", b.dir);
+    until_it_ends(&b, start, "resume --json t", "t", rows[i].answer, take_of_brain, &brain);
 
-        pons_buf_clear(&text);
-        pons_buf_printf(
-            &text,
-            "replies:\n"
-            "- {when: {messages.-1.content: go}, tool_calls: [{name: plan_create, arguments: "
-            "{title: g, steps: [%s]}}]}\n"
-            "- {when: {messages.0.content: {contains: goes on}}, content: '{\"action\":\"finish\","
-            "\"reason\":\"\"}', repeat: true}\n"
-            "- {when: {messages.-1.content: {contains: '\": completed.'}}, content: it is "
-            "completed}\n"
-            "- {content: it is not, repeat: true}\n",
-            rows[i].steps);
-        bench_file(&b, "script.yaml", text.data);
-        bench_start_body(&b, &body, "--driver kinematic --speed 4 --seed 3");
-        snprintf(start, sizeof start, "agent --json go --llm script:%s/script.yaml", b.dir);
-        snprintf(resume, sizeof resume, "resume agent --json --llm script:%s/script.yaml", b.dir);
-        until_it_ends(&b, start, resume, "agent", rows[i].answer, take_of_agent, &agent);
-        bench_signal(&body, SIGTERM);
-        bench_finish(&body);
-        bench_free(&body);
+    pons_buf_clear(&text);
+    pons_buf_printf(
+        &text,
+        "replies:\n"
+        "- {when: {messages.-1.content: go}, tool_calls: [{name: plan_create, arguments: "
+        "{title: g, steps: [%s]}}]}\n"
+        "- {when: {messages.0.content: {contains: goes on}}, content: '{\"action\":\"finish\","
+        "\"reason\":\"\"}', repeat: true}\n"
+        "- {when: {messages.-1.content: {contains: '\": completed.'}}, content: it is "
+        "completed}\n"
+        "- {content: it is not, repeat: true}\n",
+        rows[i].steps);
+    bench_file(&b, "script.yaml", text.data);
+    bench_start_body(&b, &body, "--driver kinematic --speed 4 --seed 3");
+    snprintf(start, sizeof start, "agent --json go --llm script:%s/script.yaml", b.dir);
+    snprintf(resume, sizeof resume, "resume agent --json --llm script:%s/script.yaml", b.dir);
+    until_it_ends(&b, start, resume, "agent", rows[i].answer, take_of_agent, &agent);
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
 
-        const account *all[] = {&plain, &brain, &agent};
-        static const char *const who[] = {"pons plan run", "pons run --plan", "the agent"};
-        for (size_t k = 0; k < 3; k++) {
-            if (strcmp(all[k]->steps, rows[i].expected) != 0 ||
-                strcmp(all[k]->asked, rows[i].asked) != 0 ||
-                all[k]->completed != rows[i].completed) {
-                fail_msg("row %zu, %s: %s/ asked %s/ %s", i, who[k], all[k]->steps, all[k]->asked,
-                         all[k]->completed ? "completed" : "not completed");
-            }
+    const account *all[] = {&plain, &brain, &agent};
+    static const char *const who[] = {"pons plan run", "pons run --plan", "the agent"};
+    for (size_t k = 0; k < 3; k++) {
+        if (strcmp(all[k]->steps, rows[i].expected) != 0 ||
+            strcmp(all[k]->asked, rows[i].asked) != 0 || all[k]->completed != rows[i].completed) {
+            fail_msg("row %zu, %s: %s/ asked %s/ %s", i, who[k], all[k]->steps, all[k]->asked,
+                     all[k]->completed ? "completed" : "not completed");
         }
-        assert_string_equal(plain.results, brain.results);
-        bench_close(&b);
     }
+    assert_string_equal(plain.results, brain.results);
+    bench_close(&b);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_plan_comes_to_the_same_three_ways, bench_teardown),
-    };
+    enum { ROWS = sizeof rows / sizeof rows[0] };
+    struct CMUnitTest tests[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        tests[i] = (struct CMUnitTest){.name = rows[i].expected,
+                                       .test_func = a_plan_comes_to_the_same_three_ways,
+                                       .teardown_func = bench_teardown,
+                                       .initial_state = (void *)(rows + i)};
+    }
     pons_value_init();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("three ways", tests, ROWS);
 }

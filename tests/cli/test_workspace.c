@@ -183,5 +183,5 @@ int main(void)
         cmocka_unit_test_teardown(the_same_records_in_every_dialect, bench_teardown),
         cmocka_unit_test_teardown(lessons_are_found_in_every_dialect, bench_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_together("workspace", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,11 +1,12 @@
 // The rule policy decides: a table of observations beside the decision each must give, the way
-// through a whole task round by round, and 5,000 random observations (the seed is printed), every
+// through a whole task round by round, and random observations (the seed is printed), every
 // one of which must give a decision that schemas/decision.json accepts and that keeps the rules no
 // chance may break: nothing is dispatched while the stop is latched or something of the goal runs,
 // only skills that the robot has, only for a goal that is not done.
 #include "llm/llm_fixture.h"
 #include "pons/policy.h"
 #include "pons/rand.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -503,7 +504,7 @@ static void test_random_observations(void **state)
     print_message("seed %llu\n", (unsigned long long)seed);
     pons_rand r;
     pons_rand_seed(&r, seed);
-    for (int round = 0; round < 5000; round++) {
+    for (long round = rounds(ROUNDS_policy_observations); round > 0; round--) {
         pons_autovalue obs = random_observation(&r);
         check_schema(observation_schema, obs);
         pons_autovalue d = decide(obs);

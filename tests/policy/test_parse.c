@@ -4,6 +4,7 @@
 // goals, a control word and a hurry; "? text" is a refusal whose message holds the text.
 #include "llm/llm_fixture.h"
 #include "pons/policy.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -393,7 +394,7 @@ static void test_random_sentences(void **state)
         "put",     " on ", "the cup ", "moon",  "💡",   "ﾊﾝ",      "，",      "去充电"};
     uint64_t x = 20260221; // a seed, printed when something fails
     print_message("seed %llu\n", (unsigned long long)x);
-    for (int round = 0; round < 4000; round++) {
+    for (long round = rounds(ROUNDS_policy_sentences); round > 0; round--) {
         char text[1024] = "";
         size_t n = 1 + (size_t)(x >> 33) % 12;
         for (size_t i = 0; i < n; i++) {

@@ -68,6 +68,16 @@ static bool are_numbers(const double *v, int n)
     return true;
 }
 
+static bool stands_still(const double *v, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (v[i] != 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // By the joints' speeds, and by what braking needs before their ends.
 static void limit(pons__arm_gate *g, const double *q, double *v)
 {
@@ -142,6 +152,9 @@ static pons__arm_zone ends_in(const pons__arm_gate *g, const pons_arm_room *room
 static void keep_clear(pons__arm_gate *g, const pons_arm_room *room, const double *q, double *v)
 {
     const pons_arm *a = g->p.model;
+    if (stands_still(v, a->n)) { // and gets no nearer
+        return;
+    }
     const double now = g->status.clearance_m, out_now = outside(g, q);
     for (int tries = 0; tries <= SLOWER; tries++) {
         const pons__arm_zone z = ends_in(g, room, q, v, now, out_now);
