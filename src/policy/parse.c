@@ -29,6 +29,7 @@
 typedef struct name {
     char *s;                   // folded
     const char *id, *other_id; // other_id: another thing has the same name
+    uint32_t sum;              // of s
     bool object;
 } name;
 
@@ -141,6 +142,16 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
 
 // ---- names of the world -------------------------------------------------------------------------
 
+// FNV-1a: a world may have thousands of names, and each is looked for among all.
+static uint32_t sum_of(const char *text)
+{
+    uint32_t sum = 2166136261u;
+    for (; *text; text++) {
+        sum = (sum ^ (unsigned char)*text) * 16777619u;
+    }
+    return sum;
+}
+
 static int names_add(session *s, const char *text, const char *id, bool object)
 {
     pons__fold f;
@@ -151,10 +162,11 @@ static int names_add(session *s, const char *text, const char *id, bool object)
         return no_memory(s->err);
     }
     int rc = PONS_OK;
-    name *grown;
+    name *grown = s->names;
+    const uint32_t sum = sum_of(f.s);
     for (size_t i = 0; i < s->names_n; i++) {
         name *n = &s->names[i];
-        if (n->object == object && strcmp(n->s, f.s) == 0) {
+        if (n->sum == sum && n->object == object && strcmp(n->s, f.s) == 0) {
             n->other_id = strcmp(n->id, id) != 0 ? id : n->other_id;
             goto done;
         }
@@ -162,10 +174,12 @@ static int names_add(session *s, const char *text, const char *id, bool object)
     if (!*f.s) {
         goto done;
     }
-    grown = realloc(s->names, (s->names_n + 1) * sizeof *grown);
+    if ((s->names_n & (s->names_n - 1)) == 0) { // 0 or a power of two: it is full
+        grown = realloc(s->names, (s->names_n ? 2 * s->names_n : 1) * sizeof *grown);
+    }
     if (grown) {
         s->names = grown;
-        s->names[s->names_n] = (name){.s = strdup(f.s), .id = id, .object = object};
+        s->names[s->names_n] = (name){.s = strdup(f.s), .id = id, .sum = sum, .object = object};
     }
     if (!grown || !s->names[s->names_n].s) {
         rc = no_memory(s->err);

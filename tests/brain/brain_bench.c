@@ -13,16 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_MS     20
-#define SHORT_MS    100 // of a skill that does not use the base
-#define ROUTE_M     4.0 // what feedback says at the start of a way
-#define FEEDBACK_MS 100
+#define STEP_MS      20
+#define SHORT_MS     100 // of a skill that does not use the base
+#define ROUTE_M      4.0 // what feedback says at the start of a way
+#define FEEDBACK_MS  100
+#define TELEMETRY_MS 100
 
 static bench *live; // callbacks of the store have no place for a pointer of ours
 
 static void body_step(bench *b);
 static void body_message(bench *b, const pons_value *msg);
 static void body_goal(bench *b, const pons_value *msg);
+static bool telemetry_is_due(const bench *b);
 static void body_telemetry(bench *b);
 static void body_work(bench *b);
 static void end_goal(bench *b, bench_goal *g, const char *state, int code);
@@ -512,7 +514,7 @@ static void body_step(bench *b)
         pons_value_unref(msg);
     }
     body_work(b);
-    if (b->link && !b->silent && b->hellos > 0) {
+    if (b->link && !b->silent && b->hellos > 0 && telemetry_is_due(b)) {
         body_telemetry(b);
     }
 }
@@ -732,12 +734,49 @@ static void send_result(bench *b, const bench_goal *g)
                         json_pack("{s:f}", "distance_m", 1.5), NULL));
 }
 
-static void body_telemetry(bench *b)
+static bool is_busy(const bench *b)
 {
     bool busy = false;
     for (size_t i = 0; i < b->n_goals; i++) {
         busy = busy || strcmp(b->goals[i].state, "accepted") == 0;
     }
+    return busy;
+}
+
+static bench_shown show_now(const bench *b)
+{
+    bench_shown s;
+    memset(&s, 0, sizeof s); // it is compared as bytes
+    s.battery = b->battery;
+    s.x = b->x;
+    s.y = b->y;
+    s.latches = b->latches;
+    s.hellos = b->hellos;
+    s.pace = b->pace;
+    s.battery_state = b->battery_state;
+    s.stop_reason = b->stop_reason;
+    s.boot = b->boot;
+    s.flags[0] = b->docked;
+    s.flags[1] = b->latched;
+    s.flags[2] = b->risk;
+    s.flags[3] = b->astray;
+    s.flags[4] = is_busy(b);
+    return s;
+}
+
+// Each change at once, and ten times a second while there is none.
+static bool telemetry_is_due(const bench *b)
+{
+    const bench_shown now = show_now(b);
+    return memcmp(&now, &b->shown, sizeof now) != 0 ||
+           b->time.now_ns - b->shown_ns >= TELEMETRY_MS * PONS_NS_PER_MS;
+}
+
+static void body_telemetry(bench *b)
+{
+    const bool busy = is_busy(b);
+    b->shown = show_now(b);
+    b->shown_ns = b->time.now_ns;
     tell(b, pons_object(
                 "type", json_string("telemetry"), "robot_ms",
                 json_integer(b->time.now_ns / PONS_NS_PER_MS), "pose",

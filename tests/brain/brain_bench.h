@@ -25,6 +25,14 @@ typedef struct bench_goal {
     bool held;
 } bench_goal;
 
+typedef struct bench_shown { // of the newest telemetry
+    double battery, x, y;
+    int64_t latches;
+    int hellos, pace;
+    const char *battery_state, *stop_reason, *boot;
+    bool flags[5];
+} bench_shown;
+
 typedef struct bench {
     pons_clock_manual time;
     pons_clock clock;
@@ -86,6 +94,8 @@ typedef struct bench {
     int fail_skill_code, fail_skill_times;
     double driven_m; // what feedback says was driven so far
     bool stuck;      // feedback never gets closer
+    bench_shown shown;
+    int64_t shown_ns;
     // what it has seen
     pons_link *link;
     int64_t epoch;

@@ -272,7 +272,7 @@ static void a_stop_wins_over_an_approve_that_has_not_started(void **state)
             bench_brain(&b);
         }
         bench_await(&b, "mode", "mode", "SAFE", SOON);
-        bench_run(&b, LONG);
+        bench_settle(&b, LONG);
         assert_int_equal(motions(&b), 0);
         b.latched = false;
         bench_run(&b, SOON);
@@ -365,7 +365,7 @@ static void a_bad_edit_is_no_answer(void **state)
                             "kitchen");
         char second[64];
         snprintf(second, sizeof second, "%s", pons_get_str(again, "id", ""));
-        bench_run(&b, LONG);
+        bench_settle(&b, LONG);
         assert_int_equal(motions(&b), 0);
         answer(&b, second, "bert", "'action':'approve'");
         bench_await(&b, "effect", "skill", "speak", SOON);

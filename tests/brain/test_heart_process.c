@@ -461,23 +461,49 @@ static void a_killed_brains_thread_is_free_at_once(void **state)
     store_url[0] = '\0';
 }
 
+// In a process of its own, beside the others: they wait for robots in real time.
+static pid_t beside(const struct CMUnitTest *test, size_t n)
+{
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0) {
+        return pid;
+    }
+    sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    served = n > 1 && cluster_start();
+    const int failed = _cmocka_run_group_tests(test->name, test, n, NULL, NULL);
+    if (served) {
+        cluster_stop();
+    }
+    exit(failed);
+}
+
 int main(void)
 {
     pons_value_init();
     signal(SIGUSR1, on_signal);
-    sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_busy_loop_is_alive_for_a_second_and_no_longer),
+    const struct CMUnitTest robots[] = {
         cmocka_unit_test(a_loop_that_spins_is_a_hold),
         cmocka_unit_test(a_store_that_does_not_answer_is_a_hold),
         cmocka_unit_test(a_stopped_process_is_a_hold),
+    };
+    const struct CMUnitTest alone[] = {
+        cmocka_unit_test(a_busy_loop_is_alive_for_a_second_and_no_longer),
+    };
+    const struct CMUnitTest with_a_server[] = {
         cmocka_unit_test(a_server_that_restarts_is_a_hold_and_no_end),
         cmocka_unit_test(a_killed_brains_thread_is_free_at_once),
     };
-    served = cluster_start();
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (served) {
-        cluster_stop();
+    enum { ROBOTS = sizeof robots / sizeof robots[0] };
+    pid_t pids[ROBOTS + 1] = {
+        beside(with_a_server, sizeof with_a_server / sizeof with_a_server[0])};
+    for (int i = 0; i < ROBOTS; i++) {
+        pids[i + 1] = beside(&robots[i], 1);
+    }
+    int failed = cmocka_run_group_tests(alone, NULL, NULL);
+    for (int i = 0; i <= ROBOTS; i++) {
+        int status = -1;
+        failed += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
     }
     return failed;
 }

@@ -583,7 +583,7 @@ static void words_let_nothing_through_but_a_yes(void **state)
             bench_post(&b, "answer", words);
             bench_await(&b, "approval.resolved", said[k].yes ? NULL : "action",
                         said[k].yes ? NULL : "reject", SOON);
-            bench_run(&b, 20.0);
+            bench_settle(&b, 20.0);
             const bool went = carried[i].good
                                   ? bench_count(&b, "task.done", "status", carried[i].good) > 0
                                   : bench_starts(&b, "navigate_to_pose") > 0;

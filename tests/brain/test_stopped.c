@@ -43,7 +43,7 @@ static void goes_on(bench *b)
 static void stands(bench *b, const char *mode)
 {
     const int before = motions(b);
-    bench_run(b, LONG);
+    bench_settle(b, LONG);
     assert_int_equal(motions(b), before);
     assert_string_equal(bench_mode(b), mode);
 }
@@ -219,7 +219,7 @@ static void a_stop_that_was_said_survives_every_kill(void **state)
             bench_run(&b, SOON);
             const int started = motions(&b);
             bench_brain(&b);
-            bench_run(&b, LONG);
+            bench_settle(&b, LONG);
             if (!b.latched || b.stops < 1) {
                 fail_msg("commit %d, %s: the stop was lost", n, before ? "before" : "after");
             }
@@ -253,7 +253,7 @@ static void a_reset_that_was_said_survives_every_kill(void **state)
             bench_kill(&b);
             bench_run(&b, SOON);
             bench_brain(&b);
-            bench_run(&b, LONG);
+            bench_settle(&b, LONG);
             if (b.latched || b.resets < 1) {
                 fail_msg("commit %d, %s: the reset was lost", n, before ? "before" : "after");
             }
