@@ -22,10 +22,15 @@ void bench_open(bench *t, const char *world_path)
     bench_open_with(t, world_path, &pons_robot_kinematic, 7);
 }
 
+const char *bench_disk(void)
+{
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
 void bench_open_with(bench *t, const char *world_path, const pons_robot_ops *robot, uint64_t seed)
 {
     *t = (bench){.beats = true, .results = json_object(), .inbox = json_array()};
-    snprintf(t->dir, sizeof t->dir, "/tmp/pons-body-XXXXXX");
+    snprintf(t->dir, sizeof t->dir, "%s/pons-body-XXXXXX", bench_disk());
     assert_non_null(mkdtemp(t->dir));
     t->time.wall_epoch_ms = 1700000000000;
     t->time.now_ns = 1000 * PONS_NS_PER_S;

@@ -27,6 +27,7 @@ typedef struct bench {
     int risks; // telemetries with collision_risk
 } bench;
 
+const char *bench_disk(void); // a folder in memory, where a sync waits for nobody; else /tmp
 void bench_open(bench *t, const char *world_path); // makes dir; the body is created
 // With another driver and seed.
 void bench_open_with(bench *t, const char *world_path, const pons_robot_ops *robot, uint64_t seed);

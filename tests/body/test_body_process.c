@@ -4,6 +4,7 @@
 // Nothing here depends on how fast the machine is: every wait is for a message, with a limit that
 // only a broken body reaches, and a goal that is held because this test was late with a heartbeat
 // is adopted, as a brain would.
+#include "body_bench.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
 #include "rounds.h"
@@ -108,7 +109,7 @@ static void start(host *h)
 static void prepare_host(host *h)
 {
     *h = (host){.rc = 1};
-    snprintf(h->dir, sizeof h->dir, "/tmp/pons-proc-XXXXXX");
+    snprintf(h->dir, sizeof h->dir, "%s/pons-proc-XXXXXX", bench_disk());
     assert_non_null(mkdtemp(h->dir));
     assert_int_equal(pons_world_load(HOUSE, &h->world, NULL), PONS_OK);
     h->opts = (pons_body_options)PONS_BODY_OPTIONS_INIT;

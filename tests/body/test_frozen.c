@@ -3,6 +3,7 @@
 //
 // What is compared is robot time against the host's. A slow machine only makes the robot's less, so
 // nothing here fails for want of speed.
+#include "body_bench.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
 #include "unit.h"
@@ -105,7 +106,7 @@ static pons_value *await(frozen *f, const char *type)
 static void setup(frozen *f, double speed)
 {
     *f = (frozen){.speed = speed};
-    snprintf(f->dir, sizeof f->dir, "/tmp/pons-frozen-XXXXXX");
+    snprintf(f->dir, sizeof f->dir, "%s/pons-frozen-XXXXXX", bench_disk());
     assert_non_null(mkdtemp(f->dir));
     f->pid = fork();
     assert_true(f->pid >= 0);

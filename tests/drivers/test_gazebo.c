@@ -1,17 +1,15 @@
-// test_gazebo.c - the robot in Gazebo keeps the contract of drivers (conformance.c), through a peer that speaks
-// Gazebo's topics (gazebo/peer.cc): each robot that is opened has a peer of its own, in a partition of its
-// own. Beside that: what is missing is named and passes, what it publishes ends when nobody asks for it,
-// an empty battery and a touched bumper do not drive, and a wrong configuration is refused where it is
+// test_gazebo.c - the robot in Gazebo beside the contract of drivers (test_gazebo_conformance.c), through a peer that
+// speaks Gazebo's topics (gazebo/peer.cc): what is missing is named and passes, what it publishes ends when nobody
+// asks for it, an empty battery and a touched bumper do not drive, and a wrong configuration is refused where it is
 // wrong.
 //
 // Without the module (Ignition Transport was not there at build time) everything is skipped, with a message.
 #include "conformance.h"
+#include "gazebo_server.h"
 #include "pons/clock.h"
-#include "pons/module.h"
 #include "runner.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,183 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PEER    PONS_BINARY_DIR "/tests/gazebo_peer"
-#define WAIT_MS 60000 // for what must come; a machine that is busy is no failure
-
-static const pons_robot_ops *ops; // from the module
-static char scratch[] = "/tmp/pons-gazebo-XXXXXX";
-
-typedef struct server { // a peer
-    pid_t pid;
-    FILE *in;
-    int out;
-    char text[4096]; // what it said and nobody has taken yet
-    size_t n;
-    char workspace[96];
-    struct server *next;
-    void *robot;
-} server;
-
-static server *servers; // of the robots that are open
-static int made;
-
-static void say(server *s, const char *word)
-{
-    fprintf(s->in, "%s\n", word);
-    fflush(s->in);
-}
-
-// Takes what the peer says up to a line that has this.
-static void expect(server *s, const char *what)
-{
-    for (;;) {
-        char *end = memchr(s->text, '\n', s->n);
-        if (end) {
-            *end = '\0';
-            const bool found = strstr(s->text, what) != NULL;
-            const size_t used = (size_t)(end - s->text) + 1;
-            memmove(s->text, s->text + used, s->n -= used);
-            if (found) {
-                return;
-            }
-            continue;
-        }
-        struct pollfd fd = {.fd = s->out, .events = POLLIN};
-        if (poll(&fd, 1, WAIT_MS) <= 0) {
-            fail_msg("the peer did not say %s", what);
-        }
-        const ssize_t got = read(s->out, s->text + s->n, sizeof s->text - s->n);
-        if (got <= 0) {
-            fail_msg("the peer has ended before it said %s", what);
-        }
-        s->n += (size_t)got;
-    }
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "we");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
-
-// A workspace with that configuration; nobody is there yet.
-static server *set_up(const char *config, char partition[64])
-{
-    server *s = calloc(1, sizeof *s);
-    char path[128], text[512];
-    snprintf(partition, 64, "pons-test-%d-%d", (int)getpid(), ++made);
-    snprintf(s->workspace, sizeof s->workspace, "%s/%d", scratch, made);
-    assert_int_equal(mkdir(s->workspace, 0700), 0);
-    snprintf(path, sizeof path, "%s/config", s->workspace);
-    assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/config/gazebo.yaml", s->workspace);
-    snprintf(text, sizeof text, "partition: %s\n%s\n", partition, config);
-    put(path, text);
-    return s;
-}
-
-static server *serve(const pons_value *world, const char *const *more, const char *config)
-{
-    char path[128], partition[64], *json = NULL;
-    server *s = set_up(config, partition);
-    assert_true(pons_value_dump(world, &json) > 0);
-    snprintf(path, sizeof path, "%s/world.yaml", s->workspace);
-    put(path, json);
-    free(json);
-    int in[2], out[2];
-    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    const char *argv[16] = {PEER, path};
-    for (int i = 0; more && more[i]; i++) {
-        argv[2 + i] = more[i];
-    }
-    s->pid = fork();
-    assert_true(s->pid >= 0);
-    if (s->pid == 0) {
-        setenv("IGN_PARTITION", partition, 1);
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        execv(PEER, (char *const *)(uintptr_t)argv);
-        _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    s->in = fdopen(in[1], "w");
-    s->out = out[0];
-    expect(s, "ready");
-    s->next = servers;
-    servers = s;
-    return s;
-}
-
-static void unserve(server *s)
-{
-    for (server **at = &servers; *at; at = &(*at)->next) {
-        if (*at == s) {
-            *at = s->next;
-            break;
-        }
-    }
-    fclose(s->in);
-    close(s->out);
-    kill(s->pid, SIGKILL);
-    waitpid(s->pid, NULL, 0);
-    free(s);
-}
-
-// ---- a robot with its peer, for the conformance cases -------------------------------------------
-
-static int open_with_peer(const pons_value *world, const pons_value *config, void **ret,
-                          pons_error *err)
-{
-    char x[32], y[32], yaw[32], seed[32];
-    const pons_value *start = pons_get(config, "start");
-    snprintf(x, sizeof x, "%.9f", pons_get_num(start, "x", 2.0));
-    snprintf(y, sizeof y, "%.9f", pons_get_num(start, "y", 1.6));
-    snprintf(yaw, sizeof yaw, "%.9f", pons_get_num(start, "yaw", 0.0));
-    snprintf(seed, sizeof seed, "%lld", (long long)pons_get_int(config, "seed", 1));
-    const char *const more[] = {"--start", x, y, yaw, "--seed", seed, "--iteration-ms", "5", NULL};
-    if (!start) { // it is only refused
-        return ops->open(world, config, ret, err);
-    }
-    server *s = serve(world, more, "clock: pons\nlimits: {step_s: 30}");
-    pons_autovalue with = json_deep_copy(config);
-    json_object_set_new(with, "workspace", json_string(s->workspace));
-    const int rc = ops->open(world, with, ret, err);
-    if (rc < 0) {
-        unserve(s);
-        return rc;
-    }
-    s->robot = *ret;
-    return rc;
-}
-
-static void close_with_peer(void *robot)
-{
-    server *s = servers;
-    while (s && s->robot != robot) {
-        s = s->next;
-    }
-    ops->close(robot);
-    if (robot && s) {
-        unserve(s);
-    }
-}
-
-// ---- alone --------------------------------------------------------------------------------------
-
-static void *open_free(server *s, const pons_value *world)
+static void *open_free(gazebo_server *s, const pons_value *world)
 {
     pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
     pons_error err = PONS_ERROR_INIT;
     void *robot = NULL;
-    if (ops->open(world, config, &robot, &err) < 0) {
+    if (gazebo_ops->open(world, config, &robot, &err) < 0) {
         fail_msg("open: %s [%s]", err.message, err.source);
     }
     return robot;
@@ -211,7 +41,7 @@ static void until_lacks(void *robot, const char *line)
 {
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
     for (int i = 0; i < WAIT_MS / 10; i++) {
-        if (!ops->outside->lacks(robot, why)) {
+        if (!gazebo_ops->outside->lacks(robot, why)) {
             why[0] = '\0';
         }
         if (*line ? strstr(why, line) != NULL : !*why) {
@@ -241,24 +71,24 @@ static void test_what_is_missing_is_named_and_passes(void **unused)
         {"mute clock", "/clock: nothing comes any more", "unmute clock"},
         {"pause", "house: the world is paused", "run"}};
     pons_autovalue world = house_world();
-    server *s =
-        serve(world, (const char *const[]){"--free", NULL}, "limits: {odom_s: 0.2, scan_s: 0.3}");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL},
+                                    "limits: {odom_s: 0.2, scan_s: 0.3}");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        say(s, all[i].word);
+        gazebo_say(s, all[i].word);
         until_lacks(robot, all[i].line);
-        say(s, all[i].back);
+        gazebo_say(s, all[i].back);
         until_lacks(robot, "");
     }
     // A world that begins anew: robot time goes on.
-    const int64_t before = ops->time_ns(robot);
-    say(s, "reset");
+    const int64_t before = gazebo_ops->time_ns(robot);
+    gazebo_say(s, "reset");
     until_lacks(robot, "/clock: it went back");
     until_lacks(robot, "");
-    assert_true(ops->time_ns(robot) > before);
-    ops->close(robot);
-    unserve(s);
+    assert_true(gazebo_ops->time_ns(robot) > before);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 // What never comes, as it is another type, is told so.
@@ -266,19 +96,19 @@ static void test_another_type_is_told(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", "--wrong", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", "--wrong", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "/model/robot/scan: another type is published there");
-    ops->close(robot);
-    unserve(s);
-    s = serve(world, (const char *const[]){"--free", NULL}, "");
-    say(s, "spoil battery");
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
+    s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_say(s, "spoil battery");
     robot = open_free(s, world);
     until_lacks(robot, "/model/robot/battery/battery/state: it is no number");
-    say(s, "unspoil battery");
+    gazebo_say(s, "unspoil battery");
     until_lacks(robot, "");
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 static bool same_scan(const pons_scan *a, const pons_scan *b)
@@ -297,22 +127,22 @@ static void test_a_lidar_with_rows(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     pons_scan flat = {.n = 0}, rows = {.n = 0};
     until_lacks(robot, "");
-    assert_true(ops->scan(robot, &flat));
-    say(s, "rows 5");
-    const int64_t then = ops->time_ns(robot);
+    assert_true(gazebo_ops->scan(robot, &flat));
+    gazebo_say(s, "rows 5");
+    const int64_t then = gazebo_ops->time_ns(robot);
     for (int i = 0; i < WAIT_MS / 10 && !(rows.n > 0 && rows.stamp_ns > then + PONS_NS_PER_S);
          i++) {
-        ops->scan(robot, &rows);
+        gazebo_ops->scan(robot, &rows);
         nap();
     }
     assert_true(rows.stamp_ns > then + PONS_NS_PER_S);
     assert_true(same_scan(&flat, &rows));
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 // A service that never answers holds nothing but itself: velocities go out, the keeper is minded, and the driver closes.
@@ -320,63 +150,63 @@ static void test_a_service_that_never_answers(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     pons_error err = PONS_ERROR_INIT;
     until_lacks(robot, "");
-    say(s, "hang");
+    gazebo_say(s, "hang");
     pons_autovalue box =
         pons_object("id", json_string("box"), "x", json_real(3.0), "y", json_real(1.6), "sx",
                     json_real(0.2), "sy", json_real(0.2), NULL);
-    assert_int_equal(ops->spawn(robot, box, &err), PONS_OK);
+    assert_int_equal(gazebo_ops->spawn(robot, box, &err), PONS_OK);
     for (int i = 0; i < 40; i++) { // longer than a question is asked
-        ops->write_velocity(robot, (pons_twist2){i % 2 ? 0.25 : 0.125, 0.5});
-        expect(s, i % 2 ? "cmd 0.25 0.5" : "cmd 0.125 0.5");
+        gazebo_ops->write_velocity(robot, (pons_twist2){i % 2 ? 0.25 : 0.125, 0.5});
+        gazebo_expect(s, i % 2 ? "cmd 0.25 0.5" : "cmd 0.125 0.5");
         nap();
     }
     until_lacks(robot, "");
-    say(s, "unhang");
-    ops->close(robot);
-    expect(s, "cmd 0 0");
-    unserve(s);
+    gazebo_say(s, "unhang");
+    gazebo_ops->close(robot);
+    gazebo_expect(s, "cmd 0 0");
+    gazebo_unserve(s);
 }
 
 static void test_a_server_that_dies(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     kill(s->pid, SIGKILL);
     until_lacks(robot, "nothing comes any more");
-    const int64_t before = ops->time_ns(robot);
+    const int64_t before = gazebo_ops->time_ns(robot);
     pons_robot_state state;
-    ops->read(robot, &state);
+    gazebo_ops->read(robot, &state);
     assert_true(state.stamp_ns <= before);
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 static void test_velocities_end_with_who_asks(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
-    ops->write_velocity(robot, (pons_twist2){0.25, 0.5});
-    expect(s, "cmd 0.25 0.5");
-    expect(s, "cmd 0 0"); // nobody has said it again
-    ops->write_velocity(robot, (pons_twist2){9.0, -9.0});
-    expect(s, "cmd 0.6 -1.5"); // what the robot can
-    ops->write_velocity(robot, (pons_twist2){0.0, 0.0});
-    expect(s, "cmd 0 0");
-    ops->write_velocity(robot, (pons_twist2){0.5, 0.0});
-    expect(s, "cmd 0.5 0");
-    ops->close(robot); // and a driver that goes leaves none behind
-    expect(s, "cmd 0 0");
-    unserve(s);
+    gazebo_ops->write_velocity(robot, (pons_twist2){0.25, 0.5});
+    gazebo_expect(s, "cmd 0.25 0.5");
+    gazebo_expect(s, "cmd 0 0"); // nobody has said it again
+    gazebo_ops->write_velocity(robot, (pons_twist2){9.0, -9.0});
+    gazebo_expect(s, "cmd 0.6 -1.5"); // what the robot can
+    gazebo_ops->write_velocity(robot, (pons_twist2){0.0, 0.0});
+    gazebo_expect(s, "cmd 0 0");
+    gazebo_ops->write_velocity(robot, (pons_twist2){0.5, 0.0});
+    gazebo_expect(s, "cmd 0.5 0");
+    gazebo_ops->close(robot); // and a driver that goes leaves none behind
+    gazebo_expect(s, "cmd 0 0");
+    gazebo_unserve(s);
 }
 
 // ---- a driver that dies -------------------------------------------------------------------------
@@ -385,17 +215,17 @@ static void test_velocities_end_with_who_asks(void **unused)
 static _Noreturn void drive_for_ever(const char *workspace, double v)
 {
     pons_autovalue world = house_world();
-    server s;
+    gazebo_server s;
     snprintf(s.workspace, sizeof s.workspace, "%s", workspace);
     void *robot = open_free(&s, world);
     until_lacks(robot, "");
     for (;;) {
-        ops->write_velocity(robot, (pons_twist2){v, 0.5});
+        gazebo_ops->write_velocity(robot, (pons_twist2){v, 0.5});
         nap();
     }
 }
 
-static pid_t drive_elsewhere(const server *s, const char *v)
+static pid_t drive_elsewhere(const gazebo_server *s, const char *v)
 {
     const char *argv[] = {"drivers_tests", "drivers/test_gazebo", "--drive", s->workspace, v, NULL};
     pid_t pid;
@@ -410,35 +240,35 @@ static void test_a_robot_whose_driver_is_killed_stands(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     static const char *const fast[] = {"0.25", "0.125", "0.375"};
     for (int i = 0; i < 3; i++) { // each finds the robot as the one before has left it
         char cmd[32];
         const pid_t pid = drive_elsewhere(s, fast[i]);
         snprintf(cmd, sizeof cmd, "cmd %s 0.5", fast[i]);
-        expect(s, cmd);
+        gazebo_expect(s, cmd);
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
-        expect(s, "cmd 0 0");
+        gazebo_expect(s, "cmd 0 0");
     }
-    unserve(s);
+    gazebo_unserve(s);
 }
 
 static void test_a_robot_whose_driver_hangs_stands_until_it_goes_on(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     const pid_t pid = drive_elsewhere(s, "0.25");
-    expect(s, "cmd 0.25 0.5");
+    gazebo_expect(s, "cmd 0.25 0.5");
     assert_int_equal(kill(pid, SIGSTOP), 0);
-    expect(s, "cmd 0 0");
+    gazebo_expect(s, "cmd 0 0");
     assert_int_equal(kill(pid, SIGCONT), 0);
-    expect(s, "cmd 0.25 0.5");
+    gazebo_expect(s, "cmd 0.25 0.5");
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    expect(s, "cmd 0 0");
-    unserve(s);
+    gazebo_expect(s, "cmd 0 0");
+    gazebo_unserve(s);
 }
 
 // The keeper of a robot of this process; 0: there is none.
@@ -474,7 +304,7 @@ static void kill_keepers_until_lacked(void *robot)
         char why[PONS_OUTSIDE_TEXT_MAX] = "";
         kill(keeper(), SIGKILL);
         for (int k = 0; k < 20; k++) {
-            if (ops->outside->lacks(robot, why) &&
+            if (gazebo_ops->outside->lacks(robot, why) &&
                 strstr(why, "/model/robot/cmd_vel: its keeper is not there yet")) {
                 return;
             }
@@ -488,7 +318,7 @@ static void test_it_does_not_drive_without_a_keeper(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     const pid_t first = keeper();
@@ -497,9 +327,9 @@ static void test_it_does_not_drive_without_a_keeper(void **unused)
     until_lacks(robot, ""); // another one
     const pid_t next = keeper();
     assert_true(next > 0 && next != first);
-    ops->close(robot);
+    gazebo_ops->close(robot);
     assert_int_equal(kill(next, 0), -1); // and it does not outlive an orderly end
-    unserve(s);
+    gazebo_unserve(s);
 }
 
 // One that hangs would stop nothing: it is as if it were not there, and another one takes its place.
@@ -507,7 +337,7 @@ static void test_a_keeper_that_hangs_is_none(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     const pid_t first = keeper();
@@ -516,22 +346,22 @@ static void test_a_keeper_that_hangs_is_none(void **unused)
     until_lacks(robot, "/model/robot/cmd_vel: its keeper is not there yet");
     until_lacks(robot, "");
     assert_int_equal(kill(first, 0), -1);
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 static void test_a_bumper_lets_nothing_press_on(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(world, (const char *const[]){"--free", NULL}, "");
+    gazebo_server *s = gazebo_serve(world, (const char *const[]){"--free", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     bool held = false;
     for (int i = 0; i < WAIT_MS / 10 && !held;
          i++) { // the robot stands at (2, 1.6), and looks along x
-        say(s, "touch 2.3 1.6");
-        ops->write_velocity(robot, (pons_twist2){0.25, 0.125 + (i % 2) * 0.25});
+        gazebo_say(s, "touch 2.3 1.6");
+        gazebo_ops->write_velocity(robot, (pons_twist2){0.25, 0.125 + (i % 2) * 0.25});
         nap();
         struct pollfd fd = {.fd = s->out, .events = POLLIN};
         while (!held && poll(&fd, 1, 0) > 0) {
@@ -543,10 +373,10 @@ static void test_a_bumper_lets_nothing_press_on(void **unused)
     }
     s->n = 0;
     assert_true(held);
-    ops->write_velocity(robot, (pons_twist2){-0.25, 0.0}); // away from it
-    expect(s, "cmd -0.25 0");
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->write_velocity(robot, (pons_twist2){-0.25, 0.0}); // away from it
+    gazebo_expect(s, "cmd -0.25 0");
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 static void test_an_empty_battery_does_not_drive(void **unused)
@@ -554,38 +384,39 @@ static void test_an_empty_battery_does_not_drive(void **unused)
     (void)unused;
     pons_autovalue world = house_world();
     world_set(world, "battery", "idle_pct_per_s", json_real(1.0));
-    server *s = serve(world, (const char *const[]){"--free", "--battery", "0.01", NULL}, "");
+    gazebo_server *s =
+        gazebo_serve(world, (const char *const[]){"--free", "--battery", "0.01", NULL}, "");
     void *robot = open_free(s, world);
     until_lacks(robot, "");
     pons_robot_state state = {.battery_pct = 1.0};
     for (int i = 0; i < WAIT_MS / 10 && state.battery_pct > 0.0; i++) {
-        ops->read(robot, &state);
+        gazebo_ops->read(robot, &state);
         nap();
     }
     assert_true(state.battery_pct <= 0.0);
     for (int i = 0; i < 50; i++) {
-        ops->write_velocity(robot, (pons_twist2){0.25, i % 2 ? 0.5 : 0.25});
+        gazebo_ops->write_velocity(robot, (pons_twist2){0.25, i % 2 ? 0.5 : 0.25});
         nap();
     }
     struct pollfd fd = {.fd = s->out, .events = POLLIN};
     assert_int_equal(poll(&fd, 1, 0), 0); // the peer heard no velocity but zero
-    ops->close(robot);
-    unserve(s);
+    gazebo_ops->close(robot);
+    gazebo_unserve(s);
 }
 
 static void test_without_a_server(void **unused)
 {
     (void)unused;
     pons_autovalue world = house_world();
-    server *s = serve(
+    gazebo_server *s = gazebo_serve(
         world, NULL,
         "world: attic\nclock: pons\nlimits: {step_s: 0.1, open_s: 0.3}"); // there is no such world
     pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
     pons_error err = PONS_ERROR_INIT;
     void *robot = NULL;
-    assert_int_equal(ops->open(world, config, &robot, &err), PONS_EENV);
+    assert_int_equal(gazebo_ops->open(world, config, &robot, &err), PONS_EENV);
     assert_non_null(strstr(err.message, "the world attic does not answer in Gazebo"));
-    unserve(s);
+    gazebo_unserve(s);
 }
 
 static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unused)
@@ -603,11 +434,11 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
     pons_autovalue world = house_world();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char partition[64];
-        server *s = set_up(bad[i].text, partition);
+        gazebo_server *s = gazebo_set_up(bad[i].text, partition);
         pons_autovalue config = pons_object("workspace", json_string(s->workspace), NULL);
         pons_error err = PONS_ERROR_INIT;
         void *robot = NULL;
-        assert_int_equal(ops->open(world, config, &robot, &err), PONS_EINVAL);
+        assert_int_equal(gazebo_ops->open(world, config, &robot, &err), PONS_EINVAL);
         if (!strstr(err.source, bad[i].where) || !strstr(err.message, bad[i].says)) {
             fail_msg("%s [%s]", err.message, err.source);
         }
@@ -617,35 +448,17 @@ static void test_a_wrong_configuration_is_refused_where_it_is_wrong(void **unuse
 
 int main(void)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    const int rc = pons_module_load("driver", "gazebo", &loaded, &err);
-    if (rc == PONS_ENOTFOUND) {
-        printf("skipped: built without Ignition Transport (%s)\n", err.message);
-        return 0;
+    int code = 0;
+    if (!gazebo_load(&code)) {
+        return code;
     }
-    if (rc >= 0 && runner_words[0]) {
+    if (runner_words[0]) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ops = loaded;
         drive_for_ever(runner_words[1], strtod(runner_words[2], NULL));
     }
-    if (rc < 0 || !mkdtemp(scratch)) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+    if (!gazebo_begin()) {
         return 1;
     }
-    setenv("IGN_IP", "127.0.0.1", 1);
-    ops = loaded;
-    pons_robot_ops with_peer = *ops;
-    with_peer.open = open_with_peer;
-    with_peer.close = close_with_peer;
-    const driver_traits traits = {.ops = &with_peer,
-                                  .depth_m = 0.001,
-                                  .odom_m = 0.06,
-                                  .odom_rad = 0.06,
-                                  .brake_more_m = 0.04,
-                                  .remote = true,
-                                  .battery_pct = 0.01};
     static const struct CMUnitTest own[] = {
         cmocka_unit_test(test_what_is_missing_is_named_and_passes),
         cmocka_unit_test(test_another_type_is_told),
@@ -662,9 +475,6 @@ int main(void)
         cmocka_unit_test(test_without_a_server),
         cmocka_unit_test(test_a_wrong_configuration_is_refused_where_it_is_wrong),
     };
-    int failed = cmocka_run_group_tests_name("gazebo alone", own, NULL, NULL);
-    failed += conformance_run(&traits);
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", scratch);
-    return failed + (system(command) != 0);
+    const int failed = cmocka_run_group_tests_name("gazebo alone", own, NULL, NULL);
+    return failed + gazebo_end();
 }
