@@ -86,56 +86,11 @@ static void the_leader_is_away_and_comes_back(void **state)
     bench_close(&b);
 }
 
-// The database goes away while it leads, and comes back: the robots hold, and what was begun goes on.
-static void the_database_is_away(void **state)
-{
-    (void)state;
-    bench b;
-    proc p = {0};
-    fleet_of(&b);
-    bench_start(&b, &p, NULL, "fleet run --once --json " QUICK);
-    bench_await(&p, "task", "state", "started");
-    cluster_fail();
-    bench_err_await(&p, "tries again");
-    assert_true(bench_alive(&p));
-    cluster_again();
-    bench_must_exit(&p, 0);
-    all_done_once(&b);
-    bench_free(&p);
-    bench_close(&b);
-}
-
-// The same while another one leads and this one waits: it waits through the outage, and leads when the other is gone.
-static void the_database_is_away_for_who_waits(void **state)
-{
-    (void)state;
-    bench b;
-    proc one = {0}, two = {0};
-    fleet_of(&b);
-    bench_start(&b, &one, NULL, "fleet run --once --json " QUICK);
-    bench_await(&one, "task", "state", "assigned");
-    bench_start(&b, &two, NULL, "fleet run --standby --once --json " QUICK);
-    bench_err_await(&two, "this one waits");
-    bench_await(&one, "task", "state", "started");
-    cluster_fail();
-    bench_err_await(&two, "tries again");
-    bench_signal(&one, SIGKILL);
-    bench_finish(&one);
-    cluster_again();
-    bench_must_exit(&two, 0);
-    all_done_once(&b);
-    bench_free(&one);
-    bench_free(&two);
-    bench_close(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_leader_is_killed, bench_teardown),
         cmocka_unit_test_teardown(the_leader_is_away_and_comes_back, bench_teardown),
-        cmocka_unit_test_teardown(the_database_is_away, bench_teardown),
-        cmocka_unit_test_teardown(the_database_is_away_for_who_waits, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli fleet leader", tests, NULL, NULL);
 }

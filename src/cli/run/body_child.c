@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-// In the child: a session of its own, nothing to read, and what it says goes to a file of run/.
+// In the child: a session of its own, nothing to read, and what it says goes to a file of run/. It keeps nothing of ours
+// open: a library's connection that lived on in it would hide from the other side that we have died.
 static void set_apart(const char *log)
 {
     setsid();
@@ -15,6 +16,7 @@ static void set_apart(const char *log)
     dup2(null, STDIN_FILENO);
     dup2(out >= 0 ? out : null, STDOUT_FILENO);
     dup2(out >= 0 ? out : null, STDERR_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
 // fork, but that no signal meant for the child is swallowed by our handlers before it is a program of its own.

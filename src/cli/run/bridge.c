@@ -107,6 +107,7 @@ static void become(const cli *c, const char *world, int says)
     const int null = open("/dev/null", O_RDONLY);
     dup2(null, STDIN_FILENO);
     dup2(says, STDOUT_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     execl(self, "pons", "body", "ros2", "--workspace", c->workspace, "--world", world, "--for-run",
           (char *)NULL);
     _exit(EXIT_ENVIRONMENT);
