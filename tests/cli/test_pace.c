@@ -93,7 +93,7 @@ static void slower_at_once_and_after_every_death(void **state)
     assert_int_equal(percent_of(&b), 30);
     bench_end_body(&b);
     bench_start(&b, &p, NULL, "resume t --json");
-    bench_await(&p, "mode", NULL, NULL);
+    bench_await(&p, "telemetry", NULL, NULL); // of the new body: a mode need not change
     assert_int_equal(percent_of(&b), 30);
     drives(&b, 0.5 * most);
     for (int i = 0; i < 20; i++) {
