@@ -585,7 +585,7 @@ static void a_death_at_each_commit(void **state)
 static void a_death_at_each_commit_on_postgres(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         skip();
     }
     killed_everywhere("postgres");

@@ -210,7 +210,7 @@ static void runtime_at_each_call(void **state)
 static void runtime_on_postgres(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         skip();
     }
     setenv("PONS_STORE", cluster_empty(""), 1);
@@ -222,7 +222,7 @@ static void runtime_on_postgres(void **state)
 static void hal_on_postgres(void **state)
 {
     (void)state;
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         skip();
     }
     setenv("PONS_STORE", cluster_empty(""), 1);

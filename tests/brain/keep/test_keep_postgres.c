@@ -206,7 +206,7 @@ static void killed_at_each_write_of_a_trim_nothing_is_lost(void **state)
 int main(void)
 {
     pons_value_init();
-    if (!cluster_start()) {
+    if (!cluster_share()) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
