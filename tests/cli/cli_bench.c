@@ -197,6 +197,13 @@ void bench_share(bench *b, const char *replace, const char *with)
 
 // ---- programs -----------------------------------------------------------------------------------
 
+// Whether this process has no thread but this one: what is forked beside others is not whole.
+static bool is_alone(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3; // ., .. and one thread
+}
+
 void bench_start(bench *b, proc *p, const char *input, const char *words)
 {
     char all[4096];
@@ -213,7 +220,7 @@ void bench_start(bench *b, proc *p, const char *input, const char *words)
         close(in[0]);
     }
     const char *program = getenv("PONS_PROGRAM"); // an optimised one, for long figures
-    program = program ? program : is_plain(words) ? NULL : PONS_BINARY_DIR "/pons";
+    program = program ? program : is_plain(words) && is_alone() ? NULL : PONS_BINARY_DIR "/pons";
     begin(b, p, program, all, input != NULL);
     if (input) {
         dup2(keep, STDIN_FILENO);
