@@ -252,3 +252,12 @@ foreach(part prefix library)
   endif()
   timed_test(install/${part} ${CMAKE_SOURCE_DIR}/tests/install/${program} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} ${PONS_SANITIZE})
 endforeach()
+
+# The slowest are started first, so that nothing waits for them alone.
+file(STRINGS tools/slow-tests.allow slow REGEX "^[a-z]")
+foreach(line ${slow})
+  string(REGEX REPLACE " : .*" "" name ${line})
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES COST 1000)
+  endif()
+endforeach()

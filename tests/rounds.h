@@ -8,7 +8,7 @@
 // X(NAME, every time, before a release, what one round is)
 #define ROUNDS(X)                                                                                  \
     X(agent_kills, 24, 1000, "an agent's turn that is killed at one of its commits")               \
-    X(allocations, 120, 100000, "an allocation that fails")                                        \
+    X(allocations, 500, 100000, "an allocation that fails")                                        \
     X(arm_tables, 1, 20, "the six steps of an arm, at a table that is laid by its seed")           \
     X(base_characters, 30000, 1114112, "a character that a terminal is to be spared")              \
     X(base_doubles, 1500, 8000, "a handful of numbers that read back as they were")                \
@@ -46,8 +46,13 @@
     X(policy_sentences, 1500, 20000, "a random sentence that the rules read")                      \
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
+    X(scenario_fuzz, 3, 5, "a seed of kills in a drive to the kitchen")                            \
+    X(scenario_kills, 10, 1000, "a commit before or after which a drive to the kitchen is killed") \
+    X(scenario_models, 16, 1000,                                                                   \
+      "a scenario that is played again with decisions over a model's wire")                        \
+    X(scenario_seeds, 4, 12, "a story that a seed makes")                                          \
     X(scenario_tasks, 120, 240, "a task that leaves no more than a line behind")                   \
-    X(store_allocations, 120, 100000, "an allocation of a store's story that fails")               \
+    X(store_allocations, 300, 100000, "an allocation of a store's story that fails")               \
     X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
     X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \
     X(store_repairs, 20, 1000, "a repair of an SQLite file in which rows were changed")            \
@@ -61,7 +66,7 @@
     X(vda5050_requests, 400, 3000, "an instant action of a hostile master")                        \
     X(watchdog_kills, 3, 40, "a watchdog that dies at a writing call, each kind on each store")    \
     X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
-    X(workspace_kills, 12, 1000, "a process that is killed as it writes the workspace")
+    X(workspace_kills, 20, 1000, "a process that is killed as it writes the workspace")
 
 typedef enum rounds_of {
 #define X(name, usual, full, what) ROUNDS_##name,
