@@ -23,7 +23,8 @@ static char config_text[2 * PATH_MAX];
 static const char *config(const char *mode, const char *more)
 {
     snprintf(config_text, sizeof config_text,
-             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/test_client\",\"serve\",\"%s\"]%s}},"
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/"
+             "test_client\",\"serve\",\"%s\"]%s}},"
              "\"timeout_s\":100,\"start_s\":60}",
              self, mode, more);
     return config_text;
@@ -216,7 +217,8 @@ static void test_versions(void **state)
         host_close(&h);
     }
     snprintf(config_text, sizeof config_text,
-             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/test_client\",\"serve\",\"silent\"]},\"off\":{"
+             "{\"servers\":{\"f\":{\"command\":\"%s\",\"args\":[\"mcp/"
+             "test_client\",\"serve\",\"silent\"]},\"off\":{"
              "\"command\":\"x\",\"disabled\":true},\"none\":{\"command\":\"no-such-program\"}},"
              "\"start_s\":0.1}",
              self);
