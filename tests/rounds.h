@@ -27,7 +27,7 @@
     X(body_stops, 3, 60, "a moment of a pick at which it is stopped")                              \
     X(body_wishes, 18, 45, "half a minute of wishes among keep-out areas")                         \
     X(brain_arbiter, 90, 1344, "a state of the arbiter, what the body says, and a word")           \
-    X(brain_deaths, 5, 120, "a commit at which the brain is killed, in each story")                \
+    X(brain_deaths, 7, 120, "a commit at which the brain is killed, in each story")                \
     X(brain_keep, 3, 14, "a write of a pass of store.keep at which it is killed")                  \
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
@@ -47,7 +47,7 @@
     X(record_bytes, 250, 100000, "a byte of a recording that is changed, or where it is cut off")  \
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
     X(scenario_fuzz, 3, 5, "a seed of kills in a drive to the kitchen")                            \
-    X(scenario_kills, 10, 1000, "a commit before or after which a drive to the kitchen is killed") \
+    X(scenario_kills, 6, 1000, "a commit before and after which a drive to the kitchen is killed") \
     X(scenario_models, 16, 1000,                                                                   \
       "a scenario that is played again with decisions over a model's wire")                        \
     X(scenario_seeds, 4, 12, "a story that a seed makes")                                          \

@@ -436,7 +436,13 @@ void sweep_processes(const sweep_kind *k)
 int sweep_next(const sweep_kind *k, int p, int n)
 {
     const rounds_of of = k->passed ? ROUNDS_sweep_deaths_server : ROUNDS_sweep_deaths;
-    for (p++; p < 2 * n && !rounds_take(of, p, 2L * n); p++) {
+    const long wanted = rounds(of);
+    for (p++; p < 2 * n; p++) {
+        const long commit = p / 2;
+        const bool whole = wanted >= n || commit == 0 || commit == n - 1;
+        if (rounds_take(of, commit, n) && (whole || commit * wanted / n % 2 == p % 2)) {
+            break; // by turns before and after a commit, and both at the first and the last
+        }
     }
     return p;
 }

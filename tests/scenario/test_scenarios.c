@@ -295,10 +295,10 @@ static void a_navigation_survives_a_kill_at_every_commit(void **state)
     assert_true(commits >= 10);
     print_message("N = %lld commits, %lld lives\n", (long long)commits, (long long)(2 * commits));
     for (int64_t k = 1; k <= commits; k++) {
+        if (!rounds_take(ROUNDS_scenario_kills, k - 1, commits)) {
+            continue;
+        }
         for (int before = 0; before <= 1; before++) {
-            if (!rounds_take(ROUNDS_scenario_kills, 2 * (k - 1) + before, 2 * commits)) {
-                continue;
-            }
             char what[48];
             snprintf(what, sizeof what, "killed %s commit %lld", before ? "before" : "after",
                      (long long)k);
