@@ -28,6 +28,7 @@ static pons_value *telemetry_of(const bench *b)
     if (pons_link_connect(path, &link, &err) < 0 || pons_message_send(link, &hello, &err) < 0) {
         fail_msg("%s", err.message);
     }
+    int64_t since = 0;
     for (int rc = 0; !found && rc >= 0;) {
         pons_autovalue msg = NULL;
         rc = pons_link_recv(link, &msg, &err);
@@ -36,6 +37,7 @@ static pons_value *telemetry_of(const bench *b)
         } else if (rc == 0) {
             struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
             poll(&p, 1, 1000);
+            bench_again(&since, "the body's telemetry");
         }
     }
     pons_link_close(link);

@@ -107,14 +107,28 @@ static void in_order(const char *text, const char *const *what)
     }
 }
 
-// As `pons status` has it, once the body answers: `pons serve` listens before the one that it starts does.
+// As `pons status` has it, once the body answers: `pons serve` listens before the body and the brain that it starts
+// do. Until one of them is there, no thread is known, and status says so (2).
 static bool is_latched(talk *t)
 {
-    for (;;) {
-        pons_autovalue status = NULL;
-        assert_int_equal(bench_run_json(&t->b, "status --json", &status), 0);
-        if (json_is_object(pons_get(status, "pose"))) {
-            return pons_get_bool(pons_get(status, "stop"), "latched", false);
+    for (int64_t since = 0;; bench_again(&since, "a body that answers")) {
+        proc p = {0};
+        bench_start(&t->b, &p, NULL, "status --json");
+        const int status = bench_finish(&p);
+        if (status == 2) {
+            char *told = bench_stderr(&p);
+            assert_string_equal(
+                told, "pons: threads: there is no thread yet; `pons run GOAL` begins one\n");
+            free(told);
+        } else {
+            bench_must_exit(&p, 0);
+        }
+        const pons_value *is = json_array_get(p.events, 0);
+        const bool answers = json_is_object(pons_get(is, "pose"));
+        const bool latched = pons_get_bool(pons_get(is, "stop"), "latched", false);
+        bench_free(&p);
+        if (answers) {
+            return latched;
         }
     }
 }
@@ -178,7 +192,8 @@ static void a_stop_before_there_is_a_body(void **state)
     bench_start(&t.b, &t.p, NULL, line);
     t.a = serve_ready(&t.b, &t.p);
     bench_start_body(&t.b, &body, FAST);
-    while (!is_latched(&t)) {
+    for (int64_t since = 0; !is_latched(&t);) {
+        bench_again(&since, "the body's stop");
     }
     bench_signal(&body, SIGTERM);
     bench_must_exit(&body, 0);
