@@ -204,6 +204,10 @@ static void test_clearance(void **unused)
         assert_int_equal(pons_arm_inverse(a, &down, HOME, &o, q, NULL), PONS_OK);
         const double is = pons_arm_clearance(a, q, &room, &self);
         assert_true(!self && fabs(is - (heights[i] - 0.0134)) < 1e-3);
+        const pons_arm_room bare = {.floor = 0,
+                                    .others = 0.04}; // the same over a floor at that height
+        const double over = pons_arm_clearance(a, q, &bare, &self);
+        assert_true(!self && fabs(over - is) < 1e-3);
     }
 }
 
