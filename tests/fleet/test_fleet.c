@@ -421,6 +421,39 @@ static void docks_are_fewer_than_robots(void **state)
                 pons_fleet_find(x->f, "t")->state != PONS_FLEET_WAITING);
 }
 
+// More tasks than are looked at in one turn: one that is urgent is among them, and one that waits longer comes first.
+static void the_urgent_one_overtakes_all(void **state)
+{
+    enum { WAITING = 60 };
+    fixture *x = *state;
+    pons_error err = PONS_ERROR_INIT;
+    char id[PONS_FLEET_NAME_MAX];
+    for (int32_t r = 0; r < ROBOTS; r++) {
+        x->battery[r] = 100;
+    }
+    for (int i = 0; i < WAITING; i++) {
+        snprintf(id, sizeof id, "t%d", i);
+        assert_int_equal(add(x, id, i % 2 ? "s1" : "s2", "s3", &err), 0);
+    }
+    pons_fleet_task urgent = {.id = "urgent",
+                              .n_stops = 2,
+                              .capabilities = 1,
+                              .created_ms = x->now_ms,
+                              .priority = PONS_FLEET_HIGH,
+                              .stops = {z(x, "s1"), z(x, "s3")}};
+    assert_int_equal(pons_fleet_add(x->f, &urgent, &err), 0);
+    pons_fleet_tick(x->f, x->now_ms);
+    assert_int_not_equal(pons_fleet_find(x->f, "urgent")->state, PONS_FLEET_WAITING);
+    int begun = 0;
+    for (int i = 0; i < WAITING; i++) {
+        snprintf(id, sizeof id, "t%d", i);
+        const bool waits = pons_fleet_find(x->f, id)->state == PONS_FLEET_WAITING;
+        begun += !waits;
+        assert_true(waits || i < ROBOTS * 3 + 16);
+    }
+    assert_int_equal(begun, ROBOTS - 1);
+}
+
 static void cancelled_at_each_moment(void **state)
 {
     fixture *x = *state;
@@ -530,6 +563,7 @@ int main(void)
         T(one_that_may_not_begin),
         T(a_clock_that_leaps_loses_nobody),
         T(docks_are_fewer_than_robots),
+        T(the_urgent_one_overtakes_all),
         T(cancelled_at_each_moment),
         T(kept_over_a_restart),
         T(a_lane_that_was_shut_for_a_moment),
