@@ -23,6 +23,11 @@ extern "C" {
 // file:line:col. *ret is the world as a value, "dir" and "path" added; the caller's.
 int pons_world_load(const char *path, pons_value **ret, pons_error *err);
 
+// Tells two worlds apart by all that their files say, wherever these lie: the first 12 hexadecimal digits of the
+// SHA-256 of the world's sorted JSON, and a zero. PONS_ENOMEM.
+#define PONS_WORLD_ID_MAX 13
+int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err);
+
 #define PONS_BODY_SKILLS_MAX 8 // of modules
 
 // What a body with these skills of modules tells in `hello.skills`; *ret is the caller's. PONS_EINVAL
@@ -49,18 +54,19 @@ typedef struct pons_body_options {
     double speed;        // robot clock over host clock, for display; default 1
     double battery_pct;  // at start; < 0: the world's
     bool auto_reset_sim; // policy auto_reset: sim - the boot latch lifts itself in simulation
-    double
-        alone_timeout_s; // pons_body_run leaves after this long without a client; default 600. It
-                         // leaves within a second when body.sock was removed as well
+    // pons_body_run leaves after this long without a client, within a second when body.sock was removed as well, and
+    // after a minute when the run that had started it vanished without a bye and its hand is empty.
+    double alone_timeout_s;
     const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
     size_t n_skills;
     bool for_run; // started by a run: a bye with stop_body ends the process. A body that a
                   // person started ignores that and goes on serving.
 } pons_body_options;
+#define PONS_BODY_ALONE_S 600.0
 #define PONS_BODY_OPTIONS_INIT                                                                     \
     {                                                                                              \
         .ledger_part_mb = 16.0, .ledger_size_mb = 256.0, .ledger_audit_days = 365.0, .speed = 1.0, \
-        .battery_pct = -1.0, .alone_timeout_s = 600.0                                              \
+        .battery_pct = -1.0, .alone_timeout_s = PONS_BODY_ALONE_S                                  \
     }
 
 int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error *err);
@@ -76,7 +82,8 @@ void pons_body_stop(pons_body *b, const char *reason); // what a datagram on sto
 int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err);
 
 // The process: listens at RUN_DIR/body.sock and RUN_DIR/stop.sock, writes RUN_DIR/body.ledger and
-// RUN_DIR/body.json {pid, driver, world, boot_id, started_ms}, and runs until *quit is set, a bye
+// RUN_DIR/body.json {pid, driver, robot, world, world_file, world_id,
+// boot_id, started_ms, for_run, skills}, and runs until *quit is set, a bye
 // with stop_body, or alone_timeout_s. PONS_EBUSY when another body serves RUN_DIR, with its pid.
 int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile sig_atomic_t *quit,
                   pons_error *err);

@@ -55,7 +55,7 @@ typedef struct pons_brain_options {
     // A person typed resume: tasks that wait after a stop go on when the body is not latched at the
     // first look.
     bool resumed;
-    bool stop_body; // say bye{stop_body} at a good end: the run had started that body
+    bool stop_body; // at its close, a body that a run had started ends too, unless it stays
     // What the inner loop streams, PONS_STREAM_…; with stream_kernel the kernel's ticks as well,
     // which are ten commits a second then. Model tokens are messages.
     uint32_t stream;
@@ -169,6 +169,9 @@ pons_value *pons_brain_critic_policy(const pons_value *config);
 // The registry of graphs for `pons graph show kernel|react`. *ret is the caller's to destroy.
 int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err);
 
+// Why a body that a run had started outlives this close, for people: "it holds an object", "a question is open", "a
+// stop is in force"; NULL: it ends with it, where stop_body is set.
+const char *pons_brain_body_stays(pons_brain *b);
 // A good end: bye to the body, everything drained, the lease released. NULL-safe.
 void pons_brain_close(pons_brain *b);
 // What kill -9 leaves, for simulation: nothing is said, drained or written; the lease is dropped.

@@ -65,7 +65,9 @@ typedef struct pons_report_hello {
     const char *boot_id, *robot_id;
     int64_t epoch; // 0: the one who hears it is no controller
     const char *driver;
-    double speed; // robot seconds in a host second
+    const char *world_id; // pons_world_id() of the world that it was started with
+    int64_t started_ms;   // of this process; wall clock
+    double speed;         // robot seconds in a host second
     bool simulated;
     const pons_value
         *world; // {name, bounds, zones, charger, objects, keep_out}, of schemas/world.json

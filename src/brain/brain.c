@@ -213,14 +213,21 @@ void pons_brain_finish(pons_brain *b)
     b->opts.keep_running = false;
 }
 
+const char *pons_brain_body_stays(pons_brain *b)
+{
+    pons_autovalue status = pons_brain_status(b);
+    return pons_get_str(b->port.telemetry, "holding", NULL)     ? "it holds an object"
+           : json_array_size(pons_get(status, "approvals")) > 0 ? "a question is open"
+           : b->outcome == PONS_BRAIN_WAITING                   ? "a stop is in force"
+                                                                : NULL;
+}
+
 void pons_brain_close(pons_brain *b)
 {
     if (!b) {
         return;
     }
-    const bool idle = !b->react_run && b->tasks->queue.n == 0;
-    const bool ended = b->outcome != PONS_BRAIN_RUNNING || (b->opts.keep_running && idle);
-    pons__port_bye(&b->port, b->opts.stop_body && ended && b->outcome != PONS_BRAIN_WAITING);
+    pons__port_bye(&b->port, b->opts.stop_body && !pons_brain_body_stays(b));
     brain_free(b);
 }
 

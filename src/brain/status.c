@@ -82,6 +82,9 @@ const pons__record pons__status_answered_record = {
 static const pons__field status_body_fields[] = {
     {"driver",   JSON, NUL, offsetof(pons__status_body, driver), .means = "of the body"},
     {"robot_id", JSON, NUL, offsetof(pons__status_body, robot_id), .means = "of the robot"},
+    {"world",    JSON, NUL, offsetof(pons__status_body, world), .means = "its name"},
+    {"world_id", JSON, NUL, offsetof(pons__status_body, world_id), .means = "what tells it from others of that name"},
+    {"started_ms", JSON, NUL, offsetof(pons__status_body, started_ms), .means = "the body's start, Unix time"},
     {"boot_id",  JSON, NUL, offsetof(pons__status_body, boot_id), .means = "of the body's life"},
     {"realtime", JSON, NUL, offsetof(pons__status_body, realtime), .means = "robot time for each second"},
 };
@@ -132,6 +135,8 @@ static const pons__field greeted_fields[] = {
     {"driver",   JSON, KEY, offsetof(pons__greeted, driver), .means = "of hello"},
     {"robot_id", JSON, KEY, offsetof(pons__greeted, robot_id), .means = "of hello"},
     {"boot_id",  JSON, KEY, offsetof(pons__greeted, boot_id), .means = "of hello"},
+    {"world_id", JSON, KEY, offsetof(pons__greeted, world_id), .means = "of hello"},
+    {"started_ms", JSON, KEY, offsetof(pons__greeted, started_ms), .means = "of hello"},
     {"world",    JSON, KEY, offsetof(pons__greeted, world), .means = "of hello"},
 };
 TABLE(greeted, "a body's hello, as far as the status has it");
@@ -326,6 +331,9 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
         tasks ? pons__list_write(&pons__finished_record, &tasks->finished) : NULL;
     const pons__status_body body = {.driver = greeted->driver,
                                     .robot_id = greeted->robot_id,
+                                    .world = pons_get(greeted->world, "name"),
+                                    .world_id = greeted->world_id,
+                                    .started_ms = greeted->started_ms,
                                     .boot_id = greeted->boot_id,
                                     .realtime = now->realtime};
     const pons__status status = {

@@ -6,7 +6,7 @@
 #include "brain/state.h"
 
 typedef struct pons__status_body {
-    const pons_value *driver, *robot_id, *boot_id, *realtime;
+    const pons_value *driver, *robot_id, *world, *world_id, *started_ms, *boot_id, *realtime;
 } pons__status_body;
 
 typedef struct pons__status {
@@ -41,7 +41,7 @@ typedef struct pons__told_now {
 extern const pons__record pons__told_now_record;
 
 typedef struct pons__greeted {
-    const pons_value *driver, *robot_id, *boot_id, *world;
+    const pons_value *driver, *robot_id, *boot_id, *world, *world_id, *started_ms;
 } pons__greeted;
 extern const pons__record pons__greeted_record;
 

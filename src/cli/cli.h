@@ -44,10 +44,11 @@ typedef struct cli {
     const struct cli_command *word;        // the word of it that does, NULL: the command itself
     const struct cli_describer *describer; // NULL, or who --help tells the options to
     bool json;
-    char workspace[PATH_MAX]; // absolute
-    char run_dir[PATH_MAX];   // workspace/run
-    char db[PATH_MAX];        // workspace/pons.db
-    int argc;                 // the command's own words, without the global options
+    char workspace[PATH_MAX];   // absolute
+    char run_dir[PATH_MAX];     // workspace/run
+    char db[PATH_MAX];          // workspace/pons.db
+    const char *driver, *world; // of the robot that is meant, as typed; NULL: not named
+    int argc;                   // the command's own words, without the global options
     char **argv;
 } cli;
 

@@ -47,7 +47,7 @@ void cli_server_destroy(cli_server *s); // after the session; NULL-safe
 // ---- beside.c: something else that lives in one process with a brain, its page and its API ------
 
 typedef struct cli_beside {
-    const char *world, *driver, *llm; // of the brain
+    const char *llm; // of the brain
     // On a thread of its own, with its own connection to the store, from when the server is ready; its
     // end, also a bad one, is the whole's.
     int (*live)(void *user, pons_error *err);
@@ -64,7 +64,6 @@ typedef struct cli_agent_prompt_words {
     cli_server_words server;
     const char *session, *llm;
     const char *words; // the first turn; NULL: none
-    const char *world, *driver;
 } cli_agent_prompt_words;
 
 int cli_agent_prompt(cli *c, const cli_agent_prompt_words *w, pons_error *err);

@@ -573,9 +573,40 @@ int bench_run_json(bench *b, const char *words, pons_value **ret)
 
 // ---- the body and its ledger --------------------------------------------------------------------
 
+void bench_name_robot(const bench *b, const char *words)
+{
+    static const char *const options[] = {"--driver ", "--world "}, *const members[] = {"driver",
+                                                                                        "world"};
+    char path[160], value[160];
+    pons_value *config = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/config.json", b->workspace);
+    if (pons_value_load(path, &config, &none) < 0) {
+        config = json_object();
+    }
+    pons_value *copy = json_deep_copy(config), *robot = json_object_get(copy, "robot");
+    if (!robot) {
+        robot = json_object();
+        json_object_set_new(copy, "robot", robot);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const char *at = strstr(words, options[i]);
+        if (at && sscanf(at + strlen(options[i]), "%150s", value) == 1) {
+            json_object_set_new(robot, members[i], json_string(value));
+        }
+    }
+    char *text = json_dumps(copy, JSON_INDENT(2));
+    mkdir(b->workspace, 0700);
+    bench_put(b, "config.json", text);
+    free(text);
+    pons_value_unref(config);
+    json_decref(copy);
+}
+
 void bench_start_body(bench *b, proc *body, const char *words)
 {
     char all[256];
+    bench_name_robot(b, words);
     snprintf(all, sizeof all, "body %s", words);
     bench_start(b, body, NULL, all);
     while (bench_body_pid(b) != body->pid) {

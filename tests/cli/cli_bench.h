@@ -80,7 +80,9 @@ int bench_run_json(bench *b, const char *words, pons_value **ret);
 int bench_start_model(bench *b, proc *model, const char *words);
 bool bench_no_model_module(void); // this build has no client for one
 
-// A body of a person's own, with these words of `pons body`, and until it listens.
+// config.json names the robot of these words of `pons body` or `pons watchdog`, so that every command means it.
+void bench_name_robot(const bench *b, const char *words);
+// A body of a person's own, with these words of `pons body`, and until it listens. config.json names it.
 void bench_start_body(bench *b, proc *body, const char *words);
 pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 // A child of that process with this word on its command line; 0: none yet.

@@ -51,6 +51,7 @@ static void start(bench *b, proc *dog, const char *onboard, const char *watchdog
 {
     bench_open(b);
     assert_int_equal(bench_run(b, onboard), 0);
+    bench_name_robot(b, watchdog);
     replace(b, "ACTION.md", "{\"queue\": []}",
             "{\"queue\": [{\"action_id\":\"first\",\"action_type\":\"check_connection\"}]}");
     bench_start(b, dog, NULL, watchdog);
@@ -242,6 +243,7 @@ static void a_person_is_asked_as_configured(void **state)
     ask_before_drives(&b);
     replace(&b, "ACTION.md", "{\"queue\": []}",
             "{\"queue\": [{\"action_id\":\"first\",\"action_type\":\"check_connection\"}]}");
+    bench_name_robot(&b, DOG);
     bench_start(&b, &dog, NULL, DOG);
     bench_await(&dog, "action", "id", "first");
     // A tree is asked about whatever its leaves are.

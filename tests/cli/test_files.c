@@ -172,7 +172,8 @@ static void a_watchdog_beside_a_run(void **state)
     proc dog = {0}, p = {0};
     bench_open(&b);
     assert_int_equal(bench_run(&b, "onboard"), 0);
-    bench_start(&b, &dog, NULL, "watchdog hal --json --driver kinematic --speed 20");
+    bench_name_robot(&b, "--driver kinematic");
+    bench_start(&b, &dog, NULL, "watchdog hal --json --speed 20");
     edit(&b, "ACTION.md", "{\"queue\": []}",
          "{\"queue\": [{\"action_id\":\"first\",\"action_type\":\"check_connection\"}]}");
     bench_await(&dog, "action", "id", "first");

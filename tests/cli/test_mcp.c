@@ -225,7 +225,7 @@ static void the_robot_is_driven(void **state)
     proc body = {0};
     (void)state;
     bench_open(&b);
-    client_open(&c, &b, "");
+    client_open(&c, &b, ",\"--driver\",\"kinematic\"");
     client_await_tool(&c, "p.query_world"); // no body yet: what it knows is little
     client_works(&c, "p.query_world", "{}", "\"connected\":false");
     bench_start(&b, &body, NULL, "body " FAST);

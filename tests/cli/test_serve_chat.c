@@ -189,6 +189,7 @@ static void a_stop_before_there_is_a_body(void **state)
     bench_finish(&t.p);
     bench_free(&t.p);
     t.p = (proc){0};
+    bench_name_robot(&t.b, FAST);
     bench_start(&t.b, &t.p, NULL, line);
     t.a = serve_ready(&t.b, &t.p);
     bench_start_body(&t.b, &body, FAST);

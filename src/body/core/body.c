@@ -90,6 +90,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
     b->realtime = b->speed;
     b->threaded = threaded;
     b->for_run = opts->for_run;
+    b->started_ms = pons_wall_ms(&b->clock);
     b->host_ns = b->rate_host_ns = pons_now_ns(&b->clock);
     b->ledger_path = opts->ledger_path ? strdup(opts->ledger_path) : NULL;
     b->sim_state_path = opts->sim_state_path ? strdup(opts->sim_state_path) : NULL;
@@ -101,6 +102,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
     free(state_path);
+    rc = rc < 0 ? rc : pons_world_id(b->world, b->world_id, err);
     if (rc == PONS_OK) {
         rc = open_driver(b, opts, err);
     }

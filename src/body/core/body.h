@@ -108,8 +108,10 @@ struct pons_body {
     double speed;
     bool auto_reset; // in force: asked for, and simulated
     bool threaded;   // pons_body_run: telemetry goes by host time
-    bool for_run;    // a bye may end the process
-    char boot_id[33];
+    bool for_run;    // it ends with its controller: a bye may say so
+    bool left;       // the last controller said bye; else it is lost
+    char boot_id[33], world_id[PONS_WORLD_ID_MAX];
+    int64_t started_ms;                 // wall clock
     char *ledger_path, *sim_state_path; // NULL: none
     pons_value *registry;
     pons__skills skills;

@@ -278,6 +278,7 @@ static bool issue_epoch(pons_body *b, pons__client *c)
     b->controller = c;
     b->lacked[0] = '\0'; // it has not been told yet
     b->epoch = next;
+    b->left = false;
     b->beat_host_ns = b->host_ns;
     return true;
 }
@@ -301,9 +302,8 @@ static void on_bye(pons_body *b, pons__client *c, const pons_message *msg)
         pons__goals_end(b, "the controller has left");
         b->controller = NULL;
         b->epoch = 0;
-    }
-    if (b->for_run && msg->as.bye.stop_body) {
-        b->quit = true;
+        b->left = true;
+        b->quit = b->quit || (b->for_run && msg->as.bye.stop_body);
     }
     ok(c, "bye");
     pons_link_flush(c->link, NULL);

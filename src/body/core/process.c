@@ -37,6 +37,7 @@
 #include "body/safety/stop.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -65,7 +66,8 @@
 #define LOOP_MAX_NS     (50 * PONS_NS_PER_MS)  // host time between polls at the most
 #define LOOP_MIN_NS     (200000)               // and at the least, unless something comes
 #define NAMED_NS        PONS_NS_PER_S          // host time between looks at body.sock
-#define STAND_NS        PONS_NS_PER_S          // host time that an ending body gives the wheels
+#define LOST_S          60.0 // host time that the body of a run that was killed waits for a resume
+#define STAND_NS        PONS_NS_PER_S // host time that an ending body gives the wheels
 #define STAND_MPS       0.01
 #define STAND_RADPS     0.02
 
@@ -91,7 +93,6 @@ typedef struct process {
     _Atomic int64_t gate_robot_ns;    // and of the gate's last tick
     int64_t alone_since_ns;           // host time; -1: not alone
     int64_t named_due_ns;             // and then: body.sock is looked for
-    int64_t started_ms;
 } process;
 
 static int open_process(process *p, const pons_body_options *opts, pons_error *err);
@@ -176,7 +177,6 @@ static int open_process(process *p, const pons_body_options *opts, pons_error *e
     if (rc < 0) {
         return rc;
     }
-    p->started_ms = pons_wall_ms(&p->clock);
     atomic_init(&p->control_robot_ns, p->body->robot_ns);
     atomic_init(&p->gate_robot_ns, p->body->robot_ns);
     return open_descriptors(p, err);
@@ -450,7 +450,11 @@ static bool alone_too_long(process *p, double alone_timeout_s)
             return true;
         }
     }
-    return (double)(now_ns - p->alone_since_ns) > alone_timeout_s * (double)PONS_NS_PER_S;
+    // Whoever started it was lost and does not come back; what the hand holds would fall with its end.
+    const pons_body *b = p->body;
+    const bool lost = b->for_run && !b->left && b->hand.held < 0;
+    const double most_s = lost ? fmin(alone_timeout_s, LOST_S) : alone_timeout_s;
+    return (double)(now_ns - p->alone_since_ns) > most_s * (double)PONS_NS_PER_S;
 }
 
 // ---- end ----------------------------------------------------------------------------------------
@@ -532,16 +536,20 @@ static pons_value *skill_names(const pons_body *b)
 
 static int write_body_json(process *p, pons_error *err)
 {
-    char path[4096];
+    char path[4096], file[PATH_MAX];
+    const pons_body *b = p->body;
+    const char *of = pons_get_str(b->world, "path", "");
     int rc = path_of(p, "body.json", path, sizeof path, err);
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue v =
-        pons_object("pid", json_integer(getpid()), "driver", json_string(p->body->robot->name),
-                    "world", json_string(pons_get_str(p->body->world, "name", "")), "boot_id",
-                    json_string(p->body->boot_id), "started_ms", json_integer(p->started_ms),
-                    "skills", skill_names(p->body), NULL);
+    pons_autovalue v = pons_object(
+        "pid", json_integer(getpid()), "driver", json_string(b->robot->name), "robot",
+        json_string(b->caps.robot_id), "world", json_string(pons_get_str(b->world, "name", "")),
+        "world_file", json_string(realpath(of, file) ? file : of), "world_id",
+        json_string(b->world_id), "boot_id", json_string(b->boot_id), "started_ms",
+        json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "skills", skill_names(b),
+        NULL);
     char *text = NULL;
     const long n = v ? pons_value_line(v, &text) : -1;
     if (n < 0) {

@@ -42,6 +42,8 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
                                      .robot_id = b->caps.robot_id,
                                      .epoch = epoch,
                                      .driver = b->robot->name,
+                                     .world_id = b->world_id,
+                                     .started_ms = b->started_ms,
                                      .speed = b->speed,
                                      .simulated = b->caps.simulated,
                                      .world = world,

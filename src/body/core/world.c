@@ -8,6 +8,7 @@
 #include "body/core/world_urdf.h"
 #include "pons/body.h"
 #include "pons/footprint.h"
+#include "pons/rand.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
@@ -93,6 +94,25 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     }
     add_surfaces(world);
     *ret = world;
+    return PONS_OK;
+}
+
+int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)
+{
+    uint8_t hash[32];
+    pons_autovalue said = json_copy((json_t *)world);
+    json_object_del(said, "dir");
+    json_object_del(said, "path");
+    json_object_del(said, "start"); // where it began is not which world it is
+    char *text = said ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (!text) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to tell the world apart");
+    }
+    pons_sha256(text, strlen(text), hash);
+    free(text);
+    for (size_t i = 0; i < PONS_WORLD_ID_MAX / 2; i++) {
+        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    }
     return PONS_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/agent/agent_view.h"
 #include "cli/cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
 #include "pons/workspace_desk.h"
@@ -39,7 +40,8 @@ typedef struct cli_agent_parts {
     cli_desk desk;
     pons_agent_judge_fn judge;
     void *judge_user;
-    char body_sock[PATH_MAX + 16];
+    cli *c;
+    cli_robot meant;
 } cli_agent_parts;
 
 // The workspace's config/graph_config.yaml or graph_config.yaml, else the one that pons ships; the
@@ -97,7 +99,7 @@ typedef struct cli_mcp_parts {
     size_t n_tools;
     void *robot; // of the robot's provider, or NULL
     cli_desk desk;
-    char body_sock[PATH_MAX + 16];
+    cli_robot meant;
 } cli_mcp_parts;
 
 // Providers of list ("robot,core,modules,mcp") after those that are there; name: of the controller.

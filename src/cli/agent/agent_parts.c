@@ -1,5 +1,6 @@
 // agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
 #include "pons/mcp.h"
@@ -70,10 +71,13 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
     pons_autovalue policy = NULL;
     rc = rc < 0 ? rc : cli_critic_policy(c, &policy, err);
     if (rc >= 0) {
-        snprintf(p->body_sock, sizeof p->body_sock, "%s/body.sock", c->run_dir);
+        p->c = c;
+        rc = cli_robot_offered(c, &p->meant, err);
+    }
+    if (rc >= 0) {
         const pons_robot_tools_options robot = {.clock = *clock,
                                                 .connect = connect_body,
-                                                .user = p->body_sock,
+                                                .user = p,
                                                 .thread = thread,
                                                 .policy = policy,
                                                 .look_only = goals != NULL};
@@ -138,9 +142,11 @@ static bool servers_start(const cli_agent_parts *p)
 // A body that listens says hello and its first telemetry at once.
 static bool body_is_silent(const cli_agent_parts *p)
 {
-    if (!p->robot || access(p->body_sock, F_OK) != 0) {
+    pons_link *there = NULL;
+    if (!p->robot || cli_robot_connect(p->c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
         return false;
     }
+    pons_link_close(there);
     pons_autovalue status = pons_robot_tools_status(p->robot->self);
     return !pons_get_bool(status, "connected", false);
 }
@@ -161,7 +167,8 @@ void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
-    return pons_link_connect(user, ret, err);
+    const cli_agent_parts *p = user;
+    return cli_robot_connect(p->c, &p->meant, ret, err);
 }
 
 // config/prompts/NAME.md of the workspace, a person or the installation; without either, what is built in.

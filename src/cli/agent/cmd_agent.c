@@ -8,6 +8,7 @@
 #include "cli/agent/chat.h"
 #include "cli/agent/folder.h"
 #include "cli/agent/undo.h"
+#include "cli/run/which_robot.h"
 #include "cli/served.h"
 #include "pons/policy.h"
 
@@ -32,7 +33,7 @@ int cmd_agent(cli *c, pons_error *err)
     const char *go_on = NULL, *sessions = NULL;
     cli_undo_words undo = {0};
     char found[PONS_NAME_MAX];
-    cli_agent_prompt_words served = {.world = "house", .driver = "mujoco"};
+    cli_agent_prompt_words served = {0};
     const cli_option options[] = {
         {"--session", "ID", "whose history is kept; default: agent", &name},
         {"--thread", "ID", "the same", &thread},
@@ -46,10 +47,7 @@ int cmd_agent(cli *c, pons_error *err)
         {"--steps", "N", "undo: the newest N writes; default: 1", &undo.steps},
         {"--force", NULL, "undo: also what was changed since, which is kept aside", &undo.force},
         CLI_SERVER_OPTIONS(&served.server),
-        {"--world", "NAME", "with --serve, of a body that is started; default house",
-         &served.world},
-        {"--driver", "NAME", "the same; mujoco (default), kinematic, or a module driver-NAME",
-         &served.driver},
+        CLI_ROBOT_OPTIONS(c),
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {

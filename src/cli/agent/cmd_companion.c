@@ -4,6 +4,7 @@
 // same days byte for byte. A simulated life that was cut short goes on where it was; one that
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
 #include "cli/cli.h"
+#include "cli/run/which_robot.h"
 #include "cli/served.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
@@ -37,7 +38,6 @@ typedef struct args {
     const char *days, *from, *seed, *speed, *llm, *view, *tree; // run
     const char *sender, *urgent, *all;
     cli_server_words server;
-    const char *world, *driver; // with --serve
 } args;
 
 typedef struct living { // one `run`
@@ -71,7 +71,7 @@ static void print_event(living *l, const pons_value *ev);
 
 int cmd_companion(cli *c, pons_error *err)
 {
-    args a = {.world = "house", .driver = "mujoco"};
+    args a = {0};
     const cli_option options[] = {
         {"--days", "N", "run: simulate so many days (without it: real time)", &a.days},
         {"--from", "DATE", "run: where the simulation begins; log: from when", &a.from},
@@ -84,9 +84,7 @@ int cmd_companion(cli *c, pons_error *err)
         {"--urgent", NULL, "message: it may wake", &a.urgent},
         {"--all", NULL, "log: everything, not only the end", &a.all},
         CLI_SERVER_OPTIONS(&a.server),
-        {"--world", "NAME", "with --serve, of a body that is started; default house", &a.world},
-        {"--driver", "NAME", "the same; mujoco (default), kinematic, or a module driver-NAME",
-         &a.driver},
+        CLI_ROBOT_OPTIONS(c),
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -487,9 +485,7 @@ static int run(cli *c, const args *a, pons_error *err)
     int rc = cli_server_create(c, &a->server, &server, err);
     if (server) {
         const char *llm = a->llm; // a script is the life's alone
-        const cli_beside o = {.world = a->world,
-                              .driver = a->driver,
-                              .llm = llm && strncmp(llm, "script:", 7) == 0 ? "rules" : llm,
+        const cli_beside o = {.llm = llm && strncmp(llm, "script:", 7) == 0 ? "rules" : llm,
                               .live = live_beside,
                               .leave = leave,
                               .user = &l};

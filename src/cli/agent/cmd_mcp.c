@@ -6,6 +6,7 @@
 //
 // What is offered, and how a person is asked, is mcp_parts.c.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/mcp.h"
 
 #include <dirent.h>
@@ -194,6 +195,7 @@ int cmd_mcp_serve(cli *c, pons_error *err)
     double seconds = 0.0;
     const cli_option options[] = {
         {"--tools", "LIST", "robot (default), core, modules, mcp; several with commas", &list},
+        CLI_ROBOT_OPTIONS(c),
         {"--approval-wait", "S", "a call waits so long for a person (default 45)", &wait_s},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);

@@ -6,6 +6,7 @@
 // server, `pons approve mcp-… approve` answers it, and the next call of the same tool with the same
 // arguments runs, once, within ten minutes.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/mcp.h"
 
 #include <errno.h>
@@ -150,7 +151,8 @@ static int read_resource(void *user, const char *uri, char **ret_text, pons_erro
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
-    return pons_link_connect(user, ret, err);
+    const cli_mcp_parts *s = user;
+    return cli_robot_connect(s->c, &s->meant, ret, err);
 }
 
 bool cli_mcp_wants(const char *list, const char *word)
@@ -175,12 +177,12 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
     pons_autovalue policy = NULL;
     if (cli_mcp_wants(list, "robot")) {
         rc = cli_critic_policy(s->c, &policy, err);
+        rc = rc < 0 ? rc : cli_robot_offered(s->c, &s->meant, err);
     }
     if (rc >= 0 && cli_mcp_wants(list, "robot")) {
-        snprintf(s->body_sock, sizeof s->body_sock, "%s/body.sock", s->c->run_dir);
         const pons_robot_tools_options robot = {.clock = s->clock,
                                                 .connect = connect_body,
-                                                .user = s->body_sock,
+                                                .user = s,
                                                 .name = name,
                                                 .look_only = s->look_only,
                                                 .thread = "mcp",

@@ -1,6 +1,7 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (bridge.c).
 #include "cli/cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/link_message.h"
 
 #include <errno.h>
@@ -66,15 +67,12 @@ static int camera(cli *c, const cli_camera_options *o, const char *size, const c
 
 int cmd_body(cli *c, pons_error *err)
 {
-    const char *driver = "mujoco", *world_name = "house", *speed_text = NULL, *seed_text = NULL,
-               *battery_text = NULL, *for_run = NULL, *skill_names = NULL, *out = NULL,
-               *depth = NULL, *device = NULL, *size = NULL, *fps = NULL, *record = NULL,
-               *ros2 = NULL;
-    const char *const usual_world = world_name, *const usual_driver = driver;
+    const char *speed_text = NULL, *seed_text = NULL, *battery_text = NULL, *for_run = NULL,
+               *skill_names = NULL, *out = NULL, *depth = NULL, *device = NULL, *size = NULL,
+               *fps = NULL, *record = NULL, *ros2 = NULL;
     const cli_option options[] = {
-        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &driver},
+        CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "also these, of modules skill-NAME", &skill_names},
-        {"--world", "NAME", "a world of worlds/, or a path; default house", &world_name},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
         {"--seed", "N", "of everything random", &seed_text},
         {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
@@ -97,16 +95,15 @@ int cmd_body(cli *c, pons_error *err)
     }
     if (c->argc == 2 && strcmp(c->argv[0], "camera") == 0) {
         const cli_camera_options o = {.name = c->argv[1],
-                                      .world = world_name == usual_world ? NULL : world_name,
-                                      .driver = driver == usual_driver ? NULL : driver,
+                                      .world = c->world,
+                                      .driver = c->driver,
                                       .out = out,
                                       .device = device,
                                       .depth = depth != NULL};
         return camera(c, &o, size, fps, err);
     }
     if (c->argc == 1 && strcmp(c->argv[0], "ros2") == 0) {
-        return cli_bridge_run(c, world_name == usual_world ? NULL : world_name, for_run != NULL,
-                              err);
+        return cli_bridge_run(c, c->world, for_run != NULL, err);
     }
     if (c->argc > 0 || out || depth || device || size || fps) {
         return cli_bad(err,
@@ -131,11 +128,13 @@ int cmd_body(cli *c, pons_error *err)
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
     cli_skills skills = {0};
+    cli_robot is = {0};
     pid_t bridge = 0;
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_config(c, &rules, err);
-    rc = rc < 0 ? rc : cli_world(world_name, &world, err);
-    rc = rc < 0 ? rc : cli_driver(driver, &o.robot, err);
+    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &is, err);
+    rc = rc < 0 ? rc : cli_world(is.world, &world, err);
+    rc = rc < 0 ? rc : cli_driver(is.driver, &o.robot, err);
     rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
     if (rc >= 0 && ros2 && strcmp(o.robot->name, "ros2") == 0) {
         rc =
@@ -143,7 +142,7 @@ int cmd_body(cli *c, pons_error *err)
     }
     signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
     signal(SIGTERM, on_signal);
-    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, world_name, &bridge, err);
+    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, is.world, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
         cli_bridge_end(bridge);
@@ -167,13 +166,13 @@ int cmd_body(cli *c, pons_error *err)
     o.battery_pct = battery;
     o.for_run = for_run != NULL;
     if (!for_run && isatty(STDERR_FILENO)) {
-        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", driver, world_name, c->run_dir);
+        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", is.driver, is.world, c->run_dir);
     }
     cli_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;
     if (record) {
         rc = cli_recording_open(
-            c, &(cli_recording_options){.path = record, .apart = strcmp(driver, "ros2") == 0},
+            c, &(cli_recording_options){.path = record, .apart = strcmp(is.driver, "ros2") == 0},
             &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);

@@ -1,6 +1,7 @@
 // cmd_run.c - `pons run` and `pons resume`.
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
+#include "cli/run/which_robot.h"
 #include "cli/served.h"
 #include "pons/policy.h"
 
@@ -11,12 +12,13 @@
 #define WAIT_DEFAULT_S 60.0
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
-    const char *thread, *world, *driver, *skills, *llm, *speed, *seed, *plan, *stream, *kernel,
-        *step, *wait, *priority, *deadline, *only_new, *record, *ros2, *errand;
+    const char *thread, *skills, *llm, *speed, *seed, *plan, *stream, *kernel, *step, *wait,
+        *priority, *deadline, *only_new, *record, *ros2, *errand;
     cli_server_words server;
 } run_words;
 
 typedef struct run_parts { // what is opened before a session is
+    cli_robot robot;
     pons_llm model;
     pons_policy policy;
     pons_plan *plan;
@@ -30,13 +32,13 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world,
                        const cli_skills *modules, bool model, char *const *goals, int n,
                        pons_error *err);
 static int wait_option(const char *text, int64_t *ret_ms, pons_error *err);
-static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err);
+static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err);
 
 // ---- run ----------------------------------------------------------------------------------------
 
 int cmd_run(cli *c, pons_error *err)
 {
-    run_words w = {.world = "house", .driver = "mujoco"};
+    run_words w = {0};
     run_parts p = {0};
     cli_session_options o = {.speed = 1.0};
     cli_server *server = NULL;
@@ -55,8 +57,8 @@ int cmd_run(cli *c, pons_error *err)
         }
         o.thread = id;
         o.policy = &p.policy;
-        o.world = w.world;
-        o.driver = w.driver;
+        o.world = p.robot.world;
+        o.driver = p.robot.driver;
         o.skills = w.skills;
         o.llm = w.llm;
         o.goals = (const char *const *)c->argv;
@@ -98,8 +100,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
     const cli_option options[] = {
         {"--thread", "ID", "use (or make) this thread; default: a new one", &w->thread},
         {"--new", NULL, "end with 3 when the thread has been given goals before", &w->only_new},
-        {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
-        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
+        CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
          &w->skills},
         {"--ros2", NULL, "the body that this starts is shown to ROS 2 (docs/ros2.md)", &w->ros2},
@@ -164,19 +165,21 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
 static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
-    int rc = w->llm ? cli_llm(w->llm, &clock, &p->model, err) : PONS_OK;
+    int rc = cli_robot_meant(c, NULL, NULL, &p->robot, err);
+    rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
     const bool has_model =
         p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
     rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
     cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
     rc = rc < 0 ? rc
-                : check_goals(c, &p->policy, w->world, &skills, has_model, c->argv, c->argc, err);
-    rc = rc >= 0 && w->plan ? read_plan(c, w, &p->plan, err) : rc;
+                : check_goals(c, &p->policy, p->robot.world, &skills, has_model, c->argv, c->argc,
+                              err);
+    rc = rc >= 0 && w->plan ? read_plan(c, w, p, err) : rc;
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
-    if (rc >= 0 && strcmp(w->driver, "mujoco") != 0) {
-        rc = cli_driver(w->driver, &robot, err);
+    if (rc >= 0 && strcmp(p->robot.driver, CLI_DRIVER_USUAL) != 0) {
+        rc = cli_driver(p->robot.driver, &robot, err);
     }
     return rc < 0 ? rc : cli_workspace(c, true, err);
 }
@@ -191,14 +194,14 @@ static void close_parts(run_parts *p)
 }
 
 // A plan is held against the world before anything is made, as goals are.
-static int read_plan(cli *c, const run_words *w, pons_plan **ret, pons_error *err)
+static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     pons_autoverdict verdict = NULL;
-    int rc = cli_plan_read(w->plan, NULL, false, ret, err);
-    if (rc >= 0 && (*ret)->n_steps > 0 && pons_plan_is_finished(*ret)) {
+    int rc = cli_plan_read(w->plan, NULL, false, &p->plan, err);
+    if (rc >= 0 && p->plan->n_steps > 0 && pons_plan_is_finished(p->plan)) {
         rc = cli_bad(err, "plan: all its steps are settled: there is nothing to do");
     }
-    rc = rc < 0 ? rc : cli_plan_judge(c, *ret, w->world, NULL, w->skills, &verdict, err);
+    rc = rc < 0 ? rc : cli_plan_judge(c, p->plan, p->robot.world, NULL, w->skills, &verdict, err);
     if (rc < 0) {
         return rc;
     }
@@ -413,8 +416,8 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     const pons_value *about = pons_get(l->started, "options");
     o->thread = l->thread;
     o->store = &l->store;
-    o->world = pons_get_str(about, "world", "house");
-    o->driver = pons_get_str(about, "driver", "mujoco");
+    o->world = pons_get_str(about, "world", CLI_WORLD_USUAL);
+    o->driver = pons_get_str(about, "driver", CLI_DRIVER_USUAL);
     o->skills = pons_get_str(about, "skills", NULL);
     o->llm_kept = !o->llm && pons_get(about, "llm");
     o->llm = o->llm ? o->llm : pons_get_str(about, "llm", NULL);

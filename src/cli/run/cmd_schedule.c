@@ -8,6 +8,7 @@
 // brain holds while it looks: what is removed is not written again by a look that had begun.
 #include "cli/run/places.h"
 #include "cli/run/schedules.h"
+#include "cli/run/which_robot.h"
 #include "pons/brain_schedule.h"
 #include "pons/policy.h"
 #include "pons/schedule.h"
@@ -194,7 +195,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     pons_autovalue twice = NULL;
     snprintf(path, sizeof path, "%s/body.json", c->run_dir);
     const bool known = pons_value_load(path, &body, &why) >= 0 &&
-                       cli_world(pons_get_str(body, "world", "house"), &world, &why) >= 0;
+                       cli_world(pons_get_str(body, "world", CLI_WORLD_USUAL), &world, &why) >= 0;
     if (p->ops->when(p->self, text, &twice, &(pons_error)PONS_ERROR_INIT) >= 0) {
         return cli_bad(err, "schedule: '%s' says a time too", text);
     }

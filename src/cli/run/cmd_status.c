@@ -1,5 +1,6 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
 #include "cli/cli.h"
+#include "cli/run/which_robot.h"
 #include "cli/show/secrets.h"
 
 #include <math.h>
@@ -64,6 +65,11 @@ static void print_status(const pons_value *s)
     const pons_value *task = pons_get(s, "active_task"), *decision = pons_get(s, "decision");
     const pons_value *failure = pons_get(s, "last_failure");
     cli_out("thread    %s\n", pons_get_str(s, "thread", "none"));
+    const pons_value *body = pons_get(s, "body");
+    if (json_is_string(pons_get(body, "driver"))) {
+        char line[256];
+        cli_out("body      %s\n", cli_robot_line(body, line, sizeof line));
+    }
     cli_out("mode      %s (%s)%s\n", pons_get_str(s, "mode", ""),
             pons_get_str(s, "mode_reason", ""),
             pons_get_bool(s, "paused", false) ? ", paused" : "");

@@ -1,5 +1,6 @@
 // cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
 #include "cli/run/vda5050.h"
+#include "cli/run/which_robot.h"
 #include "pons/schema.h"
 
 #include <string.h>
@@ -42,7 +43,8 @@ static int complete(const words *w, pons_value *config, pons_error *err)
 
 int cmd_vda5050(cli *c, pons_error *err)
 {
-    words w = {.world = "house", .driver = "mujoco", .thread = THREAD};
+    words w = {.thread = THREAD};
+    cli_robot is = {0};
     cli_session_options o = {.speed = 1.0, .serve = true, .priority = "background"};
     double seed = 0.0;
     const cli_option options[] = {
@@ -52,8 +54,7 @@ int cmd_vda5050(cli *c, pons_error *err)
          &w.serial},
         {"--map", "NAME", "mapId; default: the file's, else the world's name", &w.map},
         {"--thread", "ID", "of the brain; default vda5050", &w.thread},
-        {"--world", "NAME", "a world of worlds/, or a path; default house", &w.world},
-        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w.driver},
+        CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
          &w.skills},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w.speed},
@@ -67,8 +68,9 @@ int cmd_vda5050(cli *c, pons_error *err)
     rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
-    if (rc >= 0 && strcmp(w.driver, "mujoco") != 0) {
-        rc = cli_driver(w.driver, &robot, err);
+    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &is, err);
+    if (rc >= 0 && strcmp(is.driver, CLI_DRIVER_USUAL) != 0) {
+        rc = cli_driver(is.driver, &robot, err);
     }
     pons_autovalue file = NULL;
     rc = rc < 0 ? rc : cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &file, err);
@@ -82,8 +84,8 @@ int cmd_vda5050(cli *c, pons_error *err)
     }
     cli_session_guest guest = cli_vda5050_guest(v);
     o.thread = w.thread;
-    o.world = w.world;
-    o.driver = w.driver;
+    o.world = is.world;
+    o.driver = is.driver;
     o.skills = w.skills;
     o.seed = (uint64_t)seed;
     o.llm = "rules";

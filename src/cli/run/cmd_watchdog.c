@@ -9,6 +9,7 @@
 #include "cli/run/errands.h"
 #include "cli/run/pictures.h"
 #include "cli/run/watch_sessions.h"
+#include "cli/run/which_robot.h"
 #include "pons/agent.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"
@@ -26,11 +27,11 @@
 
 typedef struct dog {
     cli *c;
-    const char *robot, *driver, *world, *id;
+    const char *robot, *id;
     pons_ws_dialect dialect;
     double speed, seed;
     pons_value *config;
-    char body_sock[PATH_MAX + 16];
+    cli_robot is;
     pid_t body; // that this one has started; 0: none
     int starts;
     int64_t tried_ms;
@@ -54,16 +55,16 @@ static void on_signal(int s)
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     dog *d = user;
-    const int rc = pons_link_connect(d->body_sock, ret, err);
+    const int rc = cli_robot_connect(d->c, &d->is, ret, err);
     int status;
     if (d->body && waitpid(d->body, &status, WNOHANG) == d->body) {
         d->body = 0;
     }
     const int64_t now = pons_now_ms(&d->clock);
-    if (rc < 0 && !d->body && d->starts < STARTS_MAX &&
+    if (rc < 0 && rc != PONS_EAGAIN && rc != PONS_EINVAL && !d->body && d->starts < STARTS_MAX &&
         (!d->tried_ms || now - d->tried_ms > START_EVERY_S * 1000)) {
-        const pid_t pid =
-            cli_body_start(d->c, d->driver, d->world, NULL, d->speed, (uint64_t)d->seed, false);
+        const pid_t pid = cli_body_start(d->c, d->is.driver, d->is.world, NULL, d->speed,
+                                         (uint64_t)d->seed, false);
         d->body = pid > 0 ? pid : 0;
         d->tried_ms = now;
         d->starts++;
@@ -127,28 +128,14 @@ static int take_lock(dog *d, pons_error *err)
     return rc == PONS_EBUSY ? cli_unreached(err) : rc;
 }
 
-// config.json says which robot; without it, what a run would take. A body that runs knows best.
+// Entries in the files are the named robot's, else config.json's.
 static int read_config(dog *d, pons_error *err)
 {
-    char path[PATH_MAX + 16];
-    pons_error none = PONS_ERROR_INIT;
-    pons_autovalue body = NULL;
-    const int rc = cli_workspace_config(d->c, &d->config, &d->dialect, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_value *robot = pons_get(d->config, "robot");
-    d->driver = d->driver ? d->driver : pons_get_str(robot, "driver", "mujoco");
-    d->world = d->world ? d->world : pons_get_str(robot, "world", "house");
-    d->id = pons_get_str(robot, "id", "robot_001");
-    pons_link *there = NULL;
-    if (pons_link_connect(d->body_sock, &there, &none) == PONS_OK) {
-        pons_link_close(there);
-        snprintf(path, sizeof path, "%s/body.json", d->c->run_dir);
-        pons_value_load(path, &body, &none);
-    }
-    return cli_embodied(d->c, pons_get_str(body, "driver", d->driver),
-                        pons_get_str(body, "world", d->world), d->dialect, err);
+    int rc = cli_workspace_config(d->c, &d->config, &d->dialect, err);
+    rc = rc < 0 ? rc : cli_robot_meant(d->c, NULL, NULL, &d->is, err);
+    rc = rc < 0 ? rc : cli_robot_check(d->c, &d->is, err);
+    d->id = d->robot ? d->robot : pons_get_str(pons_get(d->config, "robot"), "id", "robot_001");
+    return rc < 0 ? rc : cli_embodied(d->c, d->is.driver, d->is.world, d->dialect, err);
 }
 
 static int open_parts(dog *d, pons_error *err)
@@ -258,8 +245,7 @@ int cmd_watchdog(cli *c, pons_error *err)
         {"--once", NULL, "end when nothing is pending", &once},
         {"--robot", "ID", "hal: this robot's actions, and those of none; runtime: this target's",
          &d.robot},
-        {"--driver", "NAME", "of a body that has to be started; default config.json's", &d.driver},
-        {"--world", "NAME", "of a body that has to be started; default config.json's", &d.world},
+        CLI_ROBOT_OPTIONS(c),
         {"--speed", "X", "of a body that has to be started: robot seconds in a second", &speed},
         {"--seed", "N", "of a body that has to be started; default 1", &seed},
         {NULL, NULL, NULL, NULL}};
@@ -277,8 +263,6 @@ int cmd_watchdog(cli *c, pons_error *err)
     if (rc >= 0 && sessions) {
         const cli_sessions_options o = {.once = once != NULL,
                                         .target = d.robot,
-                                        .driver = d.driver,
-                                        .world = d.world,
                                         .speed = d.speed,
                                         .seed = (uint64_t)d.seed,
                                         .ended = &ended};
@@ -286,7 +270,6 @@ int cmd_watchdog(cli *c, pons_error *err)
         signal(SIGTERM, on_signal);
         return cli_watch_sessions(c, &o, err);
     }
-    snprintf(d.body_sock, sizeof d.body_sock, "%s/body.sock", c->run_dir);
     rc = rc < 0 ? rc : take_lock(&d, err);
     rc = rc < 0 ? rc : read_config(&d, err);
     signal(SIGINT, on_signal);

@@ -5,6 +5,7 @@
 // on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
 // safety thread's own socket.
 #include "cli/agent/agent_cli.h"
+#include "cli/run/which_robot.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/log.h"
@@ -337,7 +338,15 @@ int cmd_stop(cli *c, pons_error *err)
         pons_autovalue out = cli_stopped(reason);
         cli_print_json(out);
     } else {
-        cli_out("stopped; the latch holds until `pons reset`\n");
+        char path[PATH_MAX + 16], robot[256];
+        pons_autovalue body = NULL;
+        snprintf(path, sizeof path, "%s/body.json", c->run_dir);
+        if (pons_value_load(path, &body, NULL) >= 0) { // of a fleet's robots each has its own
+            cli_out("stopped: %s; ", cli_robot_line(body, robot, sizeof robot));
+        } else {
+            cli_out("stopped; ");
+        }
+        cli_out("the latch holds until `pons reset`\n");
     }
     return PONS_OK;
 }

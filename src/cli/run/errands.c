@@ -44,9 +44,20 @@ static int64_t now_ms(void)
 // What it has to say goes to run/errand.log. task NULL: resumed.
 static pid_t spawn(const errands *e, const char *task)
 {
-    const char *const run[] = {"pons",     "--workspace", e->c.workspace, "run", "--new",
-                               "--errand", "--thread",    e->thread,      "--",  task,
-                               NULL};
+    // It means the same robot; what was not typed is config.json's for both.
+    const char *run[16] = {"pons",  "--workspace", e->c.workspace, "run",
+                           "--new", "--errand",    "--thread",     e->thread};
+    size_t n = 8;
+    if (e->c.driver) {
+        run[n++] = "--driver";
+        run[n++] = e->c.driver;
+    }
+    if (e->c.world) {
+        run[n++] = "--world";
+        run[n++] = e->c.world;
+    }
+    run[n++] = "--";
+    run[n++] = task;
     const char *const resume[] = {"pons",    "--workspace", e->c.workspace, "resume", "--errand",
                                   e->thread, NULL};
     return cli_child_start(&e->c, "errand.log", task ? run : resume);

@@ -3,7 +3,8 @@
 // One loop: poll what the brain names, standard input for the prompt, and run/brain.sock, on which
 // other processes ring after they have posted to an inbox; then let the brain do what is due. A
 // body is started when none answers on run/body.sock, and started again when it dies: a run's body
-// is the run's business. A body that somebody else had started is joined and left alone.
+// is the run's business, and ends with it, unless it holds an object or a question is open. A body that somebody else
+// had started is joined only when it is the robot that is meant (which_robot.h), and left alone.
 //
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
@@ -13,6 +14,7 @@
 #include "cli/run/places.h"
 #include "cli/run/prompt_words.h"
 #include "cli/run/schedules.h"
+#include "cli/run/which_robot.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/store.h"
@@ -28,6 +30,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BODY_START_EVERY_MS 3000
@@ -40,8 +43,9 @@
 typedef struct session {
     cli *c;
     const cli_session_options *o;
+    cli_robot robot; // that is meant: no other one is moved
     const pons_value
-        *about; // {world, driver, skills, speed, seed, ros2} of a body that has to be started
+        *about; // {world, driver, skills, speed, seed, ros2}: what a resume goes on with
     cli_display *display;
     pons_brain *brain;
     const pons_policy *policy;
@@ -73,7 +77,7 @@ typedef struct session {
 
 static volatile sig_atomic_t interrupted;
 
-static pons_value *about_run(cli *c, const cli_session_options *o);
+static pons_value *about_run(const session *s);
 static int must_be_new(session *s, pons_error *err);
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
                         const pons_llm *llm, pons_value *about, pons_error *err);
@@ -102,6 +106,7 @@ static bool speak_line(session *s, const char *text);
 static bool take_line(session *s, char ret[STDIN_LINE_MAX]);
 static bool hold(session *s);
 static void step_line(session *s, const char *text);
+static void tell_body_stays(const session *s);
 static void on_signal(int number);
 
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
@@ -119,13 +124,16 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     pons_policy policy = {0};
     pons_llm llm = {0};
     pons_autovalue config = NULL;
-    pons_autovalue about = about_run(c, o);
+    pons_autovalue about = NULL;
     signal(SIGINT, on_signal); // before anybody is told that it is ready
     signal(SIGTERM, on_signal);
     signal(SIGHUP, on_signal);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
+    int rc = cli_robot_meant(c, o->driver, o->world, &s.robot, err);
+    rc = rc < 0 ? rc : cli_robot_check(c, &s.robot, err);
+    about = rc < 0 ? NULL : about_run(&s);
     s.about = about;
-    int rc = cli_config(c, &config, err);
+    rc = rc < 0 ? rc : cli_config(c, &config, err);
     if (rc >= 0 && !o->policy) {
         rc = cli_policy(c, &policy, err);
     }
@@ -144,11 +152,11 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = cli_store(c, &store, err);
     }
     if (rc >= 0 && o->record) {
-        rc = cli_recording_open(c,
-                                &(cli_recording_options){.path = o->record,
-                                                         .ros2 = o->ros2,
-                                                         .apart = strcmp(o->driver, "ros2") == 0},
-                                &s.recording, err);
+        rc = cli_recording_open(
+            c,
+            &(cli_recording_options){
+                .path = o->record, .ros2 = o->ros2, .apart = strcmp(s.robot.driver, "ros2") == 0},
+            &s.recording, err);
     }
     if (rc >= 0 && !(o->guest && o->guest->traces)) {
         rc = pons_traces_from_environment(&s.traces, err);
@@ -170,7 +178,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         cli_prompt_start(own ? o->guest->prompt : "pons", on_prompt_line, &s);
         s.prompting = cli_prompt_active();
         if (s.prompting && !own) {
-            cli_prompt_words(cli_run_words(o->world, o->skills));
+            cli_prompt_words(cli_run_words(s.robot.world, o->skills));
             cli_display_prompting(s.display);
         }
     }
@@ -181,6 +189,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = leave_prompt(&s, err);
     }
     rc = rc < 0 ? rc : session_outcome(&s);
+    tell_body_stays(&s);
     cli_prompt_stop();
     if (o->guest && store.ops) {
         o->guest->close(o->guest->user);
@@ -219,30 +228,24 @@ static const char *model_kept(const char *spec)
     return kept ? spec : NULL;
 }
 
-// The body that is there says which world, driver and skills a resume goes on with: a run may have
-// joined one that somebody else started with others.
-static pons_value *about_run(cli *c, const cli_session_options *o)
+// Skills are those of the body that is there: a resume starts it with the same.
+static pons_value *about_run(const session *s)
 {
     char path[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
     pons_link *there = NULL;
     pons_autovalue body = NULL;
-    pons_autovalue world = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
-    if (pons_link_connect(path, &there, &none) == PONS_OK) {
+    const cli_session_options *o = s->o;
+    if (cli_robot_connect(s->c, &s->robot, &there, &none) == PONS_OK) {
         pons_link_close(there);
-        snprintf(path, sizeof path, "%s/body.json", c->run_dir);
+        snprintf(path, sizeof path, "%s/body.json", s->c->run_dir);
         pons_value_load(path, &body, &none);
     }
-    const char *name = pons_get_str(body, "world", o->world);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
-    const bool found = body && strcmp(name, o->world) != 0 &&
-                       cli_world(name, &world, &none) == PONS_OK; // else it was a path
-    return pons_object("world", json_string(found ? name : o->world), "driver",
-                       json_string(pons_get_str(body, "driver", o->driver)), "skills",
-                       skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
-                       json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2), "llm",
-                       model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
+    return pons_object("world", json_string(s->robot.world), "driver", json_string(s->robot.driver),
+                       "skills", skills ? json_string(skills) : NULL, "speed", json_real(o->speed),
+                       "seed", json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2),
+                       "llm", model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
 }
 
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,
@@ -428,6 +431,25 @@ static int session_outcome(session *s)
     }
 }
 
+// A body that a run had started and that outlives this one: until when, and why.
+static void tell_body_stays(const session *s)
+{
+    const char *why = s->brain ? pons_brain_body_stays(s->brain) : NULL;
+    const pons_value *hello = NULL, *telemetry = NULL;
+    pons_autovalue body = NULL;
+    char path[PATH_MAX + 16], until[16] = "";
+    struct tm at;
+    snprintf(path, sizeof path, "%s/body.json", s->c->run_dir);
+    if (!why || pons_brain_body(s->brain, &hello, &telemetry) < 0 ||
+        pons_value_load(path, &body, NULL) < 0 || !pons_get_bool(body, "for_run", false)) {
+        return;
+    }
+    const time_t end = (time_t)(pons_wall_ms(&s->clock) / 1000) + (time_t)PONS_BODY_ALONE_S;
+    strftime(until, sizeof until, "%H:%M:%S", localtime_r(&end, &at));
+    cli_display_note(s->display, "the robot stays on until %s: %s; `pons resume %s` goes on", until,
+                     why, s->o->thread);
+}
+
 static void on_signal(int number)
 {
     if (interrupted) {
@@ -513,8 +535,7 @@ static int open_files(session *s, pons_error *err)
                               .cancel = cancel_task,
                               .notice = file_notice,
                               .user = s};
-    return cli_files_open(s->c, pons_get_str(s->about, "driver", s->o->driver),
-                          pons_get_str(s->about, "world", s->o->world), &o, &s->files, err);
+    return cli_files_open(s->c, s->robot.driver, s->robot.world, &o, &s->files, err);
 }
 
 // ---- body ---------------------------------------------------------------------------------------
@@ -529,10 +550,11 @@ static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     session *s = user;
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
-    const int rc = pons_link_connect(path, ret, err);
-    if (rc < 0 && !s->o->body_by_hand && !s->body) {
+    const int rc = cli_robot_connect(s->c, &s->robot, ret, err);
+    if (rc == PONS_EINVAL) { // another robot has come meanwhile
+        cli_tell(err);
+        s->body_failed = CLI_FAULTY;
+    } else if (rc < 0 && rc != PONS_EAGAIN && !s->o->body_by_hand && !s->body) {
         start_body(s);
     }
     return rc < 0 ? PONS_EAGAIN : rc;
@@ -552,8 +574,7 @@ static void start_body(session *s)
     }
     s->body_tried_ms = now;
     const pid_t pid =
-        cli_body_start(s->c, pons_get_str(s->about, "driver", s->o->driver),
-                       pons_get_str(s->about, "world", s->o->world),
+        cli_body_start(s->c, s->robot.driver, s->robot.world,
                        pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed, s->o->ros2);
     s->body = pid > 0 ? pid : 0;
 }

@@ -12,6 +12,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
 #include "cli/run/pictures.h"
+#include "cli/run/which_robot.h"
 #include "pons/agent.h"
 #include "pons/rand.h"
 #include "pons/runtime.h"
@@ -36,7 +37,8 @@ typedef struct body_of { // of one target
     struct body_of *next;
     struct watch *w;
     cli c; // its workspace
-    char sock[PATH_MAX + 16], driver[64], world[PATH_MAX], target[PONS_NAME_MAX];
+    cli_robot is;
+    char target[PONS_NAME_MAX];
     pid_t pid; // that this process has started; 0: none
     int starts;
     int64_t tried_ms;
@@ -62,16 +64,16 @@ typedef struct watch {
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     body_of *b = user;
-    const int rc = pons_link_connect(b->sock, ret, err);
+    const int rc = cli_robot_connect(&b->c, &b->is, ret, err);
     int status;
     if (b->pid && waitpid(b->pid, &status, WNOHANG) == b->pid) {
         b->pid = 0;
     }
     const int64_t now = pons_now_ms(&b->w->clock);
-    if (rc < 0 && !b->pid && b->starts < STARTS_MAX &&
+    if (rc < 0 && rc != PONS_EAGAIN && rc != PONS_EINVAL && !b->pid && b->starts < STARTS_MAX &&
         (!b->tried_ms || now - b->tried_ms > START_EVERY_MS)) {
-        const pid_t pid =
-            cli_body_start(&b->c, b->driver, b->world, NULL, b->w->o->speed, b->w->o->seed, false);
+        const pid_t pid = cli_body_start(&b->c, b->is.driver, b->is.world, NULL, b->w->o->speed,
+                                         b->w->o->seed, false);
         b->pid = pid > 0 ? pid : 0;
         b->tried_ms = now;
         b->starts++;
@@ -79,21 +81,13 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return rc;
 }
 
-static bool runs_here(const watch *w, const char *driver, const char *world)
+static bool runs_here(const watch *w, const cli_robot *is)
 {
-    char path[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
-    pons_autovalue body = NULL;
     pons_link *there = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", w->c->run_dir);
-    if (pons_link_connect(path, &there, &none) < 0) {
-        return false;
-    }
+    const int rc = cli_robot_connect(w->c, is, &there, &none);
     pons_link_close(there);
-    snprintf(path, sizeof path, "%s/body.json", w->c->run_dir);
-    return pons_value_load(path, &body, &none) == PONS_OK &&
-           strcmp(pons_get_str(body, "driver", ""), driver) == 0 &&
-           strcmp(pons_get_str(body, "world", ""), world) == 0;
+    return rc == PONS_OK;
 }
 
 static bool only_target(const watch *w)
@@ -108,7 +102,7 @@ static bool only_target(const watch *w)
 }
 
 // Whether the workspace's own body is this target's. Once it was, it stays so.
-static bool own_body(const watch *w, const char *target, const char *driver, const char *world)
+static bool own_body(const watch *w, const char *target, const cli_robot *is)
 {
     char path[PATH_MAX + 16], had[PONS_NAME_MAX] = "";
     snprintf(path, sizeof path, "%s/target", w->c->run_dir);
@@ -120,7 +114,7 @@ static bool own_body(const watch *w, const char *target, const char *driver, con
     bool own = n > 0 && strcmp(had, target) == 0;
     if (n == 0) {
         const char *id = pons_get_str(pons_get(w->config, "robot"), "id", "");
-        own = strcmp(id, target) == 0 || only_target(w) || runs_here(w, driver, world);
+        own = strcmp(id, target) == 0 || only_target(w) || runs_here(w, is);
         const ssize_t len = (ssize_t)strlen(target);
         own = own && write(fd, target, (size_t)len) == len;
     }
@@ -137,7 +131,7 @@ static int place_body(const watch *w, body_of *b, const char *target, const pons
     if (*other) {
         snprintf(dir, sizeof dir, "%.*s%s%.200s", *other == '/' ? 0 : PATH_MAX - 300,
                  w->c->workspace, *other == '/' ? "" : "/", other);
-    } else if (own_body(w, target, b->driver, b->world)) {
+    } else if (own_body(w, target, &b->is)) {
         return PONS_OK;
     } else {
         snprintf(dir, sizeof dir, "%.*s/targets/%s", PATH_MAX - 200, w->c->workspace, target);
@@ -160,28 +154,26 @@ static bool good_name(const char *id)
 // What the record says; what it does not say is config.json's.
 static int describe_body(const watch *w, body_of *b, const pons_value *record, pons_error *err)
 {
-    const pons_value *robot = pons_get(w->config, "robot"), *config = pons_get(record, "config");
+    const pons_value *config = pons_get(record, "config");
     const bool real = strcmp(pons_get_str(record, "type", "sim"), "real_robot") == 0;
     const char *driver = real ? pons_get_str(pons_get(record, "adapter"), "driver", "")
                               : pons_get_str(record, "backend", NULL);
-    const char *usual = w->o->driver ? w->o->driver : pons_get_str(robot, "driver", "mujoco");
     const char *world = pons_get_str(config, "world", NULL);
-    const char *usual_world = w->o->world ? w->o->world : pons_get_str(robot, "world", "house");
     const pons_robot_ops *ops = NULL;
-    pons_autovalue loaded = NULL;
-    snprintf(b->driver, sizeof b->driver, "%s", driver ? driver : usual);
-    snprintf(b->world, sizeof b->world, "%s", world ? world : usual_world);
-    if (!good_name(b->driver)) {
+    int rc = cli_robot_meant(w->c, driver, world, &b->is, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!good_name(b->is.driver)) {
         return pons_error_set(err, PONS_EINVAL, "runtime", "the target names no driver");
     }
-    const int rc = cli_driver(b->driver, &ops, err);
-    if (rc < 0) { // where a module was looked for is nothing for a file that people read
-        return rc != PONS_ENOTFOUND && rc != PONS_EINVAL
-                   ? rc
-                   : pons_error_set(err, PONS_ENOTFOUND, "runtime", "there is no backend %s here",
-                                    b->driver);
+    rc = cli_driver(b->is.driver, &ops, err);
+    if (rc == PONS_ENOTFOUND ||
+        rc == PONS_EINVAL) { // where a module was looked for is nothing for a file that people read
+        rc = pons_error_set(err, PONS_ENOTFOUND, "runtime", "there is no backend %s here",
+                            b->is.driver);
     }
-    return cli_world(b->world, &loaded, err);
+    return rc;
 }
 
 static int open_body(void *user, const char *target, const pons_value *record, pons_tools *ret,
@@ -199,7 +191,6 @@ static int open_body(void *user, const char *target, const pons_value *record, p
                  : pons_error_set(err, PONS_EINVAL, "runtime",
                                   "a target's id names a folder: '%.60s' cannot", target);
     rc = rc < 0 ? rc : place_body(w, b, target, record, err);
-    snprintf(b->sock, sizeof b->sock, "%s/body.sock", b->c.run_dir);
     const pons_robot_tools_options robot = {.clock = w->clock,
                                             .connect = connect_body,
                                             .user = b,

@@ -6,8 +6,7 @@
 
 typedef struct cli_sessions_options {
     bool once;
-    const char *target;         // NULL: all
-    const char *driver, *world; // of targets that name none; NULL: config.json's
+    const char *target; // NULL: all
     double speed;
     uint64_t seed;
     const volatile sig_atomic_t *ended;

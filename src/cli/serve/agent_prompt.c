@@ -311,8 +311,6 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
                                      .work = work};
     const cli_session_options o = {.thread = THREAD,
                                    .policy = policy,
-                                   .world = w->world,
-                                   .driver = w->driver,
                                    .llm = w->llm,
                                    .speed = 1.0,
                                    .prompt = true,

@@ -78,8 +78,6 @@ int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_erro
                                      .over = over};
     const cli_session_options session = {.thread = THREAD,
                                          .policy = &policy,
-                                         .world = o->world,
-                                         .driver = o->driver,
                                          .llm = o->llm,
                                          .speed = 1.0,
                                          .serve = true,

@@ -1,4 +1,5 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
+#include "cli/run/which_robot.h"
 #include "cli/served.h"
 #include "pons/policy.h"
 
@@ -6,7 +7,7 @@
 
 typedef struct words { // as they were typed; NULL: not given
     cli_server_words server;
-    const char *thread, *world, *driver, *skills, *llm, *speed, *seed;
+    const char *thread, *skills, *llm, *speed, *seed;
     bool alone; // no body is started here
 } words;
 
@@ -21,9 +22,7 @@ int cmd_serve(cli *c, pons_error *err)
     cli_server *server = NULL;
     cli_session_guest guest;
     int rc = read_words(c, &w, err);
-    w.alone = cli_fleet_here(c) && !w.world && !w.driver; // its robots have bodies of their own
-    w.world = w.world ? w.world : "house";
-    w.driver = w.driver ? w.driver : "mujoco";
+    w.alone = cli_fleet_here(c) && !c->world && !c->driver; // its robots have bodies of their own
     rc = rc < 0 ? rc : check(c, &w, &o, err);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : cli_policy(c, &policy, err);
@@ -35,8 +34,6 @@ int cmd_serve(cli *c, pons_error *err)
         o.guest = &guest;
         o.thread = w.thread;
         o.policy = &policy;
-        o.world = w.world;
-        o.driver = w.driver;
         o.skills = w.skills;
         o.llm = w.llm;
         o.body_by_hand = w.alone;
@@ -68,8 +65,7 @@ static int read_words(cli *c, words *w, pons_error *err)
          "what MCP clients get at /mcp: robot (default), core, modules, mcp; several with commas",
          &w->server.tools},
         {"--thread", "ID", "default: main", &w->thread},
-        {"--world", "NAME", "a world of worlds/, or a path; default house", &w->world},
-        {"--driver", "NAME", "mujoco (default), kinematic, or a module driver-NAME", &w->driver},
+        CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "modules skill-NAME that the body has too", &w->skills},
         {"--llm", "SPEC", "as of `pons run`", &w->llm},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},

@@ -1,0 +1,46 @@
+// which_robot.h - which robot a command means, and whether the body of this workspace is that one.
+//
+// A command never moves a robot that it does not mean. It means the driver and the world that it names; what it does not
+// name is said by `robot` of the workspace's config.json, else it is the simulated robot in the house.
+#ifndef CLI_WHICH_ROBOT_H
+#define CLI_WHICH_ROBOT_H
+
+#include "cli/cli.h"
+#include "pons/body.h"
+
+typedef struct cli_robot {
+    char driver[PONS_NAME_MAX], world[PATH_MAX]; // as they are typed
+    char world_file[PATH_MAX];                   // absolute
+    char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
+} cli_robot;
+
+#define CLI_DRIVER_USUAL "mujoco"
+#define CLI_WORLD_USUAL  "house"
+#define CLI_ROBOT_OPTIONS(c)                                                                       \
+    {"--world", "NAME",                                                                            \
+     "a world of worlds/, or a path; default: config.json's, else " CLI_WORLD_USUAL, &(c)->world}, \
+    {                                                                                              \
+        "--driver", "NAME",                                                                        \
+            "mujoco, kinematic, or a module driver-NAME; default: config.json's, else mujoco",     \
+            &(c)->driver                                                                           \
+    }
+
+// driver, world: of a thread or a record that has its own; NULL: as typed. PONS_EINVAL: there is no such world.
+int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_robot *ret,
+                    pons_error *err);
+
+// Connects to run/body.sock. PONS_ENOTFOUND, PONS_ECLOSED: no body is there; PONS_EAGAIN: it is not ready yet;
+// PONS_EINVAL: it is another robot's, and the error names both and what to type. Never blocks on the body.
+int cli_robot_connect(const cli *c, const cli_robot *meant, pons_link **ret, pons_error *err);
+
+// The same as a look before anything is done: PONS_OK also when no body is there.
+int cli_robot_check(const cli *c, const cli_robot *meant, pons_error *err);
+
+// The same where the robot is only one of the things that a command works with: another robot than one that was typed is
+// an error, any other is told and left alone.
+int cli_robot_offered(const cli *c, cli_robot *ret, pons_error *err);
+
+// "mujoco pons-1 in house, since 15:04:05": of a hello of the body, or of run/body.json.
+const char *cli_robot_line(const pons_value *told, char *ret, size_t cap);
+
+#endif
