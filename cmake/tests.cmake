@@ -56,7 +56,7 @@ function(timed_test name command)
   add_test(NAME ${name} COMMAND timed ${CMAKE_BINARY_DIR}/test-times ${name} ${command} ${ARGN}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_property(GLOBAL APPEND_STRING PROPERTY pons_test_list "${name} ${builds}\n")
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "PONS_SHARE=${CMAKE_SOURCE_DIR};PONS_MODULE_PATH=${CMAKE_BINARY_DIR}/lib/pons;${sanitizers}")
 endfunction()
 
