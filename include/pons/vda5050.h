@@ -85,6 +85,11 @@ void pons_vda5050_destroy(pons_vda5050 *v); // NULL-safe
 // A message came. Bad ones are an error of the state, never of the call.
 int pons_vda5050_heard(pons_vda5050 *v, pons_vda5050_topic topic, const char *data, size_t n,
                        bool retained, pons_error *err);
+// `data` may be NULL where n is more than PONS_VDA5050_BYTES_MAX.
+// So many messages came faster than they are read, and were dropped: an error of the state.
+int pons_vda5050_missed(pons_vda5050 *v, pons_vda5050_topic topic, size_t n, pons_error *err);
+// Whether a message makes the robot stop (cancelOrder, startPause): it is to be heard whatever else comes. Any thread.
+bool pons_vda5050_stops(pons_vda5050_topic topic, const char *data, size_t n);
 // There is a broker (again), or none. Online, factsheet and state are published.
 int pons_vda5050_online(pons_vda5050 *v, bool online, int64_t now_ms, int64_t wall_ms,
                         pons_error *err);

@@ -211,7 +211,7 @@ static void remake(robot *r)
                         schema ? pons_value_ref(schema)
                                : json_pack("{ss s{}}", "type", "object", "properties"),
                         "risk", json_string(moves ? "warn" : "safe"), "read_only", json_false(),
-                        NULL));
+                        "stops", pons_get_bool(s, "stops", false) ? json_true() : NULL, NULL));
     }
     pons_value_unref(r->list);
     r->list = list;

@@ -19,6 +19,9 @@
 //        v
 //     done or failed --> the result
 //
+// A session has so many calls at a time; those of tools that stop something have places of their own, which no other
+// call can take.
+//
 // notifications/cancelled ends a call wherever it is, and nothing more is said of it. What a tool
 // answers badly to is a result with isError, so that the model sees it; errors of the protocol are
 // JSON-RPC's.
@@ -37,6 +40,7 @@
 #include <unistd.h>
 
 #define CALLS_MAX     128 // of a session
+#define STOPS_MAX     16  // beside them: of tools that stop
 #define PROVIDERS_MAX 16
 #define ASK_EVERY_MS  250  // a question that is kept is looked at so often
 #define SAY_EVERY_MS  5000 // meanwhile the client hears that it goes on
@@ -56,6 +60,7 @@ typedef struct call {
     char tool[65], key[KEY_MAX + 1], why[256];
     int64_t until_ms, said_ms;
     double progress; // that was told last
+    bool stops;      // it has a place of its own
 } call;
 
 struct pons_mcp_session {
@@ -67,7 +72,7 @@ struct pons_mcp_session {
     char version[16];
     char name[17]; // random: keys are made of it
     call *calls;
-    size_t n_calls;
+    size_t n_calls[2]; // of other tools, and of those that stop
     uint64_t generations[PROVIDERS_MAX];
 };
 
@@ -218,7 +223,7 @@ static void call_free(session *s, call *c)
         at = &(*at)->next;
     }
     *at = c->next;
-    s->n_calls--;
+    s->n_calls[c->stops]--;
     pons_value_unref(c->id);
     pons_value_unref(c->token);
     pons_value_unref(c->args);
@@ -353,7 +358,7 @@ static pons_tool_risk risk_of(const pons_value *tool)
 }
 
 static call *add_call(session *s, const pons_tools *p, const pons_value *id,
-                      const pons_value *params, const pons_value *args)
+                      const pons_value *params, const pons_value *args, bool stops)
 {
     call *c = calloc(1, sizeof *c);
     if (!c) {
@@ -366,6 +371,7 @@ static call *add_call(session *s, const pons_tools *p, const pons_value *id,
                 .provider = p,
                 .id = pons_value_ref(id),
                 .args = pons_value_ref(args),
+                .stops = stops,
                 .token = pons_value_ref(pons_get(meta, "progressToken"))};
     c->until_ms = pons_now_ms(&s->h->o.clock) +
                   (s->h->o.approval_wait_ms ? s->h->o.approval_wait_ms : APPROVAL_MS);
@@ -376,7 +382,7 @@ static call *add_call(session *s, const pons_tools *p, const pons_value *id,
         snprintf(c->key, sizeof c->key, "mcp-%s-%" PRIu64, s->name, c->number);
     }
     s->calls = c;
-    s->n_calls++;
+    s->n_calls[stops]++;
     return c;
 }
 
@@ -396,8 +402,10 @@ static void call_tool(session *s, const pons_value *id, const pons_value *params
         say(s, pons__rpc_error(id, PONS__RPC_PARAMS, text), id);
         return;
     }
-    if (s->n_calls >= CALLS_MAX) {
-        tell_failure(s, id, "%d calls run already", CALLS_MAX);
+    const bool stops = pons_get_bool(tool, "stops", false);
+    const size_t most = stops ? STOPS_MAX : CALLS_MAX;
+    if (s->n_calls[stops] >= most) {
+        tell_failure(s, id, "%zu calls run already", most);
         return;
     }
     if (check_arguments(tool, args, &err) < 0) {
@@ -409,7 +417,7 @@ static void call_tool(session *s, const pons_value *id, const pons_value *params
         tell_failure(s, id, "refused: %s", err.message);
         return;
     }
-    call *c = add_call(s, p, id, params, args);
+    call *c = add_call(s, p, id, params, args, stops);
     if (!c) {
         tell_failure(s, id, "no room for a call");
         return;

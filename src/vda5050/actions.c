@@ -221,12 +221,13 @@ static void factsheet_request(pons_vda5050 *v, const asked *a)
 static const struct {
     const char *type;
     void (*run)(pons_vda5050 *v, const asked *a);
-} own[] = {{"cancelOrder", cancel_order},
-           {"startPause", start_pause},
-           {"stopPause", stop_pause},
-           {"stateRequest", state_request},
-           {"factsheetRequest", factsheet_request},
-           {"initPosition", init_position}};
+    bool stops;
+} own[] = {{"cancelOrder", cancel_order, true},
+           {"startPause", start_pause, true},
+           {"stopPause", stop_pause, false},
+           {"stateRequest", state_request, false},
+           {"factsheetRequest", factsheet_request, false},
+           {"initPosition", init_position, false}};
 
 // ---- heard --------------------------------------------------------------------------------------
 
@@ -291,6 +292,32 @@ static void make_room(pons_vda5050 *v)
     }
 }
 
+static const pons_value *actions_of(const pons_value *message)
+{
+    const pons_value *list = pons_get(message, "actions");
+    return list ? list : pons_get(message, "instantActions"); // 2.0's text
+}
+
+bool pons__vda_instant_stops(const char *data, size_t n)
+{
+    pons_value *message = NULL;
+    bool stops = false;
+    size_t i = 0;
+    const pons_value *action = NULL;
+    if (pons_value_parse(data, n, &message, NULL) < 0) {
+        return false;
+    }
+    json_array_foreach(actions_of(message), i, action)
+    {
+        const char *type = pons_get_str(action, "actionType", "");
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++) {
+            stops = stops || (own[k].stops && strcmp(own[k].type, type) == 0);
+        }
+    }
+    pons_value_unref(message);
+    return stops;
+}
+
 void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
 {
     pons_error why = PONS_ERROR_INIT;
@@ -308,9 +335,7 @@ void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
     } else if (pons__vda_meant(v, message, refs)) {
         size_t i = 0;
         const pons_value *action = NULL;
-        const pons_value *list = pons_get(message, "actions");
-        json_array_foreach(list ? list : pons_get(message, "instantActions"), i,
-                           action) // 2.0's text
+        json_array_foreach(actions_of(message), i, action)
         {
             hear(v, action);
         }

@@ -106,6 +106,23 @@ int pons_vda5050_heard(pons_vda5050 *v, pons_vda5050_topic topic, const char *da
     return flush(v, err);
 }
 
+int pons_vda5050_missed(pons_vda5050 *v, pons_vda5050_topic topic, size_t n, pons_error *err)
+{
+    char what[160];
+    pons_value *refs = json_array();
+    pons__vda_ref(refs, "topic", pons_vda5050_topics[topic]);
+    snprintf(what, sizeof what,
+             "%zu messages came faster than they are read, and were dropped: send them again", n);
+    pons__vda_refuse(v, "messagesDropped", what, refs);
+    return flush(v, err);
+}
+
+bool pons_vda5050_stops(pons_vda5050_topic topic, const char *data, size_t n)
+{
+    return topic == PONS_VDA5050_INSTANT_ACTIONS && n <= PONS_VDA5050_BYTES_MAX &&
+           pons__vda_instant_stops(data, n);
+}
+
 int pons_vda5050_online(pons_vda5050 *v, bool online, int64_t now_ms, int64_t wall_ms,
                         pons_error *err)
 {

@@ -42,6 +42,7 @@ void pons__vda_order(pons_vda5050 *v, const char *data, size_t n);
 
 // actions.c
 void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n);
+bool pons__vda_instant_stops(const char *data, size_t n); // one of its actions does
 // An action as it is kept, WAITING; or NULL, with what is wrong with it.
 pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, const char *scope,
                              int64_t seq, const char **ret_key, char *why, size_t cap);

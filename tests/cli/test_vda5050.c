@@ -5,6 +5,7 @@
 #include "pons/ext/mqtt.h"
 #include "pons/memory.h"
 #include "pons/module.h"
+#include "rounds.h"
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -57,6 +58,25 @@ static int free_port(void)
     return ntohs(a.sin_port);
 }
 
+// A client that comes before the broker listens tries again a second later.
+static void await_listening(int port)
+{
+    const struct sockaddr_in a = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct timespec a_while = {.tv_nsec = 2000000};
+    for (const time_t end = time(NULL) + LIMIT_S; time(NULL) < end;) {
+        const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const bool accepts = s >= 0 && connect(s, (const struct sockaddr *)&a, sizeof a) == 0;
+        close(s);
+        if (accepts) {
+            return;
+        }
+        nanosleep(&a_while, NULL);
+    }
+    fail_msg("the broker does not listen");
+}
+
 static void start_broker_with(rig *r, const char *more)
 {
     char text[1152];
@@ -71,6 +91,7 @@ static void start_broker_with(rig *r, const char *more)
         _exit(127);
     }
     assert_true(r->broker > 0);
+    await_listening(r->port);
 }
 
 static void end_broker(rig *r)
@@ -497,6 +518,100 @@ static void by_tls_and_a_password(void **state)
     bench_close(&r.b);
 }
 
+static void flood_with(rig *r, const char *topic, const char *text)
+{
+    pons_error err = PONS_ERROR_INIT;
+    for (int i = 0; i < 400; i++) {
+        assert_int_equal(
+            r->ops->publish(r->master, topic, text, strlen(text), 1, false, &err), PONS_OK);
+    }
+}
+
+// An order that is refused, but not before it was read: 20 KB.
+static char *long_order(void)
+{
+    pons_value *nodes = json_array();
+    for (int i = 0; i < 100; i++) {
+        json_array_append_new(nodes, node("somewhere", 7, 2.0, 1.6, NULL));
+    }
+    pons_autovalue m = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:[]}", "headerId", 1,
+                                 "timestamp", "2026-01-01T00:00:00.00Z", "version", "2.1.0",
+                                 "manufacturer", "pons", "serialNumber", "pons-1", "orderId",
+                                 "flood", "orderUpdateId", 0, "nodes", nodes, "edges");
+    char *text = NULL;
+    pons_value_line(m, &text);
+    return text;
+}
+
+static bool is_over(const rig *r, const char *word)
+{
+    (void)word;
+    return json_array_size(pons_get(r->state, "nodeStates")) == 0;
+}
+
+static void stop_by(rig *r, const char *type, const char *id)
+{
+    pons_autovalue m = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:s}]}", "headerId", r->header++, "timestamp",
+        "2026-01-01T00:00:00.00Z", "version", "2.1.0", "manufacturer", "pons", "serialNumber",
+        "pons-1", "actions", "actionType", type, "actionId", id, "blockingType", "NONE");
+    char *text = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const long n = pons_value_line(m, &text);
+    assert_int_equal(r->ops->publish(r->master, TOPICS "instantActions", text, (size_t)n, 1, false,
+                                     &err),
+                     PONS_OK);
+    free(text);
+}
+
+// Behind any number of other messages, of both topics, what stops the robot is heard; and what was not is said.
+static void what_stops_is_heard_behind_a_flood(void **state)
+{
+    (void)state;
+    rig r;
+    if (!set_up(&r, 1.0)) {
+        return;
+    }
+    char *order = long_order();
+    go(&r, "o1");
+    await(&r, drives, "driving");
+    flood_with(&r, TOPICS "order", order);
+    stop_by(&r, "cancelOrder", "c");
+    await(&r, finished, "c");
+    await(&r, is_over, "the order's end");
+    await(&r, has_error, "messagesDropped");
+    for (long i = 0; i < rounds(ROUNDS_vda5050_floods); i++) {
+        char pause[32], on[32];
+        snprintf(pause, sizeof pause, "pause%ld", i);
+        snprintf(on, sizeof on, "on%ld", i);
+        flood_with(&r, i % 2 ? TOPICS "order" : TOPICS "instantActions", order);
+        stop_by(&r, "startPause", pause);
+        await(&r, finished, pause);
+        stop_by(&r, "stopPause", on); // nothing else is on its way by now
+        await(&r, finished, on);
+    }
+    free(order);
+    tear_down(&r);
+}
+
+static void a_message_that_is_too_long_is_an_error(void **state)
+{
+    (void)state;
+    rig r;
+    if (!set_up(&r, 8.0)) {
+        return;
+    }
+    const size_t n = 400 * 1024;
+    char *text = malloc(n);
+    pons_error err = PONS_ERROR_INIT;
+    assert_non_null(text);
+    memset(text, ' ', n);
+    assert_int_equal(r.ops->publish(r.master, TOPICS "order", text, n, 1, false, &err), PONS_OK);
+    await(&r, has_error, "validationError");
+    free(text);
+    tear_down(&r);
+}
+
 static void said_wrongly(void **state)
 {
     (void)state;
@@ -517,6 +632,8 @@ int main(void)
         cmocka_unit_test_teardown(killed_whenever_it_drives_each_way_once, bench_teardown),
         cmocka_unit_test_teardown(the_broker_goes_and_comes_back, bench_teardown),
         cmocka_unit_test_teardown(a_stop_and_a_person_are_above_the_master, bench_teardown),
+        cmocka_unit_test_teardown(what_stops_is_heard_behind_a_flood, bench_teardown),
+        cmocka_unit_test_teardown(a_message_that_is_too_long_is_an_error, bench_teardown),
         cmocka_unit_test_teardown(by_tls_and_a_password, bench_teardown),
         cmocka_unit_test_teardown(said_wrongly, bench_teardown),
     };

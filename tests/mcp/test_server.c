@@ -21,6 +21,60 @@
 
 #define HANG_MS 120000 // a test that waits so long has failed
 
+// A provider of one tool that never ends and one that stops it.
+static pons_value *played_list;
+static int played_stops[2]; // [call number, waits]
+
+static int played_listed(void *self, pons_value **ret, pons_error *err)
+{
+    (void)self;
+    (void)err;
+    *ret = pons_value_ref(played_list);
+    return PONS_OK;
+}
+
+static int played_start(void *self, uint64_t call, const char *tool, const pons_value *args,
+                        const char *key, pons_error *err)
+{
+    (void)self;
+    (void)args;
+    (void)key;
+    (void)err;
+    if (strcmp(tool, "halt") == 0) {
+        played_stops[0] = (int)call;
+        played_stops[1] = 1;
+    }
+    return PONS_OK;
+}
+
+static void played_cancel(void *self, uint64_t call)
+{
+    (void)self;
+    (void)call;
+}
+
+static int played_fd(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static bool played_next(void *self, pons_tool_event *ret)
+{
+    (void)self;
+    const bool some = played_stops[1] != 0;
+    played_stops[1] = 0;
+    *ret = (pons_tool_event){.call = (uint64_t)played_stops[0],
+                             .kind = PONS_TOOL_DONE,
+                             .value = some ? json_pack("{ss}", "output", "it stands") : NULL};
+    return some;
+}
+
+static void played_close(void *self)
+{
+    (void)self;
+}
+
 typedef struct peer {
     char ws[64];
     int fd, theirs; // our end, the server's
@@ -73,20 +127,27 @@ static void *serve(void *arg)
     return NULL;
 }
 
-static void peer_open(peer *p)
+static void peer_open_with(peer *p, pons_tools tools)
 {
     int fds[2];
     pons_error err = PONS_ERROR_INIT;
     const pons_clock clock = pons_clock_real();
-    *p = (peer){.ws = "/tmp/pons-mcp-XXXXXX"};
+    *p = (peer){.ws = "/tmp/pons-mcp-XXXXXX", .tools = tools};
     assert_non_null(mkdtemp(p->ws));
     pons_autovalue config = pons_object("workspace", json_string(p->ws), NULL);
-    assert_int_equal(pons_core_tools_open(config, &clock, &p->tools, &err), PONS_OK);
+    if (!tools.ops) {
+        assert_int_equal(pons_core_tools_open(config, &clock, &p->tools, &err), PONS_OK);
+    }
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     p->fd = fds[0];
     p->theirs = fds[1];
     p->buf = calloc(1, 1 << 20);
     assert_int_equal(pthread_create(&p->thread, NULL, serve, p), 0);
+}
+
+static void peer_open(peer *p)
+{
+    peer_open_with(p, (pons_tools){.ops = NULL});
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -233,6 +294,44 @@ static void test_questions(void **state)
     assert_int_equal(p.rc, PONS_OK);
 }
 
+// As many calls as there may be do not keep a tool that stops from being called.
+static void test_a_stop_has_a_place(void **state)
+{
+    static const pons_tools_ops played = {.abi = PONS_TOOL_ABI,
+                                          .name = "played",
+                                          .close = played_close,
+                                          .list = played_listed,
+                                          .start = played_start,
+                                          .cancel = played_cancel,
+                                          .event_fd = played_fd,
+                                          .next = played_next};
+    peer p;
+    (void)state;
+    played_list = json_pack("[{ss ss s{ss} ss}, {ss ss s{ss} ss sb}]", "name", "work",
+                            "description", "Work.", "parameters", "type", "object", "risk", "safe",
+                            "name", "halt", "description", "Stop.", "parameters", "type", "object",
+                            "risk", "safe", "stops", 1);
+    assert_non_null(played_list);
+    peer_open_with(&p, (pons_tools){.ops = &played});
+    begin(&p, "{}");
+    for (int i = 0; i < 129; i++) {
+        char line[160];
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":"
+                 "\"work\"}}",
+                 i);
+        say(&p, line);
+    }
+    pons_value_unref(hear(&p, "128 calls run already"));
+    exchange(&p,
+             "{\"jsonrpc\":\"2.0\",\"id\":200,\"method\":\"tools/call\",\"params\":{\"name\":"
+             "\"halt\"}}",
+             "it stands");
+    peer_close(&p);
+    assert_int_equal(p.rc, PONS_OK);
+    pons_value_unref(played_list);
+}
+
 static void test_message_without_end(void **state)
 {
     peer p;
@@ -257,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unruly),
         cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_a_stop_has_a_place),
         cmocka_unit_test(test_message_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -406,6 +406,15 @@ static void hostile_bytes(void **state)
     say_bytes(&r, PONS_VDA5050_ORDER, deep, PONS_VDA5050_BYTES_MAX);
     say_bytes(&r, PONS_VDA5050_ORDER, deep, PONS_VDA5050_BYTES_MAX + 1);
     free(deep);
+    pons_error none = PONS_ERROR_INIT;
+    assert_int_equal(pons_vda5050_heard(r.v, PONS_VDA5050_INSTANT_ACTIONS, NULL, 1 << 30, false,
+                                        &none),
+                     PONS_OK); // nobody has read it
+    tick(&r);
+    assert_true(has_error(&r, "validationError", "topic", "instantActions"));
+    assert_int_equal(pons_vda5050_missed(r.v, PONS_VDA5050_ORDER, 336, &none), PONS_OK);
+    tick(&r);
+    assert_true(has_error(&r, "messagesDropped", "topic", "order"));
     for (int i = 0; i < 100; i++) { // each of another kind: the state stays small
         pons_value *m = order("o", i, 50, 2, 2);
         say(&r, PONS_VDA5050_ORDER, m);
@@ -430,6 +439,32 @@ static void hostile_bytes(void **state)
     free(text);
     pons_value_unref(m);
     tear_down(&r);
+}
+
+static void what_stops(void **state)
+{
+    (void)state;
+    static const struct {
+        pons_vda5050_topic topic;
+        const char *text;
+        bool stops;
+    } all[] = {
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":\"cancelOrder\"}]}", true},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"instantActions\":[{\"actionType\":\"startPause\"}]}", true},
+        {PONS_VDA5050_INSTANT_ACTIONS,
+         "{\"actions\":[{\"actionType\":\"speak\"},3,{\"actionType\":\"cancelOrder\"}]}", true},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":\"stopPause\"}]}", false},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":7}]}", false},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":\"cancelOrder\"}", false},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":\"cancelOrder\"}", false},
+        {PONS_VDA5050_INSTANT_ACTIONS, "", false},
+        {PONS_VDA5050_ORDER, "{\"actions\":[{\"actionType\":\"cancelOrder\"}]}", false},
+        {PONS_VDA5050_TOPICS, "{\"actions\":[{\"actionType\":\"cancelOrder\"}]}", false},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        assert_int_equal(pons_vda5050_stops(all[i].topic, all[i].text, strlen(all[i].text)),
+                         all[i].stops);
+    }
 }
 
 static void actions_one_after_the_other(void **state)
@@ -727,6 +762,7 @@ int main(void)
         cmocka_unit_test(refused_as_the_standard_says),
         cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(hostile_bytes),
+        cmocka_unit_test(what_stops),
         cmocka_unit_test(actions_one_after_the_other),
         cmocka_unit_test(ids_and_values_of_a_hostile_master),
         cmocka_unit_test(cancelled_and_never_continued),

@@ -7,9 +7,10 @@
 //     user: publish --> its thread <--> broker
 //     user: event_fd, next <-- CONNECTED, MESSAGE…, LOST
 //
-// All functions but open and close are for any thread and wait for nobody. Events come in their order;
-// of messages that nobody takes, those beyond PONS_MQTT_UNREAD_MAX are dropped, and those longer than
-// message_max: an event TOO_MUCH says how many.
+// All functions but open and close are for any thread and wait for nobody. Events come in their order. Of messages that
+// nobody takes, those beyond PONS_MQTT_UNREAD_MAX are dropped, and an event TOO_MUCH for each topic says how many; but
+// what `stops` has as much room of its own, which nothing else can fill. Nothing is dropped for its length: of what is
+// longer than message_max there is the event, without its data.
 #ifndef PONS_EXT_MQTT_H
 #define PONS_EXT_MQTT_H
 
@@ -23,21 +24,22 @@
 extern "C" {
 #endif
 
-#define PONS_MQTT_ABI        1u
+#define PONS_MQTT_ABI        2u
 #define PONS_MQTT_UNREAD_MAX 64 // messages
 
 typedef enum pons_mqtt_event_kind {
     PONS_MQTT_CONNECTED, // and subscribed; before any message
     PONS_MQTT_LOST,      // there is no connection; text says why. Another try follows by itself
-    PONS_MQTT_MESSAGE,   // topic, data, n, retained
-    PONS_MQTT_TOO_MUCH   // n messages were dropped
+    PONS_MQTT_MESSAGE,   // topic, data, n, retained, stops
+    PONS_MQTT_TOO_MUCH   // topic; n messages of it were dropped
 } pons_mqtt_event_kind;
 
 typedef struct pons_mqtt_event { // the receiver clears
     pons_mqtt_event_kind kind;
     char *topic;
-    char *data; // ends with a zero that n does not count
+    char *data; // ends with a zero that n does not count; NULL: n is more than message_max
     size_t n;
+    bool stops;    // it was let in as one that does
     bool retained; // the broker had kept it from before
     char text[160];
 } pons_mqtt_event;
@@ -54,6 +56,9 @@ typedef struct pons_mqtt_options { // copied by open
     // What the broker publishes when the connection breaks; quality 1, retained.
     const char *will_topic, *will;
     size_t message_max; // bytes
+    // Whether a message stops something. Asked on the client's thread of messages for which there is no room. NULL: none.
+    bool (*stops)(void *user, const char *topic, const char *data, size_t n);
+    void *stops_user;
 } pons_mqtt_options;
 
 typedef struct pons_mqtt_ops {

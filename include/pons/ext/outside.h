@@ -39,7 +39,8 @@ typedef enum pons_errand_state {
     PONS_ERRAND_RUNS, // or is on its way
     PONS_ERRAND_DONE,
     PONS_ERRAND_FAILED,
-    PONS_ERRAND_UNKNOWN // nobody knows what became of it, and nobody will
+    PONS_ERRAND_UNKNOWN, // nobody knows what became of it, and nobody will
+    PONS_ERRAND_CANCELED // as `end` asked for
 } pons_errand_state;
 
 typedef struct pons_errand_goal {
@@ -54,7 +55,7 @@ typedef struct pons_errand_goal {
 
 typedef struct pons_errand {
     pons_errand_state state;
-    int error_code; // FAILED: docs/link.md
+    int error_code; // FAILED, CANCELED: docs/link.md
     char text[PONS_OUTSIDE_TEXT_MAX];
     bool docking; // it is near its charger: slow, and closer than else
     pons_value
@@ -77,8 +78,10 @@ typedef struct pons_robot_outside_ops {
     bool (*takes)(void *self, const char *skill);
     void (*begin)(void *self, const pons_errand_goal *goal);
     void (*look)(void *self, const char *goal_id, pons_errand *ret); // NONE: no such errand
-    void (*end)(void *self,
-                const char *goal_id); // it is no longer wanted; nothing when it has ended
+    // It is no longer wanted. One that is under way is canceled, and `look` has it as RUNS until the software has
+    // answered what became of it, or that is not waited for any longer; one whose end `look` has told is forgotten.
+    // NONE after that: it was not begun, or its software says nothing more of it.
+    void (*end)(void *self, const char *goal_id);
     // Skills that only this robot has, and takes; their `step` is never called. Theirs to keep until close.
     // `interface`: what most of them are reached by, "ros2_action"; one whose `told` names another says so. NULL: none.
     const struct pons_skill *const *(*skills)(void *self, size_t *ret_n,

@@ -12,6 +12,7 @@
 //   parameters   JSON Schema of the arguments, an object
 //   risk         "safe" | "warn" | "dangerous" | "blocked"   before its arguments are known
 //   read_only    bool: changes nothing, so it may run beside others and be run again after a crash
+//   stops        bool, may be missing: it stops something, and has room where others have none left
 // }
 #ifndef PONS_EXT_TOOL_H
 #define PONS_EXT_TOOL_H

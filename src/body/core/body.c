@@ -133,7 +133,7 @@ void pons_body_destroy(pons_body *b)
     }
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) &&
+        if (pons__goal_active(g) && g->state != PONS_GOAL_ACCEPTED &&
             (g->skill->module || *g->run.errand)) { // it may have something to free
             pons__skill_env env;
             pons__body_env(b, &env);
@@ -226,7 +226,7 @@ void pons__body_poll(pons_body *b)
     watch_latch(b);
     pons__requests_step(b);
     pons__clients_watch(b);
-    pons__goals_watch_hold(b);
+    pons__goals_watch(b);
     if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
         control(b);
         pons__body_tell_senses(b);

@@ -81,7 +81,7 @@ typedef struct pons__goal {
     pons_message msg;         // the goal message; of no type: a free place
     const pons__skill *skill; /* const */
     uint64_t seq;             // rises from goal to goal
-    pons_goal_state state;    // started, held or adopted
+    pons_goal_state state;    // accepted (it waits for another's end), started, held or adopted
     int64_t epoch;            // of the controller that started or adopted it
     int64_t started_wall_ms;
     int64_t started_ns;   // robot time
@@ -91,6 +91,9 @@ typedef struct pons__goal {
     pons__skill_run run;
     pons__skill_output out; // of the last step
     bool handed_over;       // another goal goes on with what it had
+    bool ending;            // the robot's own software has been asked to end it, and has not answered:
+    pons_goal_state end;    // then it ends so, with what `out` says,
+    int64_t ending_host_ns; // host time since which it is asked
 } pons__goal;
 
 typedef struct pons__odom_sample {

@@ -12,6 +12,19 @@
 //        lost  v | (ledger: adopted)                           | stop, brain lost for 30 s
 //             held (no sync) ----------------------------------+ (ledger: the end first)
 //
+// A goal that the robot's own software carries out (ext/outside.h) ends when that software has answered: whoever
+// ends it, a cancel, a stop or a time-out, asks for that, and the goal is `ending` until the answer comes. It
+// wants no motion and holds nothing meanwhile. What comes of it is what the robot says; after ENDING_NS without an
+// answer it is OUTCOME_UNKNOWN.
+//
+//        started --cancel, stop, ..--> ending --answer--> done | canceled | failed
+//                                        | ENDING_NS
+//                                        v
+//                                      failed (OUTCOME_UNKNOWN)
+//
+// Nothing follows a cancel before its answer: a goal that needs what an ending one had is accepted, and started
+// once that has ended; it is not started over one of which nobody knows. stop_base, which only stands, waits for nobody.
+//
 // The order of the checks is part of the protocol (docs/link.md). The fence comes first: whoever
 // is not the controller, or speaks with an old epoch, learns nothing else. A known id is answered
 // before any check that could refuse it, for its sender wants to know what became of it.
@@ -26,6 +39,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ENDING_NS (8 * PONS_NS_PER_S) // host time for the robot's own software to answer a cancel
 
 static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64_t epoch);
 static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal);
@@ -43,6 +58,14 @@ static void reject_number(pons__client *c, const char *goal_id, const char *code
                           const char *text);
 static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
                                    const pons__skill *k);
+static bool has_to_wait(const pons_body *b, const pons__skill *k);
+static void start_skill(pons_body *b, pons__goal *g);
+static void start_waiting(pons_body *b);
+static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code,
+                       const char *text);
+static void watch_ending(pons_body *b, pons__goal *g);
+static void not_started(pons_body *b, const pons__goal *unknown);
+static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
 static pons__goal *find_active(pons_body *b, const char *goal_id);
 static pons__goal *free_place(pons_body *b);
 static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
@@ -103,7 +126,7 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
         return;
     }
     pons__goal *g = find_active(b, goal_id);
-    if (g && g->state == PONS_GOAL_HELD) {
+    if (g && g->state == PONS_GOAL_HELD && !g->ending) {
         g->epoch = b->epoch;
         if (record_adopted(b, g) < 0) {
             reject(c, goal_id, "ledger", "the adoption cannot be recorded");
@@ -157,7 +180,7 @@ void pons__goals_step(pons_body *b)
     bool hold = false, hold_arm = false;
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g)) {
+        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_ACCEPTED) {
             continue;
         }
         if (g->state == PONS_GOAL_HELD) {
@@ -206,7 +229,11 @@ void pons__goals_hold(pons_body *b)
     bool any = false, fresh[PONS__GOALS_MAX] = {false};
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->state == PONS_GOAL_HELD) {
+        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_HELD) {
+            continue;
+        }
+        if (g->state == PONS_GOAL_ACCEPTED) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: before it was started");
             continue;
         }
         any = fresh[i] = true;
@@ -234,15 +261,18 @@ void pons__goals_hold(pons_body *b)
     }
 }
 
-void pons__goals_watch_hold(pons_body *b)
+void pons__goals_watch(pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
-            b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
+        if (pons__goal_active(g) && g->ending) {
+            watch_ending(b, g);
+        } else if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
+                   b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
             finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
         }
     }
+    start_waiting(b);
 }
 
 void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
@@ -262,6 +292,28 @@ void pons__goals_end(pons_body *b, const char *why)
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         if (pons__goal_active(&b->goals[i])) {
             finish(b, &b->goals[i], PONS_GOAL_CANCELED, 0, why);
+        }
+    }
+}
+
+bool pons__goals_ending(const pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i]) && b->goals[i].ending) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__goals_give_up(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->ending) {
+            settle(b, g, PONS_GOAL_FAILED, PONS__OUTCOME_UNKNOWN,
+                   "OUTCOME_UNKNOWN: the body ended before the robot's software had answered the "
+                   "cancel");
         }
     }
 }
@@ -388,7 +440,7 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
                (long long)pons__skills_counted(&b->skills, k, lacks), lacks,
                (long long)pons__goals_counted(b, lacks, NULL),
                (long long)pons_get_int(pons__body_resources(b), lacks, 0));
-    } else if (!free_place(b) && !preempted(b, goal, k)) {
+    } else if (!free_place(b) && (!preempted(b, goal, k) || *preempted(b, goal, k)->run.errand)) {
         reject(c, goal->goal_id, "busy", "%d goals are active", PONS__GOALS_MAX);
     } else {
         return true;
@@ -438,16 +490,19 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
         finish(b, find_active(b, pons__goal_arm(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
                PONS__PREEMPTED, "PREEMPTED: stop_base took the arm");
     }
-    const bool takes_over = preempted(b, goal, k) != NULL;
-    if (takes_over) {
-        pons__goal *old = find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id);
-        old->handed_over = true;
+    pons__goal *old = preempted(b, goal, k)
+                          ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id)
+                          : NULL;
+    const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.errand;
+    if (old) {
+        old->handed_over = takes_over;
         finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
     }
+    const bool waits = has_to_wait(b, k);
     const pons_ledger_line lines[2] = {ledger_line(b, goal, b->epoch, PONS_GOAL_ACCEPTED),
                                        ledger_line(b, goal, b->epoch, PONS_GOAL_STARTED)};
     pons_error err = PONS_ERROR_INIT;
-    if (pons__ledger_append(b->ledger, lines, 2, &err) < 0) {
+    if (pons__ledger_append(b->ledger, lines, waits ? 1 : 2, &err) < 0) {
         if (takes_over) { // what was handed over has nobody to go on with it
             pons__nav_cancel(b->nav);
         }
@@ -458,20 +513,66 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     *g = (pons__goal){.msg = pons_message_share(msg),
                       .skill = k,
                       .seq = ++b->goal_seq,
-                      .state = PONS_GOAL_STARTED,
+                      .state = waits ? PONS_GOAL_ACCEPTED : PONS_GOAL_STARTED,
                       .epoch = b->epoch,
                       .started_wall_ms = pons_wall_ms(&b->clock),
                       .started_ns = b->robot_ns,
                       .feedback_due_ns = b->robot_ns,
                       .odometer_m = b->odometer_m,
                       .out = {.distance_m = NAN, .remaining = NAN, .eta_s = NAN}};
+    if (!waits) {
+        start_skill(b, g);
+    }
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
+                                       .as.answer = {.goal_id = goal->goal_id, .state = g->state}});
+}
+
+static void start_skill(pons_body *b, pons__goal *g)
+{
     pons__skill_env env;
     goal_env(b, &env);
-    env.goal_id = goal->goal_id;
-    pons__skill_start(k, &g->run, goal->args, &env);
-    pons__client_say(
-        c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
-                          .as.answer = {.goal_id = goal->goal_id, .state = PONS_GOAL_STARTED}});
+    env.goal_id = g->msg.as.goal.goal_id;
+    pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
+}
+
+// A goal of the skill may begin only when that one, which is ending, has ended.
+static bool comes_after(const pons__skill *k, const pons__goal *ending)
+{
+    const pons__skill *its = ending->skill;
+    return k != &pons__skill_stop_base &&
+           (its == k || (its->needs_base && k->needs_base) || (its->needs_arm && k->needs_arm));
+}
+
+static bool has_to_wait(const pons_body *b, const pons__skill *k)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        const pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->ending && comes_after(k, g)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void start_waiting(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (!pons__goal_active(g) || g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
+            continue;
+        }
+        const pons_ledger_line line =
+            ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
+        pons_error err = PONS_ERROR_INIT;
+        if (pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
+            finish(b, g, PONS_GOAL_CANCELED, 0, "its start cannot be recorded");
+            continue;
+        }
+        g->state = PONS_GOAL_STARTED;
+        g->started_ns = b->robot_ns;
+        g->odometer_m = b->odometer_m;
+        start_skill(b, g);
+    }
 }
 
 static pons__goal *find_active(pons_body *b, const char *goal_id)
@@ -495,19 +596,22 @@ static pons__goal *free_place(pons_body *b)
     return NULL;
 }
 
+// It ends so, or, when the robot's own software has it, as that answers.
 static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
 {
+    if (g->ending) {
+        return; // that was asked for before
+    }
+    if (g->state == PONS_GOAL_ACCEPTED) { // nothing of it was begun
+        settle(b, g, end, code, text);
+        return;
+    }
     if (g->skill->left) {
         pons__skill_env env;
         goal_env(b, &env);
         g->out.remaining = g->skill->left(&g->run, &env);
     }
     if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
-        pons__skill_env env;
-        goal_env(b, &env);
-        pons__skill_stop(g->skill, &g->run, &env);
-    }
-    if (g->handed_over && *g->run.errand) { // the robot's own software has begun with another one
         pons__skill_env env;
         goal_env(b, &env);
         pons__skill_stop(g->skill, &g->run, &env);
@@ -522,6 +626,85 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
         pons__body_publish(b);
     }
+    if (!still_ends(b, g, end, code, text)) {
+        settle(b, g, end, code, text);
+    }
+}
+
+// The robot's own software has yet to say what became of it.
+static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
+{
+    pons__skill_env env;
+    pons_errand e;
+    if (!*g->run.errand) {
+        return false;
+    }
+    goal_env(b, &env);
+    pons__errand_look(&g->run, &env, &e);
+    if (e.state == PONS_ERRAND_NONE) { // it has said so, or it was never sent
+        return false;
+    }
+    g->ending = true;
+    g->ending_host_ns = b->host_ns;
+    g->end = end;
+    g->out.error_code = code;
+    if (text != g->out.error_msg) {
+        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s", text);
+    }
+    return true;
+}
+
+static void watch_ending(pons_body *b, pons__goal *g)
+{
+    pons__skill_env env;
+    pons_errand e;
+    goal_env(b, &env);
+    pons__errand_look(&g->run, &env, &e);
+    if (g->skill->left) {
+        g->out.remaining = g->skill->left(&g->run, &env);
+    }
+    const bool answered = e.state != PONS_ERRAND_RUNS && e.state != PONS_ERRAND_UNKNOWN;
+    if (e.state == PONS_ERRAND_RUNS && b->host_ns - g->ending_host_ns < ENDING_NS) {
+        return;
+    }
+    pons__errand_stop(&g->run, &env);
+    pons_goal_state end = answered ? g->end : PONS_GOAL_FAILED;
+    int code = answered ? g->out.error_code : PONS__OUTCOME_UNKNOWN;
+    char text[PONS__SKILL_MSG_MAX];
+    snprintf(text, sizeof text, "%s", g->out.error_msg);
+    if (e.state == PONS_ERRAND_DONE) {
+        end = PONS_GOAL_DONE;
+        code = 0;
+        text[0] = '\0';
+    } else if (e.state == PONS_ERRAND_FAILED && end == PONS_GOAL_CANCELED) {
+        end = PONS_GOAL_FAILED; // by itself, before the cancel
+        code = e.error_code;
+        snprintf(text, sizeof text, "%.160s", e.text);
+    } else if (!answered) {
+        snprintf(text, sizeof text, "OUTCOME_UNKNOWN: %.160s",
+                 *e.text ? e.text : "the robot's software has not answered the cancel");
+        not_started(b, g);
+    }
+    settle(b, g, end, code, text);
+}
+
+// Nobody knows whether the robot still carries it out: what waits for its end is not started over it.
+static void not_started(pons_body *b, const pons__goal *unknown)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->state == PONS_GOAL_ACCEPTED &&
+            comes_after(g->skill, unknown)) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__ROBOT_LACKS,
+                   "ROBOT_LACKS: not started, as the robot's software has not answered the cancel "
+                   "of the goal before it");
+        }
+    }
+}
+
+// Its place is free after that.
+static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
+{
     // Its message and the text outlive its place: an end may be told of by pieces of it.
     pons_message msg = g->msg;
     pons_autovalue took = metrics(b, g);

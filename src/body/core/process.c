@@ -460,18 +460,20 @@ static bool alone_too_long(process *p, double alone_timeout_s)
 // ---- end ----------------------------------------------------------------------------------------
 
 // An end that was asked for is no crash: goals are canceled in the ledger, the wheels stand, and
-// the world is saved as it is then.
+// the world is saved as it is then. The robot's own software has as long to answer a cancel.
 static void come_to_rest(process *p)
 {
     pons_body *b = p->body;
     pons__goals_end(b, "the body was ended");
     const int64_t until_ns = pons_now_ns(&p->clock) + STAND_NS;
     while (pons_now_ns(&p->clock) < until_ns && !b->sim_failed &&
-           (fabs(b->state.twist.v) > STAND_MPS || fabs(b->state.twist.w) > STAND_RADPS)) {
+           (pons__goals_ending(b) || fabs(b->state.twist.v) > STAND_MPS ||
+            fabs(b->state.twist.w) > STAND_RADPS)) {
         wait_for_work(p);
         pons__body_poll(b);
         atomic_store_explicit(&p->control_robot_ns, b->robot_ns, memory_order_relaxed);
     }
+    pons__goals_give_up(b);
 }
 
 static void close_process(process *p)

@@ -14,17 +14,24 @@ bool pons__goal_active(const pons__goal *g)
 bool pons__goals_held(const pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].state == PONS_GOAL_HELD) {
+        if (pons__goal_active(&b->goals[i]) && !b->goals[i].ending &&
+            b->goals[i].state == PONS_GOAL_HELD) {
             return true;
         }
     }
     return false;
 }
 
+// One that is ending has nothing any more.
+static bool has(const pons__goal *g)
+{
+    return pons__goal_active(g) && !g->ending;
+}
+
 const pons__goal *pons__goal_base(const pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].skill->needs_base) {
+        if (has(&b->goals[i]) && b->goals[i].skill->needs_base) {
             return &b->goals[i];
         }
     }
@@ -34,7 +41,7 @@ const pons__goal *pons__goal_base(const pons_body *b)
 const pons__goal *pons__goal_arm(const pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].skill->needs_arm) {
+        if (has(&b->goals[i]) && b->goals[i].skill->needs_arm) {
             return &b->goals[i];
         }
     }

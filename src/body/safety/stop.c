@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -127,9 +128,17 @@ int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons
     if (n >= (int)sizeof text) {
         n = (int)sizeof text - 1;
     }
+    // A body that does not read, and a queue that is full: that is said, too.
+    const struct timeval most = {.tv_sec = timeout_ms / 1000,
+                                 .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     int rc;
     if (send(fd, text, (size_t)n, MSG_NOSIGNAL) < 0) {
-        rc = pons_error_set(err, PONS_EIO, "body", "cannot send the stop");
+        const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
+        rc = full ? pons_error_set(err, PONS_ETIMEOUT, "body",
+                                   "the body has not read the stops before this one for %d ms",
+                                   timeout_ms)
+                  : pons_error_set(err, PONS_EIO, "body", "cannot send the stop");
         pons_error_cause(err, "%s", strerror(errno));
     } else {
         rc = await_stopped(fd, timeout_ms, err);

@@ -29,21 +29,28 @@ void pons__errand_start(pons__skill_run *r, const pons__skill_env *env)
     pons_robot_outside(env->robot)->begin(env->self, &goal);
 }
 
+// How far it is; its answer is the run's.
+void pons__errand_look(pons__skill_run *r, const pons__skill_env *env, pons_errand *ret)
+{
+    *ret = (pons_errand){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
+    pons_robot_outside(env->robot)->look(env->self, r->errand, ret);
+    pons__motion_followed(r, env);
+    if (ret->answer) {
+        pons_value_unref(r->answer);
+        r->answer = ret->answer;
+    }
+}
+
 void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
-    pons_errand e = {.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
-    pons_robot_outside(env->robot)->look(env->self, r->errand, &e);
-    pons__motion_followed(r, env);
+    pons_errand e;
+    pons__errand_look(r, env, &e);
     ret->distance_m = e.distance_m;
     ret->eta_s = e.eta_s;
     ret->recoveries = e.recoveries;
     ret->navigating = navigates(r->skill);
     ret->nav_time_s = e.time_s;
     ret->docking = e.docking;
-    if (e.answer) {
-        pons_value_unref(r->answer);
-        r->answer = e.answer;
-    }
     if (navigates(r->skill)) {
         pons__navigate_allow(r, env, e.distance_m);
     }
@@ -57,6 +64,7 @@ void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
         ret->status = PONS__SKILL_DONE;
         return;
     case PONS_ERRAND_FAILED:
+    case PONS_ERRAND_CANCELED:
         pons__skill_fail(ret, e.error_code, "%.160s", e.text);
         return;
     case PONS_ERRAND_NONE:

@@ -251,6 +251,7 @@ void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env);
 void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env);
 void pons__errand_start(pons__skill_run *r, const pons__skill_env *env);
 void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+void pons__errand_look(pons__skill_run *r, const pons__skill_env *env, pons_errand *ret);
 void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env);
 
 // navigate.c: a navigation's poses and tree for the robot's own software; and the time for a way of this length,

@@ -31,6 +31,7 @@
 
 #define ITEMS      "vda5050"
 #define TICK_MS    100
+#define HEARD_MAX  16 // messages between two looks at what is to be done
 #define AGAIN_MS   3000 // after a plan, or a cancel, that was not heard
 #define PLACE_MS   4000 // the body gives the disk two seconds
 #define OLD_MS     2000 // telemetry that says nothing of now
@@ -293,6 +294,23 @@ static void poll_place(cli_vda5050 *v)
 
 // ---- begun and over -----------------------------------------------------------------------------
 
+// PONS_VDA5050_TOPICS: none that a master speaks on.
+static pons_vda5050_topic topic_of(const cli_vda5050 *v, const char *topic)
+{
+    for (int t = PONS_VDA5050_ORDER; topic && t <= PONS_VDA5050_INSTANT_ACTIONS; t++) {
+        if (strcmp(topic, v->topics[t]) == 0) {
+            return (pons_vda5050_topic)t;
+        }
+    }
+    return PONS_VDA5050_TOPICS;
+}
+
+// The client's thread.
+static bool stops(void *user, const char *topic, const char *data, size_t n)
+{
+    return pons_vda5050_stops(topic_of(user, topic), data, n);
+}
+
 static int open_client(cli_vda5050 *v, pons_error *err)
 {
     char client[160];
@@ -319,7 +337,9 @@ static int open_client(cli_vda5050 *v, pons_error *err)
     o.topics = topics;
     o.will_topic = v->topics[PONS_VDA5050_CONNECTION];
     o.will = text;
-    o.message_max = PONS_VDA5050_BYTES_MAX + 1; // what is longer by one is refused with an error
+    o.message_max = PONS_VDA5050_BYTES_MAX; // what is longer is refused, by its length
+    o.stops = stops;
+    o.stops_user = v;
     rc = rc < 0 ? rc : v->ops->open(&o, &v->client, err);
     free(text);
     return rc;
@@ -386,6 +406,7 @@ static void close_guest(void *user)
 static int hear(cli_vda5050 *v, const pons_mqtt_event *e, pons_error *err)
 {
     const int64_t now = pons_now_ms(&v->clock), wall = pons_wall_ms(&v->clock);
+    const pons_vda5050_topic topic = topic_of(v, e->topic);
     switch (e->kind) {
     case PONS_MQTT_CONNECTED:
         cli_err("pons: connected with %s as %s\n", pons_get_str(v->config, "broker", ""),
@@ -400,16 +421,14 @@ static int hear(cli_vda5050 *v, const pons_mqtt_event *e, pons_error *err)
         v->refused = true;
         return pons_vda5050_online(v->core, false, now, wall, err);
     case PONS_MQTT_MESSAGE:
-        for (int t = PONS_VDA5050_ORDER; t <= PONS_VDA5050_INSTANT_ACTIONS; t++) {
-            if (strcmp(e->topic, v->topics[t]) == 0) {
-                return pons_vda5050_heard(v->core, (pons_vda5050_topic)t, e->data, e->n,
-                                          e->retained, err);
-            }
-        }
-        return PONS_OK;
+        return topic == PONS_VDA5050_TOPICS
+                   ? PONS_OK
+                   : pons_vda5050_heard(v->core, topic, e->data, e->n, e->retained, err);
     case PONS_MQTT_TOO_MUCH:
-        cli_err("pons: %zu messages were too long, or too many at once\n", e->n);
-        return PONS_OK;
+        cli_err("pons: %zu messages of %s came faster than they are read\n", e->n,
+                e->topic ? e->topic : "");
+        return topic == PONS_VDA5050_TOPICS ? PONS_OK
+                                            : pons_vda5050_missed(v->core, topic, e->n, err);
     }
     return PONS_OK;
 }
@@ -478,7 +497,7 @@ static int turn(cli_vda5050 *v, pons_error *err)
     uint64_t ticks = 0;
     pons_mqtt_event e;
     int rc = PONS_OK;
-    while (rc >= 0 && v->ops->next(v->client, &e)) {
+    for (int i = 0; rc >= 0 && i < HEARD_MAX && v->ops->next(v->client, &e); i++) {
         rc = hear(v, &e, err);
         free(e.topic);
         free(e.data);

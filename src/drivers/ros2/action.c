@@ -17,9 +17,17 @@
 // until the server has answered it, also by one that went and is back. A server that
 // answers a question for the result with the status UNKNOWN was restarted, or has forgotten.
 //
-// Who no longer wants the goal says so once; if the answer to its sending comes only after that, once more:
-// the two requests are on different topics, and may overtake each other. So a goal that was given up is kept
-// in mind, as `ended`, until its answer has come.
+// **Order.** Requests for goals and for cancels are on different topics, and may overtake each other; goals at different
+// actions are at different servers. So whoever no longer wants a goal has it canceled, and what it was to end as is
+// told only when the server has said what it did end as:
+//
+//     sent, runs --end--> canceling --result--> over: ended, or as the result says
+//                           | answer_s: no answer, a no, or no result
+//                           v unknown
+//
+// The cancel goes out when the goal's own answer has come, or a second after the goal. No goal that would move the robot
+// is sent while a cancel of one that does has no answer, at whatever action (errand.c); one that waits for that longer
+// than answer_s ends as `behind`, and was not sent.
 //
 // action_goal.c has what is known of a goal, action_hear.c what comes from the server.
 //
@@ -43,7 +51,9 @@
 
 static bool server_there(const ros2_action *a);
 static uint64_t peers_of(const ros2_action *a);
-static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t host_ns);
+static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns);
+static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns);
+static void watch_canceling(ros2_action *a, ros2_goal *g, int64_t host_ns);
 static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns);
 static void cancel_again(ros2_action *a, int64_t host_ns);
 static void write_due(ros2_action *a);
@@ -175,7 +185,7 @@ void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *va
         memcpy(g->uuid, uuid, sizeof uuid);
         mem = NULL;
         if (!g->mem) {
-            ros2_goal_over(g, ROS2_END_BAD_GOAL, err.message);
+            ros2_goal_over(a, g, ROS2_END_BAD_GOAL, err.message);
         }
     }
     pthread_mutex_unlock(&a->mtx);
@@ -188,8 +198,9 @@ void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *va
 bool ros2_action_look(ros2_action *a, const char *goal_id, ros2_progress *ret)
 {
     pthread_mutex_lock(&a->mtx);
-    const ros2_goal *g = ros2_goal_find(a, goal_id);
+    ros2_goal *g = ros2_goal_find(a, goal_id);
     if (g) {
+        g->told_end = g->phase == GOAL_OVER;
         *ret = g->told;
         pons_value_ref(ret->feedback);
         pons_value_ref(ret->result);
@@ -204,23 +215,36 @@ bool ros2_action_busy(ros2_action *a)
     pthread_mutex_lock(&a->mtx);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         const ros2_goal *g = &a->goals[i];
-        busy = busy || (g->phase != GOAL_FREE && g->phase != GOAL_OVER && !g->unwanted);
+        busy = busy || (g->phase != GOAL_FREE && g->phase != GOAL_OVER);
     }
     pthread_mutex_unlock(&a->mtx);
     return busy;
+}
+
+bool ros2_action_cancels(ros2_action *a)
+{
+    const bool there = server_there(a);
+    bool any = false;
+    pthread_mutex_lock(&a->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        const ros2_goal *g = &a->goals[i];
+        any = any || (g->canceling && (g->phase == GOAL_SENT || g->phase == GOAL_RUNS));
+    }
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        any = any || (there && a->unwanted[i].used);
+    }
+    pthread_mutex_unlock(&a->mtx);
+    return any;
 }
 
 void ros2_action_end(ros2_action *a, const char *goal_id)
 {
     pthread_mutex_lock(&a->mtx);
     ros2_goal *g = ros2_goal_find(a, goal_id);
-    if (g && (g->phase == GOAL_SENT || g->phase == GOAL_RUNS)) {
-        ros2_goal_cancel(a, g);
-    }
-    if (g && g->phase == GOAL_SENT) {
-        g->unwanted = true;
-    } else if (g) {
+    if (g && (g->phase == GOAL_BEGUN || (g->phase == GOAL_OVER && g->told_end))) {
         ros2_goal_forget(a, g);
+    } else if (g && g->phase != GOAL_OVER && !g->canceling) {
+        ros2_goal_cancel(a, g);
     }
     pthread_mutex_unlock(&a->mtx);
 }
@@ -230,9 +254,10 @@ void ros2_action_give_up(ros2_action *a, const char *why)
     pthread_mutex_lock(&a->mtx);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         ros2_goal *g = &a->goals[i];
-        if ((g->phase == GOAL_SENT || g->phase == GOAL_RUNS) && !g->unwanted) {
+        if ((g->phase == GOAL_SENT || g->phase == GOAL_RUNS) && !g->canceling) {
             ros2_goal_cancel(a, g);
-            ros2_goal_over(g, ROS2_END_GIVEN_UP, why);
+            g->given_up = true;
+            snprintf(g->told.text, sizeof g->told.text, "%s", why);
         }
     }
     pthread_mutex_unlock(&a->mtx);
@@ -240,7 +265,16 @@ void ros2_action_give_up(ros2_action *a, const char *why)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
-void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
+void ros2_action_notice(ros2_action *a)
+{
+    pthread_mutex_lock(&a->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        a->goals[i].noticed = true;
+    }
+    pthread_mutex_unlock(&a->mtx);
+}
+
+void ros2_action_poll(ros2_action *a, ros2_hold held, int64_t host_ns)
 {
     const bool there = server_there(a);
     const uint64_t peers = peers_of(a);
@@ -248,6 +282,7 @@ void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
     ros2_action_hear(a, host_ns);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         move_on(a, &a->goals[i], there, held, host_ns);
+        watch_canceling(a, &a->goals[i], host_ns);
         if (there && a->goals[i].phase == GOAL_RUNS) {
             watch_running(a, &a->goals[i], peers, host_ns);
         }
@@ -259,46 +294,88 @@ void ros2_action_poll(ros2_action *a, bool held, int64_t host_ns)
     write_due(a);
 }
 
-static void move_on(ros2_action *a, ros2_goal *g, bool there, bool held, int64_t host_ns)
+static ros2_end ended_as(int8_t status)
 {
-    if (g->phase == GOAL_FREE || g->phase == GOAL_OVER) {
+    return status == 4 ? ROS2_END_SUCCEEDED : status == 6 ? ROS2_END_ABORTED : ROS2_END_CANCELED;
+}
+
+// The server has not answered its cancel, or said no.
+static bool owes_cancel(const ros2_action *a, const ros2_goal *g)
+{
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        if (a->unwanted[i].used && memcmp(a->unwanted[i].uuid, g->uuid, sizeof g->uuid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
+{
+    if (g->phase == GOAL_FREE || g->phase == GOAL_OVER || !g->noticed) {
         return;
     }
-    if (!g->since_ns || (g->phase == GOAL_BEGUN && held)) { // who holds it says how long
+    if (!g->since_ns || (g->phase == GOAL_BEGUN && held == ROS2_HELD)) { // who holds it says how long
         g->since_ns = host_ns;
     }
-    const int64_t for_ns = host_ns - g->since_ns;
-    if (g->phase == GOAL_BEGUN && there && !held) {
-        ros2_goal_owe(a, ACTION_SEND, g);
-        g->phase = GOAL_SENT;
-        g->since_ns = host_ns;
-    } else if (g->phase == GOAL_BEGUN && for_ns > a->patience_ns) {
-        char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(a->n,
-                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
-                      why, sizeof why);
-        ros2_goal_over(g, ROS2_END_NO_SERVER, why);
-    } else if (g->phase == GOAL_SENT && for_ns > a->answer_ns) {
-        if (g->unwanted) {
-            ros2_goal_forget(a, g);
-        } else if (g->listed) { // the answer was lost, the goal was not
+    if (g->phase == GOAL_BEGUN) {
+        begin_one(a, g, there, held, host_ns);
+    } else if (g->phase == GOAL_SENT && host_ns - g->since_ns > a->answer_ns) {
+        if (g->listed) { // the answer was lost, the goal was not
             g->phase = GOAL_RUNS;
             ros2_goal_owe(a, ACTION_RESULT, g);
         } else {
             ros2_goal_cancel(a, g);
-            ros2_goal_over(g, ROS2_END_UNKNOWN, "did not answer the goal");
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "did not answer the goal");
         }
     } else if (g->phase == GOAL_RUNS && !there) {
         g->lost_ns = g->lost_ns ? g->lost_ns : host_ns;
         if (host_ns - g->lost_ns > a->patience_ns) {
             ros2_goal_cancel(a, g); // should it come back with it
-            ros2_goal_over(g, ROS2_END_UNKNOWN, "'s server is gone");
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "'s server is gone");
         }
     } else if (g->phase == GOAL_RUNS && g->lost_ns) {
         g->lost_ns = 0;
         g->asked = 0;
         ros2_goal_owe(a, ACTION_RESULT, g);
     }
+}
+
+static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
+{
+    const int64_t for_ns = host_ns - g->since_ns;
+    if (there && held == ROS2_FREE) {
+        ros2_goal_owe(a, ACTION_SEND, g);
+        g->phase = GOAL_SENT;
+        g->since_ns = host_ns;
+    } else if (held == ROS2_BEHIND_CANCEL && for_ns > a->answer_ns) {
+        ros2_goal_over(a, g, ROS2_END_BEHIND, "the cancel of an earlier goal has no answer");
+    } else if (!there && for_ns > a->patience_ns) {
+        char why[PONS_OUTSIDE_TEXT_MAX];
+        ros2_node_why(a->n,
+                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
+                      why, sizeof why);
+        ros2_goal_over(a, g, ROS2_END_NO_SERVER, why);
+    }
+}
+
+// A goal that was asked to end: for how long its server's word on that is waited for.
+static void watch_canceling(ros2_action *a, ros2_goal *g, int64_t host_ns)
+{
+    if (!g->canceling || (g->phase != GOAL_SENT && g->phase != GOAL_RUNS)) {
+        return;
+    }
+    g->cancel_ns = g->cancel_ns ? g->cancel_ns : host_ns;
+    if (host_ns - g->cancel_ns <= a->answer_ns) {
+        return;
+    }
+    if (g->status >= 4 && g->status <= 6) { // its result does not come: the list is believed
+        ros2_goal_over(a, g, ended_as(g->status), "");
+        return;
+    }
+    ros2_goal_over(a, g, ROS2_END_UNKNOWN,
+                   owes_cancel(a, g) ? "did not cancel the goal"
+                                     : "did not say how the canceled goal ended");
 }
 
 // A goal that runs, while its server is there.
@@ -319,11 +396,20 @@ static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t 
         ros2_goal_owe(a, ACTION_RESULT, g);
         return;
     }
-    ros2_goal_over(g,
-                   g->status == 4   ? ROS2_END_SUCCEEDED
-                   : g->status == 6 ? ROS2_END_ABORTED
-                                    : ROS2_END_CANCELED,
-                   "");
+    ros2_goal_over(a, g, ended_as(g->status), "");
+}
+
+// Its goal has been sent just now: that is to be there first.
+static bool on_its_way(const ros2_action *a, const ros2_unwanted *u, int64_t host_ns)
+{
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        const ros2_goal *g = &a->goals[i];
+        if (g->phase == GOAL_SENT && host_ns - g->since_ns < CANCEL_NS &&
+            memcmp(g->uuid, u->uuid, sizeof g->uuid) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void cancel_again(ros2_action *a, int64_t host_ns)
@@ -334,6 +420,9 @@ static void cancel_again(ros2_action *a, int64_t host_ns)
             continue;
         }
         u->since_ns = u->since_ns ? u->since_ns : host_ns;
+        if (on_its_way(a, u, host_ns)) {
+            continue;
+        }
         if (host_ns - u->since_ns > CANCELS_NS) {
             u->used = false;
         } else if (!u->sent_ns || host_ns - u->sent_ns > CANCEL_NS) {
@@ -410,7 +499,7 @@ static void write_due(ros2_action *a)
             ros2_goal *g = &a->goals[k];
             if (g->phase == GOAL_SENT && g->seq[ACTION_SEND] == all[i].seq) {
                 ros2_goal_cancel(a, g);
-                ros2_goal_over(g, ROS2_END_UNKNOWN,
+                ros2_goal_over(a, g, ROS2_END_UNKNOWN,
                                "may have the goal, which could not be written whole");
             }
         }

@@ -20,7 +20,7 @@ ros2_goal *ros2_goal_find(ros2_action *a, const char *id)
 {
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         ros2_goal *g = &a->goals[i];
-        if (g->phase != GOAL_FREE && !g->unwanted && strcmp(g->id, id) == 0) {
+        if (g->phase != GOAL_FREE && strcmp(g->id, id) == 0) {
             return g;
         }
     }
@@ -34,19 +34,32 @@ ros2_goal *ros2_goal_place(ros2_action *a)
             return &a->goals[i];
         }
     }
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) { // whose answer may never come
-        if (a->goals[i].unwanted) {
-            ros2_goal_forget(a, &a->goals[i]);
-            return &a->goals[i];
-        }
-    }
     return NULL;
 }
 
-void ros2_goal_over(ros2_goal *g, ros2_end end, const char *text)
+// The server has said how it ended: no cancel of it is owed.
+static void needs_no_cancel(ros2_action *a, const ros2_goal *g)
+{
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        if (memcmp(a->unwanted[i].uuid, g->uuid, sizeof g->uuid) == 0) {
+            a->unwanted[i].used = false;
+        }
+    }
+}
+
+void ros2_goal_over(ros2_action *a, ros2_goal *g, ros2_end end, const char *text)
 {
     g->phase = GOAL_OVER;
+    if (end != ROS2_END_UNKNOWN) {
+        needs_no_cancel(a, g);
+    }
+    if (g->canceling && end == ROS2_END_CANCELED) {
+        end = g->given_up ? ROS2_END_GIVEN_UP : ROS2_END_ENDED;
+    }
     g->told.end = end;
+    if (end == ROS2_END_GIVEN_UP) {
+        return; // told.text says why already
+    }
     snprintf(g->told.text, sizeof g->told.text, "%.*s", (int)sizeof g->told.text - 1, text);
 }
 
@@ -74,8 +87,9 @@ void ros2_goal_owe(ros2_action *a, int service, ros2_goal *g)
     g->seq[service] = d->seq;
 }
 
-void ros2_goal_cancel(ros2_action *a, const ros2_goal *g)
+void ros2_goal_cancel(ros2_action *a, ros2_goal *g)
 {
+    g->canceling = true;
     ros2_unwanted *u = NULL; // its own place, a free one, the oldest
     for (int i = 0; i < ACTION_UNWANTED; i++) {
         ros2_unwanted *at = &a->unwanted[i];

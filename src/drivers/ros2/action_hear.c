@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { SUCCEEDED = 4, CANCELED = 5, ABORTED = 6 }; // action_msgs/msg/GoalStatus
-enum { CANCEL_REFUSED = 1 };                       // action_msgs/srv/CancelGoal
+enum { CANCEL_REFUSED = 1, CANCEL_UNKNOWN = 2 };   // action_msgs/srv/CancelGoal
 
 typedef struct answer_head {
     uint64_t guid;
@@ -36,17 +36,27 @@ static void take_answers(ros2_action *a, int64_t host_ns)
         if (!g || g->phase != GOAL_SENT) {
             continue;
         }
-        if (g->unwanted) {
-            if (*accepted) {
-                ros2_goal_cancel(a, g);
-            }
-            ros2_goal_forget(a, g);
-        } else if (*accepted) {
+        if (*accepted) {
             g->phase = GOAL_RUNS;
             g->since_ns = host_ns;
             ros2_goal_owe(a, ACTION_RESULT, g);
+            if (g->canceling) { // also when that was said already: it may have been there first
+                ros2_goal_cancel(a, g);
+            }
         } else {
-            ros2_goal_over(g, ROS2_END_REFUSED, "did not take the goal");
+            ros2_goal_over(a, g, ROS2_END_REFUSED, "did not take the goal");
+        }
+    }
+}
+
+// The server has no such goal: it was restarted, or has forgotten. One that was not taken yet may be on its way.
+static void is_unknown(ros2_action *a, const ros2_unwanted *u)
+{
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        ros2_goal *g = &a->goals[i];
+        if (g->phase == GOAL_RUNS && g->canceling && !g->status &&
+            memcmp(g->uuid, u->uuid, sizeof g->uuid) == 0) {
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "has forgotten the goal");
         }
     }
 }
@@ -61,6 +71,9 @@ static void take_cancels(ros2_action *a)
             if (u->used && answer->guid_ == ros2_node_guid(a->w[ACTION_CANCEL]) &&
                 answer->seq_ == u->seq && answer->return_code != CANCEL_REFUSED) {
                 u->used = false;
+                if (answer->return_code == CANCEL_UNKNOWN) {
+                    is_unknown(a, u);
+                }
             }
         }
     }
@@ -79,14 +92,14 @@ static void take_results(ros2_action *a)
         if (*status == SUCCEEDED || *status == ABORTED || *status == CANCELED) {
             pons_autovalue whole = ros2_value_to(s, answer);
             g->told.result = pons_value_ref(pons_get(whole, "result"));
-            ros2_goal_over(g,
+            ros2_goal_over(a, g,
                            *status == SUCCEEDED ? ROS2_END_SUCCEEDED
                            : *status == ABORTED ? ROS2_END_ABORTED
                                                 : ROS2_END_CANCELED,
                            "");
         } else {
             ros2_goal_cancel(a, g); // what it answers is no end
-            ros2_goal_over(g, ROS2_END_UNKNOWN, "has forgotten the goal");
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "has forgotten the goal");
         }
     }
 }

@@ -13,12 +13,16 @@ typedef enum ros2_phase { GOAL_FREE, GOAL_BEGUN, GOAL_SENT, GOAL_RUNS, GOAL_OVER
 
 typedef struct ros2_goal {
     ros2_phase phase;
-    bool unwanted; // GOAL_SENT, and given up before its answer
-    bool listed;   // in the server's newest list
+    bool noticed;   // by the round before the goal may be sent
+    bool canceling; // GOAL_SENT, GOAL_RUNS: it was asked to end, and has not
+    bool given_up;  // by the driver itself, which has said why
+    bool told_end;  // GOAL_OVER: and somebody has looked
+    bool listed;    // in the server's newest list
     char id[256];
     uint8_t uuid[16];
     void *mem;        // GOAL_BEGUN: the request
     int64_t since_ns; // host time of the phase; 0: not looked at yet
+    int64_t cancel_ns; // canceling: since when; 0: not looked at yet
     int64_t lost_ns;  // since when the server is gone; 0: it is there
     int64_t seq[2];   // of ACTION_SEND, ACTION_RESULT
     uint64_t asked;   // GOAL_RUNS: of whom the result was asked, as action.c counts them
@@ -60,15 +64,14 @@ struct ros2_action {
 };
 
 // All with the lock.
-// NULL: there is none, or nobody wants it.
 ros2_goal *ros2_goal_find(ros2_action *a, const char *id);
 ros2_goal *ros2_goal_place(ros2_action *a); // NULL: there are too many
 void ros2_goal_forget(ros2_action *a, ros2_goal *g);
-void ros2_goal_over(ros2_goal *g, ros2_end end, const char *text);
+void ros2_goal_over(ros2_action *a, ros2_goal *g, ros2_end end, const char *text);
 void ros2_goal_owe(ros2_action *a, int service,
                    ros2_goal *g); // written in this round; no ACTION_CANCEL
 // It is canceled, once its server is there, until that has answered. Of too many the oldest is given up.
-void ros2_goal_cancel(ros2_action *a, const ros2_goal *g);
+void ros2_goal_cancel(ros2_action *a, ros2_goal *g);
 void ros2_goal_owe_cancel(ros2_action *a, ros2_unwanted *u);
 // Takes what has come; the reader thread.
 void ros2_action_hear(ros2_action *a, int64_t host_ns);

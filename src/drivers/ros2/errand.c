@@ -186,14 +186,27 @@ void ros2_errands_poll(ros2_errands *e, bool waits, int64_t host_ns)
     const bool held = ros2_upkeep_holds(e->upkeep, why, sizeof why),
                begins = ros2_upkeep_begins(e->upkeep);
     for (size_t i = 0; i < e->n; i++) {
+        if (e->at[i].action) {
+            ros2_action_notice(e->at[i].action);
+        }
+    }
+    bool cancels = false; // of what moves the robot
+    for (size_t i = 0; i < e->n; i++) {
+        const served *s = &e->at[i];
+        cancels = cancels || (s->action && moves(s) && ros2_action_cancels(s->action));
+    }
+    for (size_t i = 0; i < e->n; i++) {
         const served *s = &e->at[i];
         if (s->service) {
             ros2_service_poll(s->service, host_ns);
-        } else {
-            ros2_action_poll(s->action,
-                             (s->nav2 && (begins || (held && moves(s)))) || (waits && moves(s)),
-                             host_ns);
+            continue;
         }
+        const bool no = (s->nav2 && (begins || (held && moves(s)))) || (waits && moves(s));
+        ros2_action_poll(s->action,
+                         no                                                        ? ROS2_HELD
+                         : (cancels && moves(s)) || ros2_action_cancels(s->action) ? ROS2_BEHIND_CANCEL
+                                                                                   : ROS2_FREE,
+                         host_ns);
     }
 }
 
@@ -297,6 +310,11 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
         snprintf(ret->text, sizeof ret->text, "%.40s%s%.100s", s->who, *p->text == '\'' ? "" : " ",
                  p->text);
         return;
+    case ROS2_END_ENDED:
+        ret->state = PONS_ERRAND_CANCELED;
+        ret->error_code = unknown_code(s);
+        snprintf(ret->text, sizeof ret->text, "canceled in %.40s", s->who);
+        return;
     case ROS2_END_CANCELED:
         format = "UNKNOWN: somebody else canceled it in %.40s";
         break;
@@ -305,6 +323,9 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
         break;
     case ROS2_END_NO_SERVER:
         format = "UNKNOWN: %.40s does not serve it: ";
+        break;
+    case ROS2_END_BEHIND:
+        format = "UNKNOWN: it was not sent to %.40s: ";
         break;
     case ROS2_END_BAD_GOAL:
         format = "UNKNOWN: it is no goal for %.40s: ";
@@ -319,7 +340,7 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
     snprintf(begins, sizeof begins, format, s->who);
 #pragma GCC diagnostic pop
     const bool more =
-        p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BAD_GOAL || p->end == ROS2_END_GIVEN_UP;
+        p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BEHIND || p->end == ROS2_END_BAD_GOAL || p->end == ROS2_END_GIVEN_UP;
     ret->state = PONS_ERRAND_FAILED;
     ret->error_code = unknown_code(s);
     snprintf(ret->text, sizeof ret->text, "%.60s%.90s", begins, more ? p->text : "");
@@ -362,7 +383,7 @@ void ros2_errands_end(ros2_errands *e, const char *goal_id)
 {
     for (size_t i = 0; i < e->n; i++) {
         if (e->at[i].service) {
-            ros2_service_end(e->at[i].service, goal_id);
+            ros2_service_leave(e->at[i].service, goal_id);
         } else {
             ros2_action_end(e->at[i].action, goal_id);
         }

@@ -12,8 +12,10 @@ typedef enum ros2_end { // how it ended
     ROS2_END_SUCCEEDED,
     ROS2_END_ABORTED,
     ROS2_END_CANCELED,  // by somebody else
+    ROS2_END_ENDED,     // canceled, as was asked
     ROS2_END_REFUSED,   // the server did not take it
     ROS2_END_NO_SERVER, // nothing was sent
+    ROS2_END_BEHIND,    // nothing was sent: what was canceled before it may be under way
     ROS2_END_BAD_GOAL,  // nothing was sent
     ROS2_END_GIVEN_UP,  // by the driver, and canceled
     ROS2_END_UNKNOWN

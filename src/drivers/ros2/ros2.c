@@ -311,8 +311,8 @@ static void robot_close(void *self)
         publish(r, (pons_twist2){0});
         dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
     }
-    if (r->reads && r->errands) { // what was no longer wanted is canceled
-        ros2_errands_poll(r->errands, true, pons__host_now());
+    if (r->reads && r->errands) { // what was no longer wanted is canceled, answered or not
+        ros2_errands_poll(r->errands, true, pons__host_now() + PONS_NS_PER_S);
     }
     ros2_errands_close(r->errands);
     ros2_senses_close(r->senses);

@@ -6,7 +6,8 @@
 //       v (nothing was sent)   v
 //
 // A request is written once and never again: a call has no name that its server would know it by, so a second one
-// would be a second call. What a lost answer leaves open is `unknown`; and there is no cancel.
+// would be a second call. What a lost answer leaves open is `unknown`; and there is no cancel: a call that was sent and
+// is no longer wanted ends as its answer says, for which LEFT_NS are left.
 //
 // The lock is never held over a write of DDS, which may wait: what is to be written is taken out of the call first.
 #include "drivers/ros2/service.h"
@@ -18,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE "ros2"
+#define MODULE  "ros2"
+#define LEFT_NS (5 * PONS_NS_PER_S)
 
 typedef enum phase { FREE, BEGUN, SENT, OVER } phase;
 
@@ -28,6 +30,8 @@ typedef struct call {
     void *mem; // BEGUN: the request
     int64_t since_ns,
         lost_ns; // host times: of the phase, 0: not looked at yet; since the server is gone
+    bool ending, told_end; // SENT: nobody wants it any more; OVER: and somebody has looked
+    int64_t end_ns;        // ending: host time since when; 0: not looked at yet
     int64_t seq;
     ros2_progress told;
 } call;
@@ -158,13 +162,22 @@ void ros2_service_begin(ros2_service *s, const char *id, const pons_value *reque
 bool ros2_service_look(ros2_service *s, const char *id, ros2_progress *ret)
 {
     pthread_mutex_lock(&s->mtx);
-    const call *k = find(s, id);
+    call *k = find(s, id);
     if (k) {
+        k->told_end = k->phase == OVER;
         *ret = k->told;
         pons_value_ref(ret->result);
     }
     pthread_mutex_unlock(&s->mtx);
     return k != NULL;
+}
+
+bool ros2_service_knows(ros2_service *s, const char *id)
+{
+    pthread_mutex_lock(&s->mtx);
+    const bool knows = find(s, id) != NULL;
+    pthread_mutex_unlock(&s->mtx);
+    return knows;
 }
 
 void ros2_service_end(ros2_service *s, const char *id)
@@ -173,6 +186,18 @@ void ros2_service_end(ros2_service *s, const char *id)
     call *k = find(s, id);
     if (k) {
         forget(s, k);
+    }
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void ros2_service_leave(ros2_service *s, const char *id)
+{
+    pthread_mutex_lock(&s->mtx);
+    call *k = find(s, id);
+    if (k && (k->phase == BEGUN || k->told_end)) {
+        forget(s, k);
+    } else if (k) {
+        k->ending = true;
     }
     pthread_mutex_unlock(&s->mtx);
 }
@@ -219,12 +244,14 @@ static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns)
         return;
     }
     k->since_ns = k->since_ns ? k->since_ns : host_ns;
+    k->end_ns = k->ending && !k->end_ns ? host_ns : k->end_ns;
     k->lost_ns = there ? 0 : k->lost_ns ? k->lost_ns : host_ns;
     if (k->phase == BEGUN && !there && host_ns - k->since_ns > s->patience_ns) {
         char why[PONS_OUTSIDE_TEXT_MAX];
         ros2_node_why(s->n, ros2_node_matched(s->r) ? s->w : s->r, why, sizeof why);
         over(k, ROS2_END_NO_SERVER, why);
-    } else if (k->phase == SENT && host_ns - k->since_ns > s->answer_ns) {
+    } else if (k->phase == SENT && (host_ns - k->since_ns > s->answer_ns ||
+                                    (k->ending && host_ns - k->end_ns > LEFT_NS))) {
         over(k, ROS2_END_UNKNOWN, "did not answer");
     } else if (k->phase == SENT && !there && host_ns - k->lost_ns > s->patience_ns) {
         over(k, ROS2_END_UNKNOWN, "'s server is gone");

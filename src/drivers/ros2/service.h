@@ -19,7 +19,10 @@ void ros2_service_close(ros2_service *s); // NULL-safe; its endpoints end with t
 void ros2_service_begin(ros2_service *s, const char *id, const pons_value *request,
                         const char *map_frame);
 bool ros2_service_look(ros2_service *s, const char *id, ros2_progress *ret); // false: no such call
-void ros2_service_end(ros2_service *s, const char *id); // nobody waits for it any more
+bool ros2_service_knows(ros2_service *s, const char *id);
+void ros2_service_end(ros2_service *s, const char *id); // nobody waits for it any more: forgotten
+// It is no longer wanted: forgotten when it was not sent, or when its end was looked at; else `look` has it until then.
+void ros2_service_leave(ros2_service *s, const char *id);
 // The reader thread: takes what has come, sends what is to be sent.
 void ros2_service_poll(ros2_service *s, int64_t host_ns);
 const ros2_shape *ros2_service_request(const ros2_service *s);

@@ -314,13 +314,17 @@ void ros2_upkeep_end(ros2_upkeep *u, const char *goal_id)
     if (!g) {
         return;
     }
+    bool over = true;
     for (int i = 0; i < SERVICES; i++) {
         if (u->services[i]) {
-            ros2_service_end(u->services[i], goal_id);
+            ros2_service_leave(u->services[i], goal_id);
+            over = over && !ros2_service_knows(u->services[i], goal_id);
         }
     }
     if (u->lifecycle) {
         ros2_lifecycle_end(u->lifecycle, goal_id);
     }
-    *g = (goal){.kind = CLEAR};
+    if (over) { // else what the services have not answered yet is waited for
+        *g = (goal){.kind = CLEAR};
+    }
 }

@@ -3,7 +3,8 @@
 // One thread a client is in mosquitto_loop or waits before it tries again. What it hears goes into an
 // event queue (pons/event_queue.h), so a user has one descriptor and no callback of another thread.
 // publish is libmosquitto's own, which is made for other threads once it is told that there are some.
-// Subscriptions are made at each connection, before CONNECTED is told.
+// Subscriptions are made at each connection, before CONNECTED is told. A message is acknowledged to the broker before
+// anybody has read it; so what finds no room is counted by its topic, and told.
 #include "pons/event_queue.h"
 #include "pons/ext/mqtt.h"
 #include "pons/module.h"
@@ -33,13 +34,16 @@ typedef struct client {
     char **topics;          // const
     size_t n_topics;        // const
     size_t message_max;     // const
+    bool (*stops)(void *user, const char *topic, const char *data, size_t n); // const
+    void *stops_user;                                                         // const
     pthread_t thread;
     pons_event_queue events;
     pthread_mutex_t mtx;
     pthread_cond_t news; // [mtx] closing
     bool closing;        // [mtx]
     atomic_bool connected;
-    atomic_size_t unread, dropped;
+    atomic_size_t unread[2]; // of what does not stop, and does
+    atomic_size_t *dropped;  // (n_topics)
     atomic_int in_flight; // published and not yet written, or answered
 } client;
 
@@ -96,27 +100,40 @@ static void on_publish(struct mosquitto *mqtt, void *user, int mid)
     atomic_fetch_sub(&c->in_flight, 1);
 }
 
+static void drop(client *c, const char *topic)
+{
+    for (size_t i = 0; i < c->n_topics; i++) {
+        if (strcmp(c->topics[i], topic) == 0 && atomic_fetch_add(&c->dropped[i], 1) == 0) {
+            pons_event_queue_wake(&c->events);
+        }
+    }
+}
+
 static void on_message(struct mosquitto *mqtt, void *user, const struct mosquitto_message *m)
 {
     (void)mqtt;
     client *c = user;
     const size_t n = m->payloadlen > 0 ? (size_t)m->payloadlen : 0;
+    const bool fits = n <= c->message_max, full = atomic_load(&c->unread[0]) >= PONS_MQTT_UNREAD_MAX;
     pons_mqtt_event e = {.kind = PONS_MQTT_MESSAGE, .n = n, .retained = m->retain};
-    const bool fits = n <= c->message_max && atomic_load(&c->unread) < PONS_MQTT_UNREAD_MAX;
-    e.topic = fits ? strdup(m->topic) : NULL;
-    e.data = fits ? malloc(n + 1) : NULL;
-    if (!e.topic || !e.data) {
-        clear(&e);
-        if (atomic_fetch_add(&c->dropped, 1) == 0) {
-            pons_event_queue_wake(&c->events);
-        }
+    e.stops = full && fits && !m->retain && c->stops && n > 0 &&
+              c->stops(c->stops_user, m->topic, m->payload, n);
+    if (full && (!e.stops || atomic_load(&c->unread[1]) >= PONS_MQTT_UNREAD_MAX)) {
+        drop(c, m->topic);
         return;
     }
-    if (n > 0) {
-        memcpy(e.data, m->payload, n);
+    e.topic = strdup(m->topic);
+    e.data = fits ? malloc(n + 1) : NULL;
+    if (!e.topic || (fits && !e.data)) {
+        clear(&e);
+        drop(c, m->topic);
+        return;
     }
-    e.data[n] = '\0';
-    atomic_fetch_add(&c->unread, 1);
+    if (fits) {
+        memcpy(e.data, n > 0 ? m->payload : "", n);
+        e.data[n] = '\0';
+    }
+    atomic_fetch_add(&c->unread[e.stops], 1);
     push(c, &e);
 }
 
@@ -198,6 +215,7 @@ static void free_client(client *c)
         free(c->topics[i]);
     }
     free(c->topics);
+    free(c->dropped);
     free(c->host);
     free(c);
     mosquitto_lib_cleanup();
@@ -242,7 +260,8 @@ static int copy(client *c, const pons_mqtt_options *o)
     }
     c->host = strdup(o->host);
     c->topics = calloc(n + 1, sizeof *c->topics);
-    for (; c->topics && c->n_topics < n; c->n_topics++) {
+    c->dropped = calloc(n + 1, sizeof *c->dropped);
+    for (; c->topics && c->dropped && c->n_topics < n; c->n_topics++) {
         c->topics[c->n_topics] = strdup(o->topics[c->n_topics]);
         if (!c->topics[c->n_topics]) {
             return PONS_ENOMEM;
@@ -251,7 +270,9 @@ static int copy(client *c, const pons_mqtt_options *o)
     c->port = o->port;
     c->keepalive_s = o->keepalive_s ? o->keepalive_s : KEEPALIVE_S;
     c->message_max = o->message_max;
-    return c->host && c->topics ? PONS_OK : PONS_ENOMEM;
+    c->stops = o->stops;
+    c->stops_user = o->stops_user;
+    return c->host && c->topics && c->dropped ? PONS_OK : PONS_ENOMEM;
 }
 
 static int open_client(const pons_mqtt_options *o, void **ret_self, pons_error *err)
@@ -308,13 +329,19 @@ static bool next(void *self, pons_mqtt_event *ret)
     client *c = self;
     if (pons_event_queue_next(&c->events, ret)) {
         if (ret->kind == PONS_MQTT_MESSAGE) {
-            atomic_fetch_sub(&c->unread, 1);
+            atomic_fetch_sub(&c->unread[ret->stops], 1);
         }
         return true;
     }
-    const size_t dropped = atomic_exchange(&c->dropped, 0);
-    *ret = (pons_mqtt_event){.kind = PONS_MQTT_TOO_MUCH, .n = dropped};
-    return dropped > 0;
+    for (size_t i = 0; i < c->n_topics; i++) {
+        const size_t dropped = atomic_exchange(&c->dropped[i], 0);
+        if (dropped > 0) {
+            *ret = (pons_mqtt_event){
+                .kind = PONS_MQTT_TOO_MUCH, .topic = strdup(c->topics[i]), .n = dropped};
+            return true;
+        }
+    }
+    return false;
 }
 
 static int publish(void *self, const char *topic, const char *data, size_t n, int quality,

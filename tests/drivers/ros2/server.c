@@ -107,6 +107,11 @@ pons_value *server_goal_yet(server *s)
     return next(s, 0, false);
 }
 
+pons_value *server_asked_yet(server *s)
+{
+    return next(s, 1, false);
+}
+
 pons_value *server_asked(server *s)
 {
     return next(s, 1, true);
@@ -118,25 +123,41 @@ bool server_quiet(server *s)
     return !v;
 }
 
-void server_canceled(server *s, uint8_t ret_uuid[16], int code)
+bool server_cancel_yet(server *s, server_cancel *ret)
 {
     void *sample[1] = {NULL};
     dds_sample_info_t info;
+    while (dds_take(s->r[2], sample, &info, 1, 1) > 0) {
+        const action_msgs_srv_dds__CancelGoal_Request_ *c = sample[0];
+        const bool valid = info.valid_data;
+        if (valid) {
+            *ret = (server_cancel){.guid = c->guid_, .seq = c->seq_};
+            memcpy(ret->uuid, c->goal_info.goal_id.uuid, 16);
+        }
+        dds_return_loan(s->r[2], sample, 1);
+        sample[0] = NULL;
+        if (valid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void server_cancel_answer(server *s, const server_cancel *c, int code)
+{
+    const action_msgs_srv_dds__CancelGoal_Response_ m = {
+        .guid_ = c->guid, .seq_ = c->seq, .return_code = (int8_t)code};
+    assert_int_equal(dds_write(s->w[2], &m), 0);
+}
+
+void server_canceled(server *s, uint8_t ret_uuid[16], int code)
+{
+    server_cancel c;
     for (int i = 0; i < 60000; i++) {
-        if (dds_take(s->r[2], sample, &info, 1, 1) > 0) {
-            const action_msgs_srv_dds__CancelGoal_Request_ *c = sample[0];
-            const bool valid = info.valid_data;
-            if (valid) {
-                const action_msgs_srv_dds__CancelGoal_Response_ m = {
-                    .guid_ = c->guid_, .seq_ = c->seq_, .return_code = (int8_t)code};
-                memcpy(ret_uuid, c->goal_info.goal_id.uuid, 16);
-                assert_int_equal(dds_write(s->w[2], &m), 0);
-            }
-            dds_return_loan(s->r[2], sample, 1);
-            sample[0] = NULL;
-            if (valid) {
-                return;
-            }
+        if (server_cancel_yet(s, &c)) {
+            memcpy(ret_uuid, c.uuid, 16);
+            server_cancel_answer(s, &c, code);
+            return;
         }
         dds_sleepfor(DDS_MSECS(1));
     }

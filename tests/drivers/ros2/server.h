@@ -22,6 +22,15 @@ void server_close(server *s); // its endpoints go; the node stays
 pons_value *server_goal(server *s);
 pons_value *server_goal_yet(server *s); // as server_goal, without waiting; NULL: none has come
 pons_value *server_asked(server *s);    // for the result
+pons_value *server_asked_yet(server *s);
+typedef struct server_cancel {
+    uint8_t uuid[16];
+    uint64_t guid;
+    int64_t seq;
+} server_cancel;
+
+bool server_cancel_yet(server *s, server_cancel *ret); // without waiting; false: none has come
+void server_cancel_answer(server *s, const server_cancel *c, int code);
 // The next cancel, waited for, and answered so: 0 it is canceled, 1 it is refused, 2 there is no such goal.
 void server_canceled(server *s, uint8_t ret_uuid[16], int code);
 bool server_quiet(server *s); // no goal has come that was not taken

@@ -408,8 +408,12 @@ static void test_what_is_no_longer_wanted_is_canceled(void **state)
     assert_int_equal(uuid[15], 255);
     pons_errand e;
     ros2->outside->look(r.driver, ID, &e);
+    assert_int_equal(e.state, PONS_ERRAND_RUNS); // until its server says what became of it
+    server_end(&s, asked, 5, "{}");
+    ends_as(&r, ID, PONS_ERRAND_CANCELED, 700, "canceled in Nav2");
+    ros2->outside->look(r.driver, ID, &e);
     assert_int_equal(e.state, PONS_ERRAND_NONE);
-    // Given up before the answer: canceled at once, and again when the server has taken it after that.
+    // Given up before the answer: canceled a second later, and again when the server has taken it after that.
     begin(&r, "early", "spin", "{\"angle_rad\":1}");
     pons_autovalue early = server_goal(&s);
     ros2->outside->end(r.driver, "early");
@@ -516,6 +520,8 @@ static void test_a_cancel_that_is_not_heard(void **state)
     server_canceled(&s, uuid, 1);
     server_canceled(&s, uuid, 0); // said again
     assert_int_equal(uuid[15], 255);
+    server_end(&s, asked, 5, "{}");
+    ends_as(&r, ID, PONS_ERRAND_CANCELED, 700, "canceled in Nav2");
     begin(&r, "away", "spin", "{\"angle_rad\":1}");
     pons_autovalue away = server_goal(&s);
     server_answer(&s, away, true);
