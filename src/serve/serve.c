@@ -41,8 +41,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define NAME_MAX_BYTES 300
+#define FILES          4096 // descriptors that are wanted
+#define LOGIN_FILES    1024
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 const pons__route *const pons__serve_tables[] = {
@@ -171,19 +174,39 @@ static int may_listen(const pons_serve_options *o, const char *address, pons_err
     return PONS_OK;
 }
 
+// A descriptor of each connection is one of the process's. Half of them may be the main port's, an eighth
+// Stop's: however many hold connections, Stop still gets one, and the socket of the body, too. (A login of
+// Debian gives 1,024, and may have more for the asking.)
+static unsigned share_files(unsigned *ret_stop)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0) {
+        files.rlim_cur = files.rlim_max = LOGIN_FILES;
+    }
+    if (files.rlim_cur < FILES && files.rlim_max > files.rlim_cur) {
+        struct rlimit more = {files.rlim_max < FILES ? files.rlim_max : FILES, files.rlim_max};
+        files = setrlimit(RLIMIT_NOFILE, &more) == 0 ? more : files;
+    }
+    const rlim_t n = files.rlim_cur < FILES ? files.rlim_cur : FILES;
+    *ret_stop = (unsigned)(n / 8);
+    return (unsigned)(n / 2);
+}
+
 // Stop's port is the next one; where a free one was asked for, any two will do.
 static int listen_both(pons_serve *s, pons_error *err)
 {
+    unsigned stops = 0;
     const pons_http_server_options o = {.address = s->o.address,
                                         .port = (uint16_t)s->o.port,
                                         .certificate = s->o.certificate,
                                         .key = s->o.key,
                                         .workers = 8,
+                                        .connections_max = share_files(&stops),
                                         .stream_max = EVENT_MAX,
                                         .handle = handle,
                                         .user = s};
     s->stop_port = s->o.stop_port >= 0 ? s->o.stop_port : s->o.port > 0 ? s->o.port + 1 : 0;
-    int rc = pons__stop_open(s, &s->stop, err);
+    int rc = pons__stop_open(s, stops, &s->stop, err);
     rc = rc < 0 ? rc : s->http->open(&o, &s->listener, err);
     if (rc >= 0) {
         s->port = s->http->port(s->listener);
