@@ -16,7 +16,9 @@
 // until the last.
 #include "pons/serve.h"
 
+#include "pons/log.h"
 #include "pons/rand.h"
+#include "pons/tools.h"
 #include "serve/agent/agent_graph.h"
 #include "serve/chat/chat.h"
 #include "serve/chat/desk.h"
@@ -236,6 +238,20 @@ static int graphs(pons_serve *s, pons_error *err)
     return rc;
 }
 
+// Without a configuration that can be read nobody knows what is hidden: then no file is shown.
+static void open_view(pons_serve *s)
+{
+    const char *workspace = s->o.workspace;
+    char line[512];
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue plain = workspace ? pons_object("workspace", json_string(workspace), NULL) : NULL;
+    if (workspace && pons_tools_view_open(s->o.tools ? s->o.tools : plain, &s->o.clock, &s->view,
+                                          &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "no file is shown: %s",
+                 pons_error_line(&err, line, sizeof line));
+    }
+}
+
 int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error *err)
 {
     pons_rand rand;
@@ -251,6 +267,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
              pons_rand_u64(&rand));
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
+    open_view(s);
     rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
@@ -299,6 +316,7 @@ void pons_serve_close(pons_serve *s)
     pons__desk_close(s->desk);
     pons__agent_graph_close(s->agent);
     free(s->graphs);
+    pons_tools_view_close(s->view);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);
