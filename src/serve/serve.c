@@ -244,9 +244,10 @@ static void open_view(pons_serve *s)
     const char *workspace = s->o.workspace;
     char line[512];
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue plain = workspace ? pons_object("workspace", json_string(workspace), NULL) : NULL;
-    if (workspace && pons_tools_view_open(s->o.tools ? s->o.tools : plain, &s->o.clock, &s->view,
-                                          &err) < 0) {
+    pons_autovalue plain =
+        workspace ? pons_object("workspace", json_string(workspace), NULL) : NULL;
+    if (workspace &&
+        pons_tools_view_open(s->o.tools ? s->o.tools : plain, &s->o.clock, &s->view, &err) < 0) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "no file is shown: %s",
                  pons_error_line(&err, line, sizeof line));
     }

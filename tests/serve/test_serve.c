@@ -536,7 +536,7 @@ static void test_files_of_the_workspace_and_no_others(void **state)
         {"NOTES", 404, NULL},
         {"Run/serve.token", 404, NULL},
         {"mcp.json", 404, NULL},
-        {"notes/mcp-hard", 404, NULL}, // of mcp.json
+        {"notes/mcp-hard", 404, NULL},   // of mcp.json
         {"private/diary.md", 404, NULL}, // hidden by the configuration
         {"private", 404, NULL},
         {"notes/diary", 404, NULL}, // another name of that
@@ -569,8 +569,7 @@ static void test_files_of_the_workspace_and_no_others(void **state)
         snprintf(at, sizeof at, "%s/%s", ws, links[i][1]);
         assert_int_equal(link(from, at), 0);
     }
-    hides = pons_object("workspace", json_string(ws), "hidden",
-                        json_pack("[s]", "private"), NULL);
+    hides = pons_object("workspace", json_string(ws), "hidden", json_pack("[s]", "private"), NULL);
     snprintf(at, sizeof at, "%s/notes/link", ws);
     assert_int_equal(symlink("/etc/passwd", at), 0);
     snprintf(at, sizeof at, "%s/out", ws);
@@ -596,9 +595,11 @@ static void test_files_of_the_workspace_and_no_others(void **state)
     const ask viewer = {"GET", "/v1/files", NULL, bench_token(&b, "viewer"), NULL, NULL, false};
     assert_int_equal(bench_status(&b, &viewer), 403);
     bench_close(&b);
-    static const char *const made[] = {"notes/a.md",  "notes/raw", "notes/link", "run/serve.token",
-                                       "pons.db-wal", ".hidden",   "out", "notes/hard", "mcp.json",
-                                       "notes/mcp-hard", "notes/diary", "private/diary.md", "notes/store"};
+    static const char *const made[] = {
+        "notes/a.md",  "notes/raw",      "notes/link",  "run/serve.token",
+        "pons.db-wal", ".hidden",        "out",         "notes/hard",
+        "mcp.json",    "notes/mcp-hard", "notes/diary", "private/diary.md",
+        "notes/store"};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         snprintf(at, sizeof at, "%s/%s", ws, made[i]);
         unlink(at);

@@ -167,8 +167,9 @@ static void files(pons__request *r)
         }
         pons__reply_error(r, 404, "there is no such file to show");
     } else if (S_ISDIR(st.st_mode)) {
-        pons__reply_json(r, 200,
-                         pons_object("path", json_string(path), "entries", entries(view, path, fd), NULL));
+        pons__reply_json(
+            r, 200,
+            pons_object("path", json_string(path), "entries", entries(view, path, fd), NULL));
     } else {
         pons_value *text = text_of(fd, st.st_size);
         pons__reply_json(r, 200,
