@@ -713,12 +713,13 @@ static int make_list(provider *p, pons_error *err)
         if (rc < 0) {
             return pons_error_context(err, "%s", table[i].name);
         }
-        json_array_append_new(p->list,
-                              pons_object("name", json_string(table[i].name), "category",
-                                          json_string("core"), "description",
-                                          json_string(table[i].description), "parameters",
-                                          parameters, "risk", json_string(word_of_risk(p->risk[i])),
-                                          "read_only", json_boolean(table[i].read_only), NULL));
+        json_array_append_new(
+            p->list,
+            pons_object("name", json_string(table[i].name), "category", json_string("core"),
+                        "description", json_string(table[i].description), "parameters", parameters,
+                        "risk", json_string(word_of_risk(p->risk[i])), "read_only",
+                        json_boolean(table[i].read_only), "address",
+                        table[i].run == pons__fetch_url ? json_string("url") : NULL, NULL));
     }
     return PONS_OK;
 }
