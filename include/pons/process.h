@@ -18,6 +18,12 @@ uint64_t pons_process_start(int64_t pid);
 // the lock is worth another try, for which this has waited 10 ms; 500 times at most.
 bool pons_process_left_lock(int64_t pid, int *tries);
 
+// Closes this process to the others of its user, who run what a model wrote: the environment, in which keys are, moves to
+// where /proc/PID/environ does not show it (getenv finds it as before), and nobody may trace it, read its memory or
+// dump it. Of a process that has no thread yet; its children begin as they are. A pointer that getenv gave before is
+// no longer one.
+void pons_process_seal(void);
+
 #ifdef __cplusplus
 }
 #endif

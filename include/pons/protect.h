@@ -37,6 +37,13 @@ typedef enum pons_guard {
     X(PONS_FILE_MCP, PONS_GUARD_HIDDEN, "servers that are started, with their keys")               \
     X(PONS_DIR_CONFIG "/" PONS_FILE_MCP, PONS_GUARD_HIDDEN, "the same")                            \
     X("**/.env", PONS_GUARD_HIDDEN, "keys")                                                        \
+    X("**/.env.*", PONS_GUARD_HIDDEN, "the same")                                                  \
+    X("**/.envrc", PONS_GUARD_HIDDEN, "the same")                                                  \
+    X("**/.netrc", PONS_GUARD_HIDDEN, "passwords")                                                 \
+    X("**/.pgpass", PONS_GUARD_HIDDEN, "the same")                                                 \
+    X("**/.git-credentials", PONS_GUARD_HIDDEN, "the same")                                        \
+    X("**/.git/config", PONS_GUARD_HIDDEN, "addresses with their passwords")                       \
+    X("**/.ssh", PONS_GUARD_HIDDEN, "keys")                                                        \
     X(PONS_DIR_CONFIG, PONS_GUARD_PROTECTED, "kernel, intents, tools, agent, prompts, world view") \
     X(PONS_FILE_GRAPH_CONFIG, PONS_GUARD_PROTECTED, "the agent's graph and its approvals")         \
     X("kernel.yaml", PONS_GUARD_PROTECTED, "rules of the kernel")                                  \
@@ -65,8 +72,8 @@ typedef enum pons_guard {
     X(PONS_DIR_LIB, PONS_GUARD_PROTECTED, "modules that are loaded")                               \
     X("**/*.so", PONS_GUARD_PROTECTED, "code that can be loaded")                                  \
     X("**/*.so.*", PONS_GUARD_PROTECTED, "the same")                                               \
-    X(PONS_DIR_RUN, PONS_GUARD_PROTECTED, "sockets, ledgers, logs, the latch")                     \
-    X(PONS_FILE_DB "*", PONS_GUARD_PROTECTED, "the store, its journals and its locks")             \
+    X(PONS_DIR_RUN, PONS_GUARD_HIDDEN, "the server's tokens and key, sockets, ledgers, the latch") \
+    X(PONS_FILE_DB "*", PONS_GUARD_HIDDEN, "the store, its journals and its locks")                \
     X("**/.git", PONS_GUARD_PROTECTED, "hooks and settings of git")
 
 typedef struct pons_guard_entry {

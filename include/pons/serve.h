@@ -146,7 +146,10 @@ typedef struct pons_serve_options {
     pons_event_cb on_chat;
     void *chat_user;
     const char *workspace; // whose files may be looked at; NULL: none
-    const char *ui_dir;    // the page's files, read anew for each request; NULL: none
+    // The configuration of the tools there (pons_core_tools_open): what it hides from them is not shown
+    // either. Read at open; NULL: nothing beside the table (pons/protect.h).
+    const pons_value *tools;
+    const char *ui_dir; // the page's files, read anew for each request; NULL: none
 } pons_serve_options;
 
 // Listens on both ports when it returns. PONS_EBUSY: a port is taken. PONS_EREFUSED: an address

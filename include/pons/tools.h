@@ -9,6 +9,9 @@
 
 #include "pons/ext/tool.h"
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,6 +48,19 @@ int pons_core_tools_writes(const pons_tools *t, pons_value **ret, pons_error *er
 // next undo finishes the step that was cut short.
 int pons_core_tools_undo(const pons_tools *t, size_t steps, bool force, pons_value **ret,
                          pons_error *err);
+
+// A workspace's files for a person who looks at them from elsewhere (`pons serve`): what the tools may
+// read, by the same table, configuration and identities. config: as for pons_core_tools_open. Any thread.
+typedef struct pons_tools_view pons_tools_view;
+int pons_tools_view_open(const pons_value *config, const pons_clock *clock, pons_tools_view **ret,
+                         pons_error *err);
+void pons_tools_view_close(pons_tools_view *v); // NULL-safe
+// A file or folder for reading, of which no part of the path is a link: a descriptor of the caller's.
+// PONS_EREFUSED: it is hidden, outside, or of another kind; PONS_ENOTFOUND.
+int pons_tools_view_file(const pons_tools_view *v, const char *path, pons_error *err);
+// Whether an entry of a folder, in this state, may be named.
+bool pons_tools_view_names(const pons_tools_view *v, const char *folder, const char *name,
+                           const struct stat *st);
 
 // Whether commands that nobody is asked about can run behind the kernel's wall here (docs/tools.md):
 // a trial runs. detail gets one line: how, or PONS_EENV and why not. Without it every command asks.

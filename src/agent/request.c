@@ -241,13 +241,20 @@ static void add_history(pons_agent *a, pons_run *run, const pons_value *request,
     }
 }
 
+#define SUMMARY_HEAD "(Notes of what was said and done here before:)\n"
+
+bool pons__summary_is(const pons_value *message)
+{
+    return strncmp(pons_get_str(message, "content", ""), SUMMARY_HEAD, strlen(SUMMARY_HEAD)) == 0;
+}
+
 // By the user and answered: servers want the roles by turns, and the user first.
 pons_value *pons__summary_messages(const char *text)
 {
     return json_pack(
         "[oo]",
-        pons_object("role", json_string("user"), "content",
-                    json_sprintf("(Notes of what was said and done here before:)\n%s", text), NULL),
+        pons_object("role", json_string("user"), "content", json_sprintf(SUMMARY_HEAD "%s", text),
+                    NULL),
         pons_object("role", json_string("assistant"), "content", json_string("Noted."), NULL));
 }
 

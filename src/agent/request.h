@@ -18,5 +18,6 @@ uint64_t pons__next_call(void);                  // a number for a provider's ca
 bool pons__model_crowded(const pons_agent *a, const pons_value *messages);
 // The messages that stand for what was summed up.
 pons_value *pons__summary_messages(const char *text);
+bool pons__summary_is(const pons_value *message); // the first of them
 
 #endif

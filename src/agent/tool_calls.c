@@ -17,6 +17,7 @@
 // model as unknown, never tried again by itself.
 #include "agent/tool_calls.h"
 
+#include "agent/address.h"
 #include "agent/allowed.h"
 #include "agent/config.h"
 #include "agent/plan_data.h"
@@ -39,7 +40,7 @@ static bool runs_together(const pons_value *call);
 static void refuse_unknown(const pons__role *role, pons_value *v, const char *name);
 static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call);
 static void refuse(pons_value *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
+static void check_call(pons__role *role, pons_cx *cx, pons_value *call, const pons__tool *t,
                        const pons_value *args, pons_tool_risk *ret_risk, char *why, size_t cap);
 static bool add_preview(pons_value *v, const pons__tool *t, const pons_value *args);
 static bool judged(pons__role *role, const pons__tool *t, const pons_value *args, char *why,
@@ -198,7 +199,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
         pons_plan_destroy(made);
     } else {
         pons_tool_risk risk = PONS_TOOL_SAFE;
-        check_call(role, v, t, pons_get(v, "arguments"), &risk, why, sizeof why);
+        check_call(role, cx, v, t, pons_get(v, "arguments"), &risk, why, sizeof why);
         static const char *const words[] = {"safe", "warn", "dangerous", "blocked"};
         json_object_set_new(v, "risk", json_string(words[risk]));
         json_object_set_new(v, "read_only",
@@ -226,9 +227,27 @@ static int risk_of(const char *word)
     return -1;
 }
 
-// Schema, risk and critic. What is blocked stays so; the configuration can raise a risk, and name
+// What it asks for by an address may go out with it: a person is shown whose address it is (address.c).
+static bool carries(const pons__role *role, pons_cx *cx, const pons_value *call,
+                    const pons__tool *t, const pons_value *args, char *why, size_t cap)
+{
+    const char *name = pons_get_str(t->item, "address", NULL);
+    const char *url = name ? pons_get_str(args, name, NULL) : NULL;
+    if (!url || !cx ||
+        !pons__address_made(&role->a->registry, role->executor,
+                            pons_run_get(role->a->run, "messages"), pons_cx_get(cx, "turn"),
+                            pons_get_str(call, "id", ""), url)) {
+        return false;
+    }
+    snprintf(why, cap,
+             "what was read may go out with it: the model made this address, which nobody gave it "
+             "and which stands in nothing that it read");
+    return true;
+}
+
+// Schema, risk and critic; cx NULL: the arguments are a person's. What is blocked stays so; the configuration can raise a risk, and name
 // tools whose dangerous calls it has approved beforehand.
-static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
+static void check_call(pons__role *role, pons_cx *cx, pons_value *call, const pons__tool *t,
                        const pons_value *args, pons_tool_risk *ret_risk, char *why, size_t cap)
 {
     pons_agent *a = role->a;
@@ -245,6 +264,9 @@ static void check_call(pons__role *role, pons_value *call, const pons__tool *t,
     }
     const int raised = risk_of(pons_get_str(pons__cfg(a->config, "tools.risk"), t->name, NULL));
     risk = raised > risk ? raised : risk;
+    if (risk < PONS_TOOL_DANGEROUS && carries(role, cx, call, t, args, why, cap)) {
+        risk = PONS_TOOL_DANGEROUS;
+    }
     char broken[REASON_MAX] = "";
     if (risk == PONS_TOOL_BLOCKED) {
         refuse(call, "%s is blocked%s%s", t->name, *why ? ": " : "", why);
@@ -475,7 +497,7 @@ static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_e
     pons_tool_risk risk;
     char why[REASON_MAX] = "";
     if (t) {
-        check_call(role, probe, t, pons_get(args, "arguments"), &risk, why, sizeof why);
+        check_call(role, NULL, probe, t, pons_get(args, "arguments"), &risk, why, sizeof why);
     } else {
         refuse(probe, "the tool is gone");
     }

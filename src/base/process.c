@@ -1,11 +1,13 @@
-// process.c - what the kernel says of a process in /proc/PID/stat.
+// process.c - what the kernel says of a process in /proc/PID, and what it shall not say.
 #include "pons/process.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define STAT_START    22 // proc(5): the field with the start
@@ -43,4 +45,16 @@ bool pons_process_left_lock(int64_t pid, int *tries)
     ++*tries;
     poll(NULL, 0, LOCK_PAUSE_MS);
     return true;
+}
+
+void pons_process_seal(void)
+{
+    for (size_t i = 0; environ && environ[i]; i++) {
+        char *own = strdup(environ[i]);
+        if (own) {
+            explicit_bzero(environ[i], strlen(environ[i]));
+            environ[i] = own;
+        }
+    }
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // cannot fail with these
 }

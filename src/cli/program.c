@@ -8,6 +8,7 @@
 #include "pons/log.h"
 #include "pons/memory.h"
 #include "pons/module.h"
+#include "pons/process.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -27,7 +28,8 @@ int cli_main(int argc, char **argv)
     cli c = {0};
     pons_error err = PONS_ERROR_INIT;
     hold_standard_fds();
-    umask(077); // what pons writes is its user's
+    pons_process_seal(); // before anything is read from the environment
+    umask(077);          // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     pons_value_init();

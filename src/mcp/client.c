@@ -419,6 +419,31 @@ static const char *risk_of(const server *s, const pons_value *tool)
     return "dangerous";
 }
 
+// The argument that is an address, of a tool that may ask the world; NULL: none.
+static pons_value *address_of(const pons_value *tool)
+{
+    static const char *const usual[] = {"url", "uri", "href", "link", "address"};
+    const pons_value *hints = pons_get(tool, "annotations");
+    const pons_value *members = pons_get(pons_get(tool, "inputSchema"), "properties");
+    const char *name;
+    json_t *member;
+    if (!pons_get_bool(hints, "openWorldHint", true)) {
+        return NULL;
+    }
+    json_object_foreach((json_t *)(uintptr_t)members, name, member)
+    {
+        if (strncmp(pons_get_str(member, "format", ""), "uri", 3) == 0) {
+            return json_string(name);
+        }
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        if (pons_get(members, usual[i])) {
+            return json_string(usual[i]);
+        }
+    }
+    return NULL;
+}
+
 static pons_value *described(const server *s, const pons_value *tool)
 {
     char name[65];
@@ -436,8 +461,9 @@ static pons_value *described(const server *s, const pons_value *tool)
         json_stringn(about.data ? about.data : "", about.len), "parameters",
         pons__mcp_parameters(pons_get(tool, "inputSchema")), "risk", json_string(risk_of(s, tool)),
         "read_only",
-        json_boolean(pons_get_bool(pons_get(tool, "annotations"), "readOnlyHint", false)), "server",
-        json_string(s->name), "tool", json_string(pons_get_str(tool, "name", "")), NULL);
+        json_boolean(pons_get_bool(pons_get(tool, "annotations"), "readOnlyHint", false)),
+        "address", address_of(tool), "server", json_string(s->name), "tool",
+        json_string(pons_get_str(tool, "name", "")), NULL);
 }
 
 // A server that the thread has not got to yet is as good as starting: who waits for it must wait.

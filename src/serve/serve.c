@@ -16,7 +16,9 @@
 // until the last.
 #include "pons/serve.h"
 
+#include "pons/log.h"
 #include "pons/rand.h"
+#include "pons/tools.h"
 #include "serve/agent/agent_graph.h"
 #include "serve/chat/chat.h"
 #include "serve/chat/desk.h"
@@ -41,8 +43,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define NAME_MAX_BYTES 300
+#define FILES          4096 // descriptors that are wanted
+#define LOGIN_FILES    1024
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 const pons__route *const pons__serve_tables[] = {
@@ -171,19 +176,39 @@ static int may_listen(const pons_serve_options *o, const char *address, pons_err
     return PONS_OK;
 }
 
+// A descriptor of each connection is one of the process's. Half of them may be the main port's, an eighth
+// Stop's: however many hold connections, Stop still gets one, and the socket of the body, too. (A login of
+// Debian gives 1,024, and may have more for the asking.)
+static unsigned share_files(unsigned *ret_stop)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0) {
+        files.rlim_cur = files.rlim_max = LOGIN_FILES;
+    }
+    if (files.rlim_cur < FILES && files.rlim_max > files.rlim_cur) {
+        struct rlimit more = {files.rlim_max < FILES ? files.rlim_max : FILES, files.rlim_max};
+        files = setrlimit(RLIMIT_NOFILE, &more) == 0 ? more : files;
+    }
+    const rlim_t n = files.rlim_cur < FILES ? files.rlim_cur : FILES;
+    *ret_stop = (unsigned)(n / 8);
+    return (unsigned)(n / 2);
+}
+
 // Stop's port is the next one; where a free one was asked for, any two will do.
 static int listen_both(pons_serve *s, pons_error *err)
 {
+    unsigned stops = 0;
     const pons_http_server_options o = {.address = s->o.address,
                                         .port = (uint16_t)s->o.port,
                                         .certificate = s->o.certificate,
                                         .key = s->o.key,
                                         .workers = 8,
+                                        .connections_max = share_files(&stops),
                                         .stream_max = EVENT_MAX,
                                         .handle = handle,
                                         .user = s};
     s->stop_port = s->o.stop_port >= 0 ? s->o.stop_port : s->o.port > 0 ? s->o.port + 1 : 0;
-    int rc = pons__stop_open(s, &s->stop, err);
+    int rc = pons__stop_open(s, stops, &s->stop, err);
     rc = rc < 0 ? rc : s->http->open(&o, &s->listener, err);
     if (rc >= 0) {
         s->port = s->http->port(s->listener);
@@ -213,6 +238,21 @@ static int graphs(pons_serve *s, pons_error *err)
     return rc;
 }
 
+// Without a configuration that can be read nobody knows what is hidden: then no file is shown.
+static void open_view(pons_serve *s)
+{
+    const char *workspace = s->o.workspace;
+    char line[512];
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue plain =
+        workspace ? pons_object("workspace", json_string(workspace), NULL) : NULL;
+    if (workspace &&
+        pons_tools_view_open(s->o.tools ? s->o.tools : plain, &s->o.clock, &s->view, &err) < 0) {
+        pons_log(PONS_LOG_WARN, PONS__SERVE, "no file is shown: %s",
+                 pons_error_line(&err, line, sizeof line));
+    }
+}
+
 int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error *err)
 {
     pons_rand rand;
@@ -228,6 +268,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
              pons_rand_u64(&rand));
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
+    open_view(s);
     rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
@@ -276,6 +317,7 @@ void pons_serve_close(pons_serve *s)
     pons__desk_close(s->desk);
     pons__agent_graph_close(s->agent);
     free(s->graphs);
+    pons_tools_view_close(s->view);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
     free_list(s->hosts);

@@ -455,7 +455,8 @@ static const pons_tools_ops core_ops = {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+// With its configuration, its folders and what is guarded in them.
+static int provider_make(const pons_value *config, const pons_clock *clock, provider **ret,
                          pons_error *err)
 {
     provider *p = calloc(1, sizeof *p);
@@ -475,7 +476,23 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     p->core.clock = *clock;
     int rc = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
     rc = rc < 0 ? rc : configure(p, config, err);
-    rc = rc < 0 ? rc : make_list(p, err);
+    if (rc < 0) {
+        provider_free(p);
+        return rc;
+    }
+    *ret = p;
+    return PONS_OK;
+}
+
+int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                         pons_error *err)
+{
+    provider *p = NULL;
+    int rc = provider_make(config, clock, &p, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = make_list(p, err);
     rc = rc < 0 ? rc : pons__call_ledger_open(&p->core, &p->core.ledger, err);
     rc = rc < 0 ? rc : pons__knowledge_open(&p->core, &p->core.knowledge, err);
     if (rc < 0) {
@@ -484,6 +501,43 @@ int pons_core_tools_open(const pons_value *config, const pons_clock *clock, pons
     }
     *ret = (pons_tools){.ops = &core_ops, .self = p};
     return PONS_OK;
+}
+
+// ---- a view -------------------------------------------------------------------------------------
+
+int pons_tools_view_open(const pons_value *config, const pons_clock *clock, pons_tools_view **ret,
+                         pons_error *err)
+{
+    provider *p = NULL;
+    const int rc = provider_make(config, clock, &p, err);
+    if (rc >= 0) {
+        *ret = (pons_tools_view *)p;
+    }
+    return rc;
+}
+
+void pons_tools_view_close(pons_tools_view *v)
+{
+    if (v) {
+        provider_free((provider *)v);
+    }
+}
+
+int pons_tools_view_file(const pons_tools_view *v, const char *path, pons_error *err)
+{
+    const pons__core *c = &((const provider *)v)->core;
+    char normal[PATH_MAX];
+    const int rc = pons__path_normal(c, path, normal, err);
+    return rc < 0 ? rc : pons__path_look(c, normal, err);
+}
+
+bool pons_tools_view_names(const pons_tools_view *v, const char *folder, const char *name,
+                           const struct stat *st)
+{
+    const pons__core *c = &((const provider *)v)->core;
+    char path[PATH_MAX];
+    const int n = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name);
+    return n > 0 && n < (int)sizeof path && !pons__path_hidden(c, path, st);
 }
 
 // ---- undo ---------------------------------------------------------------------------------------
@@ -659,12 +713,13 @@ static int make_list(provider *p, pons_error *err)
         if (rc < 0) {
             return pons_error_context(err, "%s", table[i].name);
         }
-        json_array_append_new(p->list,
-                              pons_object("name", json_string(table[i].name), "category",
-                                          json_string("core"), "description",
-                                          json_string(table[i].description), "parameters",
-                                          parameters, "risk", json_string(word_of_risk(p->risk[i])),
-                                          "read_only", json_boolean(table[i].read_only), NULL));
+        json_array_append_new(
+            p->list,
+            pons_object("name", json_string(table[i].name), "category", json_string("core"),
+                        "description", json_string(table[i].description), "parameters", parameters,
+                        "risk", json_string(word_of_risk(p->risk[i])), "read_only",
+                        json_boolean(table[i].read_only), "address",
+                        table[i].run == pons__fetch_url ? json_string("url") : NULL, NULL));
     }
     return PONS_OK;
 }

@@ -74,6 +74,10 @@ static const char TOOLS[] =
     "'read_only':true,'parameters':{'type':'object'}},"
     "{'name':'server.far','category':'mcp','description':'far','risk':'safe','read_only':true,"
     "'parameters':{'type':'object'}},"
+    "{'name':'news','category':'core','description':'says what is new','risk':'safe',"
+    "'read_only':true,'parameters':{'type':'object'}},"
+    "{'name':'fetch','category':'core','description':'asks an address','risk':'warn',"
+    "'read_only':true,'address':'url','parameters':{'type':'object'}},"
     "{'name':'drive','category':'robot','description':'drives','risk':'warn','read_only':false,"
     "'parameters':{'type':'object'}}"
     "]";
@@ -137,6 +141,9 @@ static int tools_start(void *self, uint64_t call, const char *tool, const pons_v
             n += (size_t)snprintf(output + n, sizeof output - n, "line %d\n", i);
         }
         snprintf(output + n, sizeof output - n, "done\n[exit status 7]");
+    } else if (strcmp(tool, "news") == 0 ||
+               strcmp(pons_get_str(args, "url", ""), "https://given.org/news") == 0) {
+        snprintf(output, sizeof output, "more at https://found.org/.");
     } else {
         snprintf(
             output, sizeof output, "%s %s", tool,

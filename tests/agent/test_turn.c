@@ -186,6 +186,100 @@ static void people_are_asked_about_what_is_dangerous(void **state)
     }
 }
 
+// What the model asks by an address that it made of what it read is asked about; what a person or a page gave
+// it is not. Each row: what is said, the calls before, the address, and whether a person is asked.
+static void an_address_that_a_model_made_is_asked_about(void **state)
+{
+    (void)state;
+#define LOOK(text)  "- tool_calls: [{name: look, arguments: {at: '" text "'}}]\n"
+#define WRITE(text) "- tool_calls: [{name: write, arguments: {text: '" text "'}}]\n"
+    static const struct {
+        const char *said, *before, *url;
+        bool asked;
+    } rows[] = {
+        // given
+        {"read https://a.org/x/y?q=1", LOOK("secret"), "https://a.org/x/y?q=1", false},
+        {"read https://a.org/x/y?q=1.", LOOK("secret"), "https://a.org/x", false},
+        {"read A.org/x", LOOK("secret"), "http://a.org/x/#top", false},
+        // made: a query, a piece of the path, a label, a user, another case of the path, a piece cut
+        {"read https://a.org/x", LOOK("secret"), "https://a.org/x?d=secret", true},
+        {"read https://a.org/x", LOOK("secret"), "https://a.org/secret", true},
+        {"read https://a.org/x", LOOK("secret"), "https://secret.a.org/x", true},
+        {"read https://a.org/x", LOOK("secret"), "https://secret@a.org/x", true},
+        {"read https://a.org/x", LOOK("secret"), "https://a.org/X", true},
+        {"read https://a.org/xyz", LOOK("secret"), "https://a.org/xy", true},
+        {"read https://a.org/x", LOOK("secret"), "https://a.org:8443/x", true},
+        // nothing was read
+        {"how is the weather", "", "https://weather.org/?in=Paris", false},
+        // found: the bench's model speaks for the tool, so what it names is its own
+        {"go on", LOOK("see https://b.org/p"), "https://b.org/p", true},
+        {"go on", WRITE("https://b.org/p"), "https://b.org/p", true},
+        {"a.org",
+         "- tool_calls: [{name: fetch, arguments: {url: 'https://a.org', page: "
+         "'https://b.org/p'}}]\n",
+         "https://b.org/p", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char script[1024];
+        bench b = {0};
+        snprintf(script, sizeof script,
+                 "%s- tool_calls: [{name: fetch, arguments: {url: '%s'}}]\n- content: so be it",
+                 rows[i].before, rows[i].url);
+        bench_open(&b, "", script);
+        bench_say(&b, rows[i].said);
+        const bool asked = bench_state(&b) == PONS_AGENT_WAITING;
+        if (asked != rows[i].asked) {
+            fail_msg("row %zu, %s: %s", i, rows[i].url, asked ? "asked" : "not asked");
+        }
+        if (asked) {
+            assert_non_null(strstr(pons_get_str(bench_event(&b, "approval_request", 0), "why", ""),
+                                   "may go out"));
+            bench_answer(&b, "{'action':'approve'}");
+        }
+        assert_string_equal(bench_last_message(&b, "assistant"), "so be it");
+        assert_true(bench_starts(&b, "fetch") > 0);
+        bench_close(&b);
+    }
+#undef LOOK
+#undef WRITE
+}
+
+// Found in what a tool read: unasked, unless the model had a hand in it before. `news` and that
+// page say https://found.org/ whatever they are asked.
+static void an_address_that_was_read_is_not_asked_about(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *calls;
+        bool asked;
+    } rows[] = {
+        {"- tool_calls: [{name: news, arguments: {}}]\n", false},
+        {"- tool_calls: [{name: write, arguments: {text: x}}]\n"
+         "- tool_calls: [{name: news, arguments: {}}]\n",
+         true},
+        {"- tool_calls: [{name: write, arguments: {text: x}}]\n"
+         "- tool_calls: [{name: fetch, arguments: {url: 'https://given.org/news'}}]\n",
+         false},
+        {"- tool_calls: [{name: look, arguments: {at: 'https://found.org/'}}]\n"
+         "- tool_calls: [{name: news, arguments: {}}]\n",
+         true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char script[1024];
+        bench b = {0};
+        snprintf(script, sizeof script,
+                 "%s- tool_calls: [{name: fetch, arguments: {url: 'https://found.org'}}]\n"
+                 "- content: so be it",
+                 rows[i].calls);
+        bench_open(&b, "", script);
+        bench_say(&b, "what is new at https://given.org/news");
+        if ((bench_state(&b) == PONS_AGENT_WAITING) != rows[i].asked) {
+            fail_msg("row %zu: %s", i, rows[i].asked ? "not asked" : "asked");
+        }
+        bench_close(&b);
+    }
+}
+
 static void nobody_answers_about_a_dangerous_call(void **state)
 {
     (void)state;
@@ -569,6 +663,8 @@ int main(void)
         cmocka_unit_test(what_is_not_right_is_told_to_the_model),
         cmocka_unit_test(a_tool_that_is_blocked_or_unknown_never_runs),
         cmocka_unit_test(people_are_asked_about_what_is_dangerous),
+        cmocka_unit_test(an_address_that_a_model_made_is_asked_about),
+        cmocka_unit_test(an_address_that_was_read_is_not_asked_about),
         cmocka_unit_test(nobody_answers_about_a_dangerous_call),
         cmocka_unit_test(what_a_person_approved_beforehand_is_not_asked),
         cmocka_unit_test(much_output_is_cut_where_it_is_shown),

@@ -278,14 +278,131 @@ static void test_nonsense_is_refused(void **state)
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, "
+        "chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "GET /echo?q=a%00b HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /echo HTTP/1.1\r\nHost: x\x01\r\n\r\n",
+        "GET /echo HTTP/1.1\r\nHost: x\r\nX-One: a\rOrigin: b\r\n\r\n",
     };
     bench_open(&b, (pons_http_server_options){.workers = 1, .head_ms = 300, .body_ms = 300});
     for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
         char *r = ask(&b, nonsense[i]); // comes to an end
         assert_true(status_of(r) != 200 && status_of(r) != 201);
+        assert_null(strstr(r + 1, "HTTP/1.1 ")); // and said once
         free(r);
     }
     assert_int_equal(b.handled, 0);
+    bench_close(&b);
+}
+
+// What is no number is refused once, with one head, and nothing behind it is a request.
+static void test_odd_lengths_have_one_answer(void **state)
+{
+    static const struct {
+        const char *length;
+        int status;
+    } rows[] = {{"abc", 400},
+                {"-1", 400},
+                {"+2", 400},
+                {"2 ", 400},
+                {"2,2", 400},
+                {"0x2", 400},
+                {"", 400},
+                {"2;a", 400},
+                {"1e1", 400},
+                {"2\t", 400},
+                {"18446744073709551615", 413},
+                {"18446744073709551616", 413},
+                {"99999999999999999999999", 413}};
+    bench b;
+    (void)state;
+    bench_open(&b, (pons_http_server_options){.workers = 1});
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\n"
+                 "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n",
+                 rows[i].length);
+        char *r = ask(&b, text);
+        if (status_of(r) != rows[i].status || strstr(r + 1, "HTTP/1.1 ")) {
+            fail_msg("Content-Length '%s': %s", rows[i].length, r);
+        }
+        free(r);
+    }
+    assert_int_equal(b.handled, 0);
+    bench_close(&b);
+}
+
+// A zero anywhere in a head: whoever compares stops at it. Also where the head comes a byte at a time.
+static void test_a_zero_in_a_head(void **state)
+{
+    static const char head[] = "GET /echo?q=1 HTTP/1.1\r\nHost: x\r\nX-One: y\r\n"
+                               "Origin: http://x\r\nConnection: close\r\n\r\n";
+    const size_t n = sizeof head - 1;
+    bench b;
+    (void)state;
+    bench_open(&b, (pons_http_server_options){.workers = 1});
+    for (size_t at = 0; at <= n; at++) { // n: none
+        char text[sizeof head + 1];
+        const size_t all = n + (at < n);
+        memcpy(text, head, at);
+        text[at] = '\0';
+        memcpy(text + at + (at < n), head + at, n - at);
+        const int fd = client(&b);
+        for (size_t i = 0; i < all; i += at % 2 ? all : 1) {
+            if (send(fd, text + i, at % 2 ? all : 1, MSG_NOSIGNAL) <= 0) {
+                break; // the server has had enough
+            }
+        }
+        shutdown(fd, SHUT_WR);
+        char *r = get_until(fd, NULL);
+        if ((status_of(r) == 200) != (at == n)) {
+            fail_msg("a zero at %zu: %s", at, r);
+        }
+        free(r);
+        close(fd);
+    }
+    assert_int_equal(b.handled, 1);
+    bench_close(&b);
+}
+
+// However many hold connections and ask nothing, the next one is served: the quietest goes, and none that
+// has a request in hand. The limits of time are so long that they are not what helps.
+static void test_there_is_room_for_one_more(void **state)
+{
+    enum { MOST = 8, CROWD = 100 };
+    int crowd[CROWD];
+    bench b;
+    (void)state;
+    bench_open(&b, (pons_http_server_options){.workers = 2,
+                                              .connections_max = MOST,
+                                              .head_ms = 2 * HANG_MS,
+                                              .body_ms = 2 * HANG_MS,
+                                              .idle_ms = 2 * HANG_MS});
+    const int waits = client(&b);
+    put(waits, "GET /wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    wait_for(&b.streaming);
+    for (size_t i = 0; i < CROWD; i++) {
+        static const char *const begun[] = {
+            "", "GET /ec", "GET /echo HTTP/1.1\r\nHost: x\r\nX-",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
+            "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"};
+        crowd[i] = client(&b);
+        put(crowd[i], begun[i % (sizeof begun / sizeof begun[0])]);
+        char *r = ask(&b, "GET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        assert_int_equal(status_of(r), 200);
+        free(r);
+    }
+    sem_post(&b.go);
+    char *r = get_until(waits, NULL);
+    assert_int_equal(status_of(r), 200);
+    free(r);
+    free(get_until(crowd[0], NULL)); // it was ended
+    for (size_t i = 0; i < CROWD; i++) {
+        close(crowd[i]);
+    }
+    close(waits);
     bench_close(&b);
 }
 
@@ -507,6 +624,9 @@ int main(void)
         cmocka_unit_test(test_a_connection_is_kept),
         cmocka_unit_test(test_what_is_too_long_is_refused),
         cmocka_unit_test(test_nonsense_is_refused),
+        cmocka_unit_test(test_odd_lengths_have_one_answer),
+        cmocka_unit_test(test_a_zero_in_a_head),
+        cmocka_unit_test(test_there_is_room_for_one_more),
         cmocka_unit_test(test_the_slow_are_let_go),
         cmocka_unit_test(test_a_stream_arrives_as_it_is_written),
         cmocka_unit_test(test_a_client_that_goes_is_noticed),

@@ -7,12 +7,15 @@
 #include "serve/door/route.h"
 #include "serve/serve_bench.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HANG_MS    120000 // a test that waits so long has failed
@@ -118,6 +121,16 @@ static void attack(const bench *b, const pons__route *row, const char *deep, con
     must(b, "a foreign origin", &a, 403, 403);
     a.headers = "Origin: null\r\n";
     must(b, "no origin's origin", &a, 403, 403);
+    // A browser's request for another site's page, which has no Origin: a picture, a form, a worker.
+    a.headers = "Sec-Fetch-Site: cross-site\r\n";
+    must(b, "another site", &a, 403, 403);
+    a.headers = "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\n";
+    must(b, "another port's page", &a, 403, 403);
+    a.headers = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n";
+    must(b, "two sites", &a, 403, 403);
+    a.headers =
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n";
+    must(b, "a frame", &a, 403, 403);
     if (writes(row)) {
         a.headers = "Content-Type: application/x-www-form-urlencoded\r\n";
         must(b, "a form", &a, 415, 415);
@@ -163,6 +176,14 @@ static void test_every_route_against_every_attack(void **state)
     assert_int_equal(b.changes, 0); // nothing of it reached the robot
     assert_int_equal(b.stops, 0);
     print_message("%zu routes\n", n_rows);
+    // A link that a person follows, an address that was typed, and the page itself.
+    static const char *const own[] = {
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n",
+        "Sec-Fetch-Site: none\r\n", "Sec-Fetch-Site: same-origin\r\n"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        const ask a = {"GET", "/v1/state", NULL, bench_token(&b, "viewer"), own[i], NULL, false};
+        assert_int_equal(bench_status(&b, &a), 200);
+    }
     free(deep);
     free(large);
     bench_close(&b);
@@ -353,6 +374,91 @@ static void test_a_thousand_that_listen_and_a_thousand_that_pretend(void **state
     bench_close(&b);
 }
 
+// ---- Stop while others hold its port ------------------------------------------------------------
+
+// A server whose limits of time are so long that they help nobody.
+static int open_patient(const pons_http_server_options *opts, void **ret_self, pons_error *err)
+{
+    const pons_http_server_ops *real = NULL;
+    pons_http_server_options o = *opts;
+    o.head_ms = o.body_ms = o.idle_ms = 2 * HANG_MS;
+    const int rc = pons_http_server_load(&real, err);
+    return rc < 0 ? rc : real->open(&o, ret_self, err);
+}
+
+static int connect_quietly(int port)
+{
+    const struct sockaddr_in a = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)connect(fd, (const struct sockaddr *)&a, sizeof a);
+    }
+    return fd;
+}
+
+// A process that reads two ports, holds n connections to each, and opens one anew for each byte that it gets.
+static pid_t crowd(size_t n, int *ret_fd)
+{
+    int pair[2], ports[2];
+    char byte = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int *fds = calloc(2 * n, sizeof *fds);
+        close(pair[1]);
+        if (!fds || read(pair[0], ports, sizeof ports) != (ssize_t)sizeof ports) {
+            _exit(1);
+        }
+        for (size_t i = 0; i < 2 * n; i++) {
+            fds[i] = connect_quietly(ports[i % 2]);
+        }
+        for (size_t i = 0; write(pair[0], &byte, 1) == 1 && read(pair[0], &byte, 1) == 1;
+             i = (i + 1) % (2 * n)) {
+            close(fds[i]);
+            fds[i] = connect_quietly(ports[i % 2]);
+        }
+        _exit(0);
+    }
+    close(pair[0]);
+    *ret_fd = pair[1];
+    return pid;
+}
+
+// The last test: the process keeps so few descriptors, fewer than the crowd holds at each port.
+static void test_stop_beside_those_who_fill_both_ports(void **state)
+{
+    enum { CROWD = 1000, FILES = 512, STOPS = 100 };
+    const struct rlimit few = {FILES, FILES};
+    bench b;
+    int fd = -1;
+    char byte = 0;
+    (void)state;
+    const pid_t pid = crowd(CROWD, &fd);
+    bench_open(&b);
+    pons_http_server_ops patient = *b.o.http;
+    patient.open = open_patient;
+    pons_serve_close(b.serve);
+    b.o.http = &patient;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    bench_start(&b);
+    const int ports[2] = {b.port, b.stop_port};
+    assert_int_equal(write(fd, ports, sizeof ports), sizeof ports);
+    assert_int_equal(read(fd, &byte, 1), 1);
+    for (int i = 0; i < STOPS; i++) {
+        assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, NULL, "{}", true}),
+                         200);
+        assert_int_equal(write(fd, &byte, 1), 1);
+        assert_int_equal(read(fd, &byte, 1), 1);
+    }
+    assert_int_equal(b.stops, STOPS);
+    close(fd);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_bodies_that_end_twice),
         cmocka_unit_test(test_heads_and_bodies_that_never_come),
         cmocka_unit_test(test_a_thousand_that_listen_and_a_thousand_that_pretend),
+        cmocka_unit_test(test_stop_beside_those_who_fill_both_ports),
     };
     pons_value_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

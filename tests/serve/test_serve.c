@@ -532,13 +532,23 @@ static void test_files_of_the_workspace_and_no_others(void **state)
         {"out/passwd", 404, NULL},
         {"notes/none", 404, NULL},
         {".hidden", 404, NULL},
+        {"notes/hard", 404, NULL}, // another name of run/serve.token
+        {"NOTES", 404, NULL},
+        {"Run/serve.token", 404, NULL},
+        {"mcp.json", 404, NULL},
+        {"notes/mcp-hard", 404, NULL},   // of mcp.json
+        {"private/diary.md", 404, NULL}, // hidden by the configuration
+        {"private", 404, NULL},
+        {"notes/diary", 404, NULL}, // another name of that
+        {"notes/store", 404, NULL}, // of pons.db-wal
     };
+    pons_autovalue hides = NULL;
     bench b;
     char ws[64], at[128];
     snprintf(ws, sizeof ws, "/tmp/pons-files-XXXXXX");
     assert_non_null(mkdtemp(ws));
-    static const char *const folders[] = {"notes", "run", "config"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const folders[] = {"notes", "run", "config", "private"};
+    for (size_t i = 0; i < 4; i++) {
         snprintf(at, sizeof at, "%s/%s", ws, folders[i]);
         assert_int_equal(mkdir(at, 0700), 0);
     }
@@ -547,6 +557,19 @@ static void test_files_of_the_workspace_and_no_others(void **state)
     write_file(ws, "run/serve.token", "secret");
     write_file(ws, "pons.db-wal", "secret");
     write_file(ws, ".hidden", "secret");
+    write_file(ws, "mcp.json", "secret");
+    write_file(ws, "private/diary.md", "secret");
+    static const char *const links[][2] = {{"run/serve.token", "notes/hard"},
+                                           {"mcp.json", "notes/mcp-hard"},
+                                           {"private/diary.md", "notes/diary"},
+                                           {"pons.db-wal", "notes/store"}};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        char from[128];
+        snprintf(from, sizeof from, "%s/%s", ws, links[i][0]);
+        snprintf(at, sizeof at, "%s/%s", ws, links[i][1]);
+        assert_int_equal(link(from, at), 0);
+    }
+    hides = pons_object("workspace", json_string(ws), "hidden", json_pack("[s]", "private"), NULL);
     snprintf(at, sizeof at, "%s/notes/link", ws);
     assert_int_equal(symlink("/etc/passwd", at), 0);
     snprintf(at, sizeof at, "%s/out", ws);
@@ -554,6 +577,7 @@ static void test_files_of_the_workspace_and_no_others(void **state)
     bench_open(&b);
     pons_serve_close(b.serve);
     b.o.workspace = ws;
+    b.o.tools = hides;
     bench_start(&b);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         snprintf(at, sizeof at, "/v1/files?path=%s", table[i].path);
@@ -561,7 +585,9 @@ static void test_files_of_the_workspace_and_no_others(void **state)
         char *reply = bench_reply(&b, &a);
         if (bench_code(reply) != table[i].status ||
             (table[i].has && !strstr(reply, table[i].has)) || strstr(reply, "secret") ||
-            strstr(reply, "\"name\":\"run\"") || strstr(reply, "\"name\":\"link\"")) {
+            strstr(reply, "\"name\":\"run\"") || strstr(reply, "\"name\":\"link\"") ||
+            strstr(reply, "hard\"") || strstr(reply, "\"name\":\"mcp.json\"") ||
+            strstr(reply, "\"name\":\"private\"") || strstr(reply, "\"name\":\"diary\"")) {
             fail_msg("%s: %s", table[i].path, reply);
         }
         free(reply);
@@ -569,13 +595,16 @@ static void test_files_of_the_workspace_and_no_others(void **state)
     const ask viewer = {"GET", "/v1/files", NULL, bench_token(&b, "viewer"), NULL, NULL, false};
     assert_int_equal(bench_status(&b, &viewer), 403);
     bench_close(&b);
-    static const char *const made[] = {"notes/a.md",  "notes/raw", "notes/link", "run/serve.token",
-                                       "pons.db-wal", ".hidden",   "out"};
+    static const char *const made[] = {
+        "notes/a.md",  "notes/raw",      "notes/link",  "run/serve.token",
+        "pons.db-wal", ".hidden",        "out",         "notes/hard",
+        "mcp.json",    "notes/mcp-hard", "notes/diary", "private/diary.md",
+        "notes/store"};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         snprintf(at, sizeof at, "%s/%s", ws, made[i]);
         unlink(at);
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         snprintf(at, sizeof at, "%s/%s", ws, folders[i]);
         rmdir(at);
     }

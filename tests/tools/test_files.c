@@ -287,8 +287,14 @@ static void test_hidden_and_protected(void **state)
     join(path, sizeof path, &b, "ws/mcp.json");
     join(other, sizeof other, &b, "ws/hard");
     assert_int_equal(link(path, other), 0);
-    static const char *const hidden[] = {"mcp.json", "sub/.env", "alias", "hard",
-                                         "sub/../mcp.json"};
+    put(&b, "ws/run/serve.token", "admin sk-secret");
+    put(&b, "ws/sub/.env.local", "KEY=sk-secret");
+    join(path, sizeof path, &b, "ws/run/serve.token");
+    join(other, sizeof other, &b, "ws/token");
+    assert_int_equal(link(path, other), 0);
+    static const char *const hidden[] = {"mcp.json", "sub/.env",        "alias",
+                                         "hard",     "sub/../mcp.json", "run/serve.token",
+                                         "token",    "sub/.env.local"};
     char args[PATH_MAX + 64];
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         snprintf(args, sizeof args, "{\"path\":\"%s\"}", hidden[i]);

@@ -1,6 +1,8 @@
 // terminal: what a command gives and what it gets (no input, no terminal, nobody's keys), that it
 // is ended as a whole by its time, by cancel and by close, that its output is bounded and clean,
 // and the table of what runs unasked, what is asked about and what never runs.
+#include "pons/process.h"
+#include "runner.h"
 #include "tools/tools_fixture.h"
 #include "unit.h"
 
@@ -13,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -643,12 +647,81 @@ static void test_spellings_that_ask(void **state)
     bench_close(&b);
 }
 
+// What stays in the workspace of a command with a key in it: nothing of its words.
+static void test_leaves_no_word_in_the_ledger(void **state)
+{
+    bench b;
+    size_t n = 0;
+    (void)state;
+    bench_open(&b, NULL);
+    pons_tool_event ev = bench_call_key(
+        &b, "terminal",
+        "{\"command\":\"KEY=sk-written-4711 true; curl --help >/dev/null; echo done\"}", "k1");
+    assert_int_equal(ev.kind, PONS_TOOL_DONE);
+    pons_tool_event_clear(&ev);
+    char *ledger = bench_read(&b, "ws/run/tools.ledger", &n);
+    assert_non_null(strstr(ledger, "k1"));
+    assert_null(strstr(ledger, "sk-written"));
+    free(ledger);
+    bench_close(&b);
+}
+
+// ---- the host's own environment -----------------------------------------------------------------
+
+#define HOST_KEY "OPENAI_API_KEY=sk-of-the-host-4711"
+
+// The test once more, as a program that was started with a key: what every process of the user that a
+// command may look into says of it. The key itself still works there.
+static int host_with_a_key(void)
+{
+    bench b;
+    pons_process_seal();
+    const char *key = getenv("OPENAI_API_KEY");
+    const bool sealed = prctl(PR_GET_DUMPABLE) == 0;
+    bench_open(&b, NULL);
+    char *out = bench_output(&b, "terminal",
+                             "{\"command\":\"p=$$; while [ $p -gt 1 ]; do tr '\\\\0' '\\\\n' "
+                             "< /proc/$p/environ; echo seen $p; "
+                             "p=$(sed 's/.*) . //;s/ .*//' /proc/$p/stat); done; true\"}");
+    char self[32];
+    snprintf(self, sizeof self, "seen %d", (int)getpid());
+    const bool looked = strstr(out, self) != NULL, told = strstr(out, HOST_KEY + 15) != NULL;
+    if (told || !looked) {
+        fprintf(stderr, "%s\n", out);
+    }
+    free(out);
+    bench_close(&b);
+    return sealed && key && strcmp(key, HOST_KEY + 15) == 0 && looked && !told ? 0 : 1;
+}
+
+static void test_reads_no_key_of_the_hosts(void **state)
+{
+    (void)state;
+    int status = 0;
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char program[] = "/proc/self/exe", name[] = "tools/test_terminal", word[] = "key",
+             key[] = HOST_KEY, path[] = "PATH=/usr/bin:/bin";
+        char *argv[] = {program, name, word, NULL}, *env[] = {path, key, NULL};
+        execve(program, argv, env);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     pons_value_init();
+    if (runner_words[0]) {
+        return host_with_a_key();
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_has_nothing_of_the_host),
+        cmocka_unit_test(test_reads_no_key_of_the_hosts),
+        cmocka_unit_test(test_leaves_no_word_in_the_ledger),
         cmocka_unit_test(test_is_ended_by_time),
         cmocka_unit_test(test_leaves_nothing_behind),
         cmocka_unit_test(test_is_ended_by_cancel_and_close),

@@ -57,8 +57,10 @@ typedef struct pons_http_server_options {
     uint16_t port;       // 0: a free one
     // PEM texts: the certificate's chain and its key; NULL: http without TLS.
     const char *certificate, *key;
-    unsigned workers;         // threads for handle; 0: 4
-    unsigned connections_max; // at once; more are refused; 0: 2048
+    unsigned workers; // threads for handle; 0: 4
+    // At once; one more ends the one that has been quiet the longest, of those without a request in
+    // hand; 0: 2048.
+    unsigned connections_max;
     size_t head_max;          // bytes of a request's line and headers; 0: 16 KiB
     size_t body_max;          // bytes of a request's body; 0: 1 MiB
     size_t stream_max;        // bytes that a stream keeps for a slow client; 0: 256 KiB

@@ -13,6 +13,8 @@
 //   risk         "safe" | "warn" | "dangerous" | "blocked"   before its arguments are known
 //   read_only    bool: changes nothing, so it may run beside others and be run again after a crash
 //   stops        bool, may be missing: it stops something, and has room where others have none left
+//   address?     the argument that is an address which it asks: what a model has read could go out
+//                with it, so a person is asked about one that the model made
 // }
 #ifndef PONS_EXT_TOOL_H
 #define PONS_EXT_TOOL_H

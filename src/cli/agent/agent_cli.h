@@ -67,6 +67,8 @@ int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, po
 // ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
 
 // The core tools; folder: where they are rooted, NULL: the workspace.
+// What config/tools.yaml says, with this workspace in it; unchecked: pons_core_tools_open has its schema.
+int cli_tools_config(const cli *c, pons_value **ret, pons_error *err);
 int cli_core_tools(cli *c, const pons_clock *clock, const char *folder, pons_tools *ret,
                    pons_error *err);
 // A provider for each entry of `modules`, put after the *n that are there already (at most max in

@@ -16,8 +16,7 @@
 
 #define WHERE "tools"
 
-// What the file says, with this workspace in it; unchecked: pons_core_tools_open has its schema.
-static int load(const cli *c, pons_value **ret, pons_error *err)
+int cli_tools_config(const cli *c, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX + 64];
     pons_error none = PONS_ERROR_INIT;
@@ -45,7 +44,7 @@ int cli_core_tools(cli *c, const pons_clock *clock, const char *folder, pons_too
                    pons_error *err)
 {
     pons_autovalue config = NULL;
-    const int rc = load(c, &config, err);
+    const int rc = cli_tools_config(c, &config, err);
     if (rc >= 0 && folder) {
         json_object_set_new(config, "folder", json_string(folder));
     }
@@ -89,7 +88,7 @@ int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t 
                      pons_error *err)
 {
     pons_autovalue config = NULL;
-    int rc = load(c, &config, err);
+    int rc = cli_tools_config(c, &config, err);
     const pons_value *entries = rc < 0 ? NULL : pons_get(config, "modules");
     for (size_t i = 0; rc >= 0 && i < json_array_size(entries); i++) {
         if (*n >= max) {

@@ -384,7 +384,9 @@ static int open_server(void *user, pons_store store, pons_error *err)
                          .thread = s->session.thread,
                          .llm = s->session.llm,
                          .clock = pons_clock_real()};
+    pons_autovalue files = NULL;
     int rc = open_tools(s, store, err);
+    rc = rc < 0 ? rc : cli_tools_config(s->c, &files, err);
     const pons_mcp_server_options tools = cli_mcp_options(&s->mcp);
     pons_serve_options o = {.store = store,
                             .clock = s->host.clock,
@@ -405,6 +407,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .on_chat = s->session.on_chat,
                             .chat_user = s->session.user,
                             .workspace = s->c->workspace,
+                            .tools = files,
                             .ui_dir = s->w->ui};
     const cli_react_options react = {
         .host = o.host, .store = store, .clock = o.clock, .thread = s->session.thread};

@@ -7,8 +7,12 @@
 // MHD's callback at a connection's beginning and end.
 void pons__connection_notify(void *server, struct MHD_Connection *connection, void **context,
                              enum MHD_ConnectionNotificationCode what);
-// From now on; 0: for as long as it takes. c may be NULL.
+// It has made a step, and has so long for the next one; 0: as long as that takes. c may be NULL.
 void pons__connection_within(pons__server *sv, pons__connection *c, int64_t ms);
+// Whether this is MHD's thread.
+bool pons__connection_thread(void);
+// Says these bytes and ends it. Under the server's lock.
+void pons__connection_break(pons__server *sv, pons__connection *c, const char *text, size_t n);
 // Thread: breaks connections that are late, a look every quarter of a second.
 void *pons__janitor(void *server);
 

@@ -15,6 +15,7 @@
 #include "pons/memory.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include <strings.h>
 
 #define WAITING_MAX 4096 // requests that no worker has taken yet
+#define CRLF        2    // bytes of a line's end at most
 
 // ---- the server's thread ------------------------------------------------------------------------
 
@@ -55,10 +57,15 @@ void *pons__exchange_begin(void *server, const char *uri, struct MHD_Connection 
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     x->server = sv;
     x->path = path;
+    x->uri = uri;
+    x->uri_n = strlen(uri);
     x->connection = connection;
     x->seen = info ? info->socket_context : NULL;
     peer_of(connection, x->peer, sizeof x->peer);
     pons__connection_within(sv, x->seen, sv->o.head_ms);
+    if (x->seen) {
+        x->seen->head = x;
+    }
     return x;
 }
 
@@ -88,8 +95,13 @@ static enum MHD_Result refuse_now(pons_http_exchange *x, unsigned status, const 
 }
 
 typedef struct seen { // of a request's headers
-    int frames;       // that say where the body ends
+    int hosts;
+    int frames; // that say where the body ends
     bool odd;
+    bool length_odd, length_long; // no number; one that is too large for the body's limit
+    bool coding_odd;              // none that is known
+    size_t body_max;
+    const char *end; // of the value before, in MHD's buffer
 } seen;
 
 // A space before the colon is part of the name to MHD, and so is a line that goes on with the one before
@@ -110,39 +122,149 @@ static bool is_odd(const char *name)
     return odd;
 }
 
+static bool has_control(const char *value)
+{
+    for (; *value; value++) {
+        if (((unsigned char)*value < 0x20 && *value != '\t') || *value == 0x7f) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A zero ends a value for everybody who compares it, and hides what follows. MHD cuts the head where it
+// stands in its buffer, so what was hidden lies between a value's end and what comes next.
+static bool is_next(const char *end, const char *next, ptrdiff_t most)
+{
+    const ptrdiff_t gap = next - end;
+    return gap > 0 && gap <= most;
+}
+
+static void see_length(seen *s, const char *value)
+{
+    const size_t digits = strspn(value, "0123456789");
+    s->length_odd |= digits == 0 || value[digits] != '\0';
+    errno = 0;
+    s->length_long |= strtoull(value, NULL, 10) > s->body_max || errno == ERANGE;
+}
+
 static enum MHD_Result see(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     seen *s = user;
     (void)kind;
-    (void)value;
-    s->frames +=
-        strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
-    s->odd |= is_odd(name);
+    s->odd |=
+        !value || is_odd(name) || has_control(value) || (s->end && !is_next(s->end, name, CRLF));
+    if (!value) {
+        return MHD_YES;
+    }
+    s->end = value + strlen(value);
+    s->hosts += strcasecmp(name, "Host") == 0;
+    if (strcasecmp(name, "Content-Length") == 0) {
+        s->frames++;
+        see_length(s, value);
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        s->frames++;
+        s->coding_odd |= strcasecmp(value, "chunked") != 0;
+    }
     return MHD_YES;
 }
 
-static enum MHD_Result begin(pons_http_exchange *x, const char *method)
+static enum MHD_Result see_query(void *user, enum MHD_ValueKind kind, const char *name,
+                                 size_t name_n, const char *value, size_t value_n)
 {
-    const char *length =
-        MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Content-Length");
+    seen *s = user;
+    (void)kind;
+    s->odd |= strlen(name) != name_n || (value && strlen(value) != value_n);
+    return MHD_YES;
+}
+
+// The line of the request, and the end of its last header.
+static bool has_zero(const pons_http_exchange *x, const seen *s, const char *method,
+                     const char *version)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return !is_next(method + strlen(method), x->uri, 1) ||
+           !is_next(x->uri + x->uri_n, version, 1) || !info ||
+           (s->end && !is_next(s->end, method + info->header_size, 2 * CRLF));
+}
+
+static void see_all(const pons_http_exchange *x, seen *s)
+{
+    s->body_max = x->server->o.body_max;
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, see, s);
+    MHD_get_connection_values_n(x->connection, MHD_GET_ARGUMENT_KIND, see_query, s);
+}
+
+// NULL: it may be believed.
+static const char *head_fault(const seen *s, unsigned *ret_status)
+{
+    *ret_status = s->odd || s->frames > 1 || s->length_odd ? MHD_HTTP_BAD_REQUEST
+                  : s->length_long                         ? MHD_HTTP_CONTENT_TOO_LARGE
+                                                           : MHD_HTTP_NOT_IMPLEMENTED;
+    // Of several frames a proxy in front may have believed another one.
+    return s->odd           ? "a malformed line or header"
+           : s->frames > 1  ? "one Content-Length, or one Transfer-Encoding"
+           : s->length_odd  ? "a Content-Length that is no number"
+           : s->length_long ? "the body is too long"
+           : s->coding_odd  ? "the only transfer coding is chunked"
+                            : NULL;
+}
+
+static enum MHD_Result begin(pons_http_exchange *x, const char *method, const char *version)
+{
+    seen s = {0};
+    unsigned status;
+    see_all(x, &s);
+    s.odd |= has_zero(x, &s, method, version) ||
+             (s.hosts == 0 && strcmp(version, MHD_HTTP_VERSION_1_0) != 0);
+    const char *why = head_fault(&s, &status);
     x->begun = true;
+    if (x->seen) {
+        x->seen->head = NULL;
+    }
     x->method = strdup(method);
     if (!x->method) {
         return MHD_NO;
     }
-    seen s = {0};
-    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, see, &s);
-    if (s.odd) {
-        return refuse_now(x, MHD_HTTP_BAD_REQUEST, "a header that is no header");
-    }
-    if (s.frames > 1) { // a proxy in front may have believed the other one
-        return refuse_now(x, MHD_HTTP_BAD_REQUEST, "one Content-Length, or one Transfer-Encoding");
-    }
-    if (length && strtoull(length, NULL, 10) > x->server->o.body_max) {
-        return refuse_now(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
+    if (why) {
+        return refuse_now(x, status, why);
     }
     pons__connection_within(x->server, x->seen, x->server->o.body_ms);
     return MHD_YES;
+}
+
+// MHD itself refuses a Content-Length that is no number, when the head is whole, and writes its reply's head
+// twice. It says so before it writes: then the connection is ours to answer, and to end.
+void pons__exchange_log(void *server, const char *fmt, va_list ap)
+{
+    pons__server *sv = server;
+    (void)fmt;
+    (void)ap;
+    if (!pons__connection_thread()) {
+        return;
+    }
+    pthread_mutex_lock(&sv->mtx);
+    for (pons__connection *c = sv->newest; c; c = c->next) {
+        seen s = {0};
+        unsigned status;
+        if (c->head && !c->shut) {
+            see_all(c->head, &s);
+        }
+        const char *why = head_fault(&s, &status);
+        if (why) {
+            char text[256];
+            const int n =
+                snprintf(text, sizeof text,
+                         "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\n"
+                         "Connection: close\r\nContent-Length: %zu\r\n\r\n"
+                         "{\"detail\":\"%s\"}\n",
+                         status, MHD_get_reason_phrase_for(status), strlen(why) + 14, why);
+            pons__connection_break(sv, c, sv->o.certificate ? "" : text,
+                                   sv->o.certificate ? 0 : (size_t)n);
+        }
+    }
+    pthread_mutex_unlock(&sv->mtx);
 }
 
 static bool append(pons_http_exchange *x, const char *data, size_t n)
@@ -192,12 +314,11 @@ enum MHD_Result pons__exchange_access(void *server, struct MHD_Connection *conne
     pons_http_exchange *x = *exchange;
     (void)server;
     (void)url;
-    (void)version;
     if (!x) {
         return MHD_NO;
     }
     if (!x->begun) {
-        return begin(x, method);
+        return begin(x, method, version);
     }
     if (*n > 0) {
         // In the midst of a body MHD takes no answer: a chunked one that is too long is cut off.
@@ -226,6 +347,9 @@ void pons__exchange_over(void *server, struct MHD_Connection *connection, void *
         return;
     }
     pons__connection_within(sv, x->seen, sv->o.idle_ms);
+    if (x->seen) {
+        x->seen->head = NULL;
+    }
     if (x->socket) {
         x->never(x->socket);
     }

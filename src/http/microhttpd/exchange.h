@@ -12,6 +12,8 @@ struct pons_http_exchange {
     pons__connection *seen;   // its deadline; NULL without memory
     pons_http_exchange *next; // in the server's queue
     char *path;               // as it was sent
+    const char *uri;          // path and query in MHD's buffer, (uri_n) before they were cut
+    size_t uri_n;
     char *method;
     char peer[64];
     char *body; // ends with a zero
@@ -30,6 +32,7 @@ enum MHD_Result pons__exchange_access(void *server, struct MHD_Connection *conne
                                       const char *data, size_t *n, void **exchange);
 void pons__exchange_over(void *server, struct MHD_Connection *connection, void **exchange,
                          enum MHD_RequestTerminationCode how);
+void pons__exchange_log(void *server, const char *fmt, va_list ap);
 
 // A worker: gives the connection back to the server's thread, with the response.
 void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Response *response,

@@ -25,7 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BACKLOG 511
+#define BACKLOG SOMAXCONN
+#define SPARE   64 // connections more that MHD takes: those that are shut, until it has noticed
 #define TLS_BYTES                                                                                  \
     (16 * 1024) // more of a connection's memory, for a header that is refused politely
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
@@ -96,13 +97,6 @@ static int listen_at(const char *address, uint16_t port, uint16_t *ret_port, pon
     return fd;
 }
 
-static void quiet(void *user, const char *fmt, va_list ap) // what MHD says of bad clients
-{
-    (void)user;
-    (void)fmt;
-    (void)ap;
-}
-
 static int start(pons__server *sv, int fd, pons_error *err)
 {
     const pons_http_server_options *o = &sv->o;
@@ -117,12 +111,12 @@ static int start(pons__server *sv, int fd, pons_error *err)
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     sv->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, pons__exchange_access, sv, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, o->connections_max,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->head_max, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_URI_LOG_CALLBACK, pons__exchange_begin, sv, MHD_OPTION_NOTIFY_COMPLETED,
-        pons__exchange_over, sv, MHD_OPTION_NOTIFY_CONNECTION, pons__connection_notify, sv,
-        MHD_OPTION_ARRAY, o->certificate ? tls : none, MHD_OPTION_END);
+        flags, 0, NULL, NULL, pons__exchange_access, sv, MHD_OPTION_EXTERNAL_LOGGER,
+        pons__exchange_log, sv, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        o->connections_max + SPARE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->head_max,
+        MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_URI_LOG_CALLBACK, pons__exchange_begin, sv,
+        MHD_OPTION_NOTIFY_COMPLETED, pons__exchange_over, sv, MHD_OPTION_NOTIFY_CONNECTION,
+        pons__connection_notify, sv, MHD_OPTION_ARRAY, o->certificate ? tls : none, MHD_OPTION_END);
     if (!sv->daemon) {
         return pons_error_set(err, o->certificate ? PONS_EINVAL : PONS_EENV, PONS__HTTPD,
                               o->certificate ? "the certificate or its key cannot be used"

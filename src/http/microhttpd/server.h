@@ -10,10 +10,12 @@
 
 #define PONS__HTTPD "http"
 
-typedef struct pons__connection { // what its deadline depends on
-    struct pons__connection *next, *prev;
+typedef struct pons__connection {         // what its deadline depends on
+    struct pons__connection *next, *prev; // [mtx] next: quiet for longer
     int fd;
-    int64_t until_ms; // [mtx] 0: none
+    int64_t until_ms;         // [mtx] 0: none
+    bool shut;                // [mtx] MHD has not noticed yet
+    pons_http_exchange *head; // MHD's thread alone: the request whose head is not whole
 } pons__connection;
 
 typedef struct pons__server {
@@ -25,16 +27,17 @@ typedef struct pons__server {
     pthread_t janitor;
     bool has_janitor;
     pthread_mutex_t mtx;
-    pthread_cond_t work;              // [mtx] the queue has something, or it closes
-    pthread_cond_t bell;              // [mtx] it closes: for the janitor
-    bool closing;                     // [mtx]
-    pons_http_exchange *first, *last; // [mtx] waiting for a worker
-    size_t waiting;                   // [mtx]
-    pons_http_stream *streams;        // [mtx] whose client may still be there
-    pons__connection *connections;    // [mtx]
-    pons_http_socket *sockets;        // [mtx] whose thread has not ended, or not begun
-    size_t n_sockets;                 // [mtx]
-    pthread_cond_t quiet;             // [mtx] there are none
+    pthread_cond_t work;               // [mtx] the queue has something, or it closes
+    pthread_cond_t bell;               // [mtx] it closes: for the janitor
+    bool closing;                      // [mtx]
+    pons_http_exchange *first, *last;  // [mtx] waiting for a worker
+    size_t waiting;                    // [mtx]
+    pons_http_stream *streams;         // [mtx] whose client may still be there
+    pons__connection *newest, *oldest; // [mtx] connections, by the last step that they made
+    size_t n_open;                     // [mtx] of them, without those that are shut
+    pons_http_socket *sockets;         // [mtx] whose thread has not ended, or not begun
+    size_t n_sockets;                  // [mtx]
+    pthread_cond_t quiet;              // [mtx] there are none
 } pons__server;
 
 int64_t pons__server_now_ms(void); // a clock that nobody sets

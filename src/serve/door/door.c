@@ -5,6 +5,8 @@
 //     Host     exactly one, and one of ours: a page of somebody else's whose name was made to mean
 //              this machine (DNS rebinding) says its own
 //     Origin   none (a program), the page's own, or one that `--origin` admitted
+//     Sec-Fetch-Site  where there is no Origin: none, or not another site's (a picture of a foreign
+//              page that is this address); a link that a person follows is nobody's reading
 //     body     only JSON, which no form of a foreign page can send without being asked about
 //     token    `Authorization: Bearer` or `x-api-key`: whose role it is; none: nobody. A token that
 //              is wrong is refused, also where none is needed: whoever shows one means it. A
@@ -32,6 +34,22 @@ static bool listed(char *const *list, const char *what)
     return false;
 }
 
+// What a browser says of a request that has no Origin: another site's page made it. Ports do not tell
+// sites apart, so the same site is another page, too.
+static bool is_foreign(const pons__request *r)
+{
+    const pons_http_server_ops *http = r->s->http;
+    const char *site = http->header(r->x, "Sec-Fetch-Site");
+    const char *mode = http->header(r->x, "Sec-Fetch-Mode");
+    const char *dest = http->header(r->x, "Sec-Fetch-Dest");
+    if (!site || (http->header_count(r->x, "Sec-Fetch-Site") == 1 &&
+                  (strcasecmp(site, "same-origin") == 0 || strcasecmp(site, "none") == 0))) {
+        return false;
+    }
+    return strcmp(http->method(r->x), "GET") != 0 || !mode || strcasecmp(mode, "navigate") != 0 ||
+           !dest || strcasecmp(dest, "document") != 0;
+}
+
 static bool host_and_origin(pons__request *r)
 {
     const pons_http_server_ops *http = r->s->http;
@@ -44,6 +62,10 @@ static bool host_and_origin(pons__request *r)
     if (http->header_count(r->x, "Host") != 1 || !host || !listed(r->s->hosts, host)) {
         pons__reply_error(r, 403, "this server is not called %s (--host NAME adds a name)",
                           host ? host : "nothing");
+        return false;
+    }
+    if (!origin && is_foreign(r)) {
+        pons__reply_error(r, 403, "pages of other sites may not ask here");
         return false;
     }
     if (!origin) {

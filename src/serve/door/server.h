@@ -32,6 +32,7 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__foxglove *foxglove;
     pons__steering *steering;
     pons__page *page;
+    struct pons_tools_view *view; // of the workspace's files; NULL: none
     pons__metrics *metrics;
     pons__mcp *mcp; // NULL: none is offered
     pons__runhost *host;

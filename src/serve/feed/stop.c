@@ -82,7 +82,7 @@ static void handle(void *user, pons_http_exchange *x)
     pons__metrics_stop(p->s->metrics, r.status, pons_now_ns(&p->s->o.clock) - from);
 }
 
-int pons__stop_open(pons_serve *s, pons__stop_port **ret, pons_error *err)
+int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **ret, pons_error *err)
 {
     pons__stop_port *p = calloc(1, sizeof *p);
     if (!p) {
@@ -94,7 +94,7 @@ int pons__stop_open(pons_serve *s, pons__stop_port **ret, pons_error *err)
                                         .certificate = s->o.certificate,
                                         .key = s->o.key,
                                         .workers = 2,
-                                        .connections_max = 512,
+                                        .connections_max = connections_max,
                                         .body_max = 4096,
                                         .head_ms = 3000,
                                         .body_ms = 3000,

@@ -5,7 +5,8 @@
 #include "serve/door/server.h"
 
 // Listens when it returns; s->stop_port is then its port.
-int pons__stop_open(pons_serve *s, pons__stop_port **ret, pons_error *err);
+int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **ret,
+                    pons_error *err);
 void pons__stop_close(pons__stop_port *p); // NULL-safe
 
 #endif

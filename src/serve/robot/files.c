@@ -5,22 +5,21 @@
 //     GET /v1/files?path=ACTION.md       and protocol: {dialect, generation, records: [{kind, id, line, value}],
 //                                        faults: [{line, column, kind, id, what}]}, or {error: what is wrong}
 //
-// An operator's, for notes are private. Nothing outside the workspace can be named: the kernel
-// resolves the path beneath it and follows no link (openat2). Three things in it are kept back: run/,
-// which has the tokens; config/, in which keys may stand; the store's own files; and whatever begins
-// with a point.
+// An operator's, for notes are private. What may be shown is what the tools may read (pons_tools_view):
+// beneath the workspace, no link followed, nothing that the table of guards or the configuration hides,
+// under whatever name. Kept back as well: config/, and whatever begins with a point.
+#include "pons/protect.h"
+#include "pons/tools.h"
 #include "pons/workspace.h"
 #include "serve/door/reply.h"
 #include "serve/robot/robot.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ENTRIES_MAX 500
@@ -29,8 +28,7 @@
 
 static bool kept_back(const char *name)
 {
-    return name[0] == '.' || strcmp(name, "run") == 0 || strcmp(name, "config") == 0 ||
-           strncmp(name, "pons.db", 7) == 0;
+    return name[0] == '.' || strcasecmp(name, PONS_DIR_CONFIG) == 0;
 }
 
 // Each part of it may be shown.
@@ -52,22 +50,6 @@ static bool may_show(const char *path)
     return true;
 }
 
-static int open_beneath(const char *root, const char *path)
-{
-    const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-                                 .resolve =
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    const int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const int fd =
-        dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, *path ? path : ".", &how, sizeof how);
-    const int why = errno;
-    if (dir >= 0) {
-        close(dir);
-    }
-    errno = why;
-    return fd;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(pons_get_str(*(json_t *const *)a, "name", ""),
@@ -75,7 +57,7 @@ static int by_name(const void *a, const void *b)
 }
 
 // Takes fd.
-static pons_value *entries(int fd)
+static pons_value *entries(const pons_tools_view *view, const char *path, int fd)
 {
     json_t *found[ENTRIES_MAX];
     size_t n = 0;
@@ -87,7 +69,8 @@ static pons_value *entries(int fd)
     for (const struct dirent *e; n < ENTRIES_MAX && (e = readdir(d));) {
         struct stat st;
         if (kept_back(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+            !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) ||
+            !pons_tools_view_names(view, path, e->d_name, &st)) {
             continue;
         }
         json_t *entry = pons_object(
@@ -175,15 +158,18 @@ static void files(pons__request *r)
     struct stat st;
     const char *path = r->s->http->query(r->x, "path");
     path = path ? path : "";
-    const int fd = r->s->o.workspace && may_show(path) ? open_beneath(r->s->o.workspace, path) : -1;
-    if (fd < 0 || fstat(fd, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+    pons_error none = PONS_ERROR_INIT;
+    const pons_tools_view *view = r->s->view;
+    const int fd = view && may_show(path) ? pons_tools_view_file(view, path, &none) : -1;
+    if (fd < 0 || fstat(fd, &st) < 0) {
         if (fd >= 0) {
             close(fd);
         }
         pons__reply_error(r, 404, "there is no such file to show");
     } else if (S_ISDIR(st.st_mode)) {
-        pons__reply_json(r, 200,
-                         pons_object("path", json_string(path), "entries", entries(fd), NULL));
+        pons__reply_json(
+            r, 200,
+            pons_object("path", json_string(path), "entries", entries(view, path, fd), NULL));
     } else {
         pons_value *text = text_of(fd, st.st_size);
         pons__reply_json(r, 200,

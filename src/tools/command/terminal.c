@@ -24,6 +24,7 @@
 #include "tools/core/core.h"
 #include "tools/core/guards.h"
 #include "tools/core/path.h"
+#include "tools/core/place.h"
 #include "tools/core/text.h"
 #include "tools/wall/wall.h"
 
@@ -147,7 +148,9 @@ static int run(pons__work *w, const char *command, const char *path, const pons_
     keeper k = {.head_max = room - room / 4, .tail_max = room / 4};
     k.tail = malloc(k.tail_max);
     child ch = {.pid = -1, .out = -1, .pidfd = -1, .walled = safe != NULL};
-    pons_autovalue what = pons_object("command", json_string(command), NULL);
+    char hash[65]; // not its words: a key may be among them, and the ledger outlives the chat
+    pons__place_hash(command, strlen(command), hash);
+    pons_autovalue what = pons_object("command_sha256", json_string(hash), NULL);
     int rc = !k.tail ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for output")
              : pons__stopped(w) ? pons__stopped_error(err)
                                 : pons__call_ledger_begin(w->core->ledger, w->key, what, err);

@@ -137,12 +137,10 @@ static int open_failed(const char *normal, int error, pons_error *err)
     }
 }
 
-int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st, pons_error *err)
+// Takes the O_PATH descriptor: what it is may be read, and is of a kind that is. *ret_st gets its state.
+static int reopen(const pons__core *c, const char *normal, int path_fd, bool folders,
+                  struct stat *ret_st, pons_error *err)
 {
-    const int path_fd = pons__path_open(c, normal, O_PATH, true, err);
-    if (path_fd < 0) {
-        return path_fd;
-    }
     int rc = PONS_OK, fd = -1;
     char real[PATH_MAX];
     if (fstat(path_fd, ret_st) < 0) {
@@ -153,7 +151,7 @@ int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st
                 (pons__guard_of(c, real) == PONS_GUARD_HIDDEN || below_hidden(c, real)))) {
         rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is hidden by the configuration",
                             normal);
-    } else if (!S_ISREG(ret_st->st_mode)) {
+    } else if (!S_ISREG(ret_st->st_mode) && !(folders && S_ISDIR(ret_st->st_mode))) {
         rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS, "%s is %s, not a file", normal,
                             pons__mode_name(ret_st->st_mode));
     } else {
@@ -166,6 +164,19 @@ int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st
     }
     close(path_fd);
     return rc < 0 ? rc : fd;
+}
+
+int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st, pons_error *err)
+{
+    const int path_fd = pons__path_open(c, normal, O_PATH, true, err);
+    return path_fd < 0 ? path_fd : reopen(c, normal, path_fd, false, ret_st, err);
+}
+
+int pons__path_look(const pons__core *c, const char *normal, pons_error *err)
+{
+    struct stat st;
+    const int path_fd = pons__path_open(c, normal, O_PATH, false, err);
+    return path_fd < 0 ? path_fd : reopen(c, normal, path_fd, true, &st, err);
 }
 
 // Whether a folder above is what a hidden name leads to.

@@ -15,6 +15,8 @@ int pons__path_open(const pons__core *c, const char *normal, int flags, bool fol
                     pons_error *err);
 // A regular file for reading, not hidden. Fills *ret_st.
 int pons__path_read(const pons__core *c, const char *normal, struct stat *ret_st, pons_error *err);
+// A regular file or a folder for reading, not hidden, without a link in its path.
+int pons__path_look(const pons__core *c, const char *normal, pons_error *err);
 bool pons__path_hidden(const pons__core *c, const char *normal, const struct stat *st);
 bool pons__path_protected(const pons__core *c, const char *normal);
 const char *pons__mode_name(mode_t mode); // "a FIFO"
