@@ -170,6 +170,41 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench_close(&b);
 }
 
+// A yes in either language, and nothing else, lets a step begin; what is neither is asked again.
+static void a_step_begins_with_an_outright_yes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *said;
+        int status;
+        const char *ends;
+    } rows[] = {
+        {"好\n", 0, "  completed"},
+        {"确认\n", 0, "  completed"},
+        {"Yes, please.\n", 0, "  completed"},
+        {"可以吗\n是的\n", 0, "  completed"},
+        {"不行\n", 1, "  cancelled"},
+        {"yesterday never\n", 4, "  waits for a person"},
+        {"好像不行\nis that ok\n", 4, "  waits for a person"},
+    };
+    static const char plan[] = PLAN(
+        "{\"step_id\":1,\"action\":\"say\",\"tool_call_type\":\"speak\",\"parameters\":{\"text\":"
+        "\"hi\"},\"requires_confirmation\":true,\"confirmation_message\":\"Now?\"}");
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        proc p = {0};
+        bench_start(&b, &p, rows[i].said, command(&b, "plan run", plan, ""));
+        bench_finish(&p);
+        if (p.status != rows[i].status || !strstr(p.text, rows[i].ends) ||
+            (strstr(p.text, "says: hi") != NULL) != (rows[i].status == 0)) {
+            fail_msg("%s ends with %d:\n%s", rows[i].said, p.status, p.text);
+        }
+        bench_free(&p);
+    }
+    bench_close(&b);
+}
+
 // ---- with a robot -------------------------------------------------------------------------------
 
 static void a_bad_plan_is_refused_before_anything_is_made(void **state)
@@ -328,6 +363,7 @@ int main(void)
         cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
         cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
+        cmocka_unit_test_teardown(a_step_begins_with_an_outright_yes, bench_teardown),
         cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
         cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
         cmocka_unit_test_teardown(a_plan_asks_the_workspaces_documents, bench_teardown),
