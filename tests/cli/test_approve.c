@@ -326,7 +326,7 @@ static void an_edit_replaces_the_goal(void **state)
     assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
     static const char *const why[] = {
         // who asks why it went there is told
-        "It asked a person: may I do this? (navigate_to_pose {\"zone\":\"kitchen\"})",
+        "It asked a person: 可以这样做吗？ (navigate_to_pose {\"zone\":\"kitchen\"})",
         "That was refused: unknown zone nowhere", "By that edit its goal is now corridor."};
     for (size_t i = 0; i < sizeof why / sizeof why[0]; i++) {
         must_say(&b, "threads show t --why", why[i]);

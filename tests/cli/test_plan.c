@@ -56,7 +56,12 @@ static void check_prints_what_it_is_and_what_it_breaks(void **state)
         int status;
         const char *says[6];
     } rows[] = {
-        {PLAN(DRIVE), "", 0, {"default: steps[0].fallback"}},
+        // every default is named, in one line; their values stand in the canonical text
+        {PLAN(DRIVE),
+         "",
+         0,
+         {"pons: ", "plan.json: default: reasoning, risk_level, requires_confirmation, ",
+          ", steps[0].fallback, steps[0].status, "}},
         {PLAN(DRIVE ","), "", 0, {"trailing-comma"}},
         {PLAN(DRIVE "," DRIVE), "", 2, {"steps[1].step_id: 2 already exists, use a unique id"}},
         {"no plan at all", "", 2, {"no plan found"}},
@@ -332,6 +337,31 @@ static void a_person_approves_from_another_terminal(void **state)
     bench_close(&b);
 }
 
+// In the language of who asked for it, once, and whole.
+static void a_question_is_said_once(void **state)
+{
+    (void)state;
+    static const char plan[] =
+        "{\"plan_id\":\"plan_1\",\"goal\":\"问一下\",\"created_at\":0,\"steps\":[{\"step_id\":1,"
+        "\"action\":\"ask\","
+        "\"tool_call_type\":\"ask_user\",\"parameters\":{\"prompt\":\"厨房还是客厅？"
+        "请你仔细想一想再告诉我，因为路上可能有很多障碍物，机器人需要绕行，这会花费很长时间，而且电"
+        "池电量已经不多了，"
+        "所以请慎重决定，然后用一句话告诉我你想让它去哪里，以及到了那里之后要不要等你回来。\"}}]}";
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, command(&b, "run --thread t " FAST " --plan", plan, ""));
+    bench_must_exit(&p, 4);
+    const char *first = strstr(p.text, "厨房还是客厅");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "要不要等你回来"));
+    assert_null(strstr(first + 1, "厨房还是客厅"));
+    assert_non_null(strstr(p.text, "第 1 步要问人"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void killed_and_resumed_it_repeats_nothing(void **state)
 {
     (void)state;
@@ -369,6 +399,7 @@ int main(void)
         cmocka_unit_test_teardown(a_plan_asks_the_workspaces_documents, bench_teardown),
         cmocka_unit_test_teardown(a_failed_step_fails_the_run, bench_teardown),
         cmocka_unit_test_teardown(a_person_approves_from_another_terminal, bench_teardown),
+        cmocka_unit_test_teardown(a_question_is_said_once, bench_teardown),
         cmocka_unit_test_teardown(killed_and_resumed_it_repeats_nothing, bench_teardown),
     };
     pons_value_init();
