@@ -527,6 +527,6 @@ static void resolve(pons__turn *t, const char *id, const char *action, const pon
                                    .action = action,
                                    .reason = reply->reason,
                                    .by = reply->detached ? "the kernel" : reply->by,
-                                   .at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(t->cx),
+                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
                                    .answer = reply->answer});
 }

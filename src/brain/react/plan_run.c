@@ -493,5 +493,5 @@ static void result(void *user, const pons_execution_result *r)
 
 static double now_s(void *user)
 {
-    return (double)pons_cx_wall_ms(((pursuit *)user)->cx) / 1e3;
+    return (double)pons__wall_ms(((pursuit *)user)->b) / 1e3;
 }
