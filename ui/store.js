@@ -53,7 +53,7 @@ function take(/** @type {State} */ next, /** @type {any} */ data, /** @type {any
   if (data.type === 'decision' && data.payload?.source) {
     next.decidedBy = data.payload.source;
     if (next.decidedBy === 'llm') next.llm = 'up';
-    else if (next.decidedBy !== 'plan' && next.llm === 'up') next.llm = 'down'; // it had decided before
+    else if (next.decidedBy === 'rule_engine' && next.llm === 'up') next.llm = 'down'; // it had decided before
   }
 }
 
@@ -146,4 +146,14 @@ export function reduce(state, message) {
     }
     default: return state;
   }
+}
+
+/** Who made a decision, by the `source` of its event (docs/brain.md); a word that the page does not know is shown as it is. */
+export const decider = (/** @type {string} */ source, /** @type {(key: string) => any} */ t) => t('deciders')[source] ?? source;
+
+/** Why it does what it does: a question that is open is shown where it is answered, and not here too. */
+export function why(/** @type {any} */ status) {
+  const d = status.decision;
+  const asked = (status.approvals ?? []).some((/** @type {any} */ q) => q.question === d?.reason);
+  return d && !asked ? d.reason || d.type : '';
 }

@@ -571,7 +571,7 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
         snprintf(plan_id, sizeof plan_id, "plan_%08x", (unsigned)pons_cx_random(cx));
         pons_cx_id(cx, message_id);
         const int rc = pons__agent_plan_make(pons_get(ended, "arguments"), plan_id,
-                                             (double)pons_cx_wall_ms(cx) / 1e3, &p, err);
+                                             (double)pons_wall_ms(&a->opts.clock) / 1e3, &p, err);
         if (rc < 0) {
             pons_value_unref(update);
             return rc;

@@ -13,6 +13,7 @@
 #include "brain/model.h"
 #include "brain/news.h"
 #include "brain/questions.h"
+#include "pons/language.h"
 
 #include <string.h>
 
@@ -180,7 +181,11 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
     pons_autovalue ops = json_pack("[{s:s, s:o, s:o}]", "skill", skill, "args",
                                    pons__or_null(what->args), "asks", asks);
     pons__question q = {.id = human->id, .reason = "", .refused = "", .ops = ops};
-    pons__set_textf(&q.question, "this thread is a fork; may I %s?", skill);
+    const pons__react *inner = pons__inner_of(b);
+    const bool zh = inner && inner->task && pons_language_chinese(inner->task->text);
+    pons__set_textf(
+        &q.question,
+        zh ? "这个线程是一个分叉；可以执行 %s 吗？" : "this thread is a fork; may I %s?", skill);
     const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
     pons__set_text(&q.question, NULL);
     pons__record_free(&pons__confirming_record, what);

@@ -175,7 +175,7 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
         pons__event_emit(b, cx, &pons__mode_told_record,
                          &(pons__mode_told){.mode = to, .reason = reason, .from = from});
         pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
-        pons__trace_put(cx, (pons__entry){.arbitration = json_string_value(change)});
+        pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
     }
     return pons__tasks_put(b, cx);
 }

@@ -89,6 +89,13 @@ struct pons_brain {
     int away_tries; // to take the thread again, since the store is away (thread is NULL then)
 };
 
+// What time it is. pons_cx_wall_ms is when a node began, and one that waits (for a skill, a model, a person) began long
+// before what it tells of.
+static inline int64_t pons__wall_ms(const pons_brain *b)
+{
+    return pons_wall_ms(&b->opts.clock);
+}
+
 // The inner loop's state as it is in the run; NULL: there is none. Borrowed until the next look.
 const pons__react *pons__inner_of(pons_brain *b);
 

@@ -8,6 +8,7 @@
 #include "brain/trace.h"
 
 #include "brain/record_table.h"
+#include "brain/self.h"
 
 #include <string.h>
 
@@ -84,8 +85,8 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
     return PONS_OK;
 }
 
-void pons__trace_put(pons_cx *cx, pons__entry entry)
+void pons__trace_put(const pons_brain *b, pons_cx *cx, pons__entry entry)
 {
-    entry.ts_ms = pons_cx_wall_ms(cx);
+    entry.ts_ms = pons__wall_ms(b);
     pons_cx_put(cx, "trace", pons__record_write(&pons__entry_record, &entry));
 }

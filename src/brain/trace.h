@@ -3,6 +3,7 @@
 #define PONS_BRAIN_TRACE_H
 
 #include "brain/state.h"
+#include "pons/brain.h"
 #include "pons/graph.h"
 
 typedef struct pons__entry { // what a node puts into the channel
@@ -31,7 +32,7 @@ extern const pons__record pons__trace_record;
 // The reducer of `trace`.
 int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
                        pons_value **ret, pons_error *err);
-void pons__trace_put(pons_cx *cx,
-                     pons__entry entry); // with the time; what it points to stays the caller's
+// With the time; what it points to stays the caller's.
+void pons__trace_put(const pons_brain *b, pons_cx *cx, pons__entry entry);
 
 #endif

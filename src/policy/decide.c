@@ -27,6 +27,7 @@
 // memory of its own, and the same observation gives the same decision for ever.
 #include "policy/intents.h"
 #include "pons/facts.h"
+#include "pons/language.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ typedef struct view {
     size_t index; // of goal
     int64_t failures, failures_max;
     double charged_pct;
+    bool zh; // the task was said in Chinese: so are questions
 } view;
 
 static const pons_value *running_of(const view *v, bool ours);
@@ -87,7 +89,8 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
         bool gave_up =
             pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
         d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
-                    : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
+            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁定（%s）；复位后才能继续。", why)
+                   : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
     } else {
         step st = {0};
         goal_step(&v, &st);
@@ -121,6 +124,7 @@ static int look_at(view *v, const pons_value *obs, pons_error *err)
     }
     v->obs = obs;
     v->task = object_or_null(obs, "task");
+    v->zh = pons_language_chinese(pons_get_str(v->task, "text", ""));
     v->goals = pons_get(v->task, "goals");
     v->skills = pons_get(obs, "skills");
     v->means = pons_get(obs, "means");
@@ -385,6 +389,24 @@ static pons_value *replan(const view *v, const step *st, bool look_first, double
     return decision("REPLAN", dispatch_step(v, st), "%s; trying to %s another way.", why, st->what);
 }
 
+// Why a person is asked, in Chinese.
+static void why_zh(const view *v, char *buf, size_t cap)
+{
+    const char *status = pons_get_str(v->last, "status", ""),
+               *msg = pons_get_str(v->last, "error_msg", ""),
+               *skill = pons_get_str(v->last, "skill", "");
+    const bool failed = strcmp(status, "failed") == 0;
+    skill = *skill ? skill : "这个决定";
+    if (strcmp(status, "done") == 0) {
+        snprintf(buf, cap, "%.64s 结束了，但看不到结果", skill);
+    } else if (strcmp(status, "outcome_unknown") == 0) {
+        snprintf(buf, cap, "不知道 %.64s 的结果", skill);
+    } else {
+        const int n = snprintf(buf, cap, "%.64s %s", skill, failed ? "失败" : "没有被允许");
+        snprintf(buf + n, cap - (size_t)n, "%s%.160s%s", *msg ? "（" : "", msg, *msg ? "）" : "");
+    }
+}
+
 // Asks, until a person has said yes or no, which decides what follows.
 static pons_value *ask(const view *v, const step *st, const char *why)
 {
@@ -393,6 +415,11 @@ static pons_value *ask(const view *v, const step *st, const char *why)
     if (said == CONTROL_NO || said == CONTROL_STOP || said == CONTROL_CANCEL) {
         const bool told = strcmp(pons_get_str(v->last, "status", ""), "refused") == 0;
         return decision("ABORT", NULL, "%s%s.", why, told ? "" : ", and a person said no");
+    }
+    if (said != CONTROL_YES && v->zh) {
+        char zh[320];
+        why_zh(v, zh, sizeof zh);
+        return decision("ASK_HUMAN", NULL, "%s；要我再试一次吗？", zh);
     }
     if (said != CONTROL_YES) {
         return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);

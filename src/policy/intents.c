@@ -4,6 +4,8 @@
 // with the path of what is bad.
 #include "policy/intents.h"
 
+#include "pons/yes_no.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,15 +89,8 @@ static char *folded(const char *text, size_t len)
     return s;
 }
 
-static int words_add(pons__words *w, const pons_value *word, const char *path, size_t index,
-                     pons_error *err)
+static int word_add(pons__words *w, const char *text, pons_error *err)
 {
-    const char *text = json_string_value(word);
-    if (!text || !*text) {
-        return pons_error_set(err, PONS_EINVAL, "rules",
-                              "intents: %s/%zu: expected a word (quote yes, no and numbers)", path,
-                              index);
-    }
     char *s = folded(text, strlen(text));
     char **v = realloc(w->v, (w->n + 1) * sizeof *v);
     if (v) {
@@ -107,6 +102,17 @@ static int words_add(pons__words *w, const pons_value *word, const char *path, s
     }
     w->v[w->n++] = s;
     return PONS_OK;
+}
+
+static int words_add(pons__words *w, const pons_value *word, const char *path, size_t index,
+                     pons_error *err)
+{
+    const char *text = json_string_value(word);
+    return text && *text
+               ? word_add(w, text, err)
+               : pons_error_set(err, PONS_EINVAL, "rules",
+                                "intents: %s/%zu: expected a word (quote yes, no and numbers)",
+                                path, index);
 }
 
 static int longer_first(const void *a, const void *b)
@@ -257,6 +263,31 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
 
 // ---- the document -------------------------------------------------------------------------------
 
+static bool has(const pons__words *w, const char *text)
+{
+    const size_t n = strlen(text);
+    return pons__word_at(w, text, 0, n, NULL) == n;
+}
+
+// The program's own words of yes and no (pons/yes_no.h), beside the document's. What the document has as
+// another word of control ("cancel") stays that.
+static int own_words_load(pons__intents *r, pons_error *err)
+{
+    pons_yes_no says = PONS_SAID_NEITHER;
+    int rc = PONS_OK;
+    const char *word;
+    for (size_t i = 0; rc == PONS_OK && (word = pons_yes_no_word(i, &says)); i++) {
+        bool other = says == PONS_SAID_NEITHER;
+        for (size_t k = 0; k < CONTROL_NO; k++) {
+            other = other || has(&r->control[k], word);
+        }
+        pons__words *to = &r->control[says == PONS_SAID_YES ? CONTROL_YES : CONTROL_NO];
+        rc = other || has(to, word) ? PONS_OK : word_add(to, word, err);
+        qsort(to->v, to->n, sizeof *to->v, longer_first);
+    }
+    return rc;
+}
+
 static int controls_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
     static const char *const stop_keys[] = {"words", "anywhere", NULL};
@@ -271,6 +302,9 @@ static int controls_load(pons__intents *r, const pons_value *doc, pons_error *er
         snprintf(path, sizeof path, "/control/%s", control_words[i]);
         snprintf(words_path, sizeof words_path, "%s/words", path);
         const pons_value *entry = pons_get(control, control_words[i]);
+        if (i >= CONTROL_NO && !entry) { // then the program's own words are all
+            continue;
+        }
         rc = known_keys(entry, path,
                         i == CONTROL_STOP  ? stop_keys
                         : i == CONTROL_YES ? yes_keys
@@ -281,9 +315,10 @@ static int controls_load(pons__intents *r, const pons_value *doc, pons_error *er
         }
     }
     const pons_value *yes = pons_get(control, "yes");
-    if (rc == PONS_OK && pons_get(yes, "beside")) { // without: a yes stands alone
+    if (rc == PONS_OK && pons_get(yes, "beside")) {
         rc = words_load(&r->beside_yes, yes, "beside", "/control/yes/beside", err);
     }
+    rc = rc != PONS_OK ? rc : own_words_load(r, err);
     return rc != PONS_OK ? rc
                          : words_load(&r->anywhere, pons_get(control, "stop"), "anywhere",
                                       "/control/stop/anywhere", err);

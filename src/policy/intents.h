@@ -25,7 +25,7 @@ const char *pons__control_word(pons__control control);
 typedef struct pons__intents {
     pons_value *doc; // referenced
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
-    pons__words beside_yes; // leave a yes what it is
+    pons__words beside_yes; // the document's: leave a yes what it is
     pons__words control[CONTROL_COUNT];
     pons__words units, moments;
     double *unit_s;   // (units.n)

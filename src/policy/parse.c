@@ -12,6 +12,7 @@
 //
 // What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
 #include "policy/intents.h"
+#include "pons/yes_no.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -524,33 +525,15 @@ static pons__control wish_control(const session *s, span w)
     return CONTROL_NONE;
 }
 
-// A yes is said outright: nothing but words of yes and what leaves one what it is. "Ok?", 行吗, "can you do it" and
-// "yes, afterwards" are none.
+// A yes is said outright, with nothing beside it that makes it another word.
 static bool outright(const session *s)
 {
-    bool yes = false;
-    size_t last = 0, last_end = SIZE_MAX; // the yes before
-    if (!s->text || strchr(s->text, '?') || strstr(s->text, "？")) {
-        return false;
-    }
-    for (size_t pos = skip_punctuation(s, 0, s->f.n); pos < s->f.n;) {
-        const size_t said = pons__word_at(&s->r->control[CONTROL_YES], s->f.s, pos, s->f.n, NULL);
-        const size_t other = pons__word_at(&s->r->beside_yes, s->f.s, pos, s->f.n, NULL);
-        const size_t after = said > other ? said : other;
-        // Two words of yes in a row without a pause are one, said again (好的好的), or no yes (可以是可以).
-        if (after == 0 || (said && pos == last_end &&
-                           (after - pos != last_end - last ||
-                            memcmp(s->f.s + pos, s->f.s + last, after - pos) != 0))) {
-            return false;
-        }
-        if (said && said >= other) {
-            yes = true;
-            last = pos;
-            last_end = after;
-        }
-        pos = skip_punctuation(s, after, s->f.n);
-    }
-    return yes;
+    const pons__words *yes = &s->r->control[CONTROL_YES], *beside = &s->r->beside_yes;
+    const pons_yes_no_words more = {.yes = (const char *const *)yes->v,
+                                    .beside = (const char *const *)beside->v,
+                                    .n_yes = yes->n,
+                                    .n_beside = beside->n};
+    return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
 }
 
 // Of several, the one that goes first in pons__control.

@@ -585,6 +585,20 @@ static void the_state_says_what_was_done(void **state)
     assert_int_equal(pons_get_int(sums, "failed", 0), 3);
     assert_true(pons_get_int(sums, "ended", 0) > 3); // it has waited, or looked, between them
     assert_true(pons_get_int(sums, "skill_ms", 0) >= 3 * 2000);
+    // An end is told with the time at which it came, not with that at which it was waited for.
+    int64_t sent_ms = 0, ends = 0;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(pons_get(trace, "log"), i, entry)
+    {
+        const int64_t ts_ms = pons_get_int(entry, "ts_ms", 0);
+        sent_ms = pons_get(entry, "dispatched") ? ts_ms : sent_ms;
+        if (pons_get(entry, "status") && sent_ms) {
+            assert_true(ts_ms - sent_ms >= pons_get_int(entry, "took_ms", 0) / 2);
+            ends++;
+        }
+    }
+    assert_true(ends >= 3);
     pons_autovalue kernel = NULL;
     assert_true(pons_state_read(b.store, "t1", "kernel", &kernel, &err) >= 0);
     trace = pons_get(kernel, "trace");

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void must_exit(proc *p, int status)
@@ -91,6 +92,31 @@ static void a_turn_for_people(void **state)
 }
 
 // What a person decides by is what is on the screen: a model's words must not rewrite it.
+// A model is told what day it is, and to speak as it is spoken to.
+static void a_model_knows_the_day_and_the_language(void **state)
+{
+    (void)state;
+    bench b;
+    char day[64], script[512], *text = NULL;
+    struct tm tm;
+    const time_t now = time(NULL);
+    strftime(day, sizeof day, "Now it is %A, %Y-%m-%d ", localtime_r(&now, &tm));
+    snprintf(script, sizeof script,
+             "replies:\n- {when: {messages.0.content: {contains: \"%s\"}}, content: today}\n", day);
+    bench_open(&b);
+    assert_int_equal(say(&b, script, "agent 几点了", &text, NULL), 0);
+    assert_non_null(strstr(text, "today\n"));
+    free(text);
+    assert_int_equal(say(&b,
+                         "replies:\n- {when: {messages.0.content: {contains: \"in the user's "
+                         "language\"}}, content: 中文}\n",
+                         "agent --session other 几点了", &text, NULL),
+                     0);
+    assert_non_null(strstr(text, "中文\n"));
+    free(text);
+    bench_close(&b);
+}
+
 static void a_models_words_command_no_terminal(void **state)
 {
     (void)state;
@@ -641,6 +667,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(always_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_turn_for_people, bench_teardown),
+        cmocka_unit_test_teardown(a_model_knows_the_day_and_the_language, bench_teardown),
         cmocka_unit_test_teardown(a_models_words_command_no_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_memory_outlives_its_session, bench_teardown),
         cmocka_unit_test_teardown(a_plan_for_programs, bench_teardown),

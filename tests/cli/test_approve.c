@@ -72,6 +72,23 @@ static void the_first_answer_binds(void **state)
     bench_close(&b);
 }
 
+// A yes and a no may be said in either language; what is neither is no answer, and the question stays.
+static void an_answer_in_ones_own_words(void **state)
+{
+    (void)state;
+    bench b;
+    asked(&b);
+    bench_must_fail(&b, "approve t 可以吗", 2, "approve: 可以吗; use approve");
+    bench_must_fail(&b, "approve t 好像不行", 2, "approve: 好像不行; use approve");
+    assert_int_equal(bench_run(&b, "approve t 不行 地面太湿"), 0);
+    bench_must_fail(&b, "approve t 好", 2, "reject, 地面太湿");
+    bench_close(&b);
+    asked(&b);
+    assert_int_equal(bench_run(&b, "approve t 好的"), 0);
+    resumed(&b, "succeeded", 0);
+    bench_close(&b);
+}
+
 // While a question is open, another id is no word of that nobody is waited for.
 static void an_id_that_there_is_not_is_named(void **state)
 {
@@ -309,7 +326,7 @@ static void an_edit_replaces_the_goal(void **state)
     assert_string_equal(pons_get_str(status, "mode", ""), "IDLE");
     static const char *const why[] = {
         // who asks why it went there is told
-        "It asked a person: may I do this? (navigate_to_pose {\"zone\":\"kitchen\"})",
+        "It asked a person: 可以这样做吗？ (navigate_to_pose {\"zone\":\"kitchen\"})",
         "That was refused: unknown zone nowhere", "By that edit its goal is now corridor."};
     for (size_t i = 0; i < sizeof why / sizeof why[0]; i++) {
         must_say(&b, "threads show t --why", why[i]);
@@ -407,6 +424,7 @@ static void an_answer_may_be_too_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_in_ones_own_words),
         cmocka_unit_test(an_id_that_there_is_not_is_named),
         cmocka_unit_test(the_reject_that_counts_is_told),
         cmocka_unit_test(words_are_told_as_words),

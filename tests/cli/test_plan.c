@@ -56,7 +56,12 @@ static void check_prints_what_it_is_and_what_it_breaks(void **state)
         int status;
         const char *says[6];
     } rows[] = {
-        {PLAN(DRIVE), "", 0, {"default: steps[0].fallback"}},
+        // every default is named, in one line; their values stand in the canonical text
+        {PLAN(DRIVE),
+         "",
+         0,
+         {"pons: ", "plan.json: default: reasoning, risk_level, requires_confirmation, ",
+          ", steps[0].fallback, steps[0].status, "}},
         {PLAN(DRIVE ","), "", 0, {"trailing-comma"}},
         {PLAN(DRIVE "," DRIVE), "", 2, {"steps[1].step_id: 2 already exists, use a unique id"}},
         {"no plan at all", "", 2, {"no plan found"}},
@@ -167,6 +172,41 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench_start(&b, &p, "blue\n", command(&b, "plan run", ask, ""));
     bench_must_exit(&p, 0);
     bench_free(&p);
+    bench_close(&b);
+}
+
+// A yes in either language, and nothing else, lets a step begin; what is neither is asked again.
+static void a_step_begins_with_an_outright_yes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *said;
+        int status;
+        const char *ends;
+    } rows[] = {
+        {"好\n", 0, "  completed"},
+        {"确认\n", 0, "  completed"},
+        {"Yes, please.\n", 0, "  completed"},
+        {"可以吗\n是的\n", 0, "  completed"},
+        {"不行\n", 1, "  cancelled"},
+        {"yesterday never\n", 4, "  waits for a person"},
+        {"好像不行\nis that ok\n", 4, "  waits for a person"},
+    };
+    static const char plan[] = PLAN(
+        "{\"step_id\":1,\"action\":\"say\",\"tool_call_type\":\"speak\",\"parameters\":{\"text\":"
+        "\"hi\"},\"requires_confirmation\":true,\"confirmation_message\":\"Now?\"}");
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        proc p = {0};
+        bench_start(&b, &p, rows[i].said, command(&b, "plan run", plan, ""));
+        bench_finish(&p);
+        if (p.status != rows[i].status || !strstr(p.text, rows[i].ends) ||
+            (strstr(p.text, "says: hi") != NULL) != (rows[i].status == 0)) {
+            fail_msg("%s ends with %d:\n%s", rows[i].said, p.status, p.text);
+        }
+        bench_free(&p);
+    }
     bench_close(&b);
 }
 
@@ -297,6 +337,31 @@ static void a_person_approves_from_another_terminal(void **state)
     bench_close(&b);
 }
 
+// In the language of who asked for it, once, and whole.
+static void a_question_is_said_once(void **state)
+{
+    (void)state;
+    static const char plan[] =
+        "{\"plan_id\":\"plan_1\",\"goal\":\"问一下\",\"created_at\":0,\"steps\":[{\"step_id\":1,"
+        "\"action\":\"ask\","
+        "\"tool_call_type\":\"ask_user\",\"parameters\":{\"prompt\":\"厨房还是客厅？"
+        "请你仔细想一想再告诉我，因为路上可能有很多障碍物，机器人需要绕行，这会花费很长时间，而且电"
+        "池电量已经不多了，"
+        "所以请慎重决定，然后用一句话告诉我你想让它去哪里，以及到了那里之后要不要等你回来。\"}}]}";
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, command(&b, "run --thread t " FAST " --plan", plan, ""));
+    bench_must_exit(&p, 4);
+    const char *first = strstr(p.text, "厨房还是客厅");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "要不要等你回来"));
+    assert_null(strstr(first + 1, "厨房还是客厅"));
+    assert_non_null(strstr(p.text, "第 1 步要问人"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void killed_and_resumed_it_repeats_nothing(void **state)
 {
     (void)state;
@@ -328,11 +393,13 @@ int main(void)
         cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
         cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
+        cmocka_unit_test_teardown(a_step_begins_with_an_outright_yes, bench_teardown),
         cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
         cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
         cmocka_unit_test_teardown(a_plan_asks_the_workspaces_documents, bench_teardown),
         cmocka_unit_test_teardown(a_failed_step_fails_the_run, bench_teardown),
         cmocka_unit_test_teardown(a_person_approves_from_another_terminal, bench_teardown),
+        cmocka_unit_test_teardown(a_question_is_said_once, bench_teardown),
         cmocka_unit_test_teardown(killed_and_resumed_it_repeats_nothing, bench_teardown),
     };
     pons_value_init();

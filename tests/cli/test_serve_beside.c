@@ -201,8 +201,11 @@ static void a_client_of_the_graph_refuses_one_of_two(void **state)
                                "plants\"}]}}",
                       path[] = "/threads/5eed5eed-5eed-4eed-8eed-5eed5eed0002/runs/wait";
     static const struct {
-        const char *decisions, *action;
+        const char *decisions, *action; // decisions: of {}, or words
     } rows[] = {
+        {"\"好像不行\"", "reject"},
+        {"\"is that ok\"", "reject"},
+        {"\"可以\"", "approve"},
         {"{\"type\":\"approve\"},{\"type\":\"reject\",\"message\":\"no driving\"}", "reject"},
         {"{\"type\":\"reject\"},{\"type\":\"approve\"}", "reject"},
         {"{\"type\":\"approve\"}", "reject"},
@@ -232,7 +235,9 @@ static void a_client_of_the_graph_refuses_one_of_two(void **state)
         const serve_at a = serve_ready(&b, &p);
         serve_must(&a, a.port, "POST", path, wish, 200, "may I?");
         snprintf(resume, sizeof resume,
-                 "{\"assistant_id\":\"react\",\"command\":{\"resume\":{\"decisions\":[%s]}}}",
+                 *rows[i].decisions == '"'
+                     ? "{\"assistant_id\":\"react\",\"command\":{\"resume\":%s}}"
+                     : "{\"assistant_id\":\"react\",\"command\":{\"resume\":{\"decisions\":[%s]}}}",
                  rows[i].decisions);
         serve_must(&a, a.port, "POST", path, resume, 200, "as you wish");
         bench_await(&p, "approval.resolved", "action", rows[i].action);

@@ -1,9 +1,11 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
-import { latches, reduce, start, ROWS_MAX } from '../../ui/store.js';
+import { decider, latches, reduce, start, why, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
 import { slim } from '../../ui/slim.js';
 import { begin, hear } from '../../ui/turn.js';
 import { wrongs } from '../../ui/wrong.js';
+import en from '../../ui/i18n/en.js';
+import zh from '../../ui/i18n/zh.js';
 import { finish, must, test } from './plain.mjs';
 
 const hello = (boot, seq = 0) => ({ kind: 'hello', now: 1000, data: { boot_id: boot, seq, role: 'operator', stop_port: 2025, snapshot: { mode: 'IDLE' } } });
@@ -28,6 +30,16 @@ await test('rows are bounded', () => {
   let s = reduce(start(), hello('a'));
   for (let i = 1; i <= 5 * ROWS_MAX; i++) s = reduce(s, event(i));
   must(s.rows.length === ROWS_MAX && s.rows.at(-1).seq === 5 * ROWS_MAX, String(s.rows.length));
+});
+await test('who decided is named, and a question is shown once', () => {
+  for (const words of [en, zh]) {
+    const t = (/** @type {string} */ key) => /** @type {any} */ (words)[key];
+    const names = ['llm', 'rule_engine', 'ladder', 'plan', 'guard'].map((by) => decider(by, t));
+    must(new Set(names).size === 5 && names.every(Boolean), names.join());
+    must(decider('oracle', t) === 'oracle', 'unknown is no model');
+  }
+  const asks = { decision: { type: 'ASK_HUMAN', reason: 'go on?' }, approvals: [{ question: 'go on?' }] };
+  must(why(asks) === '' && why({ ...asks, approvals: [] }) === 'go on?' && why({}) === '', why(asks));
 });
 await test('silence is slow, then lost, then live again', () => {
   let s = reduce(start(), hello('a'));
@@ -76,6 +88,7 @@ await test('rules are in charge when a model has decided before, and does no mor
   must(s.llm === '', 'no model was ever heard of');
   s = decide(decide(s, 2, 'llm'), 3, 'rule_engine');
   must(s.llm === 'down', s.llm);
+  for (const by of ['ladder', 'plan', 'guard']) must(decide(decide(s, 4, 'llm'), 5, by).llm === 'up', `${by} is no sign that the model is gone`);
   must(decide(s, 4, 'llm').llm === 'up', 'it came back');
 });
 await test('a body that is gone takes its picture along; one that was never heard of is not lost', () => {

@@ -497,6 +497,34 @@ static bool listed(const pons_value *list, const char *s)
     return false;
 }
 
+// Who has said a goal in Chinese is asked in Chinese.
+static void test_asks_in_the_language_of_the_task(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *last, *says;
+    } rows[] = {
+        {"{" RESULT("failed", "1", "ask_human") "}",
+         "navigate_to_pose 失败（blocked）；要我再试一次吗？"},
+        {"{" RESULT("outcome_unknown", "0", "ask_human") "}",
+         "不知道 navigate_to_pose 的结果；要我再试一次吗？"},
+        {"{" LATCHED "}", "停止已锁定（bumper）；复位后才能继续。"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_value *obs = fixture_json(base_text), *more = fixture_json(rows[i].last), *d = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        json_object_update(obs, more);
+        json_object_set_new(json_object_get(obs, "task"), "text", json_string("去厨房"));
+        fill_means(obs);
+        assert_int_equal(rules.ops->decide(rules.self, obs, &d, &err), PONS_OK);
+        assert_string_equal(pons_get_str(d, "type", ""), "ASK_HUMAN");
+        assert_string_equal(pons_get_str(d, "reason", ""), rows[i].says);
+        pons_value_unref(d);
+        pons_value_unref(obs);
+        pons_value_unref(more);
+    }
+}
+
 static void test_random_observations(void **state)
 {
     (void)state;
@@ -569,6 +597,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_a_task_goes_wrong),
+        cmocka_unit_test(test_asks_in_the_language_of_the_task),
         cmocka_unit_test(test_random_observations),
         cmocka_unit_test(test_bad_observations),
     };

@@ -38,7 +38,7 @@ export function line(row, t) {
       return [sign, tone, `${task}${p.status === 'succeeded' || p.status === 'done' ? '' : `: ${p.reason ?? p.status}`}`];
     }
     case 'mode': return ['◆', 'quiet', `${t('modes')[p.mode] ?? p.mode}: ${p.reason ?? ''}`];
-    case 'decision': return ['…', 'quiet', p.decision?.reason ?? p.decision?.type ?? ''];
+    case 'decision': return p.decision?.type === 'ASK_HUMAN' ? null : ['…', 'quiet', p.decision?.reason ?? p.decision?.type ?? '']; // the question says it
     case 'effect':
       if (SMALL.has(p.state) && p.state !== 'dispatched') return null;
       if (p.state === 'dispatched') return ['→', '', `${p.skill} ${brief(p.args)}`];

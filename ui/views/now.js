@@ -1,6 +1,7 @@
 // @ts-check
 // now.js - what it does, why, who decided, and what comes next.
 import { el, fill, fixed } from '/ui/dom.js';
+import { decider, why } from '/ui/store.js';
 
 const MOST = 1000; // letters
 const pair = (term, ...what) => [el('dt', {}, term), el('dd', { dir: 'auto' }, ...what.map((w) => String(w).slice(0, MOST)))];
@@ -11,9 +12,9 @@ export function now(parent, state, t) {
   const task = s.active_task, d = s.decision, f = state.feedback, failure = s.last_failure;
   const skill = (s.skills ?? [])[0];
   const rows = [];
-  if (d && task) rows.push(pair(t('decision'), d.reason || d.type));
+  if (task && why(s)) rows.push(pair(t('decision'), why(s)));
   const by = d?.source ?? state.decidedBy;
-  if (by && task) rows.push(pair(t('by'), t(by === 'rule_engine' || by === 'rules' ? 'rules' : 'model')));
+  if (by && task) rows.push(pair(t('by'), decider(by, t)));
   if (skill) rows.push(pair(t('skill'), skill.skill));
   const togo = state.body?.distance_remaining_m ?? f?.distance_remaining_m;
   if (Number.isFinite(togo) && skill) {

@@ -28,6 +28,7 @@
 #include "brain/goals/fill.h"
 #include "brain/goals/meant.h"
 #include "pons/facts.h"
+#include "pons/language.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,19 +55,15 @@ static const char *say_where(const pons_brain *b, const char *asked, char *buf, 
 {
     const pons__robot *robot = b->seen;
     const pons__pose at = pons__pose_of(robot ? robot->pose : NULL);
-    bool ascii = true;
-    for (const char *c = asked; *c; c++) {
-        ascii = ascii && (unsigned char)*c < 0x80;
-    }
+    const bool zh = pons_language_chinese(asked);
     if (!at.known || !pons__place_sure(b)) {
-        snprintf(buf, cap, "%s", ascii ? "I am not sure where I am." : "我不确定我在哪里。");
+        snprintf(buf, cap, "%s", zh ? "我不确定我在哪里。" : "I am not sure where I am.");
         return buf;
     }
-    snprintf(buf, cap,
-             ascii ? "I am in %.80s, at (%.2f, %.2f)." : "我在 %.80s，坐标 (%.2f, %.2f)。",
-             robot->zone ? called(b, robot->zone, ascii ? "en" : "zh")
-             : ascii     ? "no zone"
-                         : "区域之外",
+    snprintf(buf, cap, zh ? "我在 %.80s，坐标 (%.2f, %.2f)。" : "I am in %.80s, at (%.2f, %.2f).",
+             robot->zone ? called(b, robot->zone, zh ? "zh" : "en")
+             : zh        ? "区域之外"
+                         : "no zone",
              at.x, at.y);
     return buf;
 }

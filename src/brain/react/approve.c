@@ -31,6 +31,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
+#include "pons/language.h"
 #include "pons/memory.h"
 
 #include <stdlib.h>
@@ -95,18 +96,24 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
         const pons__running *running = pons__running_find(skills, json_string_value(goal));
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }
-    pons__question *q = blank(b, cx, payload ? payload->question : "may I do this?");
+    const bool zh = react->task && pons_language_chinese(react->task->text);
+    pons__question *q = blank(b, cx,
+                              payload ? payload->question
+                              : zh    ? "可以这样做吗？"
+                                      : "may I do this?");
     const pons__unsettled *u = pons__unsettled_of(react, skills);
     pons__set_text(&q->unsettled, u ? pons__unsettled_mark(u) : NULL);
     if (u && p->to_dispatch.n == 0) { // operations show it themselves
         char *asks = NULL;
-        if (asprintf(&asks, "%s (nobody knows what came of %s: %s)", q->question, u->skill,
-                     u->why) >= 0) {
+        if (asprintf(&asks,
+                     zh ? "%s（不知道 %s 的结果：%s）" : "%s (nobody knows what came of %s: %s)",
+                     q->question, u->skill, u->why) >= 0) {
             pons__set_text(&q->question, asks);
             free(asks);
         }
     }
-    pons__set_text(&q->reason, reason);
+    // A decision that asks has its question as its reason: it is said once.
+    pons__set_text(&q->reason, strncmp(q->question, reason, strlen(reason)) == 0 ? "" : reason);
     pons__set_text(&q->refused, react->edit_refused);
     pons__json(&q->ops, ops);
     pons__json(&q->cancels, cancels);
@@ -520,6 +527,6 @@ static void resolve(pons__turn *t, const char *id, const char *action, const pon
                                    .action = action,
                                    .reason = reply->reason,
                                    .by = reply->detached ? "the kernel" : reply->by,
-                                   .at_ms = reply->at_ms ? reply->at_ms : pons_cx_wall_ms(t->cx),
+                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
                                    .answer = reply->answer});
 }

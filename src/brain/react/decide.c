@@ -116,7 +116,7 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
             return rc;
         }
         if (v->fallback) {
-            r->model_retry_ms = pons_cx_wall_ms(t->cx) + (int64_t)(t->b->rules.model_retry_s * 1e3);
+            r->model_retry_ms = pons__wall_ms(t->b) + (int64_t)(t->b->rules.model_retry_s * 1e3);
         }
     }
     if (only_the_model_can(t, v)) {
@@ -149,9 +149,10 @@ static void show(pons__turn *t, verdict *v)
                                       json_string(pons__decision_words[v->decision->type]),
                                       "reason", json_string(v->decision->reason), "source",
                                       json_string(source), NULL));
-    pons__trace_put(t->cx, (pons__entry){.decision = pons__decision_words[v->decision->type],
-                                         .reason = v->decision->reason,
-                                         .source = source});
+    pons__trace_put(t->b, t->cx,
+                    (pons__entry){.decision = pons__decision_words[v->decision->type],
+                                  .reason = v->decision->reason,
+                                  .source = source});
 }
 
 // The kernel's: let go of everything that runs, and stop the base where it asked for it.

@@ -51,7 +51,8 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
         }
     }
     if (rc >= 0 && sent.n + json_array_size(t.skills->to_cancel) > 0) {
-        pons__trace_put(cx, (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
+        pons__trace_put(t.b, cx,
+                        (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
     }
     pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
@@ -140,7 +141,7 @@ static void now_running(pons__turn *t, const pons__op *op)
     pons__json(&r->step_id, pons_value_ref(op->step_id));
     pons__json(&r->fallback, pons_value_ref(op->fallback));
     r->goal_index = op->goal_index;
-    r->started_ms = pons_cx_wall_ms(t->cx);
+    r->started_ms = pons__wall_ms(t->b);
     r->started_robot_ms = pons__port_robot_ms(&t->b->port);
     r->timeout_s = pons_get_num(op->args, "timeout_s", skill ? skill->timeout_s : 0.0);
     pons__list_add(&t->skills->running, r);

@@ -10,6 +10,7 @@
 #include "brain/news.h"
 #include "brain/observed.h"
 #include "brain/task_plan.h"
+#include "pons/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,9 +251,11 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
     }
     if (ended->status == PONS_END_UNKNOWN && ended->recovery == PONS_RECOVER_ASK) {
         char question[REASON_MAX];
+        const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
         snprintf(question, sizeof question,
-                 "Nobody can say whether %.96s of step %lld was done. Was it?", skill,
-                 (long long)call->step->step_id);
+                 zh ? "没有人知道 %.96s（第 %lld 步）做完了没有。做完了吗？"
+                    : "Nobody can say whether %.96s of step %lld was done. Was it?",
+                 skill, (long long)call->step->step_id);
         ask_op(p, question);
         set_pend(p, "unknown", call->step->step_id, call->is_fallback, tries);
         p->type = PONS_ASK_HUMAN;
@@ -370,7 +373,13 @@ static int ask(pursuit *p, const char *kind, int64_t step_id, const char *questi
     ask_op(p, question);
     set_pend(p, kind, step_id, false, 1);
     p->type = PONS_ASK_HUMAN;
-    snprintf(p->reason, sizeof p->reason, "%.300s", question);
+    const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
+    if (step_id < 0) {
+        snprintf(p->reason, sizeof p->reason, "%s", zh ? "计划要先确认" : "the plan asks first");
+    } else {
+        snprintf(p->reason, sizeof p->reason, zh ? "第 %lld 步要问人" : "step %lld asks",
+                 (long long)step_id);
+    }
     return PONS_EPARKED;
 }
 
@@ -484,5 +493,5 @@ static void result(void *user, const pons_execution_result *r)
 
 static double now_s(void *user)
 {
-    return (double)pons_cx_wall_ms(((pursuit *)user)->cx) / 1e3;
+    return (double)pons__wall_ms(((pursuit *)user)->b) / 1e3;
 }

@@ -3,6 +3,7 @@
 
 #include "brain/goals/means.h"
 #include "brain/observed.h"
+#include "pons/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +51,17 @@ static pons_value *start(const char *skill, const pons_value *args, int64_t goal
     return ops;
 }
 
-static pons__decision *ask(const pons__ladder *l)
+static pons__decision *ask(const pons__ladder *l, bool zh)
 {
     char reason[REASON_MAX];
-    if (l->failures > 0) {
+    const long long tries = l->failures;
+    if (tries > 0) {
         snprintf(reason, sizeof reason,
-                 "%lld tries without progress, the last: %s; shall I try once more?",
-                 (long long)l->failures, l->why);
+                 zh ? "试了 %lld 次没有进展，最后一次：%s；要我再试一次吗？"
+                    : "%lld tries without progress, the last: %s; shall I try once more?",
+                 tries, l->why);
     } else {
-        snprintf(reason, sizeof reason, "%s; shall I go on?", l->why);
+        snprintf(reason, sizeof reason, zh ? "%s；要我继续吗？" : "%s; shall I go on?", l->why);
     }
     return decision(PONS_ASK_HUMAN, reason, NULL);
 }
@@ -140,7 +143,7 @@ pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__s
         return decision(PONS_ABORT, reason, NULL);
     }
     if (strcmp(l->want, "ask") == 0) {
-        return ask(l);
+        return ask(l, r->task && pons_language_chinese(r->task->text));
     }
     if (strcmp(l->want, "other") == 0 && l->others) {
         return other_decision(l);

@@ -250,7 +250,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     const int64_t now_ms = pons__port_robot_ms(&t->b->port);
     const bool same_clock =
         now_ms >= running->started_robot_ms; // a body that began anew has its own
-    pons__trace_put(t->cx,
+    pons__trace_put(t->b, t->cx,
                     (pons__entry){.skill = last->skill,
                                   .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
                                   .error_code = last->error_code,

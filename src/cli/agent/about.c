@@ -18,7 +18,7 @@ static bool recorded(const char *spec)
 
 static void tell_time(const cli_chat *s, pons_buf *b)
 {
-    const time_t now = (time_t)(pons_now_ms(&s->clock) / 1000);
+    const time_t now = (time_t)(pons_wall_ms(&s->clock) / 1000);
     static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                        "Thursday", "Friday", "Saturday"};
     char text[64];

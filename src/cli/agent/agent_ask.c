@@ -1,6 +1,7 @@
 // agent_ask.c - what an agent asks a person, with all that a yes is for, and what a line answers.
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/agent_view.h"
+#include "pons/yes_no.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -121,25 +122,18 @@ static bool word_is(const char *line, const char *word, const char **rest)
 bool cli_agent_answer(const pons_value *question, const char *line, pons_value **ret,
                       pons_error *err)
 {
-    static const char *const yes[] = {"y", "yes", "approve", "ok", "是", "好"};
     static const char *const always[] = {"always", "总是"};
-    static const char *const no[] = {"n", "no", "reject", "否", "不"};
     const char *rest = "";
     if (strcmp(pons_get_str(question, "type", ""), "question") == 0) {
         *ret = pons_object("action", json_string("approve"), "answer", json_string(line), NULL);
         return *ret != NULL;
     }
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (word_is(line, yes[i], &rest) && !*rest) {
-            *ret = pons_object("action", json_string("approve"), NULL);
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        if (word_is(line, no[i], &rest)) {
-            *ret = pons_object("action", json_string("reject"), "reason", json_string(rest), NULL);
-            return true;
-        }
+    const pons_yes_no said = pons_yes_no_of(line, NULL, &rest);
+    if (said != PONS_SAID_NEITHER) {
+        const bool yes = said == PONS_SAID_YES;
+        *ret = pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
+                           yes ? NULL : json_string(rest), NULL);
+        return true;
     }
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
         if (word_is(line, always[i], &rest)) {

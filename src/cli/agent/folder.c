@@ -12,13 +12,13 @@
 #include "cli/agent/folder.h"
 
 #include "pons/config_file.h"
+#include "pons/yes_no.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,9 +122,7 @@ static bool ask_person(const char *folder)
     for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
         answer[n++] = byte;
     }
-    answer[strcspn(answer, " \r")] = '\0';
-    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0 ||
-           strcmp(answer, "是") == 0 || strcmp(answer, "好") == 0;
+    return pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
 }
 
 int cli_folder_find(cli *c, const char *wanted, cli_folder_ask ask, char ret[PATH_MAX],

@@ -14,6 +14,7 @@
 #include "pons/plan.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
+#include "pons/yes_no.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -295,12 +296,16 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
     (void)user;
     (void)p;
     (void)step;
-    snprintf(asked, sizeof asked, "%s [y/n]", question);
-    const int rc = answer(asked, line, err);
-    if (rc < 0) {
-        return rc;
+    snprintf(asked, sizeof asked, "%s [y/n, 是/否]", question);
+    pons_yes_no said = PONS_SAID_NEITHER;
+    while (said == PONS_SAID_NEITHER) { // what is neither approves nothing: it is asked again
+        const int rc = answer(asked, line, err);
+        if (rc < 0) {
+            return rc;
+        }
+        said = pons_yes_no_of(line, NULL, NULL);
     }
-    *ret = line[0] == 'y' || line[0] == 'Y';
+    *ret = said == PONS_SAID_YES;
     return PONS_OK;
 }
 

@@ -16,7 +16,7 @@ enum { READ_BYTES = 1 << 16, BODY_WAIT_MS = 500 };
 
 typedef struct teller { // who prints repairs
     const char *name;   // of the file
-    bool defaults;      // what was absent, too
+    pons_buf filled;    // what was absent and has its default, by name: one line in the end
 } teller;
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -51,10 +51,13 @@ static int read_all(const char *path, pons_buf *ret, pons_error *err)
 
 static void print_repair(void *user, const pons_plan_repair *r)
 {
-    const teller *t = user;
+    teller *t = user;
     const bool filled = r->kind == PONS_REPAIR_DEFAULT || r->kind == PONS_REPAIR_NEW_ID ||
                         r->kind == PONS_REPAIR_NEW_TIME;
-    if (t->defaults || !filled) {
+    if (filled) { // "steps[0].status: absent, the default …"
+        pons_buf_printf(&t->filled, "%s%.*s", t->filled.len > 0 ? ", " : "",
+                        (int)strcspn(r->what, ":"), r->what);
+    } else {
         cli_err("pons: %s:%d:%d: %s: %s\n", t->name, r->line, r->column, pons_repair_word(r->kind),
                 r->what);
     }
@@ -72,12 +75,17 @@ int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan *
         return rc;
     }
     pons_rand_seed_os(&rand);
+    teller t = {.name = name, .filled = PONS_BUF_INIT};
     const pons_plan_read_options options = {
         .goal = goal,
         .from = {.now_s = (double)pons_wall_ms(&clock) / 1e3, .rand = &rand},
         .fn = print_repair,
-        .user = &(teller){.name = name, .defaults = defaults}};
+        .user = &t};
     rc = pons_plan_read(text.data ? text.data : "", text.len, &options, ret, err);
+    if (rc >= 0 && defaults && t.filled.len > 0) {
+        cli_err("pons: %s: default: %s\n", name, t.filled.data);
+    }
+    pons_buf_fini(&t.filled);
     if (rc < 0) {
         char where[PONS_ERROR_SOURCE_MAX];
         snprintf(where, sizeof where, "%s", err->source);

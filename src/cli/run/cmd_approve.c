@@ -8,6 +8,7 @@
 #include "cli/show/answer.h"
 #include "pons/buf.h"
 #include "pons/policy.h"
+#include "pons/yes_no.h"
 
 #include <poll.h>
 #include <pwd.h>
@@ -256,6 +257,8 @@ static int read_edit(const char *rest, pons_value *answer, pons_error *err)
 
 int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err)
 {
+    const pons_yes_no said = pons_yes_no_of(action, NULL, NULL); // 好, yes, no
+    action = said == PONS_SAID_YES ? "approve" : said == PONS_SAID_NO ? "reject" : action;
     pons_autovalue answer = pons_object("action", json_string(action), NULL);
     if (strcmp(action, "approve") == 0 && rest) {
         return cli_bad(

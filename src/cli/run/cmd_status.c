@@ -115,9 +115,12 @@ static void print_status(const pons_value *s)
         cli_out("skill     %s  goal %.8s  time-out %.0f s\n", pons_get_str(item, "skill", ""),
                 pons_get_str(item, "goal_id", ""), pons_get_num(item, "timeout_s", 0.0));
     }
-    if (json_is_object(decision)) {
-        cli_out("decision  %lld: %s. %s\n", (long long)pons_get_int(s, "iter", 0),
-                pons_get_str(decision, "type", ""), pons_get_str(decision, "reason", ""));
+    const bool asks = json_array_size(pons_get(s, "approvals")) > 0 &&
+                      strcmp(pons_get_str(decision, "type", ""), "ASK_HUMAN") == 0;
+    if (json_is_object(decision)) { // the question, below, is why it asks
+        cli_out("decision  %lld: %s%s%s\n", (long long)pons_get_int(s, "iter", 0),
+                pons_get_str(decision, "type", ""), asks ? "" : ". ",
+                asks ? "" : pons_get_str(decision, "reason", ""));
     }
     if (json_is_object(failure)) {
         cli_out("failure   %s %s %lld: %s; %s\n", pons_get_str(failure, "skill", ""),

@@ -15,6 +15,7 @@
 #include "cli/serve/react_graph.h"
 
 #include "pons/memory.h"
+#include "pons/yes_no.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -388,7 +389,12 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
     size_t i, edit_at = 0, edits = 0;
     json_t *d;
     if (word) {
-        return strcmp(word, "approve") == 0 || strcmp(word, "yes") == 0 ? yes() : no("");
+        const char *why = "";
+        const pons_yes_no said = pons_yes_no_of(word, NULL, &why);
+        if (said == PONS_SAID_NEITHER && ops == 0) {
+            return pons_object("action", json_string("answer"), "answer", json_string(word), NULL);
+        }
+        return said == PONS_SAID_YES ? yes() : no(said == PONS_SAID_NO ? why : word);
     }
     if (json_array_size(list) != wants) {
         pons_autovalue why =

@@ -193,7 +193,9 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         if (fallback) {
             line(d, "note", "%s", fallback);
         }
-        line(d, "decide", "%-11s %s", d->decision, pons_get_str(decision, "reason", ""));
+        const bool asks = strcmp(d->decision, "ASK_HUMAN") == 0; // the question says it
+        line(d, "decide", asks ? "%s%s" : "%-11s %s", d->decision,
+             asks ? "" : pons_get_str(decision, "reason", ""));
     } else if (strcmp(ev->type, "effect") == 0) {
         text_effect(d, p);
     } else if (strcmp(ev->type, "guard.refused") == 0 || strncmp(ev->type, "approval.", 9) == 0) {

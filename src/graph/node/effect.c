@@ -20,6 +20,7 @@
 #include "graph/keep/commit.h"
 #include "graph/node/await.h"
 #include "graph/state/effect_life.h"
+#include "pons/yes_no.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -149,9 +150,8 @@ static bool forked(const pons_cx *cx)
 
 static bool is_yes(const pons_value *answer)
 {
-    const char *word = json_string_value(answer);
     return json_is_true(answer) || pons_get_bool(answer, "confirm", false) ||
-           (word && (strcmp(word, "yes") == 0 || strcmp(word, "approve") == 0));
+           pons_yes_no_of(json_string_value(answer), NULL, NULL) == PONS_SAID_YES;
 }
 
 // A person says whether the past may touch the world again. A refusal makes the effect REFUSED, in

@@ -18,6 +18,7 @@
 #include "pons/buf.h"
 #include "pons/memory.h"
 #include "pons/messages.h"
+#include "pons/yes_no.h"
 #include "serve/agent/ear.h"
 #include "serve/chat/find.h"
 #include "serve/chat/past.h"
@@ -383,14 +384,19 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
     const char *word = json_is_string(d) ? json_string_value(d)
                        : json_is_true(d) ? "approve"
                                          : NULL;
-    const char *type = pons_get_str(d, "type", word ? word : "reject");
+    const char *type = pons_get_str(d, "type", "reject");
     const pons_value *args = pons_get(pons_get(d, "edited_action"), "args");
     const char *message = pons_get_str(d, "message", "");
     if (is_tool(question, "ask_user") && (word || strcmp(type, "respond") == 0)) {
         return pons_object("action", json_string("answer"), "answer",
                            json_string(word ? word : message), NULL);
     }
-    if (strcmp(type, "approve") == 0 || strcmp(type, "yes") == 0) {
+    const char *why = "";
+    const pons_yes_no said = pons_yes_no_of(word, NULL, &why);
+    if (word) { // what is neither is told as it is, and approves nothing
+        message = said == PONS_SAID_NO ? why : word;
+    }
+    if (word ? said == PONS_SAID_YES : strcmp(type, "approve") == 0) {
         return pons_object("action", json_string("approve"), NULL);
     }
     if (strcmp(type, "edit") == 0 && json_is_object(args)) {
