@@ -49,12 +49,19 @@ bool pons_process_left_lock(int64_t pid, int *tries)
 
 void pons_process_seal(void)
 {
+    static char *own; // one block for all, which stays
+    size_t size = 0, at = 0;
     for (size_t i = 0; environ && environ[i]; i++) {
-        char *own = strdup(environ[i]);
-        if (own) {
-            explicit_bzero(environ[i], strlen(environ[i]));
-            environ[i] = own;
-        }
+        size += strlen(environ[i]) + 1;
     }
+    char *block = own ? NULL : malloc(size + 1);
+    for (size_t i = 0; block && environ && environ[i]; i++) {
+        const size_t n = strlen(environ[i]) + 1;
+        memcpy(block + at, environ[i], n);
+        explicit_bzero(environ[i], n - 1);
+        environ[i] = block + at;
+        at += n;
+    }
+    own = block ? block : own;
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // cannot fail with these
 }

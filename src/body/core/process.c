@@ -18,8 +18,11 @@
 //        loop --command (mailbox, kick)------------+ loop --> links
 //
 // The safety thread sleeps in poll() on its timer, its socket and the kick, and does nothing else
-// that could wait. Its stack is mapped by us, touched and locked beforehand, and so is the gate;
-// locking the whole process would make malloc fail later under a small limit.
+// that could wait. Its stack is mapped by us, touched and locked beforehand, and so is the gate. Pages of code that
+// are seldom run are the first that the kernel gives up, and the code of a stop is such a page: it would be read from
+// the disk again, a few milliseconds, when a stop comes. So all that is mapped when the threads start is locked as it
+// is touched, and a stop is rehearsed. What is allocated later is not locked: a small limit would make malloc fail.
+// Where the limit does not allow it (no CAP_IPC_LOCK), the stack and the gate are locked alone.
 //
 // This is a protective stop in software, not a certified emergency stop. If this process dies, a
 // robot whose own driver has no time-out goes on with the last velocity.
@@ -84,7 +87,7 @@ typedef struct process {
     pons__stop_senders senders; // safety thread
     void *stack;                // the safety thread's
     pthread_t sim_thread, safety_thread;
-    bool sim_runs, safety_runs;
+    bool sim_runs, safety_runs, all_locked;
     _Atomic bool sim_quit, safety_quit;
     _Atomic bool sim_failed;
     char sim_error[PONS__REASON_MAX]; // written before sim_failed
@@ -247,6 +250,8 @@ static int start_safety(process *p, pons_error *err)
     pons__gate *g = &p->body->guard;
     g->safety.status.memory_locked =
         mlock(p->stack, SAFETY_STACK) == 0 && mlock(g, sizeof *g) == 0 && mlock(p, sizeof *p) == 0;
+    p->all_locked = mlockall(MCL_CURRENT | MCL_ONFAULT) == 0;
+    pons__stop_rehearse(g);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setstack(&attr, p->stack, SAFETY_STACK);
@@ -515,6 +520,9 @@ static void close_process(process *p)
         if (fds[i] >= 0) {
             close(fds[i]);
         }
+    }
+    if (p->all_locked) {
+        munlockall();
     }
     pons_value_unref(atomic_load(&p->saved));
     pons_listener_close(p->listener); // last: whoever gets the lock finds nothing of ours

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -67,6 +68,20 @@ bool pons__stop_serve(int fd, pons__gate *g, pons__stop_senders *who)
         }
     }
     return stopped;
+}
+
+void pons__stop_rehearse(const pons__gate *g)
+{
+    pons__gate *copy = malloc(sizeof *copy);
+    if (!copy) {
+        return; // the first stop is slower then
+    }
+    *copy = *g;
+    copy->wake_saver = NULL;
+    const struct sockaddr_un nobody = {.sun_family = AF_UNIX};
+    const int64_t written_ns = pons__gate_stop(copy, "rehearsed");
+    answer(-1, &nobody, sizeof(sa_family_t), STOPPED, written_ns, "");
+    free(copy);
 }
 
 void pons__stop_answer(int fd, const pons__gate *g, pons__stop_senders *who)

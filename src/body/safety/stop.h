@@ -17,6 +17,9 @@ typedef struct pons__stop_senders { // who are owed a `latched`
         bool told;     // that it is not
     } all[PONS__STOPS_MAX];
 } pons__stop_senders;
+// Before the safety thread runs: a stop of a copy of the gate. It writes zero to the driver, and the pages of a stop's
+// code are in memory for the first one.
+void pons__stop_rehearse(const pons__gate *g);
 // Serves what waits: latches, then answers "stopped NS". True when a stop came.
 bool pons__stop_serve(int fd, pons__gate *g, pons__stop_senders *who);
 // Answers "latched NS" to whom it is true for by now, and once "unsaved NS WHY" to the others.
