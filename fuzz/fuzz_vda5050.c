@@ -193,7 +193,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         order = schema("vda5050-order");
         actions = schema("vda5050-actions");
     }
-    rig r = {.seen = {.connected = true, .placed = true, .battery_pct = 80.0, .speed_max_mps = 0.6}};
+    rig r = {
+        .seen = {.connected = true, .placed = true, .battery_pct = 80.0, .speed_max_mps = 0.6}};
     live(&r);
     tick(&r);
     const char *at = (const char *)data, *until = at + size;

@@ -27,9 +27,9 @@
 #include <time.h>
 
 #define AHEAD_NS       (3600 * PONS_NS_PER_S) // no clock of a robot goes on by this much at once
-#define FAR_NS         (5 * PONS_NS_PER_S) // a stamp this far from now is of another clock
-#define BACK_NS        (PONS_NS_PER_S / 2) // /clock: less is jitter between publishers
-#define AFTER_BACK_NS  PONS_NS_PER_S       // host time for which a jump of the clock is told
+#define FAR_NS         (5 * PONS_NS_PER_S)    // a stamp this far from now is of another clock
+#define BACK_NS        (PONS_NS_PER_S / 2)    // /clock: less is jitter between publishers
+#define AFTER_BACK_NS  PONS_NS_PER_S          // host time for which a jump of the clock is told
 #define BATTERY_OLD_NS (60 * PONS_NS_PER_S)
 #define TWO_NS         (PONS_NS_PER_S / 2)   // in which two publishers have spoken: both are there
 #define TWO_TOLD_NS    PONS_NS_PER_S         // since the last word of the second
@@ -63,9 +63,9 @@ struct ros2_senses {
     int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
     char place_bad[LINE];
-    bool place_old;           // the frames connect
-    int64_t back_host_ns;     // host time at which the clock jumped, or was set; 0: it never did
-    _Atomic int64_t clock_ns; // robot time by /clock; 0: none yet
+    bool place_old;            // the frames connect
+    int64_t back_host_ns;      // host time at which the clock jumped, or was set; 0: it never did
+    _Atomic int64_t clock_ns;  // robot time by /clock; 0: none yet
     _Atomic int64_t offset_ns; // robot time + this is ROS's
     pons__seqlock states, scans, places;
 };

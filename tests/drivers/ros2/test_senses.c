@@ -82,7 +82,8 @@ static void lacks(both *b, const char *expected)
 
 static void test_time_that_jumps_is_not_the_bodys(void **state)
 {
-    static const int64_t by_s[] = {-500, 5000}; // the simulation began anew; it is another one's clock
+    static const int64_t by_s[] = {-500,
+                                   5000}; // the simulation began anew; it is another one's clock
     (void)state;
     both b;
     open_both(&b, PLAIN, false);
