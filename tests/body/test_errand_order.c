@@ -65,8 +65,8 @@ static void begin(void *self, const pons_errand_goal *goal)
 {
     (void)self;
     for (int i = 0; i < software.n; i++) {
-        software.overtaken = software.overtaken || (software.all[i].asked &&
-                                                    software.all[i].state == PONS_ERRAND_RUNS);
+        software.overtaken = software.overtaken ||
+                             (software.all[i].asked && software.all[i].state == PONS_ERRAND_RUNS);
     }
     errand *e = &software.all[software.n++];
     snprintf(e->id, sizeof e->id, "%s", goal->goal_id);
@@ -191,8 +191,7 @@ static void one(op first, op second, answers how)
     } else {
         const bool stopped = first == STOP || (begins(first) && second == STOP);
         snprintf(wire, sizeof wire, how < NO ? "+%s -%s .%s" : "+%s -%s", a, a, a);
-        is(what, bench_until_result(&t, a, 1.0),
-           ends(how, stopped ? "failed 9902" : "canceled 0"));
+        is(what, bench_until_result(&t, a, 1.0), ends(how, stopped ? "failed 9902" : "canceled 0"));
     }
     // The second.
     if (first == CANCEL && begins(second) && how < NO) { // after the answer, and in the ledger too

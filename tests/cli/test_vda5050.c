@@ -522,8 +522,8 @@ static void flood_with(rig *r, const char *topic, const char *text)
 {
     pons_error err = PONS_ERROR_INIT;
     for (int i = 0; i < 400; i++) {
-        assert_int_equal(
-            r->ops->publish(r->master, topic, text, strlen(text), 1, false, &err), PONS_OK);
+        assert_int_equal(r->ops->publish(r->master, topic, text, strlen(text), 1, false, &err),
+                         PONS_OK);
     }
 }
 
@@ -558,9 +558,9 @@ static void stop_by(rig *r, const char *type, const char *id)
     char *text = NULL;
     pons_error err = PONS_ERROR_INIT;
     const long n = pons_value_line(m, &text);
-    assert_int_equal(r->ops->publish(r->master, TOPICS "instantActions", text, (size_t)n, 1, false,
-                                     &err),
-                     PONS_OK);
+    assert_int_equal(
+        r->ops->publish(r->master, TOPICS "instantActions", text, (size_t)n, 1, false, &err),
+        PONS_OK);
     free(text);
 }
 

@@ -307,10 +307,10 @@ static void test_a_stop_has_a_place(void **state)
                                           .next = played_next};
     peer p;
     (void)state;
-    played_list = json_pack("[{ss ss s{ss} ss}, {ss ss s{ss} ss sb}]", "name", "work",
-                            "description", "Work.", "parameters", "type", "object", "risk", "safe",
-                            "name", "halt", "description", "Stop.", "parameters", "type", "object",
-                            "risk", "safe", "stops", 1);
+    played_list =
+        json_pack("[{ss ss s{ss} ss}, {ss ss s{ss} ss sb}]", "name", "work", "description", "Work.",
+                  "parameters", "type", "object", "risk", "safe", "name", "halt", "description",
+                  "Stop.", "parameters", "type", "object", "risk", "safe", "stops", 1);
     assert_non_null(played_list);
     peer_open_with(&p, (pons_tools){.ops = &played});
     begin(&p, "{}");

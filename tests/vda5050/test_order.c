@@ -407,9 +407,9 @@ static void hostile_bytes(void **state)
     say_bytes(&r, PONS_VDA5050_ORDER, deep, PONS_VDA5050_BYTES_MAX + 1);
     free(deep);
     pons_error none = PONS_ERROR_INIT;
-    assert_int_equal(pons_vda5050_heard(r.v, PONS_VDA5050_INSTANT_ACTIONS, NULL, 1 << 30, false,
-                                        &none),
-                     PONS_OK); // nobody has read it
+    assert_int_equal(
+        pons_vda5050_heard(r.v, PONS_VDA5050_INSTANT_ACTIONS, NULL, 1 << 30, false, &none),
+        PONS_OK); // nobody has read it
     tick(&r);
     assert_true(has_error(&r, "validationError", "topic", "instantActions"));
     assert_int_equal(pons_vda5050_missed(r.v, PONS_VDA5050_ORDER, 336, &none), PONS_OK);
@@ -450,7 +450,8 @@ static void what_stops(void **state)
         bool stops;
     } all[] = {
         {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":\"cancelOrder\"}]}", true},
-        {PONS_VDA5050_INSTANT_ACTIONS, "{\"instantActions\":[{\"actionType\":\"startPause\"}]}", true},
+        {PONS_VDA5050_INSTANT_ACTIONS, "{\"instantActions\":[{\"actionType\":\"startPause\"}]}",
+         true},
         {PONS_VDA5050_INSTANT_ACTIONS,
          "{\"actions\":[{\"actionType\":\"speak\"},3,{\"actionType\":\"cancelOrder\"}]}", true},
         {PONS_VDA5050_INSTANT_ACTIONS, "{\"actions\":[{\"actionType\":\"stopPause\"}]}", false},

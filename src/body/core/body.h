@@ -91,8 +91,8 @@ typedef struct pons__goal {
     pons__skill_run run;
     pons__skill_output out; // of the last step
     bool handed_over;       // another goal goes on with what it had
-    bool ending;            // the robot's own software has been asked to end it, and has not answered:
-    pons_goal_state end;    // then it ends so, with what `out` says,
+    bool ending;         // the robot's own software has been asked to end it, and has not answered:
+    pons_goal_state end; // then it ends so, with what `out` says,
     int64_t ending_host_ns; // host time since which it is asked
 } pons__goal;
 

@@ -490,9 +490,8 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
         finish(b, find_active(b, pons__goal_arm(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
                PONS__PREEMPTED, "PREEMPTED: stop_base took the arm");
     }
-    pons__goal *old = preempted(b, goal, k)
-                          ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id)
-                          : NULL;
+    pons__goal *old =
+        preempted(b, goal, k) ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id) : NULL;
     const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.errand;
     if (old) {
         old->handed_over = takes_over;
@@ -561,8 +560,7 @@ static void start_waiting(pons_body *b)
         if (!pons__goal_active(g) || g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
             continue;
         }
-        const pons_ledger_line line =
-            ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
+        const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
         pons_error err = PONS_ERROR_INIT;
         if (pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
             finish(b, g, PONS_GOAL_CANCELED, 0, "its start cannot be recorded");

@@ -31,7 +31,7 @@
 
 #define ITEMS      "vda5050"
 #define TICK_MS    100
-#define HEARD_MAX  16 // messages between two looks at what is to be done
+#define HEARD_MAX  16   // messages between two looks at what is to be done
 #define AGAIN_MS   3000 // after a plan, or a cancel, that was not heard
 #define PLACE_MS   4000 // the body gives the disk two seconds
 #define OLD_MS     2000 // telemetry that says nothing of now

@@ -315,7 +315,8 @@ static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, in
     if (g->phase == GOAL_FREE || g->phase == GOAL_OVER || !g->noticed) {
         return;
     }
-    if (!g->since_ns || (g->phase == GOAL_BEGUN && held == ROS2_HELD)) { // who holds it says how long
+    if (!g->since_ns ||
+        (g->phase == GOAL_BEGUN && held == ROS2_HELD)) { // who holds it says how long
         g->since_ns = host_ns;
     }
     if (g->phase == GOAL_BEGUN) {

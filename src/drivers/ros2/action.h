@@ -24,11 +24,11 @@ void ros2_action_close(ros2_action *a); // NULL-safe; its endpoints end with the
 void ros2_action_begin(ros2_action *a, const char *goal_id, const pons_value *goal,
                        const char *map_frame);
 bool ros2_action_look(ros2_action *a, const char *goal_id,
-                      ros2_progress *ret);                 // false: no such goal
+                      ros2_progress *ret); // false: no such goal
 // It is no longer wanted: one that was sent is canceled, and `look` says what came of it; one that has ended, and
 // whose end was looked at, is forgotten.
 void ros2_action_end(ros2_action *a, const char *goal_id);
-bool ros2_action_busy(ros2_action *a);                     // with a goal that has not ended
+bool ros2_action_busy(ros2_action *a); // with a goal that has not ended
 // The reader thread. Takes what has come, and sends what is to be sent: of the goals those that had been noticed before
 // `held` was looked for, so that no goal overtakes a cancel that was asked for before it.
 void ros2_action_notice(ros2_action *a);

@@ -20,15 +20,15 @@ typedef struct ros2_goal {
     bool listed;    // in the server's newest list
     char id[256];
     uint8_t uuid[16];
-    void *mem;        // GOAL_BEGUN: the request
-    int64_t since_ns; // host time of the phase; 0: not looked at yet
+    void *mem;         // GOAL_BEGUN: the request
+    int64_t since_ns;  // host time of the phase; 0: not looked at yet
     int64_t cancel_ns; // canceling: since when; 0: not looked at yet
-    int64_t lost_ns;  // since when the server is gone; 0: it is there
-    int64_t seq[2];   // of ACTION_SEND, ACTION_RESULT
-    uint64_t asked;   // GOAL_RUNS: of whom the result was asked, as action.c counts them
-    int8_t status;    // in the server's newest list; 0: it has not been there
-    int64_t ended_ns; // since when that is an end, and there is no result; 0: it is none
-    bool again;       // and the result was asked for once more
+    int64_t lost_ns;   // since when the server is gone; 0: it is there
+    int64_t seq[2];    // of ACTION_SEND, ACTION_RESULT
+    uint64_t asked;    // GOAL_RUNS: of whom the result was asked, as action.c counts them
+    int8_t status;     // in the server's newest list; 0: it has not been there
+    int64_t ended_ns;  // since when that is an end, and there is no result; 0: it is none
+    bool again;        // and the result was asked for once more
     ros2_progress told;
 } ros2_goal;
 

@@ -203,9 +203,10 @@ void ros2_errands_poll(ros2_errands *e, bool waits, int64_t host_ns)
         }
         const bool no = (s->nav2 && (begins || (held && moves(s)))) || (waits && moves(s));
         ros2_action_poll(s->action,
-                         no                                                        ? ROS2_HELD
-                         : (cancels && moves(s)) || ros2_action_cancels(s->action) ? ROS2_BEHIND_CANCEL
-                                                                                   : ROS2_FREE,
+                         no ? ROS2_HELD
+                         : (cancels && moves(s)) || ros2_action_cancels(s->action)
+                             ? ROS2_BEHIND_CANCEL
+                             : ROS2_FREE,
                          host_ns);
     }
 }
@@ -339,8 +340,8 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(begins, sizeof begins, format, s->who);
 #pragma GCC diagnostic pop
-    const bool more =
-        p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BEHIND || p->end == ROS2_END_BAD_GOAL || p->end == ROS2_END_GIVEN_UP;
+    const bool more = p->end == ROS2_END_NO_SERVER || p->end == ROS2_END_BEHIND ||
+                      p->end == ROS2_END_BAD_GOAL || p->end == ROS2_END_GIVEN_UP;
     ret->state = PONS_ERRAND_FAILED;
     ret->error_code = unknown_code(s);
     snprintf(ret->text, sizeof ret->text, "%.60s%.90s", begins, more ? p->text : "");

@@ -26,9 +26,10 @@
 #include <string.h>
 #include <time.h>
 
-#define FAR_NS         (5 * PONS_NS_PER_S) // a stamp this far from now is of another clock
-#define BACK_NS        (PONS_NS_PER_S / 2) // /clock: less is jitter between publishers
-#define AFTER_BACK_NS  PONS_NS_PER_S       // host time for which a jump of the clock is told
+#define AHEAD_NS       (3600 * PONS_NS_PER_S) // no clock of a robot goes on by this much at once
+#define FAR_NS         (5 * PONS_NS_PER_S)    // a stamp this far from now is of another clock
+#define BACK_NS        (PONS_NS_PER_S / 2)    // /clock: less is jitter between publishers
+#define AFTER_BACK_NS  PONS_NS_PER_S          // host time for which a jump of the clock is told
 #define BATTERY_OLD_NS (60 * PONS_NS_PER_S)
 #define TWO_NS         (PONS_NS_PER_S / 2)   // in which two publishers have spoken: both are there
 #define TWO_TOLD_NS    PONS_NS_PER_S         // since the last word of the second
@@ -62,9 +63,9 @@ struct ros2_senses {
     int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
     char place_bad[LINE];
-    bool place_old;           // the frames connect
-    int64_t back_host_ns;     // host time at which the clock went back, or was set; 0: it never did
-    _Atomic int64_t clock_ns; // robot time by /clock; 0: none yet
+    bool place_old;            // the frames connect
+    int64_t back_host_ns;      // host time at which the clock jumped, or was set; 0: it never did
+    _Atomic int64_t clock_ns;  // robot time by /clock; 0: none yet
     _Atomic int64_t offset_ns; // robot time + this is ROS's
     pons__seqlock states, scans, places;
 };
@@ -246,7 +247,8 @@ static void take_clock(ros2_senses *s, int64_t host_ns)
     {
         const int64_t ros_ns = ns_of(&m->clock), was = atomic_load(&s->clock_ns);
         int64_t now = ros_ns - atomic_load(&s->offset_ns);
-        if (was > 0 && now < was - BACK_NS) { // begun anew: robot time goes on
+        // Begun anew, or another's: robot time goes on.
+        if (was > 0 && (now < was - BACK_NS || now > was + AHEAD_NS)) {
             atomic_store(&s->offset_ns, ros_ns - was);
             now = was;
             forget(s, host_ns);
@@ -545,7 +547,7 @@ void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
     const int64_t odom_ns = (int64_t)(c->odom_s * 1e9), scan_ns = (int64_t)(c->scan_s * 1e9);
     char back[LINE];
     *ret = '\0';
-    snprintf(back, sizeof back, "%.60s went back", c->t_clock.name);
+    snprintf(back, sizeof back, "%.60s jumped", c->t_clock.name);
     if (s->back_host_ns && host_ns - s->back_host_ns < AFTER_BACK_NS) {
         snprintf(ret, LINE, "%.80s: the senses begin anew",
                  c->sim_time ? back : "this machine's clock was set");

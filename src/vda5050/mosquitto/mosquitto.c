@@ -27,13 +27,13 @@
 #define SUBSCRIBE_QOS 1
 
 typedef struct client {
-    struct mosquitto *mqtt; // const
-    char *host;             // const
-    uint16_t port;          // const
-    unsigned keepalive_s;   // const
-    char **topics;          // const
-    size_t n_topics;        // const
-    size_t message_max;     // const
+    struct mosquitto *mqtt;                                                   // const
+    char *host;                                                               // const
+    uint16_t port;                                                            // const
+    unsigned keepalive_s;                                                     // const
+    char **topics;                                                            // const
+    size_t n_topics;                                                          // const
+    size_t message_max;                                                       // const
     bool (*stops)(void *user, const char *topic, const char *data, size_t n); // const
     void *stops_user;                                                         // const
     pthread_t thread;
@@ -44,7 +44,7 @@ typedef struct client {
     atomic_bool connected;
     atomic_size_t unread[2]; // of what does not stop, and does
     atomic_size_t *dropped;  // (n_topics)
-    atomic_int in_flight; // published and not yet written, or answered
+    atomic_int in_flight;    // published and not yet written, or answered
 } client;
 
 static void clear(void *event)
@@ -114,7 +114,8 @@ static void on_message(struct mosquitto *mqtt, void *user, const struct mosquitt
     (void)mqtt;
     client *c = user;
     const size_t n = m->payloadlen > 0 ? (size_t)m->payloadlen : 0;
-    const bool fits = n <= c->message_max, full = atomic_load(&c->unread[0]) >= PONS_MQTT_UNREAD_MAX;
+    const bool fits = n <= c->message_max,
+               full = atomic_load(&c->unread[0]) >= PONS_MQTT_UNREAD_MAX;
     pons_mqtt_event e = {.kind = PONS_MQTT_MESSAGE, .n = n, .retained = m->retain};
     e.stops = full && fits && !m->retain && c->stops && n > 0 &&
               c->stops(c->stops_user, m->topic, m->payload, n);
