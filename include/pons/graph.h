@@ -233,7 +233,7 @@ typedef struct pons_graph_options {
     // Waiting for people alone does not count. A node that does not return is not interrupted; it
     // was late, and what it wrote does not count. 0: none.
     int64_t step_timeout_ms;
-    // What nodes cache is kept in the store of the thread that runs them, for other processes and
+    // What nodes cache, those of subgraphs too, is kept in the store of the thread that runs them, for other processes and
     // later ones, by the names of graph, node and channels: whoever changes what a node does clears
     // it. Without a store, or one that has no items, in the compiled graph.
     bool cache_stored;
@@ -608,7 +608,7 @@ void pons_run_cancel(pons_run *r, pons_cancel_how how);
 // checkpoint with the source "update"; its id is in ret_checkpoint (may be NULL; empty without a
 // store). It counts one step, as START two: an input's checkpoint is step -1, the first node's 1. An
 // answer that comes right after it (pons_run_command, pons_run_resume_value) is kept for the first
-// question that the next step asks.
+// question that the next step asks; so after an update of the subgraph that the run waits in.
 typedef struct pons_state_change {
     const pons_value *values;
     const char *as_node;

@@ -62,6 +62,7 @@ static int exit_code(int status, const pons_error *err)
         {CLI_WAITING, EXIT_WAITING},
         {CLI_FAULTY, EXIT_BAD_INPUT},
         {CLI_LACKING, EXIT_ENVIRONMENT},
+        {PONS_ECORRUPT, EXIT_NO_SUCCESS}, // as `pons doctor` ends
         {PONS_EINVAL, EXIT_BAD_INPUT},
         {PONS_EEXIST, EXIT_BAD_INPUT},
         {PONS_ENOTFOUND, EXIT_BAD_INPUT},

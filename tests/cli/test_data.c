@@ -128,6 +128,40 @@ static void damage_is_named_and_repaired(void **state)
     bench_close(&b);
 }
 
+// The log of a killed run has sixteen bad bytes: each command that opens the store says what is lost
+// with them and changes nothing, until a repair, which keeps the log.
+static void a_damaged_log(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    bench_await(&p, "decision", NULL, NULL);
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_end_body(&b);
+    assert_int_equal(bench_run(&b, "threads"), 0); // it only reads: the log is there still
+    shell("test -s '%s/pons.db-wal'", b.workspace);
+    shell("cd '%s' && at=$(($(stat -c %%s pons.db-wal) / 2)) && printf 'sixteen bad byte' |"
+          " dd of=pons.db-wal bs=1 seek=$at conv=notrunc status=none && mkdir was &&"
+          " cp pons.db pons.db-wal pons.db-shm was",
+          b.workspace);
+    static const char *const words[] = {"threads", "resume t", "say hello", "status",
+                                        "threads rm t"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench_must_fail(&b, words[i], 1, "of threads t cannot be read");
+        doctor_says(&b, "", 1, "store", "damaged");
+        shell("cd '%s' && cmp pons.db was/pons.db && cmp pons.db-wal was/pons.db-wal", b.workspace);
+    }
+    doctor_says(&b, "--repair", 0, "store", "repaired");
+    shell("cd '%s' && cmp pons.db.damaged-1-wal was/pons.db-wal", b.workspace);
+    doctor_says(&b, "", 0, "store", "ok");
+    assert_int_equal(bench_run(&b, "threads"), 0);
+    bench_close(&b);
+}
+
 // body.epoch is damaged: doctor says so and what lifts the latch, and that is what lifts it.
 static void a_damaged_latch(void **state)
 {
@@ -358,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(damage_is_named_and_repaired, bench_teardown),
         cmocka_unit_test_teardown(what_is_said_to_be_reachable_is_reached, bench_teardown),
+        cmocka_unit_test_teardown(a_damaged_log, bench_teardown),
         cmocka_unit_test_teardown(a_damaged_latch, bench_teardown),
         cmocka_unit_test_teardown(backups_beside_a_run, bench_teardown),
         cmocka_unit_test_teardown(a_backup_of_20_mb, bench_teardown),

@@ -581,6 +581,81 @@ static void a_cached_task_is_not_run(void **state)
     close_place(&p);
 }
 
+static int calls_twice(pons_cx *cx, void *user, pons_error *err)
+{
+    pons_value *made = NULL;
+    ((flow *)user)->entered++;
+    const int st = each(cx, "twice", pons_cx_get(cx, "in"), &made, err);
+    return st == PONS_OK ? pons_cx_put(cx, "out", made) : st;
+}
+
+// Of a subgraph, cached: a task that its node calls, its node, or the subgraph as a whole.
+typedef enum cached_part { CACHED_TASK, CACHED_NODE, CACHED_WHOLE, CACHED_PARTS } cached_part;
+
+static pons_graph *inner_cached(flow *f, cached_part part)
+{
+    pons_graph_builder *b = pons_graph_builder_create("inner");
+    channel(b, "in", PONS_CHANNEL_LAST, NULL);
+    channel(b, "out", PONS_CHANNEL_LAST, NULL);
+    pons_graph_node(b, "calls", calls_twice, f);
+    pons_graph_task(b, "twice", twice, f);
+    if (part != CACHED_WHOLE) {
+        pons_graph_node_options(b, part == CACHED_TASK ? "twice" : "calls",
+                                &(pons_node_options){.cache = true});
+    }
+    pons_graph_edge(b, PONS_START, "calls");
+    pons_graph_edge(b, "calls", PONS_END);
+    return compile(b, NULL);
+}
+
+static pons_graph *outer_cached(const pons_graph *in, cached_part part, pons_subgraph_mode mode,
+                                bool stored)
+{
+    pons_graph_builder *b = pons_graph_builder_create("outer");
+    channel(b, "in", PONS_CHANNEL_LAST, NULL);
+    channel(b, "out", PONS_CHANNEL_LAST, NULL);
+    pons_graph_subgraph(b, "sub", in, mode);
+    if (part == CACHED_WHOLE) {
+        pons_graph_node_options(b, "sub", &(pons_node_options){.cache = true});
+    }
+    pons_graph_edge(b, PONS_START, "sub");
+    pons_graph_edge(b, "sub", PONS_END);
+    return compile(b, &(pons_graph_options){.cache_stored = stored});
+}
+
+// It is not run again, whatever keeps the subgraph's state; nor by another process, which compiles the
+// graphs anew, where the outer graph has its caches in the store.
+static void what_is_cached_in_a_subgraph_is_not_run(void **state)
+{
+    for (int how = 0; how < 3 * CACHED_PARTS * 2; how++) {
+        place p;
+        open_place(&p, state);
+        flow f = {0};
+        const cached_part part = (cached_part)(how % CACHED_PARTS);
+        const pons_subgraph_mode mode = (pons_subgraph_mode)(how / CACHED_PARTS % 3);
+        const bool stored = how >= 3 * CACHED_PARTS;
+        pons_graph *in = inner_cached(&f, part), *g = outer_cached(in, part, mode, stored);
+        for (int i = 0; i < 3; i++) {
+            pons_run *r =
+                run_to(&p.b, g, i == 2 ? "else" : "", "{'in':[7,8],'out':null}", PONS_RUN_DONE);
+            assert_json(pons_run_get(r, "out"), "[14,16]");
+            pons_run_destroy(r);
+            if (stored) {
+                pons_graph_destroy(g);
+                pons_graph_destroy(in);
+                in = inner_cached(&f, part);
+                g = outer_cached(in, part, mode, stored);
+                reopen(&p);
+            }
+        }
+        assert_int_equal(f.doubled, 2);
+        assert_int_equal(f.entered, part == CACHED_TASK ? 3 : 1);
+        pons_graph_destroy(g);
+        pons_graph_destroy(in);
+        close_place(&p);
+    }
+}
+
 static void what_was_saved_is_there_the_next_time(void **state)
 {
     place p;
@@ -748,6 +823,7 @@ int flows_run(const fault_store *kind)
         cmocka_unit_test(a_task_has_its_own_retry),
         cmocka_unit_test(a_retry_of_the_entrypoint_keeps_results),
         cmocka_unit_test(a_cached_task_is_not_run),
+        cmocka_unit_test(what_is_cached_in_a_subgraph_is_not_run),
         cmocka_unit_test(what_was_saved_is_there_the_next_time),
         cmocka_unit_test(another_call_in_a_replay_is_told),
         cmocka_unit_test(tasks_that_block_are_side_by_side),

@@ -1,6 +1,7 @@
 // test_postgres_faults.c - every case of graph/faults.h, reach.h, limits.h, inner.h, compose.h, outside.h
 // and remember.h on PostgreSQL, in an emptied store each. Skipped where there is no server.
 #include "graph/compose.h"
+#include "graph/edits.h"
 #include "graph/faults.h"
 #include "graph/flows.h"
 #include "graph/inner.h"
@@ -25,7 +26,8 @@ int main(void)
         return 0;
     }
     int failed = faults_run(&kind) + reach_run(&kind) + limits_run(&kind) + inner_run(&kind) +
-                 compose_run(&kind) + flows_run(&kind) + outside_run(&kind) + remember_run(&kind);
+                 compose_run(&kind) + flows_run(&kind) + outside_run(&kind) + remember_run(&kind) +
+                 edits_run(&kind);
     cluster_stop();
     return failed;
 }

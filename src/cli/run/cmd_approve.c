@@ -182,7 +182,7 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
     pons_error none = PONS_ERROR_INIT;
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
-    int rc = cli_store(c, &store, &none);
+    int rc = cli_store_read(c, &store, &none);
     if (rc >= 0 && !thread) {
         rc = cli_latest_thread(store, latest, &none);
         thread = latest;

@@ -51,7 +51,7 @@ static bool brain_lives(cli *c, const char *thread)
     char latest[PONS_NAME_MAX];
     pons_lease holder = {0};
     int rc = cli_workspace(c, false, &none);
-    rc = rc < 0 ? rc : cli_store(c, &store, &none);
+    rc = rc < 0 ? rc : cli_store_read(c, &store, &none);
     if (rc >= 0 && !thread) {
         rc = cli_latest_thread(store, latest, &none);
         thread = latest;

@@ -97,7 +97,7 @@ static pons_value *look(cli *c, const char *thread, pons_value *word)
     pons_store store = {0};
     pons_error none = PONS_ERROR_INIT;
     char latest[PONS_NAME_MAX];
-    if (!thread && cli_fleet_here(c) && cli_store(c, &store, &none) >= 0) {
+    if (!thread && cli_fleet_here(c) && cli_store_read(c, &store, &none) >= 0) {
         thread = cli_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
     }
     pons_store_close(&store);

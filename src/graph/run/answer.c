@@ -10,6 +10,7 @@
 #include "graph/engine.h"
 #include "graph/keep/commit.h"
 #include "graph/keep/stream.h"
+#include "graph/run/begin.h"
 #include "graph/run/cut.h"
 #include "graph/task/policy.h"
 
@@ -308,10 +309,21 @@ int64_t pons_run_deadlines(pons_run *r, pons_error *err)
 
 // ---- people -------------------------------------------------------------------------------------
 
-// Lets a run that interrupt_before/after stopped go on; whether there was one.
+// Whether it stood at its breakpoint when it was opened, and has not moved.
+static bool opened_at_stop(const pons_run *r)
+{
+    bool began = r->state != PONS_RUN_READY || r->supersteps > 0;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        began = began || r->tasks[i]->n_calls > 0 || r->tasks[i]->child;
+    }
+    return !began && r->ns->source != 'u' && pons__run_stop_due(r);
+}
+
+// Lets a run that interrupt_before/after stopped go on; whether there was one. One of another process
+// goes on by itself.
 static bool pass_stop(pons_run *r)
 {
-    bool any = r->stopped;
+    bool any = r->stopped || opened_at_stop(r);
     if (r->stopped) {
         r->stopped = r->drain = r->drained = false;
         pons__run_wake(r);
@@ -348,14 +360,21 @@ static int answer_early(pons_run *r, const pons_value *value, pons_error *err)
     return PONS_OK;
 }
 
-// Whether the run stands on an update and has asked nothing since.
+// Whether the run, or a subgraph that it waits in, stands on an update and has asked nothing since.
+static bool stands_on_update(const pons_run *r)
+{
+    bool asked = r->state != PONS_RUN_READY || r->ns->source != 'u', below = false;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        const pons_cx *cx = r->tasks[i];
+        asked = asked || cx->n_calls > 0 || cx->child;
+        below = below || (cx->child && cx->state != PONS__TASK_DONE && stands_on_update(cx->child));
+    }
+    return !asked || below;
+}
+
 static bool may_be_early(const pons_run *r)
 {
-    bool asked = r->early || r->early_used || r->state != PONS_RUN_READY || r->ns->source != 'u';
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        asked = asked || r->tasks[i]->n_calls > 0 || r->tasks[i]->child;
-    }
-    return !asked;
+    return !r->early && !r->early_used && stands_on_update(r);
 }
 
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)

@@ -111,7 +111,11 @@ int pons_graph_cache_clear(const pons_graph *g, pons_store store, const char *no
 static bool is_stored(const pons_cx *cx)
 {
     const pons_store_ops *ops = cx->run->t->store.ops;
-    return cx->run->g->cache_stored && ops && ops->item_get && ops->items_write;
+    bool stored = false; // a subgraph's nodes are cached where the graph is that it is part of
+    for (const pons_run *r = cx->run; r && !stored; r = r->parent) {
+        stored = r->g->cache_stored;
+    }
+    return stored && ops && ops->item_get && ops->items_write;
 }
 
 static void space_of(const char *graph, const char *node, char ret[SPACE_MAX])

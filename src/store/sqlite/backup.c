@@ -69,11 +69,6 @@ static int copy_pages(const char *path, const char *to, pons_error *err)
     sql_where where = {0};
     const char *slash = strrchr(path, '/');
     int rc = pons__sql_open_read(&from, path, slash ? slash + 1 : path, &where, err);
-    char why[160];
-    if (!rc && pons__log_damaged(&from, path, why, sizeof why)) {
-        sqlite3_db_config(from.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        rc = damaged(why, err);
-    }
     if (!rc) {
         rc = pons__schema_readable(&from, path, err);
     }

@@ -154,23 +154,18 @@ int pons_store_check(const char *path, pons_store_say_fn say_fn, void *user, int
         return rc;
     }
     rc = pons__sql_open_read(&l.c, path, slash ? slash + 1 : path, &where, err);
+    if (rc == PONS_ECORRUPT) { // the log; what is left is looked at where SQLite may drop the rest
+        say(&l, true, "%s: %s", err->message, err->cause);
+        rc = pons__sql_open_copy(&l.c, path, slash ? slash + 1 : path, &where, err);
+    }
     if (!rc) {
         l.writable = where.flags & SQLITE_OPEN_READWRITE;
-        // A look that finds damage leaves the log where it is: what is in it is not yet saved.
-        sqlite3_db_config(l.c.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        char why[LINE_MAX_LEN];
-        if (pons__log_damaged(&l.c, path, why, sizeof why)) {
-            say(&l, true, "%s", why);
-        }
         if (look_at_header(&l, err, &rc)) {
             ask_sqlite(&l, "PRAGMA integrity_check(20)", "ok");
             ask_sqlite(&l, "PRAGMA foreign_key_check", NULL);
             sqlite3_exec(l.c.db, vocabulary, NULL, NULL, NULL); // without it, its rule fails
             for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
                 ask(&l, rules[i]);
-            }
-            if (!l.damage) {
-                sqlite3_db_config(l.c.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
             }
         }
         pons__sql_close(&l.c);

@@ -326,11 +326,13 @@ typedef struct sql_conn {
     const char *name; // of the file, for messages; the store's
     sqlite3_stmt *st[SQL_COUNT];
     struct sql_conn *next; // in the list of idle readers
+    bool reads;            // and leaves the log as it is
 } sql_conn;
 
 // Opens the file and waits patiently for other processes; checks nothing.
 int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err);
 void pons__sql_close(sql_conn *c);
+void pons__sql_only_reads(sql_conn *c); // a log that another left is not moved when it is closed
 // A statement, reset, its bindings free; NULL with err filled.
 sqlite3_stmt *pons__sql(sql_conn *c, sql_id id, pons_error *err);
 // SQLITE_ROW or SQLITE_DONE; anything else is a failure, and err says what could not be done.
@@ -352,16 +354,22 @@ typedef struct sql_where {
 int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
                         pons_error *err);
 void pons__where_drop(sql_where *w); // frees; removes the copy
-// Whether the log beside a file has lost what was committed; why says what. c: a connection, just
-// opened and not yet used, with which to look once more while nobody may write; NULL: none.
-bool pons__log_damaged(sql_conn *c, const char *path, char *why, size_t cap);
+// The same of a private copy of the file and its log: what SQLite makes of them stays there.
+int pons__sql_open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                        pons_error *err);
+bool pons__copy_file(const char *from, const char *to); // to a new one; errno
+// Asked before SQLite opens a file: PONS_ECORRUPT when the log beside it has lost what was committed;
+// err says what. After PONS_OK pons__log_done is called, with the connection, or NULL: there is none.
+int pons__log_begin(const char *path, pons_error *err);
+void pons__log_done(sql_conn *c);
+void pons__log_sign(const char *locks); // by who may write: in which boot of the host
 // How many of SQLite's steps a reading of a damaged file may take, and who counts them (a progress
 // handler, each PONS__SQL_STEPS): far more than a sound file of its size takes.
 #define PONS__SQL_STEPS 1000
 int64_t pons__sql_budget(sqlite3 *db);
 int pons__sql_spend(void *left);
 // Makes, migrates or refuses what is in the file.
-int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
+int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err);
 int pons__schema_readable(sql_conn *c, const char *path,
                           pons_error *err); // the same, makes nothing
 int pons__schema_newest(void);

@@ -56,6 +56,9 @@ sql_conn *pons__reader_take(sq *s, pons_error *err)
         free(c);
         return NULL;
     }
+    if (s->where.path && !s->where.copy) {
+        pons__sql_only_reads(c);
+    }
     return c;
 }
 

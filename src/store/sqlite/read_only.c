@@ -8,6 +8,9 @@
 //   a log and its index     SQLite reads both as they are (mode=ro)
 //   a log without an index  all three are copied to a private directory, and read there
 //
+// Where they may be made, a reader changes as little: a log that another process left stays where it
+// is, and only its index is made.
+//
 // A brain that is at work has both beside its store, so its reader sees what it commits.
 #include "pons/store.h"
 #include "store/sqlite/parts.h"
@@ -23,19 +26,29 @@ static bool writable(const char *path);
 static void drop_copy(char *dir);
 static int64_t size_of(const char *path, const char *suffix);
 static char *uri_of(const char *path, const char *how);
-static int open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
+static int open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
                      pons_error *err);
-static bool copy_file(const char *from, const char *to);
 
 int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
                         pons_error *err)
+{
+    int rc = pons__log_begin(path, err);
+    if (!rc) {
+        rc = open_read(c, path, name, ret, err);
+        pons__log_done(c);
+    }
+    return rc;
+}
+
+static int open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                     pons_error *err)
 {
     const bool free_to_write = writable(path);
     const bool log = size_of(path, "-wal") > 0, index = size_of(path, "-shm") > 0;
     *ret = (sql_where){.flags = free_to_write ? SQLITE_OPEN_READWRITE
                                               : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI};
     if (!free_to_write && log && !index) {
-        return open_copy(c, path, name, ret, err);
+        return pons__sql_open_copy(c, path, name, ret, err);
     }
     ret->path = free_to_write ? strdup(path) : uri_of(path, log ? "mode=ro" : "immutable=1");
     if (!ret->path) {
@@ -47,10 +60,12 @@ int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_whe
             SQLITE_CANTOPEN) {
         pons__sql_close(c); // the index is there and may not be read
         pons__where_drop(ret);
-        rc = open_copy(c, path, name, ret, err);
+        rc = pons__sql_open_copy(c, path, name, ret, err);
     }
     if (rc) {
         pons__where_drop(ret);
+    } else if (!ret->copy) {
+        pons__sql_only_reads(c);
     }
     return rc;
 }
@@ -111,8 +126,8 @@ static char *uri_of(const char *path, const char *how)
     return uri;
 }
 
-static int open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
-                     pons_error *err)
+int pons__sql_open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                        pons_error *err)
 {
     const char *tmp = getenv("TMPDIR");
     char *dir = NULL, to[PATH_MAX], from[PATH_MAX];
@@ -131,7 +146,7 @@ static int open_copy(sql_conn *c, const char *path, const char *name, sql_where 
     for (size_t i = 0; i < 2; i++) {
         snprintf(from, sizeof from, "%s%s", path, i ? "-wal" : "");
         snprintf(to, sizeof to, "%s/pons.db%s", dir, i ? "-wal" : "");
-        copied = copied && copy_file(from, to);
+        copied = copied && pons__copy_file(from, to);
     }
     int rc;
     if (copied) {
@@ -152,7 +167,7 @@ static int open_copy(sql_conn *c, const char *path, const char *name, sql_where 
     return rc;
 }
 
-static bool copy_file(const char *from, const char *to)
+bool pons__copy_file(const char *from, const char *to)
 {
     char chunk[65536];
     size_t n;

@@ -275,7 +275,7 @@ static int open_both(repair *r)
 {
     int rc = pons__sql_open(&r->into, r->fresh, "the repaired store",
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, r->err);
-    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, r->err);
+    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, false, r->err);
     if (!rc) {
         chmod(r->fresh, 0600);
         rc = pons__sql_open(&r->from, r->path, "pons.db", SQLITE_OPEN_READWRITE, r->err);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define WAIT_STEP_US 500   // between two tries for a lock of the file
@@ -160,8 +161,21 @@ void pons__sql_close(sql_conn *c)
     for (int i = 0; i < SQL_COUNT; i++) {
         sqlite3_finalize(c->st[i]);
     }
+    if (c->reads && c->db) { // a log that is empty is of nobody
+        struct stat st;
+        const char *file = sqlite3_db_filename(c->db, "main");
+        const char *log = file ? sqlite3_filename_wal(file) : NULL;
+        const bool none = log && *log && stat(log, &st) == 0 && st.st_size == 0;
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !none, NULL);
+    }
     sqlite3_close(c->db);
     *c = (sql_conn){0};
+}
+
+void pons__sql_only_reads(sql_conn *c)
+{
+    c->reads = true;
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
 void pons__sql_patience(sql_conn *c, int wait_ms)
@@ -255,7 +269,7 @@ int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
     return status;
 }
 
-int pons__schema_check(sql_conn *c, const char *path, pons_error *err)
+int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err)
 {
     int application = 0, version = 0;
     int code = number(c, "PRAGMA application_id", &application);
@@ -270,7 +284,8 @@ int pons__schema_check(sql_conn *c, const char *path, pons_error *err)
         pons_error_source(err, "%s", path);
         return status;
     }
-    if (application == PONS__APPLICATION_ID && version == SCHEMA_VERSION) {
+    if (application == PONS__APPLICATION_ID &&
+        (version == SCHEMA_VERSION || (reads && version < SCHEMA_VERSION))) {
         return PONS_OK;
     }
     if (application == PONS__APPLICATION_ID && version > SCHEMA_VERSION) {

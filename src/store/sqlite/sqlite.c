@@ -35,6 +35,7 @@
 static const pons_store_ops sqlite_ops;
 
 static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err);
+static int open_to_write(sq *s, const char *path, pons_error *err);
 static void sq_close(void *self);
 static int note_wal(void *user, sqlite3 *db, const char *schema, int pages);
 
@@ -66,12 +67,11 @@ static int open_file(const char *path, bool reads, pons_store *ret, pons_error *
     snprintf(s->name, sizeof s->name, "%s", slash ? slash + 1 : path);
 
     int rc = reads ? pons__sql_open_read(&s->w, path, s->name, &s->where, err)
-                   : pons__sql_open(&s->w, path, s->name,
-                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+                   : open_to_write(s, path, err);
     if (!rc) {
         rc = reads && !(s->where.flags & SQLITE_OPEN_READWRITE)
                  ? pons__schema_readable(&s->w, path, err)
-                 : pons__schema_check(&s->w, path, err);
+                 : pons__schema_check(&s->w, path, reads, err);
     }
     rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
     if (!rc) {
@@ -82,6 +82,8 @@ static int open_file(const char *path, bool reads, pons_store *ret, pons_error *
         if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
             s->locks = NULL;
             rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+        } else if (!reads) {
+            pons__log_sign(s->locks);
         }
     }
     if (rc) {
@@ -90,6 +92,16 @@ static int open_file(const char *path, bool reads, pons_store *ret, pons_error *
     }
     *ret = (pons_store){.ops = &sqlite_ops, .self = s};
     return PONS_OK;
+}
+
+static int open_to_write(sq *s, const char *path, pons_error *err)
+{
+    int rc = pons__log_begin(path, err);
+    if (!rc) {
+        rc = pons__sql_open(&s->w, path, s->name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+        pons__log_done(&s->w);
+    }
+    return rc;
 }
 
 static void sq_close(void *self)
