@@ -255,11 +255,6 @@ typedef struct pons_memory_tools_options {
 // Closed by its ops, as every provider. Blocks no longer than the store's reads and writes do.
 int pons_memory_tools_open(const pons_memory_tools_options *opts, pons_tools *ret, pons_error *err);
 
-// The text without what looks like a key: of the usual services, or behind a telling name (`token: …`). For
-// people's eyes; the middleware "redact" is what guards a model. The caller frees; a text that could not
-// be searched is hidden as a whole.
-char *pons_agent_redacted(const char *text);
-
 #ifdef __cplusplus
 }
 #endif

@@ -5,11 +5,11 @@
 //   rate_limit  at most so many model calls a minute: a call beyond that waits its turn
 //   redact      replaces secrets in what a model is sent, in what tools say and in what is shown
 #include "agent/providers.h"
-#include "agent/redact.h"
 #include "agent/shown.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/log.h"
+#include "pons/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +135,10 @@ static int rate_before(void *user, const pons_agent_call *call, pons_value **req
 
 // ---- redact -------------------------------------------------------------------------------------
 
-static pons_value *redact_value(const pons__redact *r, const pons_value *v)
+static pons_value *redact_value(const pons_redact *r, const pons_value *v)
 {
     if (json_is_string(v)) {
-        char *text = pons__redacted(r, json_string_value(v));
+        char *text = pons_redact_text(r, json_string_value(v));
         pons_value *s = text ? json_string(text) : pons_value_ref(v);
         free(text);
         return s ? s : json_string(HIDDEN);
@@ -189,12 +189,12 @@ static void redact_after(void *user, const pons_agent_call *call, pons_value **a
 
 static char *redact_shown(void *user, const char *text)
 {
-    return pons__redacted(user, text);
+    return pons_redact_text(user, text);
 }
 
 static void redact_close(void *user)
 {
-    pons__redact_close(user);
+    pons_redact_close(user);
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -250,9 +250,9 @@ int pons_agent_middleware_open(const char *name, const pons_value *options, cons
         m = (pons_agent_middleware){
             .name = "rate_limit", .before = rate_before, .close = free, .user = r};
     } else if (strcmp(name, "redact") == 0) {
-        pons__redact *r = NULL;
+        pons_redact *r = NULL;
         rc = check_options(name, options, "patterns", err);
-        rc = rc < 0 ? rc : pons__redact_open(pons_get(options, "patterns"), &r, err);
+        rc = rc < 0 ? rc : pons_redact_open(pons_get(options, "patterns"), &r, err);
         m = (pons_agent_middleware){.name = "redact",
                                     .before = redact_before,
                                     .after = redact_after,

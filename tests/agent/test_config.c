@@ -147,7 +147,7 @@ static void specs_choose_tools(void **state)
         const char *specs;
         size_t offered; // to the agent, plan_create included
     } rows[] = {
-        {"[all]", 10}, {"[core]", 8}, {"[mcp]", 2}, {"[robot]", 2}, {"[look, server.far]", 3},
+        {"[all]", 12}, {"[core]", 10}, {"[mcp]", 2}, {"[robot]", 2}, {"[look, server.far]", 3},
         {"[]", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

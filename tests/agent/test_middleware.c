@@ -1,6 +1,7 @@
 // test_middleware.c - what stands around model and tool calls: the order, what each may do, and the
 // four that come with pons.
 #include "agent_bench.h"
+#include "pons/redact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,14 +297,14 @@ static void what_is_shown_to_people(void **state)
         "他的密码是生日，密钥在抽屉里",
     };
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        char *text = pons_agent_redacted(hidden[i]);
+        char *text = pons_redacted(hidden[i]);
         if (strstr(text, "kkq") || !strstr(text, "[redacted]")) {
             fail_msg("%s\n is shown as %s", hidden[i], text);
         }
         free(text);
     }
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        char *text = pons_agent_redacted(shown[i]);
+        char *text = pons_redacted(shown[i]);
         assert_string_equal(text, shown[i]);
         free(text);
     }

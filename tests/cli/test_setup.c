@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,11 +83,45 @@ static void what_is_written_is_private(void **state)
     bench_close(&b);
 }
 
+// A key in the environment of a program of ours is no other process's to read: not of the brain, nor of
+// the body that it started.
+static bool shows_key(pid_t pid)
+{
+    char path[64], text[65536];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n > 0 && memmem(text, (size_t)n, "sk-of-the-host", strlen("sk-of-the-host"));
+}
+
+static void a_key_is_not_in_proc(void **state)
+{
+    (void)state;
+    bench b;
+    proc run;
+    bench_open(&b);
+    setenv("OPENAI_API_KEY", "sk-of-the-host-4711", 1);
+    bench_start(&b, &run, NULL, "run --json " WATCHABLE " 'go to the kitchen'");
+    bench_await(&run, "decision", "type", "CONTINUE"); // the body is there
+    assert_false(shows_key(run.pid));
+    assert_true(bench_body_pid(&b) > 0);
+    assert_false(shows_key(bench_body_pid(&b)));
+    unsetenv("OPENAI_API_KEY");
+    bench_signal(&run, SIGKILL);
+    bench_finish(&run);
+    bench_free(&run);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_may_not_write),
         cmocka_unit_test(what_is_written_is_private),
+        cmocka_unit_test_teardown(a_key_is_not_in_proc, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,8 @@ static pons_value *tool(const char *name, const char *annotations)
 {
     return pons_object("name", json_string(name), "description", json_string(name), "inputSchema",
                        parse("{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"type\":"
-                             "\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},"
+                             "\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},"
+                             "\"at\":{\"type\":\"string\",\"format\":\"uri\"}},"
                              "\"propertyNames\":{\"pattern\":\"x\"},\"dependencies\":{}}"),
                        "annotations", parse(annotations), NULL);
 }
@@ -72,7 +73,8 @@ static void list(const pons_value *id, const pons_value *params)
                                        "error", "big",      "data",    "odd name!"};
     pons_value *tools = json_array();
     if (!pons_get(params, "cursor")) {
-        json_array_append_new(tools, tool("echo", "{\"readOnlyHint\":true}"));
+        json_array_append_new(tools,
+                              tool("echo", "{\"readOnlyHint\":true,\"openWorldHint\":false}"));
         result(id, pons_object("tools", tools, "nextCursor", json_string("2"), NULL));
         return;
     }

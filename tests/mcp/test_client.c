@@ -54,6 +54,8 @@ static void risk(const host *h, const char *name, const char *word, bool read_on
     assert_string_equal(pons_get_str(t, "risk", ""), word);
     assert_int_equal(pons_get_bool(t, "read_only", false), read_only);
     assert_string_equal(pons_get_str(t, "category", ""), "mcp");
+    // The argument that is an address, of a tool that may ask the world.
+    assert_string_equal(pons_get_str(t, "address", ""), strstr(name, "echo") ? "" : "at");
 }
 
 static void test_lists_and_calls(void **state)

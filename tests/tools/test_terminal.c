@@ -656,7 +656,7 @@ static void test_leaves_no_word_in_the_ledger(void **state)
     bench_open(&b, NULL);
     pons_tool_event ev = bench_call_key(
         &b, "terminal",
-        "{\"command\":\"KEY=sk-written-4711 true; curl --help >/dev/null; echo done\"}", "k1");
+        "{\"command\":\"KEY=sk-written-0123456789abcdef; echo $KEY; ls $KEY; echo done\"}", "k1");
     assert_int_equal(ev.kind, PONS_TOOL_DONE);
     pons_tool_event_clear(&ev);
     char *ledger = bench_read(&b, "ws/run/tools.ledger", &n);

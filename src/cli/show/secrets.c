@@ -2,8 +2,8 @@
 // the token it was asked with: what is stored is shown without it. --json is for programs, and whole.
 #include "cli/show/secrets.h"
 
-#include "pons/agent.h"
 #include "pons/buf.h"
+#include "pons/redact.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ char *cli_without_secrets(const char *text)
             now = strlen(value) == longest ? without(now, value) : now;
         }
     }
-    char *clean = now ? pons_agent_redacted(now) : NULL;
+    char *clean = now ? pons_redacted(now) : NULL;
     free(now);
     return clean;
 }

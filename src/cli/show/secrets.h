@@ -6,7 +6,7 @@
 
 #define CLI_KEY_MAX 65536 // bytes; no private key is longer
 
-// By the patterns of pons_agent_redacted, and the values of this environment's variables that are called
+// By the patterns of pons_redacted, and the values of this environment's variables that are called
 // …KEY, …TOKEN, …SECRET or …PASSWORD. The caller frees; NULL: there is no memory.
 char *cli_without_secrets(const char *text);
 // The same of a text that comes line by line. *in_key: 0 before the first, kept between them. NULL: nothing of

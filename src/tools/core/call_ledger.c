@@ -12,6 +12,7 @@
 // exclusively at open is alone, and may rewrite the file with the newest entries only.
 #include "tools/core/call_ledger.h"
 
+#include "pons/redact.h"
 #include "tools/core/core.h"
 #include "tools/core/text.h"
 
@@ -142,11 +143,28 @@ int pons__call_ledger_begin(pons__call_ledger *l, const char *key, const pons_va
     return rc;
 }
 
+// What a command says may have the keys that it was given. A copy.
+static pons_value *without_keys(const pons_value *result)
+{
+    pons_value *kept = json_copy((json_t *)(uintptr_t)result);
+    const char *name;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)result, name, member)
+    {
+        char *clean = json_is_string(member) ? pons_redacted(json_string_value(member)) : NULL;
+        if (clean) {
+            json_object_set_new(kept, name, json_string(clean));
+        }
+        free(clean);
+    }
+    return kept;
+}
+
 void pons__call_ledger_end(pons__call_ledger *l, const char *key, const pons_value *result)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_autovalue kept = json_copy((json_t *)result);
-    const char *output = pons_get_str(result, "output", "");
+    pons_autovalue kept = without_keys(result);
+    const char *output = pons_get_str(kept, "output", "");
     const size_t n = strlen(output);
     if (n > STORED_TEXT) {
         json_object_set_new(kept, "output",

@@ -4,11 +4,9 @@
 // that, one count for all the places where a match may begin, as the search is a part of the expression
 // (src/base/pattern.c has the same). A text that can't be searched within the bounds is hidden as a
 // whole: what nobody could look through may have a secret in it.
-#include "agent/redact.h"
+#include "pons/redact.h"
 
-#include "pons/agent.h"
 #include "pons/buf.h"
-#include "pons/value.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#define WHERE        "middleware"
+#define WHERE        "redact"
 #define PATTERNS_MAX 64
 #define PATTERN_MAX  2000    // bytes
 #define STEPS_MIN    2000    // of any match,
@@ -29,7 +27,7 @@
 static const char HIDDEN[] = "[redacted]";
 static const char UNSEARCHED[] = "[redacted: this text could not be searched for secrets in time]";
 
-struct pons__redact {
+struct pons_redact {
     pcre2_code *patterns[PATTERNS_MAX];
     size_t n;
 };
@@ -66,12 +64,12 @@ static pcre2_code *compile(const char *text, char *why, size_t cap)
     return code;
 }
 
-static int add(pons__redact *r, const char *text, size_t place, pons_error *err)
+static int add(pons_redact *r, const char *text, size_t place, pons_error *err)
 {
     char search[PATTERN_MAX + sizeof SEARCH], why[160] = "";
     if (strlen(text) > PATTERN_MAX) {
-        return pons_error_set(err, PONS_EINVAL, WHERE,
-                              "redact: patterns/%zu is longer than %d bytes", place, PATTERN_MAX);
+        return pons_error_set(err, PONS_EINVAL, WHERE, "patterns/%zu is longer than %d bytes",
+                              place, PATTERN_MAX);
     }
     pcre2_code *alone =
         compile(text, why, sizeof why); // "a)|(b" is not made whole by what is around it
@@ -80,22 +78,21 @@ static int add(pons__redact *r, const char *text, size_t place, pons_error *err)
     r->patterns[r->n] = alone ? compile(search, why, sizeof why) : NULL;
     if (!r->patterns[r->n]) {
         return pons_error_set(err, PONS_EINVAL, WHERE,
-                              "redact: patterns/%zu is no regular expression (PCRE2): %s", place,
-                              why);
+                              "patterns/%zu is no regular expression (PCRE2): %s", place, why);
     }
     r->n++;
     return PONS_OK;
 }
 
-int pons__redact_open(const pons_value *more, pons__redact **ret, pons_error *err)
+int pons_redact_open(const pons_value *more, pons_redact **ret, pons_error *err)
 {
     const size_t n_usual = sizeof usual / sizeof *usual;
-    pons__redact *r = calloc(1, sizeof *r);
+    pons_redact *r = calloc(1, sizeof *r);
     int rc = r ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for redact");
     if (rc >= 0 && more &&
         (!json_is_array(more) || json_array_size(more) + n_usual > PATTERNS_MAX)) {
         rc = pons_error_set(err, PONS_EINVAL, WHERE,
-                            "redact: patterns: expected a list of at most %zu "
+                            "patterns: expected a list of at most %zu "
                             "regular expressions",
                             PATTERNS_MAX - n_usual);
     }
@@ -105,17 +102,17 @@ int pons__redact_open(const pons_value *more, pons__redact **ret, pons_error *er
     for (size_t i = 0; rc >= 0 && i < json_array_size(more); i++) {
         const char *text = json_string_value(json_array_get(more, i));
         rc = text ? add(r, text, i, err)
-                  : pons_error_set(err, PONS_EINVAL, WHERE, "redact: patterns/%zu is no text", i);
+                  : pons_error_set(err, PONS_EINVAL, WHERE, "patterns/%zu is no text", i);
     }
     if (rc < 0) {
-        pons__redact_close(r);
+        pons_redact_close(r);
         return rc;
     }
     *ret = r;
     return PONS_OK;
 }
 
-void pons__redact_close(pons__redact *r)
+void pons_redact_close(pons_redact *r)
 {
     for (size_t i = 0; r && i < r->n; i++) {
         pcre2_code_free(r->patterns[i]);
@@ -177,7 +174,7 @@ static int replace(const pcre2_code *code, const char *text, size_t len, int *pa
     return out->failed ? -1 : any;
 }
 
-char *pons__redacted(const pons__redact *r, const char *text)
+char *pons_redact_text(const pons_redact *r, const char *text)
 {
     char *now = NULL;
     int patience = PATIENCE;
@@ -242,7 +239,7 @@ static const char *const named[] = {
 };
 // clang-format on
 
-static pons__redact *for_people; // made once
+static pons_redact *for_people; // made once
 
 static void make_for_people(void)
 {
@@ -252,14 +249,14 @@ static void make_for_people(void)
         json_array_append_new(more, json_string(named[i]));
     }
     if (json_array_size(more) == sizeof named / sizeof *named) {
-        (void)pons__redact_open(more, &for_people, &none);
+        (void)pons_redact_open(more, &for_people, &none);
     }
 }
 
-char *pons_agent_redacted(const char *text)
+char *pons_redacted(const char *text)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_for_people);
-    char *clean = for_people ? pons__redacted(for_people, text) : NULL;
+    char *clean = for_people ? pons_redact_text(for_people, text) : NULL;
     return clean ? clean : strdup(for_people ? text : UNSEARCHED);
 }
