@@ -210,6 +210,39 @@ static void a_step_begins_with_an_outright_yes(void **state)
     bench_close(&b);
 }
 
+// What a run has printed for programs is read again, and what is no result is named by its line.
+static void results_are_read(void **state)
+{
+    (void)state;
+    static const char ok[] = "{\"plan_id\":\"plan_1\",\"step_id\":1,\"success\":true,\"status\":"
+                             "\"success\",\"message\":\"\",\"output\":{\"text\":\"hi\"},"
+                             "\"timestamp\":1.5}\n",
+                      bad[] = "{\"plan_id\":\"plan_1\",\"step_id\":2,\"success\":false,\"status\":"
+                              "\"failed\",\"message\":\"no way\",\"output\":{},\"timestamp\":2}\n";
+    bench b;
+    proc p = {0};
+    char both[512];
+    bench_open(&b);
+    snprintf(both, sizeof both, "%s%s", ok, bad);
+    bench_start(&b, &p, NULL, command(&b, "plan results", ok, ""));
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "1. success {\"text\":\"hi\"}"));
+    bench_free(&p);
+    bench_start(&b, &p, both, "plan results -");
+    bench_must_exit(&p, 1);
+    assert_non_null(strstr(p.text, "2. failed: no way"));
+    bench_free(&p);
+    snprintf(both, sizeof both, "%s\n{\"plan_id\":\"plan_1\",\"step_id\":2,\"status\":\"gone\"}\n",
+             ok);
+    bench_start(&b, &p, both, "plan results -");
+    bench_must_exit(&p, 2);
+    bench_err_await(&p, "status");
+    bench_err_await(&p, "stdin:3");
+    bench_free(&p);
+    bench_must_fail(&b, "plan results /dev/null", 2, "there is no result");
+    bench_close(&b);
+}
+
 // ---- with a robot -------------------------------------------------------------------------------
 
 static void a_bad_plan_is_refused_before_anything_is_made(void **state)
@@ -445,6 +478,7 @@ int main(void)
         cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
         cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
+        cmocka_unit_test_teardown(results_are_read, bench_teardown),
         cmocka_unit_test_teardown(a_step_begins_with_an_outright_yes, bench_teardown),
         cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
         cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
