@@ -76,6 +76,7 @@ typedef struct pons__observation {
     pons__list running; // pons__running_told
     const pons_value *skills, *means;
     pons__result *last_result;
+    pons__list results; // pons__result
     pons__bounds *limits;
     pons__rungs *ladder;
     bool no_progress;

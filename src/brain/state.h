@@ -342,6 +342,7 @@ extern const pons__record pons__unsettled_record;
 typedef struct pons__skills {
     const pons_value *registry;
     pons__list running; // pons__running
+    pons__list results; // pons__result: since the newest observation, in order
     pons__result *last_result;
     pons__list unsettled;        // pons__unsettled
     const pons_value *to_cancel; // ids

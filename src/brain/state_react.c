@@ -37,7 +37,8 @@ TABLE(unsettled, "an end that a person must settle");
 static const pons__field skills_fields[] = {
     {"registry",    JSON,   NEVER, offsetof(pons__skills, registry), .means = "names"},
     {"running",     LIST,   NEVER, offsetof(pons__skills, running), .of = &pons__running_record, .means = "under way"},
-    {"last_result", RECORD, NUL,   offsetof(pons__skills, last_result), .of = &pons__result_record, .means = "the newest end"},
+    {"results",     LIST,   KEY,   offsetof(pons__skills, results), .of = &pons__result_record, .means = "all ends since the newest observation"},
+    {"last_result", RECORD, NUL,   offsetof(pons__skills, last_result), .of = &pons__result_record, .means = "of those the one that matters most"},
     {"unsettled",   LIST,   KEY,   offsetof(pons__skills, unsettled), .of = &pons__unsettled_record, .means = "until a person has settled them"},
     {"to_cancel",   JSON,   NEVER, offsetof(pons__skills, to_cancel), .means = "goal ids, from R4 to R6"},
     {"to_dispatch", LIST,   NEVER, offsetof(pons__skills, to_dispatch), .of = &pons__op_record, .means = "from R4 to R6"},

@@ -12,6 +12,7 @@
 
 #include "pons/body.h"
 #include "pons/brain.h"
+#include "pons/buf.h"
 #include "pons/critic.h"
 
 #include <limits.h>
@@ -251,6 +252,8 @@ void cli_prompt_show(const char *text); // after; NULL keeps the text
 
 // plan_read.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
 // *ret is the caller's to destroy. defaults: what was absent is told too.
+// The text of a file, or of stdin (-).
+int cli_plan_text(const char *path, pons_buf *ret, pons_error *err);
 int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
                   pons_error *err);
 // Holds a plan against what is known before anything moves: a body that answers, else the skills

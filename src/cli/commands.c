@@ -92,6 +92,7 @@ static const cli_command plan_words[] = {
     {"check", "FILE", "what is wrong with it"},
     {"show", "FILE", "its steps"},
     {"run", "FILE", "carry it out"},
+    {"results", "FILE", "what became of its steps, as `run --json` has printed it"},
     {NULL},
 };
 

@@ -92,10 +92,32 @@ pons_value *pons__co_action_json(const pons__co_activity *a)
     return pons_object("type", json_string(a->id), NULL);
 }
 
+// Whether the same was so a minute ago: then it has been told.
+static bool waits_on(pons_companion *c, const char *type, const char *by, const char *rule)
+{
+    pons__co_waits *all = c->board.policy.waits, *oldest = all;
+    char key[sizeof all->key];
+    snprintf(key, sizeof key, "%s|%s|%s", type, by, rule);
+    for (size_t i = 0; i < sizeof c->board.policy.waits / sizeof *all; i++) {
+        if (strcmp(all[i].key, key) == 0) {
+            const bool on = c->minute - all[i].at <= 1;
+            all[i].at = c->minute;
+            return on;
+        }
+        oldest = all[i].at < oldest->at ? &all[i] : oldest;
+    }
+    memcpy(oldest->key, key, sizeof key);
+    oldest->at = c->minute;
+    return false;
+}
+
 void pons__co_note_filtered(pons_companion *c, const char *type, const char *by, const char *rule,
                             const char *reason)
 {
     pons__co_board *b = &c->board;
+    if (strcmp(by, "model") != 0 && waits_on(c, type, by, rule)) {
+        return;
+    }
     if (b->n_filtered == sizeof b->filtered / sizeof *b->filtered) {
         return;
     }

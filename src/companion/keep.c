@@ -65,11 +65,18 @@ static pons_value *policy_json(const pons__co_policy *p)
                                           json_integer(r->until), "reason", json_string(r->reason),
                                           "done", json_boolean(r->done), NULL));
     }
+    pons_value *waits = json_array();
+    for (size_t i = 0; i < sizeof p->waits / sizeof *p->waits; i++) {
+        if (*p->waits[i].key) {
+            json_array_append_new(waits, pons_object("key", json_string(p->waits[i].key), "at",
+                                                     json_integer(p->waits[i].at), NULL));
+        }
+    }
     return pons_object("asked_window", json_integer(p->asked_window), "cool_until",
                        json_integer(p->cool_until), "requests", json_integer(p->requests),
                        "pending", p->pending ? json_integer(p->pending) : NULL, "suggestion",
                        p->has ? proposal_json(&p->suggestion) : NULL, "used", json_boolean(p->used),
-                       "rejects", rejects, NULL);
+                       "rejects", rejects, "waits", waits, NULL);
 }
 
 static pons_value *messages_json(const pons__co_world *w)
@@ -171,6 +178,16 @@ static void read_policy(pons__co_policy *p, const pons_value *o)
     }
 }
 
+static void read_waits(pons__co_policy *p, const pons_value *list)
+{
+    const size_t most = sizeof p->waits / sizeof *p->waits;
+    for (size_t i = 0; i < json_array_size(list) && i < most; i++) {
+        const pons_value *one = json_array_get(list, i);
+        snprintf(p->waits[i].key, sizeof p->waits[i].key, "%s", pons_get_str(one, "key", ""));
+        p->waits[i].at = pons_get_int(one, "at", 0);
+    }
+}
+
 static int read_activity(pons_companion *c, const pons_value *o, pons_error *err)
 {
     pons__co_current *now = &c->world.current;
@@ -216,6 +233,7 @@ int pons__co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
                               c->world.place);
     }
     read_policy(&c->board.policy, pons_get(s, "policy"));
+    read_waits(&c->board.policy, pons_get(pons_get(s, "policy"), "waits"));
     size_t i;
     pons_value *m;
     json_array_foreach((pons_value *)pons_get(s, "messages"), i, m)

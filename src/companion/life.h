@@ -67,6 +67,11 @@ typedef struct pons__co_reject {
     bool done; // it was carried out, and is too fresh to be repeated
 } pons__co_reject;
 
+typedef struct pons__co_waits { // what the tree wants minute after minute, and may not: told once
+    char key[PONS__CO_ID_MAX + 64]; // type|by|rule
+    int64_t at;                     // the newest minute
+} pons__co_waits;
+
 typedef struct pons__co_asking { // the request that is under way
     uint64_t call;               // 0: none
     int64_t late_ns;             // on the model's clock
@@ -84,6 +89,7 @@ typedef struct pons__co_policy { // what LLMPolicyProvider keeps on the blackboa
     bool has, used;
     pons__co_reject rejects[PONS__CO_REJECTS_MAX]; // oldest first
     size_t n_rejects;
+    pons__co_waits waits[4];
 } pons__co_policy;
 
 typedef struct pons__co_step { // one leaf or branch that the tick passed

@@ -35,6 +35,12 @@ typedef bool (*pons__co_rule)(const pons_companion *c, const pons__co_proposal *
 static bool refuse(pons__co_refusal *r, const char *rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+// As a person calls it; an id that nobody has named stays one.
+static const char *called(const pons_companion *c, const char *id)
+{
+    return pons_world_view_name(c->view, id, "en");
+}
+
 static bool rule_known(const pons_companion *c, const pons__co_proposal *p,
                        const pons__co_activity *a, pons__co_refusal *r)
 {
@@ -55,15 +61,16 @@ static bool rule_place(const pons_companion *c, const pons__co_proposal *p,
             return refuse(r, "unknown_place", "there is no place '%s'", p->place);
         }
         if (strcmp(p->place, target) != 0) {
-            return refuse(r, "wrong_place", "%s is done at %s, not at %s", a->id, target, p->place);
+            return refuse(r, "wrong_place", "%s is done at %s, not at %s", called(c, a->id),
+                          called(c, target), called(c, p->place));
         }
     }
     if (*a->place && strcmp(a->place, c->world.place) != 0) {
-        return refuse(r, "wrong_place", "%s is done at %s, and the companion is at %s", a->id,
-                      a->place, c->world.place);
+        return refuse(r, "wrong_place", "%s is done at %s, and the companion is at %s",
+                      called(c, a->id), called(c, a->place), called(c, c->world.place));
     }
     if (*a->to && strcmp(a->to, c->world.place) == 0) {
-        return refuse(r, "already_there", "the companion is at %s already", a->to);
+        return refuse(r, "already_there", "the companion is at %s already", called(c, a->to));
     }
     const pons__co_place *place = pons__co_place_of(c->view, target);
     const int64_t then = *a->to ? pons__co_ends_at(c, a) : c->minute;
@@ -71,7 +78,7 @@ static bool rule_place(const pons_companion *c, const pons__co_proposal *p,
     // What is done anywhere is also done where it is closed: one may read a message on the way out.
     if ((*a->place || *a->to) && !pons__co_place_open(c->view, place, then, &closes)) {
         char time[32];
-        return refuse(r, "place_closed", "%s is closed at %s", target,
+        return refuse(r, "place_closed", "%s is closed at %s", called(c, target),
                       pons_world_view_time(c->view, then, time, sizeof time));
     }
     return true;
@@ -96,8 +103,9 @@ static bool rule_device(const pons_companion *c, const pons__co_proposal *p,
     if (!a->needs && strcmp(id, a->device) == 0) {
         return true;
     }
-    return a->needs ? refuse(r, "device_incapable", "the %s cannot %s", id, a->needs)
-                    : refuse(r, "device_incapable", "the %s is of no use for %s", id, a->id);
+    return a->needs ? refuse(r, "device_incapable", "the %s cannot %s", called(c, id), a->needs)
+                    : refuse(r, "device_incapable", "the %s is of no use for %s", called(c, id),
+                             called(c, a->id));
 }
 
 static bool rule_sleep(const pons_companion *c, const pons__co_proposal *p,
@@ -107,7 +115,7 @@ static bool rule_sleep(const pons_companion *c, const pons__co_proposal *p,
     (void)p;
     if (*a->ends) {
         if (!c->world.current.what || strcmp(c->world.current.what->id, a->ends) != 0) {
-            return refuse(r, "not_lasting", "there is no %s to end", a->ends);
+            return refuse(r, "not_lasting", "there is no %s to end", called(c, a->ends));
         }
         if (strcmp(a->ends, "sleep") == 0 && !pons__co_is_morning(c) &&
             !pons__co_message_that_may(c, why, sizeof why)) {
@@ -129,7 +137,7 @@ static bool rule_window(const pons_companion *c, const pons__co_proposal *p,
             return true;
         }
     }
-    return n == 0 || refuse(r, "window", "%s is done only in the window %s", a->id,
+    return n == 0 || refuse(r, "window", "%s is done only in the window %s", called(c, a->id),
                             json_string_value(json_array_get(a->windows, 0)));
 }
 
@@ -138,8 +146,8 @@ static bool rule_energy(const pons_companion *c, const pons__co_proposal *p,
 {
     (void)p;
     return c->world.energy >= a->energy_min ||
-           refuse(r, "energy", "%s needs an energy of %g, and there is %.0f", a->id, a->energy_min,
-                  c->world.energy);
+           refuse(r, "energy", "%s needs an energy of %g, and there is %.0f", called(c, a->id),
+                  a->energy_min, c->world.energy);
 }
 
 static bool rule_conflict(const pons_companion *c, const pons__co_proposal *p,
@@ -150,16 +158,16 @@ static bool rule_conflict(const pons_companion *c, const pons__co_proposal *p,
         return true;
     }
     if (now == a) {
-        return refuse(r, "same", "%s goes on already", a->id);
+        return refuse(r, "same", "%s goes on already", called(c, a->id));
     }
     if (p->preemptive && !a->preemptive) {
-        return refuse(r, "not_preemptive", "%s may not interrupt anything", a->id);
+        return refuse(r, "not_preemptive", "%s may not interrupt anything", called(c, a->id));
     }
     if (!now->interruptible) {
-        return refuse(r, "uninterruptible", "%s cannot be ended early", now->id);
+        return refuse(r, "uninterruptible", "%s cannot be ended early", called(c, now->id));
     }
-    return p->preemptive ||
-           refuse(r, "conflict", "%s lasts, and %s is not preemptive", now->id, a->id);
+    return p->preemptive || refuse(r, "conflict", "%s lasts, and %s is not preemptive",
+                                   called(c, now->id), called(c, a->id));
 }
 
 pons__co_refusal pons__co_filter(const pons_companion *c, const pons__co_proposal *p)

@@ -195,12 +195,13 @@ static void key_of(const pons__co_proposal *p, char *ret, size_t cap)
     snprintf(ret, cap, "%s|%s|%s", p->type, p->place, p->device);
 }
 
+// A refusal is remembered as long as it is one, with the reason of this minute: what has become possible may be done.
 static const pons__co_reject *rejected(pons_companion *c, const pons__co_proposal *p)
 {
     pons__co_policy *policy = &c->board.policy;
     char key[sizeof policy->rejects[0].key];
     size_t kept = 0;
-    const pons__co_reject *found = NULL;
+    pons__co_reject *found = NULL;
     key_of(p, key, sizeof key);
     for (size_t i = 0; i < policy->n_rejects; i++) {
         if (policy->rejects[i].until > c->minute) {
@@ -210,6 +211,14 @@ static const pons__co_reject *rejected(pons_companion *c, const pons__co_proposa
     policy->n_rejects = kept;
     for (size_t i = 0; i < kept; i++) {
         found = strcmp(policy->rejects[i].key, key) == 0 ? &policy->rejects[i] : found;
+    }
+    if (found && !found->done) {
+        const pons__co_refusal now = pons__co_filter(c, p);
+        if (!now.rule) {
+            found->until = c->minute; // dropped by the next look
+            return NULL;
+        }
+        snprintf(found->reason, sizeof found->reason, "%s", now.reason);
     }
     return found;
 }

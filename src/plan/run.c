@@ -16,6 +16,7 @@
 // PONS_EPARKED and is asked again. The engine changes a status before it calls and after it has an
 // answer, never in between.
 
+#include "pons/language.h"
 #include "pons/plan.h"
 
 #include <stdarg.h>
@@ -43,6 +44,12 @@ static int settle(run *r, pons_plan_step *step, pons_step_status status, const c
                   pons_value *output);
 static int finish(run *r);
 static int skip_rest(run *r, const char *why);
+
+// What a person reads of it, in the language of the plan's goal.
+static const char *in_words(const run *r, const char *zh, const char *en)
+{
+    return pons_language_chinese(r->plan->goal) ? zh : en;
+}
 
 // ---- statuses -----------------------------------------------------------------------------------
 
@@ -167,7 +174,7 @@ static int begin(run *r)
             return rc;
         }
         if (!yes) {
-            rc = skip_rest(r, "the plan was not confirmed");
+            rc = skip_rest(r, in_words(r, "计划没有得到确认", "the plan was not confirmed"));
             return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
         }
         rc = move_plan(r, PONS_PLAN_APPROVED);
@@ -237,8 +244,9 @@ static int ask(run *r, pons_plan_step *step)
         return rc;
     }
     if (!yes) {
-        rc = settle(r, step, PONS_STEP_SKIPPED, "not confirmed", PONS_ABSENT);
-        rc = rc < 0 ? rc : skip_rest(r, "the plan was cancelled");
+        rc = settle(r, step, PONS_STEP_SKIPPED, in_words(r, "没有得到确认", "not confirmed"),
+                    PONS_ABSENT);
+        rc = rc < 0 ? rc : skip_rest(r, in_words(r, "计划已取消", "the plan was cancelled"));
         return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
     }
     r->cursor->confirmed = true;
@@ -376,7 +384,8 @@ static int skip_rest(run *r, const char *why)
 static int finish(run *r)
 {
     const bool failed = pons_plan_failed_steps(r->plan, NULL, 0) > 0;
-    const int rc = failed ? skip_rest(r, "a step before it failed") : PONS_OK;
+    const int rc =
+        failed ? skip_rest(r, in_words(r, "前面的一步失败了", "a step before it failed")) : PONS_OK;
     return rc < 0 ? rc : move_plan(r, failed ? PONS_PLAN_FAILED : PONS_PLAN_COMPLETED);
 }
 
@@ -387,7 +396,7 @@ int pons_plan_cancel(pons_plan *p, const pons_plan_ops *ops, pons_error *err)
     if (!pons_machine_may(&pons_plan_machine, p->status, PONS_PLAN_CANCELLED)) {
         return pons_plan_move(p, PONS_PLAN_CANCELLED, err);
     }
-    const int rc = skip_rest(&r, "the plan was cancelled");
+    const int rc = skip_rest(&r, in_words(&r, "计划已取消", "the plan was cancelled"));
     return rc < 0 ? rc : move_plan(&r, PONS_PLAN_CANCELLED);
 }
 

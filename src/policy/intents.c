@@ -237,11 +237,11 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
                                  .skill = pons_get(entry, "skill"),
                                  .args = pons_get(entry, "args")};
     if (means.intent == INTENT_NONE) {
-        return pons_error_set(
-            err, PONS_EINVAL, "rules",
-            "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-            "put, pick, put_down, charge, wait, say, patrol, do, where and come_back",
-            path, word);
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
+                              "put, pick, put_down, charge, wait, say, patrol, do, where, battery, "
+                              "look_for and come_back",
+                              path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");
     if (!json_is_array(patterns)) {

@@ -655,7 +655,7 @@ static int not_understood(const session *s, span w)
     return pons_error_set(s->err, PONS_EINVAL, "rules",
                           "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
                           "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
-                          "patrol, where are you, come back, "
+                          "patrol, where are you, how full is the battery, come back, "
                           "do SKILL, stop, pause, continue",
                           quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
 }
@@ -1121,6 +1121,18 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
     case INTENT_PUT_DOWN:
         return goal_add(s, p->means.intent,
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
+                        wish);
+    case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
+        if (c->zones_n > 0) {
+            const int rc =
+                goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[0]), NULL), wish);
+            if (rc != PONS_OK) {
+                return rc;
+            }
+        }
+        return goal_add(s, INTENT_LOOK_FOR,
+                        pons_object("object", id_of(c->object), "zone",
+                                    id_of(c->zones_n > 0 ? c->zone[0] : NULL), NULL),
                         wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);

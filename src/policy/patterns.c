@@ -16,9 +16,9 @@
 #define EXPANSIONS_MAX  4096 // of one pattern; a document is for people, not for machines
 #define PATTERN_LEN_MAX 512
 
-static const char *const intent_words[INTENT_COUNT] = {"go_to",    "bring",  "put",   "pick",
-                                                       "put_down", "charge", "wait",  "say",
-                                                       "patrol",   "do",     "where", "come_back"};
+static const char *const intent_words[INTENT_COUNT] = {
+    "go_to", "bring",  "put", "pick",  "put_down",  "charge",  "wait",
+    "say",   "patrol", "do",  "where", "come_back", "battery", "look_for"};
 static const struct {
     const char *name;
     pons__slot slot;

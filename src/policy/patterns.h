@@ -18,6 +18,8 @@ typedef enum pons__intent {
     INTENT_DO,        // a skill by its name, or in the words of its registry entry
     INTENT_WHERE,     // where are you
     INTENT_COME_BACK, // to where the robot stood before its last task
+    INTENT_BATTERY,   // how full it is
+    INTENT_LOOK_FOR,  // whether a thing is there: said, in the zone where it has one
     INTENT_COUNT,
     INTENT_NONE = -1
 } pons__intent;

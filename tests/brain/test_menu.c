@@ -96,6 +96,40 @@ static void at_the_start_there_is_something_to_start(void **state)
     bench_close(&b);
 }
 
+// What drives may have words beside it: those two, and no other pair.
+static void it_may_speak_while_it_drives(void **state)
+{
+    (void)state;
+    bench b;
+    begin(
+        &b,
+        "[{'decision':{'type':'CONTINUE','reason':'go','wake_s':2,'ops':[{'op':'dispatch','skill':"
+        "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0},{'op':'speak','text':'on my "
+        "way'}]}}," IDLE "]",
+        "go to the kitchen");
+    bench_await(&b, "decision", NULL, NULL, SOON);
+    int pairs = 0;
+    for (size_t i = 0; way(&b, i); i++) {
+        const pons_value *two = pons_get(pons_get(way(&b, i), "ops"), "prefixItems");
+        size_t k;
+        json_t *move;
+        pairs += two != NULL;
+        json_array_foreach(pons_get(json_array_get(two, 0), "oneOf"), k, move)
+        {
+            const pons_value *skill = pons_get(pons_get(move, "properties"), "skill");
+            assert_string_not_equal(pons_get_str(skill, "const", ""), "wait");
+            assert_string_not_equal(pons_get_str(skill, "const", ""), "speak");
+        }
+        const pons_value *says = pons_get(json_array_get(two, 1), "properties");
+        assert_true(!two || strcmp(pons_get_str(pons_get(says, "op"), "const", ""), "speak") == 0);
+    }
+    assert_int_equal(pairs, 1);
+    bench_await(&b, "effect", "skill", "navigate_to_pose", SOON); // and so it does
+    bench_await(&b, "effect", "skill", "speak", SOON);
+    assert_int_equal(bench_count(&b, "guard.refused", NULL, NULL), 0);
+    bench_close(&b);
+}
+
 // While it drives no other motion can start; what runs can be cancelled by its own id.
 static void while_it_drives_nothing_else_can(void **state)
 {
@@ -169,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_the_start_there_is_something_to_start),
+        cmocka_unit_test(it_may_speak_while_it_drives),
         cmocka_unit_test(while_it_drives_nothing_else_can),
         cmocka_unit_test(a_goal_that_is_met_can_only_be_finished),
         cmocka_unit_test(after_a_failure_one_may_give_up),

@@ -562,6 +562,36 @@ static void several_goals_in_one_sentence_are_done_in_order(void **state)
     bench_close(&b);
 }
 
+// Words beside a way that fails at once: both ends are told, and the failure is the one that is decided from.
+static void no_end_of_a_step_hides_another(void **state)
+{
+    (void)state;
+    bench b;
+    begin(
+        &b,
+        "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"
+        "'navigate_to_pose','args':{'zone':'kitchen'},'goal_index':0},{'op':'speak','text':'on my "
+        "way'}]}},{'repeat':true,'decision':{'type':'CONTINUE','reason':'hm','wake_s':2}}]");
+    b.base_ms = 120; // and words take 100, from one step later: both end in one
+    b.fail_code = 106;
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "effect", "state", "failed", 10.0);
+    const pons_value *seen =
+        pons_get(bench_await(&b, "observation", NULL, NULL, 10.0), "observation");
+    const pons_value *last = pons_get(seen, "last_result"), *all = pons_get(seen, "results");
+    assert_true(says(last, "skill", "navigate_to_pose"));
+    assert_true(says(last, "status", "failed"));
+    assert_int_equal(pons_get_int(last, "error_code", 0), 106);
+    assert_int_equal(json_array_size(all), 2);
+    bool spoke = false;
+    for (size_t i = 0; i < 2; i++) {
+        const pons_value *one = json_array_get(all, i);
+        spoke = spoke || (says(one, "skill", "speak") && says(one, "status", "done"));
+    }
+    assert_true(spoke);
+    bench_close(&b);
+}
+
 // The channel `trace`: the newest entries, and what all of them add up to.
 static void the_state_says_what_was_done(void **state)
 {
@@ -654,6 +684,7 @@ int main(void)
         cmocka_unit_test(progress_is_not_disturbed),
         cmocka_unit_test(failures_follow_their_map_and_end_with_a_person),
         cmocka_unit_test(several_goals_in_one_sentence_are_done_in_order),
+        cmocka_unit_test(no_end_of_a_step_hides_another),
         cmocka_unit_test(the_state_says_what_was_done),
         cmocka_unit_test(a_good_end_says_bye),
     };

@@ -65,7 +65,7 @@ static void a_readable_day(void **state)
     bench_free(&p);
     bench_start(&b, &p, NULL, "companion log --from 2026-03-02T07:20");
     bench_must_exit(&p, 0);
-    assert_non_null(strstr(p.text, "2026-03-02T07:20  action.started   go_to_school until 07:"));
+    assert_non_null(strstr(p.text, "2026-03-02T07:20  action.started   go to school until 07:"));
     bench_free(&p);
     bench_must_fail(&b, "companion why 2026-03-05", 2, "nothing is known of 2026-03-05");
     bench_close(&b);

@@ -210,6 +210,39 @@ static void a_step_begins_with_an_outright_yes(void **state)
     bench_close(&b);
 }
 
+// What a run has printed for programs is read again, and what is no result is named by its line.
+static void results_are_read(void **state)
+{
+    (void)state;
+    static const char ok[] = "{\"plan_id\":\"plan_1\",\"step_id\":1,\"success\":true,\"status\":"
+                             "\"success\",\"message\":\"\",\"output\":{\"text\":\"hi\"},"
+                             "\"timestamp\":1.5}\n",
+                      bad[] = "{\"plan_id\":\"plan_1\",\"step_id\":2,\"success\":false,\"status\":"
+                              "\"failed\",\"message\":\"no way\",\"output\":{},\"timestamp\":2}\n";
+    bench b;
+    proc p = {0};
+    char both[512];
+    bench_open(&b);
+    snprintf(both, sizeof both, "%s%s", ok, bad);
+    bench_start(&b, &p, NULL, command(&b, "plan results", ok, ""));
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "1. success {\"text\":\"hi\"}"));
+    bench_free(&p);
+    bench_start(&b, &p, both, "plan results -");
+    bench_must_exit(&p, 1);
+    assert_non_null(strstr(p.text, "2. failed: no way"));
+    bench_free(&p);
+    snprintf(both, sizeof both, "%s\n{\"plan_id\":\"plan_1\",\"step_id\":2,\"status\":\"gone\"}\n",
+             ok);
+    bench_start(&b, &p, both, "plan results -");
+    bench_must_exit(&p, 2);
+    bench_err_await(&p, "status");
+    bench_err_await(&p, "stdin:3");
+    bench_free(&p);
+    bench_must_fail(&b, "plan results /dev/null", 2, "there is no result");
+    bench_close(&b);
+}
+
 // ---- with a robot -------------------------------------------------------------------------------
 
 static void a_bad_plan_is_refused_before_anything_is_made(void **state)
@@ -362,6 +395,58 @@ static void a_question_is_said_once(void **state)
     bench_close(&b);
 }
 
+// The pieces of a model's answer are one line, however many come.
+static void an_answer_is_one_line(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char words[256];
+    bench_open(&b);
+    bench_file(
+        &b, "one.yaml",
+        "replies:\n- {decision: {type: ABORT, reason: there is nothing to do here}, tokens: 12}\n");
+    snprintf(words, sizeof words, "run --thread t " FAST " --llm script:%s/one.yaml 去厨房", b.dir);
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 1);
+    const char *first = strstr(p.text, "  model   ");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "  model   "));
+    assert_non_null(strstr(first, "there is nothing to do here"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// What became of a plan that a person has cancelled is told in the language of its goal.
+static void a_cancelled_plan_is_told_in_its_language(void **state)
+{
+    (void)state;
+    static const char plan[] = "{\"plan_id\":\"plan_1\",\"goal\":\"说两句\",\"created_at\":0,"
+                               "\"steps\":[{\"step_id\":1,\"action\":\"say\","
+                               "\"tool_call_type\":\"speak\",\"parameters\":{\"text\":\"hi\"},"
+                               "\"requires_confirmation\":true},"
+                               "{\"step_id\":2,\"action\":\"say\",\"tool_call_type\":\"speak\","
+                               "\"parameters\":{\"text\":\"ho\"}}]}";
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start(&b, &p, "不要\n", command(&b, "plan run", plan, ""));
+    bench_must_exit(&p, 1);
+    assert_non_null(strstr(p.text, "1. skipped: 没有得到确认"));
+    assert_non_null(strstr(p.text, "2. skipped: 计划已取消"));
+    bench_free(&p);
+    bench_start(&b, &p, NULL, command(&b, "run --json --thread t " FAST " --plan", plan, ""));
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "approve t 不行"), 0);
+    bench_start(&b, &p, NULL, "resume --json t");
+    const pons_value *done = bench_await(&p, "task.done", "status", "cancelled");
+    assert_non_null(strstr(pons_get_str(done, "reason", ""), "计划已取消"));
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void killed_and_resumed_it_repeats_nothing(void **state)
 {
     (void)state;
@@ -393,6 +478,7 @@ int main(void)
         cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
         cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
+        cmocka_unit_test_teardown(results_are_read, bench_teardown),
         cmocka_unit_test_teardown(a_step_begins_with_an_outright_yes, bench_teardown),
         cmocka_unit_test_teardown(a_bad_plan_is_refused_before_anything_is_made, bench_teardown),
         cmocka_unit_test_teardown(a_plan_is_pursued, bench_teardown),
@@ -400,6 +486,8 @@ int main(void)
         cmocka_unit_test_teardown(a_failed_step_fails_the_run, bench_teardown),
         cmocka_unit_test_teardown(a_person_approves_from_another_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_question_is_said_once, bench_teardown),
+        cmocka_unit_test_teardown(an_answer_is_one_line, bench_teardown),
+        cmocka_unit_test_teardown(a_cancelled_plan_is_told_in_its_language, bench_teardown),
         cmocka_unit_test_teardown(killed_and_resumed_it_repeats_nothing, bench_teardown),
     };
     pons_value_init();

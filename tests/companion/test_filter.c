@@ -117,6 +117,24 @@ static void what_lasts_is_kept(void **state)
     life_fini(&l);
 }
 
+// What was refused is kept from being tried again only as long as it would be refused, and the reason is today's.
+static void a_refusal_that_is_over_is_none(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    life_model(&l, "[{\"content\":\"{\\\"type\\\":\\\"draw\\\"}\"},"
+                   "{\"content\":\"{\\\"type\\\":\\\"read_book\\\"}\",\"repeat\":true}]");
+    life_open(&l, IDLE_MONDAY, 1);
+    life_run(&l, "2026-03-02T11:30");
+    assert_string_equal(pons_get_str(life_find(&l, "filtered", "read_book", 0), "rule", ""),
+                        "conflict");
+    assert_string_equal(life_time(life_find(&l, "action.ended", "draw", 0)), "2026-03-02T10:50");
+    const char *began = life_time(life_find(&l, "action.started", "read_book", 0));
+    assert_true(strcmp(began, "2026-03-02T10:50") >= 0);
+    life_fini(&l);
+}
+
 // A mark that nothing needs is passed over; and the next request knows what was done and said.
 static void a_needless_mark_and_what_was_done(void **state)
 {
@@ -501,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule),
         cmocka_unit_test(what_lasts_is_kept),
+        cmocka_unit_test(a_refusal_that_is_over_is_none),
         cmocka_unit_test(a_needless_mark_and_what_was_done),
         cmocka_unit_test(the_way_is_not_left),
         cmocka_unit_test(guards_of_another_tree),

@@ -131,6 +131,8 @@ static void night(const edit *edits, const char *text, const char *from, bool ur
         const pons_value *no = life_find(&l, "filtered", "read_message", 0);
         assert_string_equal(pons_get_str(no, "rule", ""), "message_waits");
         assert_string_equal(life_time(no), "2026-03-02T02:00");
+        assert_int_equal(life_count(&l, "filtered", "read_message"),
+                         1); // told once, not each minute
         // Read in the morning, within minutes of getting up.
         assert_true(
             strcmp(life_time(life_find(&l, "action.started", "wake", 0)), "2026-03-02T06:32") >= 0);

@@ -45,6 +45,14 @@ static const struct {
     {"go\tto \n the kitchen", "go_to kitchen"},
     {"take me to the bedroom", "go_to bedroom"},
     {"\"go to the kitchen\"", "go_to kitchen"},
+    // questions, and what follows without a word between
+    {"现在电量多少?", "battery"},
+    {"电量还有多少", "battery"},
+    {"how much battery do you have left?", "battery"},
+    {"看看厨房有没有苹果", "go_to kitchen; look_for kitchen apple_1"},
+    {"去厨房看看有没有苹果", "go_to kitchen; look_for kitchen apple_1"},
+    {"check whether there is an apple in the kitchen", "go_to kitchen; look_for kitchen apple_1"},
+    {"请去卧室等我五秒钟再回来", "go_to bedroom; wait 5; come_back"},
     // bring and put
     {"把苹果放到果篮", "put apple_1 > fruit_basket"},
     {"把苹果放到果篮里吧", "put apple_1 > fruit_basket"},

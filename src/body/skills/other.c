@@ -24,8 +24,13 @@ const pons__skill pons__skill_speak = {
     .timeout_s = 10.0,
     .success = "the text was given out",
     .error_map = "{\"default\":\"retry\"}",
-    .told = "{\"beside\":true,\"meets\":[{\"intent\":\"say\",\"args\":{\"text\":\"$text\"}},"
-            "{\"intent\":\"where\",\"args\":{\"text\":\"$here\"},\"says\":\"say where it is\"}]}",
+    .told =
+        "{\"beside\":true,\"meets\":[{\"intent\":\"say\",\"args\":{\"text\":\"$text\"}},"
+        "{\"intent\":\"where\",\"args\":{\"text\":\"$here\"},\"says\":\"say where it is\"},"
+        "{\"intent\":\"battery\",\"args\":{\"text\":\"$battery\"},\"says\":\"say how full the "
+        "battery is\"},"
+        "{\"intent\":\"look_for\",\"args\":{\"text\":\"$found\"},\"says\":\"say whether $object is "
+        "there\"}]}",
     .step = speak_step,
 };
 

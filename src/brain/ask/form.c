@@ -43,6 +43,12 @@ pons_value *pons__form_list_of_one(pons_value *items)
                      items);
 }
 
+pons_value *pons__form_pair(pons_value *first, pons_value *second)
+{
+    return json_pack("{s:s, s:i, s:i, s:[o,o]}", "type", "array", "minItems", 2, "maxItems", 2,
+                     "prefixItems", first, second);
+}
+
 // A value as a schema: a constant, or, of an object, one that has exactly these members.
 pons_value *pons__form_of(const pons_value *value)
 {

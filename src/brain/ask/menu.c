@@ -5,7 +5,8 @@
 // do wrong but the wrong thing:
 //
 //     something may be started ....... CONTINUE, REPLAN (after a failure RETRY) with one operation: a
-//                                      skill with arguments that the critic has passed
+//                                      skill with arguments that the critic has passed; or what drives,
+//                                      and words beside it
 //     something runs ................. CONTINUE, and a REPLAN that cancels it
 //     the goals are met .............. FINISH, and nothing is started any more
 //     nothing was understood ......... FINISH with what is true of the place, ABORT, a plan_patch
@@ -15,7 +16,8 @@
 //
 // Which operations, with which arguments, is moves.c; what a schema is made of, form.c.
 //
-// Makers of grammars know oneOf, const and enum best, so nothing else is used to choose.
+// Makers of grammars know oneOf, const, enum and lists of fixed places (prefixItems) best, so nothing else is used to
+// choose.
 #include "brain/ask/menu.h"
 
 #include "brain/ask/form.h"
@@ -25,6 +27,7 @@
 #include <string.h>
 
 #define REASON_MAX 200 // characters of a reason
+#define WORDS_MAX  200 // of what is said while it drives
 
 static void add_moves(pons__cook *c, pons_value *form);
 static void add_ends(pons__cook *c, pons_value *form);
@@ -100,9 +103,19 @@ static void add_moves(pons__cook *c, pons_value *form)
 {
     pons_value *moves = all_met(c) ? json_array() : pons__moves_of(c);
     if (json_array_size(moves) > 0) {
-        pons_value *types = json_pack("[s,s]", "CONTINUE", "REPLAN");
+        pons_value *types = json_pack("[s,s]", "CONTINUE", "REPLAN"),
+                   *spoken = pons__moves_spoken(c, moves);
         if (pons__cook_failed(c)) {
             json_array_append_new(types, json_string("RETRY"));
+        }
+        if (json_array_size(spoken) > 0) {
+            pons_value *speak = pons__form_exactly(
+                pons_object("op", pons__form_constant(pons__op_words[PONS_OP_SPEAK]), "text",
+                            pons__form_text(WORDS_MAX), NULL));
+            add(form, pons_value_ref(types), "ops",
+                pons__form_pair(pons_object("oneOf", spoken, NULL), speak));
+        } else {
+            pons_value_unref(spoken);
         }
         add(form, types, "ops", pons__form_list_of_one(pons_object("oneOf", moves, NULL)));
     } else {

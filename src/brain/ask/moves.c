@@ -9,6 +9,7 @@
 
 #include "brain/ask/form.h"
 #include "brain/goals/about.h"
+#include "brain/goals/means.h"
 #include "brain/guard.h"
 
 #include <math.h>
@@ -302,4 +303,32 @@ pons_value *pons__moves_of(pons__cook *c)
         }
     }
     return moves;
+}
+
+// What drives the robot, and leaves it free to speak. Others are over before words are, or say them themselves.
+static bool may_speak(pons__cook *c, const pons__registered *skill, const pons__means *say)
+{
+    pons_autovalue batch = json_pack("[{s:s, s:{}}, {s:s, s:O}]", "skill", skill->name, "args",
+                                     "skill", say->skill, "args", say->args);
+    pons_autovalue broken =
+        pons__guard_would(c->b, c->react->mode, say->skill, say->args, c->running, batch);
+    return pons__has(skill->resources, "base") && json_array_size(broken) == 0;
+}
+
+pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves)
+{
+    pons_value *list = json_array();
+    pons__means *say = pons__means_for(c->b, "say", "text", json_string("…"));
+    size_t i;
+    json_t *move;
+    json_array_foreach(moves, i, move)
+    {
+        const pons_value *name = pons_get(pons_get(move, "properties"), "skill");
+        const pons__registered *skill = pons__skill(c->b, pons_get_str(name, "const", ""));
+        if (say && skill && may_speak(c, skill, say)) {
+            json_array_append(list, move);
+        }
+    }
+    pons__record_free(&pons__means_record, say);
+    return list;
 }

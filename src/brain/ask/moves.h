@@ -15,7 +15,9 @@ typedef struct pons__cook { // who makes a menu, of what
     pons_value *running, *none; // lists, as the critic takes them
 } pons__cook;
 
-pons_value *pons__moves_of(pons__cook *c);   // a list of operations as schemas; new
+pons_value *pons__moves_of(pons__cook *c); // a list of operations as schemas; new
+// Those of them beside which the critic lets it say something; new.
+pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves);
 bool pons__cook_failed(const pons__cook *c); // something has, since the last progress
 
 #endif

@@ -51,11 +51,10 @@ static const char *called(const pons_brain *b, const char *id, const char *langu
     return json_is_string(name) ? json_string_value(name) : id;
 }
 
-static const char *say_where(const pons_brain *b, const char *asked, char *buf, size_t cap)
+static const char *say_where(const pons_brain *b, bool zh, char *buf, size_t cap)
 {
     const pons__robot *robot = b->seen;
     const pons__pose at = pons__pose_of(robot ? robot->pose : NULL);
-    const bool zh = pons_language_chinese(asked);
     if (!at.known || !pons__place_sure(b)) {
         snprintf(buf, cap, "%s", zh ? "我不确定我在哪里。" : "I am not sure where I am.");
         return buf;
@@ -68,14 +67,60 @@ static const char *say_where(const pons_brain *b, const char *asked, char *buf, 
     return buf;
 }
 
-// What templates are filled from: the goal's members, the robot's, and `here`, a sentence in the
-// language of the goal that says where the robot is.
+static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t cap)
+{
+    const double pct = b->seen ? b->seen->battery_pct : NAN;
+    const bool charging = b->seen && strcmp(b->seen->battery_state, "charging") == 0;
+    if (isnan(pct)) {
+        snprintf(buf, cap, "%s", zh ? "我不知道电量。" : "I do not know how full the battery is.");
+    } else {
+        snprintf(buf, cap, zh ? "电量是百分之 %.0f%s。" : "The battery is at %.0f per cent%s.", pct,
+                 !charging ? ""
+                 : zh      ? "，正在充电"
+                           : ", and charging");
+    }
+    return buf;
+}
+
+// Whether a thing is there: as it is seen now, where the robot sees things; else as the map has it, and so it is said.
+static const char *say_found(const pons_brain *b, const pons__goal *goal, bool zh, char *buf,
+                             size_t cap)
+{
+    const pons_value *seen = b->seen ? b->seen->scene : NULL;
+    const pons_value *known = b->around ? b->around->objects : NULL;
+    const pons_value *thing = pons__find(known, "id", goal->object);
+    const pons_value *at =
+        pons_get(pons__find(seen ? seen : known, "id", goal->object), "position");
+    const pons__zone *zone = pons__zone_find(b, goal->zone);
+    const pons__pose where = {.known = json_array_size(at) >= 2,
+                              .x = json_number_value(json_array_get(at, 0)),
+                              .y = json_number_value(json_array_get(at, 1))};
+    const bool found = where.known && (!zone || pons__zone_contains(zone, &where));
+    const char *language = zh ? "zh" : "en";
+    const pons_value *name = json_array_get(pons_get(pons_get(thing, "names"), language), 0);
+    const char *what = json_is_string(name) ? json_string_value(name) : goal->object;
+    const char *place = zone ? called(b, goal->zone, language) : zh ? "这里" : "here";
+    if (zh) {
+        snprintf(buf, cap, "%s%.80s%s%.80s。", seen ? "" : "按地图，", place, found ? "有" : "没有",
+                 what);
+    } else {
+        snprintf(buf, cap, "%s is %s%s%.80s%s.", what, found ? "" : "not ", zone ? "in " : "",
+                 place, seen ? "" : ", as the map has it");
+    }
+    return buf;
+}
+
+// What templates are filled from: the goal's members, the robot's, and sentences in the language of the goal: `here`
+// says where the robot is, `battery` how full that is, `found` whether the goal's object is there.
 static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
 {
-    char here[200];
+    char says[320];
+    const bool zh = pons_language_chinese(goal->text);
     pons_value *from = pons__record_write(&pons__goal_record, goal);
     json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
-    json_object_set_new(from, "here", json_string(say_where(b, goal->text, here, sizeof here)));
+    json_object_set_new(from, "here", json_string(say_where(b, zh, says, sizeof says)));
+    json_object_set_new(from, "battery", json_string(say_battery(b, zh, says, sizeof says)));
+    json_object_set_new(from, "found", json_string(say_found(b, goal, zh, says, sizeof says)));
     return from;
 }
 

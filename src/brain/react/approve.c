@@ -29,6 +29,7 @@
 #include "brain/news.h"
 #include "brain/questions.h"
 #include "brain/react/nodes.h"
+#include "brain/react/settle.h"
 #include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 #include "pons/language.h"
@@ -502,8 +503,7 @@ static void reject(pons__turn *t, const pons__reply *reply, const char *what)
         pons__task_plan_note_result(r, first ? first->step_id : NULL,
                                     first ? first->fallback : NULL, last, NULL);
     }
-    pons__record_free(&pons__result_record, t->skills->last_result);
-    t->skills->last_result = last;
+    pons__result_note(t, last);
     t->skills_changed = true;
     pons__list_clear(&pons__op_record, ops);
 }

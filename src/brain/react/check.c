@@ -14,6 +14,7 @@
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/react/patch.h"
+#include "brain/react/settle.h"
 #include "brain/react/unsettled.h"
 #include "brain/task_plan.h"
 
@@ -179,8 +180,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
     const bool never = lasting(rules) && r->source == PONS_SOURCE_RULES; // which have no others
     last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
     pons__set_text(&last->error_msg, json_string_value(says));
-    pons__record_free(&pons__result_record, t->skills->last_result);
-    t->skills->last_result = last;
+    pons__result_note(t, last);
     pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
                      &(pons__guard_refused){.rules = rules});
     pons_cx_custom(t->cx, pons_object("node", json_string("guardrails_and_resource_check"), "rules",

@@ -237,8 +237,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
     last->status = no ? PONS_END_REFUSED : PONS_END_REJECTED;
     last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
-    pons__record_free(&pons__result_record, t->skills->last_result);
-    t->skills->last_result = last;
+    pons__result_note(t, last);
     t->react->refused = true;
     pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
     pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);

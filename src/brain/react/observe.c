@@ -54,6 +54,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
     r->check_in_s = b->rules.check_in_s;
     pons_value *observation = pons__observation_build(b, r, t.skills);
+    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
     pons__json(&r->observation, pons_value_ref(observation));
     r->detached = r->no_progress = r->rollover = false;
     pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
@@ -90,6 +91,7 @@ static void take_inbox(pons__turn *t, pons_error *err)
             // results of an earlier activation are not this one's
             pons__record_free(&pons__result_record, t->skills->last_result);
             t->skills->last_result = NULL;
+            pons__list_clear(&pons__result_record, &t->skills->results);
         } else if (letter->kind == PONS_MAIL_PREEMPT) {
             pons__preempt *mail = pons__record_read(&pons__preempt_record, letter->value);
             if (mail->activation == t->react->activation) {
@@ -201,6 +203,7 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
                            .means = means,
                            .running = told_running(b, skills),
                            .last_result = skills->last_result,
+                           .results = skills->results.n > 1 ? skills->results : (pons__list){0},
                            .failures = react->failures,
                            .limits = &limits,
                            .ladder = pons__ladder_rungs(react->task),

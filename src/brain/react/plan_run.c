@@ -59,8 +59,16 @@ static void plan_over(pursuit *p, const pons_plan *plan)
 {
     char last[REASON_MAX];
     p->type = plan->status == PONS_PLAN_COMPLETED ? PONS_FINISH : PONS_ABORT;
-    snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
-             pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);
+    static const char *const zh[PONS_PLAN_STATUSES] = {[PONS_PLAN_COMPLETED] = "完成了",
+                                                       [PONS_PLAN_FAILED] = "失败了",
+                                                       [PONS_PLAN_CANCELLED] = "已取消"};
+    if (pons_language_chinese(plan->goal) && zh[plan->status]) {
+        snprintf(last, sizeof last, "计划%s%s%.200s", zh[plan->status], *p->reason ? "：" : "",
+                 p->reason);
+    } else {
+        snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
+                 pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);
+    }
     memcpy(p->reason, last, sizeof last);
 }
 

@@ -47,8 +47,8 @@ static bool is_saying(const pons__turn *t)
     return words;
 }
 
-// One piece of news. *ret_ended: how many goals have.
-static int hear_news(pons__turn *t, pons__news **ret, size_t *ret_ended, pons_error *err)
+// One piece of news.
+static int hear_news(pons__turn *t, pons__news **ret, pons_error *err)
 {
     const pons_value *news = NULL;
     int rc = pons_await(t->cx, "body", await_of(t), 0, &news, err);
@@ -57,7 +57,6 @@ static int hear_news(pons__turn *t, pons__news **ret, size_t *ret_ended, pons_er
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = pons__settle_result(t, json_array_get(told->results, i), err);
     }
-    *ret_ended += n;
     *ret = told;
     return rc;
 }
@@ -68,14 +67,14 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     pons__turn_begin(&t, cx, user);
     pons__react *r = t.react;
     pons__news *told = NULL;
-    size_t ended = 0;
+    const size_t before = t.skills->results.n;
     if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
         return pons__turn_end(&t, PONS_OK);
     }
-    int rc = hear_news(&t, &told, &ended, err);
+    int rc = hear_news(&t, &told, err);
     while (rc >= 0 && told->event && is_saying(&t)) {
         pons__record_free(&pons__news_record, told);
-        rc = hear_news(&t, &told, &ended, err);
+        rc = hear_news(&t, &told, err);
     }
     const char *event = told->event ? told->event : "detached";
     const bool look = strcmp(event, "check_in") == 0;
@@ -86,9 +85,9 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     r->checked_in = look && !refused;
     r->refused = false;
     pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
-    if (rc >= 0 && ended > 0) {
-        pons_autovalue last = pons__record_write(&pons__result_record, t.skills->last_result);
-        pons__say_message(cx, "user", last);
+    for (size_t i = before; rc >= 0 && i < t.skills->results.n; i++) {
+        pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);
+        pons__say_message(cx, "user", one);
     }
     pons__record_free(&pons__news_record, told);
     return pons__turn_end(&t, rc);
@@ -141,6 +140,25 @@ int pons__settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *
         return PONS_OK;
     }
     return pons_effect_settle(cx, id, to, result, err);
+}
+
+// What is said beside the work (a skill that is `beside`) hides nothing of it, and what went well hides no failure.
+static int weight(const pons_brain *b, const pons__result *r)
+{
+    return (pons__means_beside(b, r->skill) ? 0 : 2) + (r->status == PONS_END_DONE ? 0 : 1);
+}
+
+void pons__result_note(pons__turn *t, pons__result *last)
+{
+    pons__skills *s = t->skills;
+    const bool newest =
+        s->results.n == 0 || !s->last_result || weight(t->b, last) >= weight(t->b, s->last_result);
+    pons__list_add(&s->results, last);
+    if (newest) {
+        pons__record_free(&pons__result_record, s->last_result);
+        s->last_result = pons__record_copy(&pons__result_record, last);
+    }
+    t->skills_changed = true;
 }
 
 // Out of the list of what runs, the caller's; NULL: it is not there.
@@ -244,9 +262,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         pons__unsettled_note(t, running, last);
     }
     pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
-    pons__record_free(&pons__result_record, t->skills->last_result);
-    t->skills->last_result = last;
-    t->skills_changed = true;
+    pons__result_note(t, last);
     const int64_t now_ms = pons__port_robot_ms(&t->b->port);
     const bool same_clock =
         now_ms >= running->started_robot_ms; // a body that began anew has its own

@@ -622,10 +622,11 @@ static int count_line(void *user, const pons_value *ev)
     return 0;
 }
 
-static void print_log_line(const pons_value *ev)
+static void print_log_line(const living *l, const pons_value *ev)
 {
     const char *type = pons_get_str(ev, "type", ""), *time = pons_get_str(ev, "time", "");
-    const char *what = pons_get_str(pons_get(ev, "action"), "type", "");
+    const char *id = pons_get_str(pons_get(ev, "action"), "type", "");
+    const char *what = *id ? pons_world_view_name(l->view, id, "en") : "";
     cli_out("%.16s  %-16s %s", time, type, what);
     if (strcmp(type, "decision") == 0) {
         const pons_value *model = pons_get(ev, "model");
@@ -662,7 +663,7 @@ static int log_line(void *user, const pons_value *ev)
     if (v->l.c->json) {
         cli_print_json(ev);
     } else {
-        print_log_line(ev);
+        print_log_line(&v->l, ev);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-// cmd_plan.c - `pons plan check|show|run FILE`: what a plan says, and what is wrong with it.
+// cmd_plan.c - `pons plan check|show|run|results FILE`: what a plan says, and what is wrong with it.
 //
 // check prints the plan's canonical JSON on stdout and every repair on stderr, so that
 // `model | pons plan check - > plan.json` makes a plan of what a model wrote, or says why not.
@@ -39,6 +39,7 @@ static int judge(cli *c, const pons_plan *p, const char *world, const char *embo
 static int show(const cli *c, const pons_plan *p, pons_error *err);
 static int look(void *user, const char *name, pons_value **ret, pons_error *err);
 static int run(cli *c, pons_plan *p, const char *world, pons_error *err);
+static int results(cli *c, const char *path, pons_error *err);
 static bool needs_robot(const pons_plan *p);
 static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err);
 
@@ -58,9 +59,13 @@ int cmd_plan(cli *c, pons_error *err)
         return parsed;
     }
     const char *verb = c->argc > 0 ? c->argv[0] : "";
-    const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run");
+    const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run") ||
+                       !strcmp(verb, "results");
     if (c->argc != 2 || !known) {
-        return cli_bad(err, "plan: use `pons plan check|show|run FILE`, FILE may be -");
+        return cli_bad(err, "plan: use `pons plan check|show|run|results FILE`, FILE may be -");
+    }
+    if (!strcmp(verb, "results")) {
+        return results(c, c->argv[1], err);
     }
     pons_plan *p = NULL;
     int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
@@ -385,4 +390,48 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
     }
     pons_value_unref(r.world);
     return rc < 0 ? rc : PONS_OK;
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+// One result, of a line of the file: checked, and printed.
+static int one_result(runner *r, const pons_value *v, bool *failed, pons_error *err)
+{
+    pons_execution_result *result = NULL;
+    const int rc = pons_execution_result_from_value(v, now_s(NULL), &result, err);
+    if (rc >= 0) {
+        print_result(r, result);
+        *failed = *failed || result->status == PONS_STEP_FAILED;
+    }
+    pons_execution_result_destroy(result);
+    return rc;
+}
+
+// A result a line, as `run --json` prints them. Ends with 1 where a step has failed.
+static int results(cli *c, const char *path, pons_error *err)
+{
+    runner r = {.c = c};
+    pons_autobuf text = PONS_BUF_INIT;
+    const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+    bool failed = false;
+    size_t n = 0, number = 1;
+    int rc = cli_plan_text(path, &text, err);
+    for (const char *at = text.data; rc >= 0 && at && *at; number++) {
+        const size_t length = strcspn(at, "\n");
+        pons_autovalue v = NULL;
+        if (strspn(at, " \t\r") < length) {
+            rc = pons_value_parse(at, length, &v, err);
+            rc = rc < 0 ? rc : one_result(&r, v, &failed, err);
+            n++;
+        }
+        if (rc < 0) {
+            pons_error_source(err, "%s:%zu", name, number);
+            rc = err->status = PONS_EINVAL;
+        }
+        at += length + (at[length] == '\n');
+    }
+    if (rc >= 0 && n == 0) {
+        return cli_bad(err, "plan: there is no result in %s", name);
+    }
+    return rc < 0 ? rc : failed ? CLI_NO_SUCCESS : PONS_OK;
 }

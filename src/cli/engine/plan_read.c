@@ -21,7 +21,7 @@ typedef struct teller { // who prints repairs
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static int read_all(const char *path, pons_buf *ret, pons_error *err)
+int cli_plan_text(const char *path, pons_buf *ret, pons_error *err)
 {
     const bool is_stdin = strcmp(path, "-") == 0;
     FILE *f = is_stdin ? stdin : pons_file_read(path);
@@ -70,7 +70,7 @@ int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan *
     const pons_clock clock = pons_clock_real();
     pons_rand rand;
     const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
-    int rc = read_all(path, &text, err);
+    int rc = cli_plan_text(path, &text, err);
     if (rc < 0) {
         return rc;
     }

@@ -152,8 +152,8 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         const pons_value *o = pons_get(p, "observation");
         snprintf(d->zone, sizeof d->zone, "%s", pons_get_str(pons_get(o, "robot"), "zone", ""));
     } else if (strcmp(ev->type, "token") == 0) {
-        clear_live(d);
-        if (!d->token_open) {
+        if (!d->token_open) { // the pieces of an answer are one line
+            clear_live(d);
             cli_out("  model   ");
         }
         d->token_open = true;
