@@ -189,6 +189,33 @@ static char *changed(const pons_ws_doc *d, const char *kind, const char *id, con
     return pons_buf_take(&out, NULL);
 }
 
+// A page of fences holds nobody: empty ones are nobody's data, and of others so many are looked into and no more.
+static void a_page_of_fences_is_looked_into_for_a_while(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autobuf text = PONS_BUF_INIT;
+    for (int i = 0; i < 500; i++) {
+        pons_buf_str(&text, "```\n \n```\n");
+    }
+    pons_buf_str(
+        &text, "```json\n{\"queue\": [{\"action_id\": \"a\", \"action_type\": \"stop\"}]}\n```\n");
+    assert_int_equal(pons_ws_read(PONS_WS_ACTION, text.data, text.len, "ACTION.md", &d, &err), 0);
+    assert_non_null(pons_ws_find(d, "action", "a"));
+    pons_ws_destroy(d);
+    d = NULL;
+    pons_buf_clear(&text);
+    for (int i = 0; i < 101; i++) {
+        pons_buf_str(&text, "```\nnote: mine\n```\n");
+    }
+    assert_int_equal(pons_ws_read(PONS_WS_ACTION, text.data, text.len, "ACTION.md", &d, &err),
+                     PONS_EINVAL);
+    assert_string_equal(err.message, "the first 100 fenced blocks have none of its data");
+    assert_string_equal(err.source, "ACTION.md:302:1");
+    assert_null(d);
+}
+
 static void a_change_leaves_the_rest(void **state)
 {
     (void)state;
@@ -294,6 +321,7 @@ int main(void)
         cmocka_unit_test(keys_that_nobody_knows_stay),
         cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
         cmocka_unit_test(what_cannot_be_read_says_where),
+        cmocka_unit_test(a_page_of_fences_is_looked_into_for_a_while),
         cmocka_unit_test(a_change_leaves_the_rest),
         cmocka_unit_test(nothing_changed_is_nothing_written),
         cmocka_unit_test(records_come_and_go),

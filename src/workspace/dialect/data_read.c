@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define WHERE "workspace"
+#define WHERE      "workspace"
+#define FENCES_MAX 100 // that are looked into for the data: each costs a parse
 
 static int refuse(const pons_ws_doc *d, uint32_t first_line, const pons_error *why,
                   pons_error *err);
@@ -96,16 +97,25 @@ static void take_body(pons_ws_doc *d, pons_tree *t, size_t start, size_t end, ui
 static int find_fence(pons_ws_doc *d, pons_error *err)
 {
     bool found = false, faulty = false;
+    size_t looked = 0;
     for (size_t i = 0; i < d->page.n_fences; i++) {
         const ws_fence *f = &d->page.fences[i];
         pons_tree t = {.n = 0};
         pons_error why = PONS_ERROR_INIT;
-        if (!is_data_fence(d, f)) {
+        if (!is_data_fence(d, f) || strspn(d->text + f->body, " \t\r\n") >= f->body_end - f->body) {
             continue;
         }
+        if (++looked > FENCES_MAX && d->info->page) {
+            break; // its fences are examples
+        }
+        if (looked > FENCES_MAX) {
+            pons_error_set(&why, PONS_EINVAL, WHERE,
+                           "the first %d fenced blocks have none of its data", FENCES_MAX);
+            refuse(d, f->body_line, &why, err);
+            return PONS_EINVAL;
+        }
         if (pons_tree_parse(d->text + f->body, f->body_end - f->body, &t, &why) < 0) {
-            const bool empty = strspn(d->text + f->body, " \t\r\n") >= f->body_end - f->body;
-            if (!faulty && !found && f->info_end > f->info && !empty) {
+            if (!faulty && !found && f->info_end > f->info) {
                 refuse(d, f->body_line, &why, err);
                 faulty = true;
             }
