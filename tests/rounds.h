@@ -32,6 +32,7 @@
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
     X(companion_kills, 16, 1000, "a companion's day that is killed at one of its commits")         \
+    X(damaged_files, 2, 100, "a place at which a file that a killed run left is damaged")          \
     X(drivers_crowd, 24, 48, "a participant beside the robot")                                     \
     X(drivers_samples, 800, 3000, "a message of a thousand a second")                              \
     X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
