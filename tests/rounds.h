@@ -32,6 +32,7 @@
     X(brain_quiet, 3, 60, "seconds without a commit after which nothing more is waited for")       \
     X(brain_reads, 12, 100000, "a checkpoint of a namespace that is read with its values")         \
     X(companion_kills, 16, 1000, "a companion's day that is killed at one of its commits")         \
+    X(damaged_files, 2, 100, "a place at which a file that a killed run left is damaged")          \
     X(drivers_crowd, 24, 48, "a participant beside the robot")                                     \
     X(drivers_samples, 800, 3000, "a message of a thousand a second")                              \
     X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
@@ -56,6 +57,7 @@
     X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
     X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \
     X(store_log, 20, 100, "sixteen bad bytes in the log of an SQLite file")                        \
+    X(store_pages, 4, 100, "a file of a PostgreSQL server that is damaged")                        \
     X(store_repairs, 20, 1000, "a repair of an SQLite file in which rows were changed")            \
     X(store_sessions, 800, 10000, "a session in a lane, of runners that are killed")               \
     X(store_turns, 20, 157, "a turn of each of the 64 that are at work in one SQLite file")        \

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// As pons_store_open, for reading only: nothing is made, and a file that may not be written, in a
+// As pons_store_open, for reading only: of a file nothing changes but the log's index (-shm), and a file that may not be written, in a
 // directory or on a file system that may not, is read all the same. Then a log (-wal) beside it
 // whose index (-shm) is not there is read from a private copy under TMPDIR. Writing ops fail with
 // PONS_EENV. What cannot be opened so (a server) is opened as usual.

@@ -189,7 +189,8 @@ static void make_files(void)
     if (copy_files()) {
         return;
     }
-    if (shell("cd / && %s%s/initdb -D %s/data -U pons -A trust --no-sync --locale=C -E UTF8"
+    if (shell("cd / && %s%s/initdb -D %s/data -U pons --data-checksums -A trust --no-sync "
+              "--locale=C -E UTF8"
               " >%s.init 2>&1",
               as_user(), cluster.bin, cluster.dir, cluster.dir) != 0) {
         shell("cat %s.init >&2", cluster.dir);

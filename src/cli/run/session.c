@@ -579,8 +579,8 @@ static void start_body(session *s)
     s->body = pid > 0 ? pid : 0;
 }
 
-// A child that ends with bad input or a missing environment would only do so again: its last line
-// says why.
+// A child that ends with damaged data, bad input or a missing environment would only do so again: its
+// last line says why.
 static void reap_body(session *s)
 {
     int status = 0;
@@ -589,7 +589,7 @@ static void reap_body(session *s)
     }
     s->body = 0;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    if (code != EXIT_BAD_INPUT && code != EXIT_ENVIRONMENT) {
+    if (code != EXIT_NO_SUCCESS && code != EXIT_BAD_INPUT && code != EXIT_ENVIRONMENT) {
         return;
     }
     char path[PATH_MAX + 16], last[1024] = "";
@@ -611,7 +611,9 @@ static void reap_body(session *s)
         return;
     }
     cli_err("%s\n", *last ? last : "pons: the body could not start");
-    s->body_failed = code == EXIT_BAD_INPUT ? CLI_FAULTY : CLI_LACKING;
+    s->body_failed = code == EXIT_NO_SUCCESS  ? CLI_NO_SUCCESS
+                     : code == EXIT_BAD_INPUT ? CLI_FAULTY
+                                              : CLI_LACKING;
 }
 
 // A body that we have started and that has not said hello to us was told nothing, and cannot be told to end either: it
