@@ -66,7 +66,7 @@
     X(sweep_deaths, 9, 1000, "of a graph's life, a process that ends before or after a commit")    \
     X(sweep_deaths_server, 3, 1000, "the same on PostgreSQL")                                      \
     X(tools_lines, 400, 100000, "a line for the terminal that is safe, or is asked about")         \
-    X(vda5050_floods, 3, 100, "a pause behind 400 messages of a master that are read more slowly") \
+    X(vda5050_floods, 1, 100, "a pause behind 400 messages of a master that are read more slowly") \
     X(vda5050_requests, 400, 3000, "an instant action of a hostile master")                        \
     X(watchdog_kills, 3, 40, "a watchdog that dies at a writing call, each kind on each store")    \
     X(workspace_files, 15, 60, "a random workspace file in one dialect after the other")           \
