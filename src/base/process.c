@@ -49,12 +49,19 @@ bool pons_process_left_lock(int64_t pid, int *tries)
 
 void pons_process_seal(void)
 {
+    static char *own; // all of it, for as long as the process
+    size_t n = 0;
     for (size_t i = 0; environ && environ[i]; i++) {
-        char *own = strdup(environ[i]);
-        if (own) {
-            explicit_bzero(environ[i], strlen(environ[i]));
-            environ[i] = own;
-        }
+        n += strlen(environ[i]) + 1;
+    }
+    own = n > 0 ? malloc(n) : NULL;
+    char *at = own;
+    for (size_t i = 0; at && environ[i]; i++) {
+        const size_t size = strlen(environ[i]) + 1;
+        memcpy(at, environ[i], size);
+        explicit_bzero(environ[i], size - 1);
+        environ[i] = at;
+        at += size;
     }
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // cannot fail with these
 }
