@@ -13,7 +13,7 @@
 //     early    nothing was read yet
 //
 // Everything else is asked about. What stands in an address before the host (a user, a password) is part of
-// it; what follows # is not sent.
+// it, and what follows #, which a browser's scripts read.
 #include "agent/address.h"
 
 #include "agent/request.h"
@@ -29,12 +29,13 @@ typedef struct needle { // of an address: from the host on
 
 static needle needle_of(const char *url)
 {
-    const char *at = strstr(url, "://");
-    needle w = {.text = at ? at + 3 : url};
-    w.n = strcspn(w.text, "#");
-    while (w.n > 0 && w.text[w.n - 1] == '/') {
-        w.n--;
+    const char *colon = url;
+    while (isalnum((unsigned char)*colon) || (*colon && strchr("+-.", *colon))) {
+        colon++;
     }
+    needle w = {.text = strncmp(colon, "://", 3) == 0 ? colon + 3 : url};
+    w.n = strlen(w.text);
+    w.n -= w.n > 0 && w.text[w.n - 1] == '/';
     w.host_n = strcspn(w.text, "/?#");
     w.host_n = w.host_n < w.n ? w.host_n : w.n;
     return w;
@@ -57,9 +58,9 @@ static bool stands_in(const char *text, const needle *w)
     const size_t n = strlen(text);
     for (size_t i = 0; w->n > 0 && i + w->n <= n; i++) {
         const char *at = text + i;
-        if (strncasecmp(at, w->text, w->host_n) == 0 &&
+        if (begins(text, at) && strncasecmp(at, w->text, w->host_n) == 0 &&
             memcmp(at + w->host_n, w->text + w->host_n, w->n - w->host_n) == 0 &&
-            !goes_on(at[w->n]) && begins(text, at)) {
+            !goes_on(at[w->n])) {
             return true;
         }
     }

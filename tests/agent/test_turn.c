@@ -200,11 +200,13 @@ static void an_address_that_a_model_made_is_asked_about(void **state)
         // given
         {"read https://a.org/x/y?q=1", LOOK("secret"), "https://a.org/x/y?q=1", false},
         {"read https://a.org/x/y?q=1.", LOOK("secret"), "https://a.org/x", false},
-        {"read A.org/x", LOOK("secret"), "http://a.org/x/#top", false},
+        {"read A.org/x", LOOK("secret"), "http://a.org/x/", false},
         // made: a query, a piece of the path, a label, a user, another case of the path, a piece cut
         {"read https://a.org/x", LOOK("secret"), "https://a.org/x?d=secret", true},
         {"read https://a.org/x", LOOK("secret"), "https://a.org/secret", true},
         {"read https://a.org/x", LOOK("secret"), "https://secret.a.org/x", true},
+        {"read https://a.org/x", LOOK("secret"), "https://a.org/x#secret", true},
+        {"read https://a.org/x", LOOK("secret"), "b.org/secret?x=://a.org/x", true},
         {"read https://a.org/x", LOOK("secret"), "https://secret@a.org/x", true},
         {"read https://a.org/x", LOOK("secret"), "https://a.org/X", true},
         {"read https://a.org/xyz", LOOK("secret"), "https://a.org/xy", true},

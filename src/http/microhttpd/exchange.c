@@ -22,8 +22,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define WAITING_MAX 4096 // requests that no worker has taken yet
-#define CRLF        2    // bytes of a line's end at most
+#define WAITING_MAX   4096 // requests that no worker has taken yet
+#define CRLF          2    // bytes of a line's end at most
+#define COOKIE_BYTES  80   // of memory that MHD takes for each
+#define COOKIES_SHARE 8    // of a head's memory, that they may take for certain
 
 // ---- the server's thread ------------------------------------------------------------------------
 
@@ -101,6 +103,7 @@ typedef struct seen { // of a request's headers
     bool length_odd, length_long; // no number; one that is too large for the body's limit
     bool coding_odd;              // none that is known
     size_t body_max;
+    size_t cookies;  // bytes that MHD takes to read them, about
     const char *end; // of the value before, in MHD's buffer
 } seen;
 
@@ -148,6 +151,15 @@ static void see_length(seen *s, const char *value)
     s->length_long |= strtoull(value, NULL, 10) > s->body_max || errno == ERANGE;
 }
 
+static size_t cookies_cost(const char *value)
+{
+    size_t n = 0;
+    for (; *value; value++) {
+        n += *value == ';' ? COOKIE_BYTES : 1;
+    }
+    return n;
+}
+
 static enum MHD_Result see(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     seen *s = user;
@@ -159,6 +171,7 @@ static enum MHD_Result see(void *user, enum MHD_ValueKind kind, const char *name
     }
     s->end = value + strlen(value);
     s->hosts += strcasecmp(name, "Host") == 0;
+    s->cookies += strcasecmp(name, "Cookie") == 0 ? cookies_cost(value) : 0;
     if (strcasecmp(name, "Content-Length") == 0) {
         s->frames++;
         see_length(s, value);
@@ -234,8 +247,8 @@ static enum MHD_Result begin(pons_http_exchange *x, const char *method, const ch
     return MHD_YES;
 }
 
-// MHD itself refuses a Content-Length that is no number, when the head is whole, and writes its reply's head
-// twice. It says so before it writes: then the connection is ours to answer, and to end.
+// MHD itself refuses a Content-Length that is no number and cookies for which it has no room, when the head is
+// whole, and writes its reply's head twice. It says so before it writes: then the connection is ours to answer, and to end.
 void pons__exchange_log(void *server, const char *fmt, va_list ap)
 {
     pons__server *sv = server;
@@ -252,6 +265,10 @@ void pons__exchange_log(void *server, const char *fmt, va_list ap)
             see_all(c->head, &s);
         }
         const char *why = head_fault(&s, &status);
+        if (!why && s.cookies > sv->o.head_max / COOKIES_SHARE) {
+            status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+            why = "too many cookies";
+        }
         if (why) {
             char text[256];
             const int n =
