@@ -415,7 +415,7 @@ static bool name_threads(const char *dir, char *ret, size_t cap)
 {
     sql_conn c = {0};
     pons_error ignored = PONS_ERROR_INIT;
-    char path[PATH_MAX], sql[PATH_MAX + 64];
+    char path[PATH_MAX + 16], sql[PATH_MAX + 64];
     sqlite3_stmt *st = NULL;
     snprintf(path, sizeof path, "%s/" COPY_ALL, dir);
     snprintf(sql, sizeof sql, "ATTACH '%s/" COPY_FIT "' AS fit", dir);
