@@ -36,6 +36,10 @@ class Link:
                 self.book.write("\n")
         if any(g["state"] == "started" for g in self.goals.values()):
             self.write(latched="boot: the body ended while a goal was under way")
+        with open(run + "/body.json.new", "w") as f:  # which robot this is: a command must mean it
+            json.dump({"pid": os.getpid(), "driver": robot.hello["driver"], "robot": robot.hello["robot_id"],
+                       "world": robot.hello["world"]["name"], "started_ms": int(time.time() * 1000)}, f)
+        os.rename(run + "/body.json.new", run + "/body.json")
         self.sel = selectors.DefaultSelector()
         for name, kind, hears in (("body.sock", socket.SOCK_STREAM, self.accept), ("stop.sock", socket.SOCK_DGRAM, self.datagram)):
             if os.path.exists(f"{run}/{name}"):

@@ -71,7 +71,7 @@ class Robot:
     def __init__(self, base):
         self.base, self.turn, self.goal = base, base.turn, ZONES[0]["target"]
         self.hello = {"robot_id": "own-1", "driver": "own", "simulated": False, "skills": [NAVIGATE],
-                      "world": {"name": "own", "bounds": [0, 0, 6, 6], "zones": ZONES, "objects": []},
+                      "world": {"name": "empty", "bounds": [0, 0, 6, 6], "zones": ZONES, "objects": []},
                       "limits": {"radius_m": 0.2, "speed_max_mps": SPEED_MPS, "yaw_rate_max_radps": YAW_RADPS, "heartbeat_ms": 300, "held_s": 30}}
 
     def begin(self, skill, args):

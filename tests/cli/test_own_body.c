@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #define PYTHON "/usr/bin/python3"
-#define EAST   "--world empty 'go to the east side'"
-#define WEST   "--world empty 'go to the west side'"
+#define EAST   "--driver own --world empty 'go to the east side'"
+#define WEST   "--driver own --world empty 'go to the west side'"
 
 static bool no_python(void)
 {

@@ -178,9 +178,12 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     rc = rc >= 0 && w->plan ? read_plan(c, w, p, err) : rc;
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
-    if (rc >= 0 && strcmp(p->robot.driver, CLI_DRIVER_USUAL) != 0) {
+    pons_link *there = NULL; // a body that is there needs no driver of ours
+    if (rc >= 0 && strcmp(p->robot.driver, CLI_DRIVER_USUAL) != 0 &&
+        cli_robot_connect(c, &p->robot, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
         rc = cli_driver(p->robot.driver, &robot, err);
     }
+    pons_link_close(there);
     return rc < 0 ? rc : cli_workspace(c, true, err);
 }
 

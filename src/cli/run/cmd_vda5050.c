@@ -69,6 +69,7 @@ int cmd_vda5050(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
     rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &is, err);
+    w.world = is.world;
     if (rc >= 0 && strcmp(is.driver, CLI_DRIVER_USUAL) != 0) {
         rc = cli_driver(is.driver, &robot, err);
     }

@@ -36,6 +36,7 @@
 #define BODY_START_EVERY_MS 3000
 #define BODY_STARTS_MAX     5
 #define BODY_BUSY_MAX_MS    3000 // how long another brain may have the body before this one gives up
+#define BODY_UNREADY_MAX_MS 15000 // how long a body that listens may take to say which robot it is
 #define FILES_NEVER_MS      60000
 #define FDS_MAX             10
 #define STDIN_LINE_MAX      4096
@@ -53,6 +54,7 @@ typedef struct session {
     pid_t body; // a child of ours that is alive, else 0
     int body_starts;
     int64_t body_tried_ms; // 0: never
+    int64_t unready_ms;    // since when a body listens that is not ready; 0: there is none
     int body_failed;       // CLI_FAULTY or CLI_LACKING: a child could not start, and it was said
     int wake_fd;
     bool stdin_open;
@@ -551,7 +553,13 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     session *s = user;
     const int rc = cli_robot_connect(s->c, &s->robot, ret, err);
+    const int64_t now = pons_now_ms(&s->clock);
+    s->unready_ms = rc != PONS_EAGAIN ? 0 : s->unready_ms ? s->unready_ms : now;
     if (rc == PONS_EINVAL) { // another robot has come meanwhile
+        cli_tell(err);
+        s->body_failed = CLI_FAULTY;
+    } else if (s->unready_ms && now - s->unready_ms > BODY_UNREADY_MAX_MS) {
+        cli_bad(err, "the body here does not say which robot it is (%s/body.json)", s->c->run_dir);
         cli_tell(err);
         s->body_failed = CLI_FAULTY;
     } else if (rc < 0 && rc != PONS_EAGAIN && !s->o->body_by_hand && !s->body) {

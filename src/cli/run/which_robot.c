@@ -34,6 +34,7 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     if (rc >= 0 && !realpath(pons_get_str(loaded, "path", ""), ret->world_file)) {
         rc = cli_lacks(err, "%s: %s", world, strerror(errno));
     }
+    snprintf(ret->world_name, sizeof ret->world_name, "%s", pons_get_str(loaded, "name", ""));
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
 }
 
@@ -84,6 +85,14 @@ static int another(const cli_robot *meant, const pons_value *body, pons_error *e
         line, meant->driver, meant->world, driver, to_type(body), pid);
 }
 
+// A body of somebody's own (docs/ros2-own-body.md) has read no file of ours: the world's name tells.
+static bool has_world(const pons_value *body, const cli_robot *meant)
+{
+    const char *id = pons_get_str(body, "world_id", NULL);
+    return id ? strcmp(id, meant->world_id) == 0
+              : strcmp(pons_get_str(body, "world", ""), meant->world_name) == 0;
+}
+
 int cli_robot_connect(const cli *c, const cli_robot *meant, pons_link **ret, pons_error *err)
 {
     char path[PATH_MAX + 16];
@@ -100,7 +109,7 @@ int cli_robot_connect(const cli *c, const cli_robot *meant, pons_link **ret, pon
         pons_get_int(body, "pid", 0) != pons_link_peer_pid(*ret)) {
         rc = pons_error_set(err, PONS_EAGAIN, "body", "the robot's body is not ready yet");
     } else if (strcmp(pons_get_str(body, "driver", ""), meant->driver) != 0 ||
-               strcmp(pons_get_str(body, "world_id", ""), meant->world_id) != 0) {
+               !has_world(body, meant)) {
         rc = another(meant, body, err);
     }
     if (rc < 0) {

@@ -12,6 +12,7 @@ typedef struct cli_robot {
     char driver[PONS_NAME_MAX], world[PATH_MAX]; // as they are typed
     char world_file[PATH_MAX];                   // absolute
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
+    char world_name[PONS_NAME_MAX];              // that it gives itself
 } cli_robot;
 
 #define CLI_DRIVER_USUAL "mujoco"
