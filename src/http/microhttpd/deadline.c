@@ -24,7 +24,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define LOOK_MS 250
+#define LOOK_MS  250
+#define SETTLE_S 1
 
 int64_t pons__server_now_ms(void)
 {
@@ -129,6 +130,7 @@ void pons__connection_notify(void *server, struct MHD_Connection *connection, vo
     pthread_mutex_lock(&sv->mtx);
     sv->n_open -= !c->shut;
     take_out(sv, c);
+    pthread_cond_broadcast(&sv->bell);
     pthread_mutex_unlock(&sv->mtx);
     free(c);
     *context = NULL;
@@ -143,6 +145,19 @@ void pons__connection_within(pons__server *sv, pons__connection *c, int64_t ms)
     c->until_ms = ms > 0 ? pons__server_now_ms() + ms : 0;
     take_out(sv, c);
     make_newest(sv, c);
+    pthread_mutex_unlock(&sv->mtx);
+}
+
+void pons__connections_settle(pons__server *sv)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += SETTLE_S;
+    pthread_mutex_lock(&sv->mtx);
+    for (const pons__connection *c = sv->newest; c;) {
+        const bool waits = c->shut && pthread_cond_timedwait(&sv->bell, &sv->mtx, &until) == 0;
+        c = waits ? sv->newest : c->shut ? NULL : c->next;
+    }
     pthread_mutex_unlock(&sv->mtx);
 }
 

@@ -13,6 +13,9 @@ void pons__connection_within(pons__server *sv, pons__connection *c, int64_t ms);
 bool pons__connection_thread(void);
 // Says these bytes and ends it. Under the server's lock.
 void pons__connection_break(pons__server *sv, pons__connection *c, const char *text, size_t n);
+// Before MHD stops: until it has noticed every connection that was broken off, a second at most. MHD 0.9.75 falls over
+// a request that it refuses while it is being stopped.
+void pons__connections_settle(pons__server *sv);
 // Thread: breaks connections that are late, a look every quarter of a second.
 void *pons__janitor(void *server);
 

@@ -174,6 +174,7 @@ static void close_server(void *self)
     }
     pons__streams_close(sv);
     pons__sockets_close(sv);
+    pons__connections_settle(sv);
     if (sv->daemon) {
         MHD_stop_daemon(sv->daemon);
     }
