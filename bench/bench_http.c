@@ -86,7 +86,10 @@ static void serve_bare(int tell)
         _exit(1);
     }
     const int port = ntohs(a.sin_port);
-    for (bool told = write(tell, &port, sizeof port) == (ssize_t)sizeof port; told;) {
+    if (write(tell, &port, sizeof port) != (ssize_t)sizeof port) {
+        _exit(1);
+    }
+    for (;;) {
         char text[2048];
         if (epoll_wait(poller, &ev, 1, -1) != 1) {
             continue;

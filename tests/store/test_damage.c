@@ -727,7 +727,7 @@ static void test_rows(void **state)
     }
 }
 
-// ---- a damaged log is not opened -----------------------------------------------------------------
+// ---- a damaged log is not opened ----------------------------------------------------------------
 
 static void same_files(const bytes was[3], const char *how, int round)
 {

@@ -5,7 +5,7 @@
 
 #include "cli/agent/agent_view.h"
 #include "cli/cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
 #include "pons/workspace_desk.h"

@@ -1,6 +1,6 @@
 // agent_parts.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent/agent_cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
 #include "pons/mcp.h"

@@ -8,8 +8,8 @@
 #include "cli/agent/chat.h"
 #include "cli/agent/folder.h"
 #include "cli/agent/undo.h"
-#include "cli/run/which_robot.h"
 #include "cli/served.h"
+#include "cli/which_robot.h"
 #include "pons/policy.h"
 
 #include <stdlib.h>

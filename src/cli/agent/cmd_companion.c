@@ -4,8 +4,8 @@
 // same days byte for byte. A simulated life that was cut short goes on where it was; one that
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
 #include "cli/cli.h"
-#include "cli/run/which_robot.h"
 #include "cli/served.h"
+#include "cli/which_robot.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/ext/llm.h"

@@ -6,7 +6,7 @@
 //
 // What is offered, and how a person is asked, is mcp_parts.c.
 #include "cli/agent/agent_cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/mcp.h"
 
 #include <dirent.h>

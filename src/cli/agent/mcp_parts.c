@@ -6,7 +6,7 @@
 // server, `pons approve mcp-… approve` answers it, and the next call of the same tool with the same
 // arguments runs, once, within ten minutes.
 #include "cli/agent/agent_cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/mcp.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "cli/fleet/unit.h"
 
 #include "cli/onboarded.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 
 #include <math.h>
 #include <stdlib.h>

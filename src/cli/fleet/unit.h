@@ -3,7 +3,7 @@
 #define PONS_CLI_UNIT_H
 
 #include "cli/fleet/fleet.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/workspace_live.h"
 
 #define CLI_FLEET_ROBOTS "fleet.robots" // items: what each was given last

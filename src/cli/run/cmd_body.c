@@ -1,7 +1,7 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (bridge.c).
 #include "cli/cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/link_message.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 // cmd_run.c - `pons run` and `pons resume`.
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
-#include "cli/run/which_robot.h"
 #include "cli/served.h"
+#include "cli/which_robot.h"
 #include "pons/policy.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 // brain holds while it looks: what is removed is not written again by a look that had begun.
 #include "cli/run/places.h"
 #include "cli/run/schedules.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/brain_schedule.h"
 #include "pons/policy.h"
 #include "pons/schedule.h"

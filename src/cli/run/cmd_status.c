@@ -1,7 +1,7 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
 #include "cli/cli.h"
-#include "cli/run/which_robot.h"
 #include "cli/show/secrets.h"
+#include "cli/which_robot.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
 #include "cli/run/vda5050.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/schema.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "cli/run/errands.h"
 #include "cli/run/pictures.h"
 #include "cli/run/watch_sessions.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/agent.h"
 #include "pons/module.h"
 #include "pons/watchdog.h"

@@ -5,7 +5,7 @@
 // on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
 // safety thread's own socket.
 #include "cli/agent/agent_cli.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/log.h"

@@ -14,7 +14,7 @@
 #include "cli/run/places.h"
 #include "cli/run/prompt_words.h"
 #include "cli/run/schedules.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/store.h"

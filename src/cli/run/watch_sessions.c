@@ -12,7 +12,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/run/embodied.h"
 #include "cli/run/pictures.h"
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 #include "pons/agent.h"
 #include "pons/rand.h"
 #include "pons/runtime.h"

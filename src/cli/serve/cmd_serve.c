@@ -1,6 +1,6 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
-#include "cli/run/which_robot.h"
 #include "cli/served.h"
+#include "cli/which_robot.h"
 #include "pons/policy.h"
 
 #define THREAD "main"

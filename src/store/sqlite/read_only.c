@@ -166,22 +166,3 @@ int pons__sql_open_copy(sql_conn *c, const char *path, const char *name, sql_whe
     }
     return rc;
 }
-
-bool pons__copy_file(const char *from, const char *to)
-{
-    char chunk[65536];
-    size_t n;
-    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "wxe") : NULL;
-    bool good = in && out;
-    while (good && (n = fread(chunk, 1, sizeof chunk, in)) > 0) {
-        good = fwrite(chunk, 1, n, out) == n;
-    }
-    good = good && !ferror(in);
-    if (out) {
-        good = fclose(out) == 0 && good;
-    }
-    if (in) {
-        fclose(in);
-    }
-    return good;
-}

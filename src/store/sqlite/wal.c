@@ -410,6 +410,25 @@ static bool copy_log(const char *path, const char *to, const log_state *log, boo
     return good;
 }
 
+bool pons__copy_file(const char *from, const char *to)
+{
+    char chunk[65536];
+    size_t n;
+    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "wxe") : NULL;
+    bool good = in && out;
+    while (good && (n = fread(chunk, 1, sizeof chunk, in)) > 0) {
+        good = fwrite(chunk, 1, n, out) == n;
+    }
+    good = good && !ferror(in);
+    if (out) {
+        good = fclose(out) == 0 && good;
+    }
+    if (in) {
+        fclose(in);
+    }
+    return good;
+}
+
 // Writes " of threads a, b", of which the two copies do not have the same. false: it cannot be known.
 static bool name_threads(const char *dir, char *ret, size_t cap)
 {

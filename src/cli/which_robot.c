@@ -4,7 +4,7 @@
 //     run/body.sock --its process--> run/body.json of that process --same driver and world_id?--> link
 //
 // body.json is read and not the body asked: a hello as the controller would already take the robot.
-#include "cli/run/which_robot.h"
+#include "cli/which_robot.h"
 
 #include "cli/onboarded.h"
 #include "pons/value.h"
