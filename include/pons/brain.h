@@ -170,7 +170,7 @@ pons_value *pons_brain_critic_policy(const pons_value *config);
 int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err);
 
 // Why a body that a run had started outlives this close, for people: "it holds an object", "a question is open", "a
-// stop is in force"; NULL: it ends with it, where stop_body is set.
+// stop or a pause is in force"; NULL: it ends with it, where stop_body is set.
 const char *pons_brain_body_stays(pons_brain *b);
 // A good end: bye to the body, everything drained, the lease released. NULL-safe.
 void pons_brain_close(pons_brain *b);

@@ -218,7 +218,7 @@ const char *pons_brain_body_stays(pons_brain *b)
     pons_autovalue status = pons_brain_status(b);
     return pons_get_str(b->port.telemetry, "holding", NULL)     ? "it holds an object"
            : json_array_size(pons_get(status, "approvals")) > 0 ? "a question is open"
-           : b->outcome == PONS_BRAIN_WAITING                   ? "a stop is in force"
+           : b->outcome == PONS_BRAIN_WAITING                   ? "a stop or a pause is in force"
                                                                 : NULL;
 }
 

@@ -305,8 +305,10 @@ typedef struct cli_session_options {
     const char *thread;
     pons_store *store;         // already open: the session takes it over; NULL: it opens its own
     const pons_policy *policy; // opened by the caller; NULL: the session opens it
-    const char *world, *driver, *skills, *llm; // skills: NAME,… of modules, or NULL
-    bool llm_kept;                             // of the run that is resumed: it may be gone
+    const char *world,
+        *driver; // of a thread that is resumed; NULL: of the robot that the command means
+    const char *skills, *llm; // skills: NAME,… of modules, or NULL
+    bool llm_kept;            // of the run that is resumed: it may be gone
     double speed;
     uint64_t seed;
     const char *const *goals; // NULL for resume
@@ -356,7 +358,7 @@ bool cli_halts(const pons_policy *policy, const char *text);
 // Whether a person talks to the robot and means it to stop: no other words, or a mark behind the first of them
 // ("stop! the cat"). In a talk about other things a word that stops may stand anywhere.
 bool cli_stops(const pons_policy *policy, const char *text);
-bool cli_no_body(int rc); // of cli_stop_robots: there is no robot that it could have stopped
+bool cli_no_body(int rc); // of cli_stop_robots, cli_robot_connect: there is no robot
 pons_value *cli_stopped(const char *reason); // what --json says of a stop that latched; new
 int cli_halt(cli *c, pons_store store, const char *thread, const char *text, pons_error *err);
 // ask_body.c: lifts the latch; PONS_OK when the body says so.

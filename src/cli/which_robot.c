@@ -38,6 +38,19 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
 }
 
+pons_value *cli_robot_told(const cli *c)
+{
+    char path[PATH_MAX + 16];
+    pons_value *told = NULL;
+    snprintf(path, sizeof path, "%s/body.json", c->run_dir);
+    return pons_value_load(path, &told, &(pons_error)PONS_ERROR_INIT) < 0 ? NULL : told;
+}
+
+const char *cli_robot_world(const pons_value *told)
+{
+    return pons_get_str(told, "world_file", pons_get_str(told, "world", NULL));
+}
+
 const char *cli_robot_line(const pons_value *told, char *ret, size_t cap)
 {
     const pons_value *world = pons_get(told, "world");
@@ -96,17 +109,14 @@ static bool has_world(const pons_value *body, const cli_robot *meant)
 int cli_robot_connect(const cli *c, const cli_robot *meant, pons_link **ret, pons_error *err)
 {
     char path[PATH_MAX + 16];
-    pons_error none = PONS_ERROR_INIT;
-    pons_autovalue body = NULL;
     snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
     int rc = pons_link_connect(path, ret, err);
     if (rc < 0) {
         return rc;
     }
-    snprintf(path, sizeof path, "%s/body.json", c->run_dir);
-    // Until the process behind the socket has written the file, it is an earlier one's or not there.
-    if (pons_value_load(path, &body, &none) < 0 ||
-        pons_get_int(body, "pid", 0) != pons_link_peer_pid(*ret)) {
+    pons_autovalue body = cli_robot_told(c);
+    // Until the process behind the socket has written it, it is an earlier one's or not there.
+    if (pons_get_int(body, "pid", 0) != pons_link_peer_pid(*ret)) {
         rc = pons_error_set(err, PONS_EAGAIN, "body", "the robot's body is not ready yet");
     } else if (strcmp(pons_get_str(body, "driver", ""), meant->driver) != 0 ||
                !has_world(body, meant)) {

@@ -41,6 +41,10 @@ int cli_robot_check(const cli *c, const cli_robot *meant, pons_error *err);
 // an error, any other is told and left alone.
 int cli_robot_offered(const cli *c, cli_robot *ret, pons_error *err);
 
+// What run/body.json says, also of a body that has died; NULL: nothing. The caller's.
+pons_value *cli_robot_told(const cli *c);
+// Of that, what cli_world() takes: the world's file, else its name; NULL: neither.
+const char *cli_robot_world(const pons_value *told);
 // "mujoco pons-1 in house, since 15:04:05": of a hello of the body, or of run/body.json.
 const char *cli_robot_line(const pons_value *told, char *ret, size_t cap);
 

@@ -661,6 +661,27 @@ pid_t bench_child(pid_t parent, const char *word)
     return found;
 }
 
+void bench_killed_run(bench *b)
+{
+    proc p = {0};
+    bench_start(b, &p, NULL, "run --json --thread t " FAST " 去厨房");
+    bench_await(&p, "effect", "state", "accepted");
+    bench_signal(&p, SIGKILL);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_end_body(b);
+}
+
+void bench_shell(const char *fmt, ...)
+{
+    char command[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(command, sizeof command, fmt, ap);
+    va_end(ap);
+    assert_int_equal(system(command), 0);
+}
+
 void bench_end_body(bench *b)
 {
     const pid_t pid = bench_body_pid(b);

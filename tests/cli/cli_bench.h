@@ -88,6 +88,9 @@ pid_t bench_body_pid(bench *b); // from run/body.json; 0: none
 // A child of that process with this word on its command line; 0: none yet.
 pid_t bench_child(pid_t parent, const char *word);
 void bench_end_body(bench *b); // kill -9, and until it is gone
+// A run of thread t to the kitchen, killed with its body as it drives: the store has a log.
+void bench_killed_run(bench *b);
+void bench_shell(const char *fmt, ...) __attribute__((format(printf, 1, 2))); // which must succeed
 pons_value *bench_ledger(bench *b);
 // Of the ledgers of a fleet's robots: goals of this skill with a line of this state. s: of `wait` alone those that wait
 // so long, as a brain whose move failed waits by itself, too; 0: any.

@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,17 +36,6 @@ static const struct row {
     {"run/body.epoch",  GONE,  1, 0,   LATCHED},
     // clang-format on
 };
-
-static void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *fmt, ...)
-{
-    char command[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(command, sizeof command, fmt, ap);
-    va_end(ap);
-    assert_int_equal(system(command), 0);
-}
 
 // XOR with 0x5a: no byte stays, and no letter becomes a line's end.
 static void spoil(const char *path, damage how, pons_rand *r, char *ret_where, size_t cap)
@@ -106,25 +94,20 @@ static void each_file_each_damage_each_command(void **state)
 {
     (void)state;
     bench b;
-    proc p = {0};
     bench_open(&b);
-    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
-    bench_await(&p, "effect", "state", "accepted");
-    bench_signal(&p, SIGKILL);
-    bench_finish(&p);
-    bench_free(&p);
-    bench_end_body(&b);
-    shell("cp -a '%s' '%s/was'", b.workspace, b.dir);
+    bench_killed_run(&b);
+    bench_shell("cp -a '%s' '%s/was'", b.workspace, b.dir);
     const long n = rounds(ROUNDS_damaged_files);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (long k = 0; k < (rows[i].how == GONE ? 1 : n); k++) {
             char path[300], where[500];
             pons_rand r;
             pons_rand_seed(&r, 340 + (uint64_t)k * 100 + i);
-            shell("cd '%s' && rm -rf '%s' now && cp -a was '%s'", b.dir, b.workspace, b.workspace);
+            bench_shell("cd '%s' && rm -rf '%s' now && cp -a was '%s'", b.dir, b.workspace,
+                        b.workspace);
             snprintf(path, sizeof path, "%s/%s", b.workspace, rows[i].file);
             spoil(path, rows[i].how, &r, where, sizeof where);
-            shell("cd '%s' && cp -a '%s' now", b.dir, b.workspace);
+            bench_shell("cd '%s' && cp -a '%s' now", b.dir, b.workspace);
             ends(&b, "threads", rows[i].threads, where);
             unchanged(&b, where, "threads");
             ends(&b, "doctor", rows[i].doctor, where);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,17 +16,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *fmt, ...)
-{
-    char command[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(command, sizeof command, fmt, ap);
-    va_end(ap);
-    assert_int_equal(system(command), 0);
-}
 
 // `pons doctor` ends with this status; a line about `check` has this state.
 static void doctor_says(bench *b, const char *words, int status, const char *check,
@@ -114,14 +102,14 @@ static void damage_is_named_and_repaired(void **state)
     doctor_says(&b, "", 0, "ledger", "ok");
     // A word of a stored event is another one: SQLite sees no damage in that.
     snprintf(path, sizeof path, "%s/pons.db", b.workspace);
-    shell("LC_ALL=C sed -i 's/kitchen/kitchem/' '%s'", path);
+    bench_shell("LC_ALL=C sed -i 's/kitchen/kitchem/' '%s'", path);
     doctor_says(&b, "", 1, "store", "damaged");
     doctor_says(&b, "--repair", 0, "store", "repaired");
     doctor_says(&b, "", 0, "store", "ok");
     strcat(path, ".damaged-1");
     assert_int_equal(access(path, F_OK), 0);
     // A line of the ledger.
-    shell("sed -i '1s/\"/x/' '%s/run/body.ledger'", b.workspace);
+    bench_shell("sed -i '1s/\"/x/' '%s/run/body.ledger'", b.workspace);
     doctor_says(&b, "", 1, "ledger", "damaged");
     doctor_says(&b, "--repair", 0, "ledger", "repaired");
     doctor_says(&b, "", 0, "ledger", "ok");
@@ -134,29 +122,24 @@ static void a_damaged_log(void **state)
 {
     (void)state;
     bench b;
-    proc p = {0};
     bench_open(&b);
-    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
-    bench_await(&p, "decision", NULL, NULL);
-    bench_signal(&p, SIGKILL);
-    bench_finish(&p);
-    bench_free(&p);
-    bench_end_body(&b);
+    bench_killed_run(&b);
     assert_int_equal(bench_run(&b, "threads"), 0); // it only reads: the log is there still
-    shell("test -s '%s/pons.db-wal'", b.workspace);
-    shell("cd '%s' && at=$(($(stat -c %%s pons.db-wal) / 2)) && printf 'sixteen bad byte' |"
-          " dd of=pons.db-wal bs=1 seek=$at conv=notrunc status=none && mkdir was &&"
-          " cp pons.db pons.db-wal pons.db-shm was",
-          b.workspace);
+    bench_shell("test -s '%s/pons.db-wal'", b.workspace);
+    bench_shell("cd '%s' && at=$(($(stat -c %%s pons.db-wal) / 2)) && printf 'sixteen bad byte' |"
+                " dd of=pons.db-wal bs=1 seek=$at conv=notrunc status=none && mkdir was &&"
+                " cp pons.db pons.db-wal pons.db-shm was",
+                b.workspace);
     static const char *const words[] = {"threads", "resume t", "say hello", "status",
                                         "threads rm t"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         bench_must_fail(&b, words[i], 1, "of threads t cannot be read");
         doctor_says(&b, "", 1, "store", "damaged");
-        shell("cd '%s' && cmp pons.db was/pons.db && cmp pons.db-wal was/pons.db-wal", b.workspace);
+        bench_shell("cd '%s' && cmp pons.db was/pons.db && cmp pons.db-wal was/pons.db-wal",
+                    b.workspace);
     }
     doctor_says(&b, "--repair", 0, "store", "repaired");
-    shell("cd '%s' && cmp pons.db.damaged-1-wal was/pons.db-wal", b.workspace);
+    bench_shell("cd '%s' && cmp pons.db.damaged-1-wal was/pons.db-wal", b.workspace);
     doctor_says(&b, "", 0, "store", "ok");
     assert_int_equal(bench_run(&b, "threads"), 0);
     bench_close(&b);
@@ -172,7 +155,7 @@ static void a_damaged_latch(void **state)
     assert_int_equal(bench_run(&b, "run --thread t " FAST " 去厨房"), 0);
     bench_end_body(&b);
     doctor_says(&b, "", 0, "latch", "ok");
-    shell("printf 'x\\n' > '%s/run/body.epoch'", b.workspace);
+    bench_shell("printf 'x\\n' > '%s/run/body.epoch'", b.workspace);
     bench_start(&b, &p, NULL, "doctor");
     bench_must_exit(&p, 1);
     const char *line =
@@ -245,8 +228,8 @@ static void a_backup_of_20_mb(void **state)
     bench_end_body(&b);
     assert_int_equal(stat(file, &st), 0);
     assert_true(st.st_size > 20000000);
-    shell("rm -rf '%s' && mkdir '%s' && chmod 700 '%s' && cp '%s' '%s/pons.db'", b.workspace,
-          b.workspace, b.workspace, file, b.workspace);
+    bench_shell("rm -rf '%s' && mkdir '%s' && chmod 700 '%s' && cp '%s' '%s/pons.db'", b.workspace,
+                b.workspace, b.workspace, file, b.workspace);
     doctor_says(&b, "", 0, "store", "ok");
     assert_int_equal(bench_run(&b, "resume t"), 0);
     bench_end_body(&b);
@@ -293,8 +276,9 @@ static void backups_beside_a_run(void **state)
     bench_must_fail(&b, words, 2, "overwritten");
     bench_end_body(&b);
     for (int i = 0; i<made; i += made> 1 ? made - 1 : 1) { // the first and the last go on
-        shell("rm -rf '%s' && mkdir '%s' && chmod 700 '%s' && cp '%s/backup-%d.db' '%s/pons.db'",
-              b.workspace, b.workspace, b.workspace, b.dir, i, b.workspace);
+        bench_shell(
+            "rm -rf '%s' && mkdir '%s' && chmod 700 '%s' && cp '%s/backup-%d.db' '%s/pons.db'",
+            b.workspace, b.workspace, b.workspace, b.dir, i, b.workspace);
         doctor_says(&b, "", 0, "store", "ok");
         assert_int_equal(bench_run(&b, "resume t"), 0);
         bench_end_body(&b);
@@ -322,12 +306,12 @@ static int read_only(bench *b, wall how, const char *words)
         }
         if (!mounted) {
             if (geteuid() == 0) {
-                shell("chown -R root '%s' && chmod -R a+rX '%s'", b->dir, b->dir);
+                bench_shell("chown -R root '%s' && chmod -R a+rX '%s'", b->dir, b->dir);
                 if (setgid(65534) != 0 || setuid(65534) != 0) {
                     _exit(99);
                 }
             } else {
-                shell("chmod -R a-w '%s'", b->workspace);
+                bench_shell("chmod -R a-w '%s'", b->workspace);
             }
         }
         char probe[200];
@@ -347,18 +331,12 @@ static void look_only(wall how)
     static const char *const looks[] = {"status", "threads", "threads show t", "threads history t",
                                         "threads events t"};
     bench b;
-    proc p = {0};
     bench_open(&b);
     // Killed, so that there is a log; then without its index; then closed, so that there is neither.
-    bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
-    bench_await(&p, "decision", NULL, NULL);
-    bench_signal(&p, SIGKILL);
-    bench_finish(&p);
-    bench_free(&p);
-    bench_end_body(&b);
+    bench_killed_run(&b);
     for (int left = 0; left < 3; left++) {
         if (left == 1) {
-            shell("rm -f '%s/pons.db-shm'", b.workspace);
+            bench_shell("rm -f '%s/pons.db-shm'", b.workspace);
         } else if (left == 2) {
             assert_int_equal(bench_run(&b, "resume t"), 0);
             bench_end_body(&b);

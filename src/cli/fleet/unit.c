@@ -359,10 +359,9 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     cli_unit *u = user;
     const int64_t now = pons_now_ms(&u->clock);
-    const int rc = cli_robot_connect(&u->own, &u->is, ret, err);
+    const int rc = cli_robot_connect(&u->own, &u->meant, ret, err);
     const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
-    if (rc < 0 && rc != PONS_EAGAIN && rc != PONS_EINVAL && !u->body &&
-        (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
+    if (cli_no_body(rc) && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
         const pid_t pid =
             cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1, false);
         u->body = pid > 0 ? pid : 0;
@@ -400,6 +399,6 @@ static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err)
     const bool wrote = f && fwrite(text, 1, (size_t)n, f) == (size_t)n;
     const bool closed = f && fclose(f) == 0;
     free(text);
-    return wrote && closed ? cli_robot_meant(&u->own, u->robot->driver, u->world, &u->is, err)
+    return wrote && closed ? cli_robot_meant(&u->own, u->robot->driver, u->world, &u->meant, err)
                            : cli_lacks(err, "cannot write %s", u->world);
 }

@@ -18,7 +18,7 @@ typedef struct cli_unit {
     int starts;
     int64_t tried_ms, given_ms, looked_ms, told_ms; // looked_ms 0: it is looked at now
     char world[PATH_MAX + 32];
-    cli_robot is;
+    cli_robot meant;
     char thread[PONS_NAME_MAX];
     // What it was given: kept as an item before it is said to the brain.
     int64_t number;

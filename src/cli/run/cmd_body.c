@@ -128,13 +128,13 @@ int cmd_body(cli *c, pons_error *err)
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
     cli_skills skills = {0};
-    cli_robot is = {0};
+    cli_robot meant = {0};
     pid_t bridge = 0;
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_config(c, &rules, err);
-    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &is, err);
-    rc = rc < 0 ? rc : cli_world(is.world, &world, err);
-    rc = rc < 0 ? rc : cli_driver(is.driver, &o.robot, err);
+    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &meant, err);
+    rc = rc < 0 ? rc : cli_world(meant.world, &world, err);
+    rc = rc < 0 ? rc : cli_driver(meant.driver, &o.robot, err);
     rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
     if (rc >= 0 && ros2 && strcmp(o.robot->name, "ros2") == 0) {
         rc =
@@ -142,7 +142,7 @@ int cmd_body(cli *c, pons_error *err)
     }
     signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
     signal(SIGTERM, on_signal);
-    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, is.world, &bridge, err);
+    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, meant.world, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
         cli_bridge_end(bridge);
@@ -166,13 +166,14 @@ int cmd_body(cli *c, pons_error *err)
     o.battery_pct = battery;
     o.for_run = for_run != NULL;
     if (!for_run && isatty(STDERR_FILENO)) {
-        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", is.driver, is.world, c->run_dir);
+        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
+                c->run_dir);
     }
     cli_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;
     if (record) {
         rc = cli_recording_open(
-            c, &(cli_recording_options){.path = record, .apart = strcmp(is.driver, "ros2") == 0},
+            c, &(cli_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
             &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);

@@ -5,6 +5,7 @@
 // the world's beginning. A camera with a `device` is this machine's own, and is asked itself.
 #include "cli/cli.h"
 #include "cli/run/camera_file.h"
+#include "cli/which_robot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,13 +106,13 @@ static int find(cli *c, const cli_camera_options *o, pons_value **ret_world,
 {
     char about[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
-    snprintf(about, sizeof about, "%s/body.json", c->run_dir);
-    if (pons_value_load(about, ret_body, &none) < 0) { // none runs: what the last one left
+    *ret_body = cli_robot_told(c);
+    if (!*ret_body) { // none runs: what the last one left
         snprintf(about, sizeof about, "%s/sim.json", c->run_dir);
         pons_value_load(about, ret_body, &none);
     }
-    const int rc =
-        cli_world(o->world ? o->world : pons_get_str(*ret_body, "world", "house"), ret_world, err);
+    const char *had = cli_robot_world(*ret_body);
+    const int rc = cli_world(o->world ? o->world : had ? had : CLI_WORLD_USUAL, ret_world, err);
     if (rc < 0) {
         return rc;
     }
@@ -139,8 +140,8 @@ static int take(cli *c, const cli_camera_options *o, pons_picture_raw *ret, void
                              o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg,
                              ret_n, err);
     }
-    return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", "mujoco"), o->name,
-                o->depth, ret, err);
+    return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", CLI_DRIVER_USUAL),
+                o->name, o->depth, ret, err);
 }
 
 int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)

@@ -18,7 +18,7 @@ typedef struct run_words { // the options of `pons run`, as they were typed; NUL
 } run_words;
 
 typedef struct run_parts { // what is opened before a session is
-    cli_robot robot;
+    cli_robot meant;
     pons_llm model;
     pons_policy policy;
     pons_plan *plan;
@@ -57,8 +57,6 @@ int cmd_run(cli *c, pons_error *err)
         }
         o.thread = id;
         o.policy = &p.policy;
-        o.world = p.robot.world;
-        o.driver = p.robot.driver;
         o.skills = w.skills;
         o.llm = w.llm;
         o.goals = (const char *const *)c->argv;
@@ -165,7 +163,7 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
 static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
-    int rc = cli_robot_meant(c, NULL, NULL, &p->robot, err);
+    int rc = cli_robot_meant(c, NULL, NULL, &p->meant, err);
     rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
     const bool has_model =
         p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
@@ -173,15 +171,15 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
     rc = rc < 0 ? rc
-                : check_goals(c, &p->policy, p->robot.world, &skills, has_model, c->argv, c->argc,
+                : check_goals(c, &p->policy, p->meant.world, &skills, has_model, c->argv, c->argc,
                               err);
     rc = rc >= 0 && w->plan ? read_plan(c, w, p, err) : rc;
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
     pons_link *there = NULL; // a body that is there needs no driver of ours
-    if (rc >= 0 && strcmp(p->robot.driver, CLI_DRIVER_USUAL) != 0 &&
-        cli_robot_connect(c, &p->robot, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
-        rc = cli_driver(p->robot.driver, &robot, err);
+    if (rc >= 0 && strcmp(p->meant.driver, CLI_DRIVER_USUAL) != 0 &&
+        cli_robot_connect(c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
+        rc = cli_driver(p->meant.driver, &robot, err);
     }
     pons_link_close(there);
     return rc < 0 ? rc : cli_workspace(c, true, err);
@@ -204,7 +202,7 @@ static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
     if (rc >= 0 && p->plan->n_steps > 0 && pons_plan_is_finished(p->plan)) {
         rc = cli_bad(err, "plan: all its steps are settled: there is nothing to do");
     }
-    rc = rc < 0 ? rc : cli_plan_judge(c, p->plan, p->robot.world, NULL, w->skills, &verdict, err);
+    rc = rc < 0 ? rc : cli_plan_judge(c, p->plan, p->meant.world, NULL, w->skills, &verdict, err);
     if (rc < 0) {
         return rc;
     }

@@ -187,15 +187,13 @@ static bool brain_there(const cli *c)
 // What the goal says is held against the world that the last body of this workspace had, where there was one.
 static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
-    char path[PATH_MAX + 16];
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue body = NULL;
+    pons_autovalue body = cli_robot_told(c);
     pons_autovalue world = NULL;
     pons_autovalue parsed = NULL;
     pons_autovalue twice = NULL;
-    snprintf(path, sizeof path, "%s/body.json", c->run_dir);
-    const bool known = pons_value_load(path, &body, &why) >= 0 &&
-                       cli_world(pons_get_str(body, "world", CLI_WORLD_USUAL), &world, &why) >= 0;
+    const char *had = cli_robot_world(body);
+    const bool known = had && cli_world(had, &world, &why) >= 0;
     if (p->ops->when(p->self, text, &twice, &(pons_error)PONS_ERROR_INIT) >= 0) {
         return cli_bad(err, "schedule: '%s' says a time too", text);
     }

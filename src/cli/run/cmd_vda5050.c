@@ -8,14 +8,14 @@
 #define THREAD "vda5050"
 
 typedef struct words { // the options as they were typed; NULL: not given
-    const char *broker, *serial, *map, *thread, *world, *driver, *skills, *speed, *seed;
+    const char *broker, *serial, *map, *thread, *skills, *speed, *seed;
 } words;
 
 // What the file leaves open, and what the command line says instead of it.
-static int complete(const words *w, pons_value *config, pons_error *err)
+static int complete(const words *w, const char *world_name, pons_value *config, pons_error *err)
 {
     pons_autovalue world = NULL;
-    const int rc = cli_world(w->world, &world, err);
+    const int rc = cli_world(world_name, &world, err);
     if (rc < 0) {
         return rc;
     }
@@ -23,7 +23,7 @@ static int complete(const words *w, pons_value *config, pons_error *err)
         const char *key, *said, *usual;
     } texts[] = {{"broker", w->broker, "mqtt://127.0.0.1:1883"},
                  {"serial", w->serial, pons_get_str(pons_get(world, "robot"), "id", "robot-1")},
-                 {"map", w->map, pons_get_str(world, "name", w->world)},
+                 {"map", w->map, pons_get_str(world, "name", world_name)},
                  {"interface", NULL, "uagv"},
                  {"manufacturer", NULL, "pons"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -44,7 +44,7 @@ static int complete(const words *w, pons_value *config, pons_error *err)
 int cmd_vda5050(cli *c, pons_error *err)
 {
     words w = {.thread = THREAD};
-    cli_robot is = {0};
+    cli_robot meant = {0};
     cli_session_options o = {.speed = 1.0, .serve = true, .priority = "background"};
     double seed = 0.0;
     const cli_option options[] = {
@@ -68,15 +68,14 @@ int cmd_vda5050(cli *c, pons_error *err)
     rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
-    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &is, err);
-    w.world = is.world;
-    if (rc >= 0 && strcmp(is.driver, CLI_DRIVER_USUAL) != 0) {
-        rc = cli_driver(is.driver, &robot, err);
+    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &meant, err);
+    if (rc >= 0 && strcmp(meant.driver, CLI_DRIVER_USUAL) != 0) {
+        rc = cli_driver(meant.driver, &robot, err);
     }
     pons_autovalue file = NULL;
     rc = rc < 0 ? rc : cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &file, err);
     pons_autovalue config = json_deep_copy(file);
-    rc = rc < 0 ? rc : complete(&w, config, err);
+    rc = rc < 0 ? rc : complete(&w, meant.world, config, err);
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     cli_vda5050 *v = NULL;
     rc = rc < 0 ? rc : cli_vda5050_create(c, config, w.thread, &v, err);
@@ -85,8 +84,6 @@ int cmd_vda5050(cli *c, pons_error *err)
     }
     cli_session_guest guest = cli_vda5050_guest(v);
     o.thread = w.thread;
-    o.world = is.world;
-    o.driver = is.driver;
     o.skills = w.skills;
     o.seed = (uint64_t)seed;
     o.llm = "rules";

@@ -31,7 +31,7 @@ typedef struct dog {
     pons_ws_dialect dialect;
     double speed, seed;
     pons_value *config;
-    cli_robot is;
+    cli_robot meant;
     pid_t body; // that this one has started; 0: none
     int starts;
     int64_t tried_ms;
@@ -55,15 +55,15 @@ static void on_signal(int s)
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     dog *d = user;
-    const int rc = cli_robot_connect(d->c, &d->is, ret, err);
+    const int rc = cli_robot_connect(d->c, &d->meant, ret, err);
     int status;
     if (d->body && waitpid(d->body, &status, WNOHANG) == d->body) {
         d->body = 0;
     }
     const int64_t now = pons_now_ms(&d->clock);
-    if (rc < 0 && rc != PONS_EAGAIN && rc != PONS_EINVAL && !d->body && d->starts < STARTS_MAX &&
+    if (cli_no_body(rc) && !d->body && d->starts < STARTS_MAX &&
         (!d->tried_ms || now - d->tried_ms > START_EVERY_S * 1000)) {
-        const pid_t pid = cli_body_start(d->c, d->is.driver, d->is.world, NULL, d->speed,
+        const pid_t pid = cli_body_start(d->c, d->meant.driver, d->meant.world, NULL, d->speed,
                                          (uint64_t)d->seed, false);
         d->body = pid > 0 ? pid : 0;
         d->tried_ms = now;
@@ -132,10 +132,10 @@ static int take_lock(dog *d, pons_error *err)
 static int read_config(dog *d, pons_error *err)
 {
     int rc = cli_workspace_config(d->c, &d->config, &d->dialect, err);
-    rc = rc < 0 ? rc : cli_robot_meant(d->c, NULL, NULL, &d->is, err);
-    rc = rc < 0 ? rc : cli_robot_check(d->c, &d->is, err);
+    rc = rc < 0 ? rc : cli_robot_meant(d->c, NULL, NULL, &d->meant, err);
+    rc = rc < 0 ? rc : cli_robot_check(d->c, &d->meant, err);
     d->id = d->robot ? d->robot : pons_get_str(pons_get(d->config, "robot"), "id", "robot_001");
-    return rc < 0 ? rc : cli_embodied(d->c, d->is.driver, d->is.world, d->dialect, err);
+    return rc < 0 ? rc : cli_embodied(d->c, d->meant.driver, d->meant.world, d->dialect, err);
 }
 
 static int open_parts(dog *d, pons_error *err)

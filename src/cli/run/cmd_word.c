@@ -338,10 +338,9 @@ int cmd_stop(cli *c, pons_error *err)
         pons_autovalue out = cli_stopped(reason);
         cli_print_json(out);
     } else {
-        char path[PATH_MAX + 16], robot[256];
-        pons_autovalue body = NULL;
-        snprintf(path, sizeof path, "%s/body.json", c->run_dir);
-        if (pons_value_load(path, &body, NULL) >= 0) { // of a fleet's robots each has its own
+        char robot[256];
+        pons_autovalue body = cli_robot_told(c); // of a fleet's robots each has its own
+        if (body) {
             cli_out("stopped: %s; ", cli_robot_line(body, robot, sizeof robot));
         } else {
             cli_out("stopped; ");

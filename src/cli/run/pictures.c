@@ -2,6 +2,8 @@
 // device may hang. What a child has to say is in run/camera.log; one that takes longer than PATIENCE_MS is killed.
 #include "cli/run/pictures.h"
 
+#include "cli/which_robot.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -71,16 +73,14 @@ static bool spawn(pictures *p)
 // The cameras of the world that the body has.
 static pons_value *of_world(const cli *c)
 {
-    char path[PATH_MAX + 16];
-    pons_autovalue body = NULL;
+    pons_autovalue body = cli_robot_told(c);
     pons_autovalue world = NULL;
     pons_error none = PONS_ERROR_INIT;
     pons_value *all = json_array();
     size_t i;
     json_t *camera;
-    snprintf(path, sizeof path, "%s/body.json", c->run_dir);
-    if (pons_value_load(path, &body, &none) < 0 ||
-        cli_world(pons_get_str(body, "world", ""), &world, &none) < 0) {
+    const char *had = cli_robot_world(body);
+    if (!had || cli_world(had, &world, &none) < 0) {
         return all;
     }
     json_array_foreach(pons_get(world, "cameras"), i, camera)

@@ -44,7 +44,7 @@
 typedef struct session {
     cli *c;
     const cli_session_options *o;
-    cli_robot robot; // that is meant: no other one is moved
+    cli_robot meant; // no other one is moved
     const pons_value
         *about; // {world, driver, skills, speed, seed, ros2}: what a resume goes on with
     cli_display *display;
@@ -131,8 +131,8 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     signal(SIGTERM, on_signal);
     signal(SIGHUP, on_signal);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
-    int rc = cli_robot_meant(c, o->driver, o->world, &s.robot, err);
-    rc = rc < 0 ? rc : cli_robot_check(c, &s.robot, err);
+    int rc = cli_robot_meant(c, o->driver, o->world, &s.meant, err);
+    rc = rc < 0 ? rc : cli_robot_check(c, &s.meant, err);
     about = rc < 0 ? NULL : about_run(&s);
     s.about = about;
     rc = rc < 0 ? rc : cli_config(c, &config, err);
@@ -157,7 +157,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = cli_recording_open(
             c,
             &(cli_recording_options){
-                .path = o->record, .ros2 = o->ros2, .apart = strcmp(s.robot.driver, "ros2") == 0},
+                .path = o->record, .ros2 = o->ros2, .apart = strcmp(s.meant.driver, "ros2") == 0},
             &s.recording, err);
     }
     if (rc >= 0 && !(o->guest && o->guest->traces)) {
@@ -180,7 +180,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         cli_prompt_start(own ? o->guest->prompt : "pons", on_prompt_line, &s);
         s.prompting = cli_prompt_active();
         if (s.prompting && !own) {
-            cli_prompt_words(cli_run_words(s.robot.world, o->skills));
+            cli_prompt_words(cli_run_words(s.meant.world, o->skills));
             cli_display_prompting(s.display);
         }
     }
@@ -233,18 +233,14 @@ static const char *model_kept(const char *spec)
 // Skills are those of the body that is there: a resume starts it with the same.
 static pons_value *about_run(const session *s)
 {
-    char path[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
     pons_link *there = NULL;
-    pons_autovalue body = NULL;
     const cli_session_options *o = s->o;
-    if (cli_robot_connect(s->c, &s->robot, &there, &none) == PONS_OK) {
-        pons_link_close(there);
-        snprintf(path, sizeof path, "%s/body.json", s->c->run_dir);
-        pons_value_load(path, &body, &none);
-    }
+    const bool joins = cli_robot_connect(s->c, &s->meant, &there, &none) == PONS_OK;
+    pons_autovalue body = joins ? cli_robot_told(s->c) : NULL;
+    pons_link_close(there);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
-    return pons_object("world", json_string(s->robot.world), "driver", json_string(s->robot.driver),
+    return pons_object("world", json_string(s->meant.world), "driver", json_string(s->meant.driver),
                        "skills", skills ? json_string(skills) : NULL, "speed", json_real(o->speed),
                        "seed", json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2),
                        "llm", model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
@@ -438,12 +434,11 @@ static void tell_body_stays(const session *s)
 {
     const char *why = s->brain ? pons_brain_body_stays(s->brain) : NULL;
     const pons_value *hello = NULL, *telemetry = NULL;
-    pons_autovalue body = NULL;
-    char path[PATH_MAX + 16], until[16] = "";
+    pons_autovalue body = cli_robot_told(s->c);
+    char until[16] = "";
     struct tm at;
-    snprintf(path, sizeof path, "%s/body.json", s->c->run_dir);
     if (!why || pons_brain_body(s->brain, &hello, &telemetry) < 0 ||
-        pons_value_load(path, &body, NULL) < 0 || !pons_get_bool(body, "for_run", false)) {
+        !pons_get_bool(body, "for_run", false)) {
         return;
     }
     const time_t end = (time_t)(pons_wall_ms(&s->clock) / 1000) + (time_t)PONS_BODY_ALONE_S;
@@ -537,7 +532,7 @@ static int open_files(session *s, pons_error *err)
                               .cancel = cancel_task,
                               .notice = file_notice,
                               .user = s};
-    return cli_files_open(s->c, s->robot.driver, s->robot.world, &o, &s->files, err);
+    return cli_files_open(s->c, s->meant.driver, s->meant.world, &o, &s->files, err);
 }
 
 // ---- body ---------------------------------------------------------------------------------------
@@ -552,7 +547,7 @@ static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     session *s = user;
-    const int rc = cli_robot_connect(s->c, &s->robot, ret, err);
+    const int rc = cli_robot_connect(s->c, &s->meant, ret, err);
     const int64_t now = pons_now_ms(&s->clock);
     s->unready_ms = rc != PONS_EAGAIN ? 0 : s->unready_ms ? s->unready_ms : now;
     if (rc == PONS_EINVAL) { // another robot has come meanwhile
@@ -562,7 +557,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
         cli_bad(err, "the body here does not say which robot it is (%s/body.json)", s->c->run_dir);
         cli_tell(err);
         s->body_failed = CLI_FAULTY;
-    } else if (rc < 0 && rc != PONS_EAGAIN && !s->o->body_by_hand && !s->body) {
+    } else if (cli_no_body(rc) && !s->o->body_by_hand && !s->body) {
         start_body(s);
     }
     return rc < 0 ? PONS_EAGAIN : rc;
@@ -582,7 +577,7 @@ static void start_body(session *s)
     }
     s->body_tried_ms = now;
     const pid_t pid =
-        cli_body_start(s->c, s->robot.driver, s->robot.world,
+        cli_body_start(s->c, s->meant.driver, s->meant.world,
                        pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed, s->o->ros2);
     s->body = pid > 0 ? pid : 0;
 }

@@ -37,7 +37,7 @@ typedef struct body_of { // of one target
     struct body_of *next;
     struct watch *w;
     cli c; // its workspace
-    cli_robot is;
+    cli_robot meant;
     char target[PONS_NAME_MAX];
     pid_t pid; // that this process has started; 0: none
     int starts;
@@ -64,16 +64,16 @@ typedef struct watch {
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     body_of *b = user;
-    const int rc = cli_robot_connect(&b->c, &b->is, ret, err);
+    const int rc = cli_robot_connect(&b->c, &b->meant, ret, err);
     int status;
     if (b->pid && waitpid(b->pid, &status, WNOHANG) == b->pid) {
         b->pid = 0;
     }
     const int64_t now = pons_now_ms(&b->w->clock);
-    if (rc < 0 && rc != PONS_EAGAIN && rc != PONS_EINVAL && !b->pid && b->starts < STARTS_MAX &&
+    if (cli_no_body(rc) && !b->pid && b->starts < STARTS_MAX &&
         (!b->tried_ms || now - b->tried_ms > START_EVERY_MS)) {
-        const pid_t pid = cli_body_start(&b->c, b->is.driver, b->is.world, NULL, b->w->o->speed,
-                                         b->w->o->seed, false);
+        const pid_t pid = cli_body_start(&b->c, b->meant.driver, b->meant.world, NULL,
+                                         b->w->o->speed, b->w->o->seed, false);
         b->pid = pid > 0 ? pid : 0;
         b->tried_ms = now;
         b->starts++;
@@ -81,11 +81,11 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return rc;
 }
 
-static bool runs_here(const watch *w, const cli_robot *is)
+static bool runs_here(const watch *w, const cli_robot *meant)
 {
     pons_error none = PONS_ERROR_INIT;
     pons_link *there = NULL;
-    const int rc = cli_robot_connect(w->c, is, &there, &none);
+    const int rc = cli_robot_connect(w->c, meant, &there, &none);
     pons_link_close(there);
     return rc == PONS_OK;
 }
@@ -102,7 +102,7 @@ static bool only_target(const watch *w)
 }
 
 // Whether the workspace's own body is this target's. Once it was, it stays so.
-static bool own_body(const watch *w, const char *target, const cli_robot *is)
+static bool own_body(const watch *w, const char *target, const cli_robot *meant)
 {
     char path[PATH_MAX + 16], had[PONS_NAME_MAX] = "";
     snprintf(path, sizeof path, "%s/target", w->c->run_dir);
@@ -114,7 +114,7 @@ static bool own_body(const watch *w, const char *target, const cli_robot *is)
     bool own = n > 0 && strcmp(had, target) == 0;
     if (n == 0) {
         const char *id = pons_get_str(pons_get(w->config, "robot"), "id", "");
-        own = strcmp(id, target) == 0 || only_target(w) || runs_here(w, is);
+        own = strcmp(id, target) == 0 || only_target(w) || runs_here(w, meant);
         const ssize_t len = (ssize_t)strlen(target);
         own = own && write(fd, target, (size_t)len) == len;
     }
@@ -131,7 +131,7 @@ static int place_body(const watch *w, body_of *b, const char *target, const pons
     if (*other) {
         snprintf(dir, sizeof dir, "%.*s%s%.200s", *other == '/' ? 0 : PATH_MAX - 300,
                  w->c->workspace, *other == '/' ? "" : "/", other);
-    } else if (own_body(w, target, &b->is)) {
+    } else if (own_body(w, target, &b->meant)) {
         return PONS_OK;
     } else {
         snprintf(dir, sizeof dir, "%.*s/targets/%s", PATH_MAX - 200, w->c->workspace, target);
@@ -160,18 +160,18 @@ static int describe_body(const watch *w, body_of *b, const pons_value *record, p
                               : pons_get_str(record, "backend", NULL);
     const char *world = pons_get_str(config, "world", NULL);
     const pons_robot_ops *ops = NULL;
-    int rc = cli_robot_meant(w->c, driver, world, &b->is, err);
+    int rc = cli_robot_meant(w->c, driver, world, &b->meant, err);
     if (rc < 0) {
         return rc;
     }
-    if (!good_name(b->is.driver)) {
+    if (!good_name(b->meant.driver)) {
         return pons_error_set(err, PONS_EINVAL, "runtime", "the target names no driver");
     }
-    rc = cli_driver(b->is.driver, &ops, err);
+    rc = cli_driver(b->meant.driver, &ops, err);
     if (rc == PONS_ENOTFOUND ||
         rc == PONS_EINVAL) { // where a module was looked for is nothing for a file that people read
         rc = pons_error_set(err, PONS_ENOTFOUND, "runtime", "there is no backend %s here",
-                            b->is.driver);
+                            b->meant.driver);
     }
     return rc;
 }
