@@ -91,11 +91,9 @@ void pons__connection_break(pons__server *sv, pons__connection *c, const char *t
 
 // ---- MHD's thread -------------------------------------------------------------------------------
 
-static _Thread_local bool is_mhds;
-
-bool pons__connection_thread(void)
+bool pons__connection_thread(const pons__server *sv)
 {
-    return is_mhds;
+    return atomic_load(&sv->mhd_thread) == pthread_self();
 }
 
 void pons__connection_notify(void *server, struct MHD_Connection *connection, void **context,
@@ -103,7 +101,7 @@ void pons__connection_notify(void *server, struct MHD_Connection *connection, vo
 {
     pons__server *sv = server;
     pons__connection *c = *context;
-    is_mhds = true;
+    atomic_store(&sv->mhd_thread, pthread_self());
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -10,7 +10,7 @@ void pons__connection_notify(void *server, struct MHD_Connection *connection, vo
 // It has made a step, and has so long for the next one; 0: as long as that takes. c may be NULL.
 void pons__connection_within(pons__server *sv, pons__connection *c, int64_t ms);
 // Whether this is MHD's thread.
-bool pons__connection_thread(void);
+bool pons__connection_thread(const pons__server *sv);
 // Says these bytes and ends it. Under the server's lock.
 void pons__connection_break(pons__server *sv, pons__connection *c, const char *text, size_t n);
 // Before MHD stops: until it has noticed every connection that was broken off, a second at most. MHD 0.9.75 falls over

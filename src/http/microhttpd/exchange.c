@@ -254,7 +254,7 @@ void pons__exchange_log(void *server, const char *fmt, va_list ap)
     pons__server *sv = server;
     (void)fmt;
     (void)ap;
-    if (!pons__connection_thread()) {
+    if (!pons__connection_thread(sv)) {
         return;
     }
     pthread_mutex_lock(&sv->mtx);

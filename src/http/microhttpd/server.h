@@ -7,6 +7,7 @@
 #include <microhttpd.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define PONS__HTTPD "http"
 
@@ -19,10 +20,11 @@ typedef struct pons__connection {         // what its deadline depends on
 } pons__connection;
 
 typedef struct pons__server {
-    pons_http_server_options o; // const after open, no zeros
-    struct MHD_Daemon *daemon;  // const after open
-    uint16_t port;              // const after open
-    pthread_t *workers;         // (o.workers), open and close alone
+    pons_http_server_options o;    // const after open, no zeros
+    struct MHD_Daemon *daemon;     // const after open
+    _Atomic(pthread_t) mhd_thread; // 0 before the first connection
+    uint16_t port;                 // const after open
+    pthread_t *workers;            // (o.workers), open and close alone
     unsigned n_workers;
     pthread_t janitor;
     bool has_janitor;
