@@ -34,6 +34,9 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     if (rc >= 0 && !realpath(pons_get_str(loaded, "path", ""), ret->world_file)) {
         rc = cli_lacks(err, "%s: %s", world, strerror(errno));
     }
+    if (rc >= 0 && (strchr(world, '/') || strstr(world, ".yaml"))) { // a resume has another folder
+        memcpy(ret->world, ret->world_file, sizeof ret->world);
+    }
     snprintf(ret->world_name, sizeof ret->world_name, "%s", pons_get_str(loaded, "name", ""));
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
 }
@@ -75,7 +78,7 @@ static const char *to_type(const pons_value *body)
     pons_autovalue world = NULL;
     const bool same = cli_world(name, &world, &(pons_error)PONS_ERROR_INIT) >= 0 &&
                       realpath(pons_get_str(world, "path", ""), path) && strcmp(path, file) == 0;
-    return same ? name : file;
+    return same || !*file ? name : file;
 }
 
 static int another(const cli_robot *meant, const pons_value *body, pons_error *err)

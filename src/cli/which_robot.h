@@ -9,7 +9,7 @@
 #include "pons/body.h"
 
 typedef struct cli_robot {
-    char driver[PONS_NAME_MAX], world[PATH_MAX]; // as they are typed
+    char driver[PONS_NAME_MAX], world[PATH_MAX]; // as they are typed; a path is absolute
     char world_file[PATH_MAX];                   // absolute
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
     char world_name[PONS_NAME_MAX];              // that it gives itself
