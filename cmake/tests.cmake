@@ -45,7 +45,16 @@ set(sanitizers "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:intercept_tls_get_a
   "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
 
 # timed_test(NAME COMMAND WORD…): as add_test; how long it takes goes into test-times of the tree (tests/timed.c).
+# The tree of ThreadSanitizer runs beside another one (./dev test): its tests are tsan/NAME.
+if(PONS_SANITIZE STREQUAL "thread")
+  set(tree tsan/)
+endif()
 add_executable(timed tests/timed.c)
+target_compile_options(timed PRIVATE -fno-sanitize=all)
+target_link_options(timed PRIVATE -fno-sanitize=all)
+if(PONS_SANITIZE STREQUAL "thread") # which wants a fixed address layout
+  target_compile_definitions(timed PRIVATE PONS_FIXED_LAYOUT)
+endif()
 set_target_properties(timed PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 function(timed_test name command)
   set(builds all) # an installation is of everything
@@ -53,10 +62,10 @@ function(timed_test name command)
     set(builds ${command})
     set(command $<TARGET_FILE:${command}>)
   endif()
-  add_test(NAME ${name} COMMAND timed ${CMAKE_BINARY_DIR}/test-times ${name} ${command} ${ARGN}
+  add_test(NAME ${tree}${name} COMMAND timed ${CMAKE_BINARY_DIR}/test-times ${name} ${command} ${ARGN}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_property(GLOBAL APPEND_STRING PROPERTY pons_test_list "${name} ${builds}\n")
-  set_tests_properties(${name} PROPERTIES
+  set_tests_properties(${tree}${name} PROPERTIES
     ENVIRONMENT "PONS_SHARE=${CMAKE_SOURCE_DIR};PONS_MODULE_PATH=${CMAKE_BINARY_DIR}/lib/pons;${sanitizers}")
 endfunction()
 
@@ -253,11 +262,23 @@ foreach(part prefix library)
   timed_test(install/${part} ${CMAKE_SOURCE_DIR}/tests/install/${program} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} ${PONS_SANITIZE})
 endforeach()
 
+# Of some tests ThreadSanitizer looks at those cases only that start threads.
+if(PONS_SANITIZE STREQUAL "thread")
+  file(STRINGS tests/threaded some REGEX " ")
+  foreach(line ${some})
+    string(REGEX REPLACE "^(.*) (.*)$" "tsan/\\1;\\2" line ${line})
+    list(POP_FRONT line name)
+    if(TEST ${name})
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "PONS_TEST_CASES=${line}")
+    endif()
+  endforeach()
+endif()
+
 # The slowest are started first, so that nothing waits for them alone.
 file(STRINGS tools/slow-tests.allow slow REGEX "^[a-z]")
 foreach(line ${slow})
   string(REGEX REPLACE " : .*" "" name ${line})
-  if(TEST ${name})
-    set_tests_properties(${name} PROPERTIES COST 1000)
+  if(TEST ${tree}${name})
+    set_tests_properties(${tree}${name} PROPERTIES COST 1000)
   endif()
 endforeach()

@@ -1,7 +1,10 @@
-// runner.c - the main() of the runners (runner.h).
+// runner.c - the main() of the runners (runner.h). PONS_TEST_CASES=PATTERN: only the cases so named.
 #include "runner.h"
 
+#include "unit.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 char **runner_words;
@@ -15,6 +18,9 @@ int main(int argc, char **argv)
         return 0;
     }
     runner_words = argv + 2;
+    if (getenv("PONS_TEST_CASES")) {
+        cmocka_set_test_filter(getenv("PONS_TEST_CASES"));
+    }
     for (const runner_test *t = runner_tests; t->name; t++) {
         if (strcmp(t->name, argv[1]) == 0) {
             return t->run();
