@@ -33,7 +33,7 @@ static void clock_text(int64_t wall_ms, char buf[16]);
 static int open_place(const cli_fleet_file *f, pons_ws_role role, pons_ws_place **ret,
                       pons_error *err)
 {
-    const pons_ws_place_options o = {.role = role, .dialect = PONS_WS_SEED};
+    const pons_ws_place_options o = {.role = role, .dialect = PONS_WS_SEED, .no_wait = true};
     return pons_ws_place_open(f->dir, &o, ret, err);
 }
 
@@ -180,7 +180,8 @@ static int show(pons_ws_place *place, pons_ws_file file, const rows *r, pons_err
     }
     const int rc = n > 0 || !doc ? pons_ws_place_change(place, file, changes, n, err) : PONS_OK;
     free(changes);
-    return rc == PONS_EBUSY ? PONS_OK : rc; // somebody is writing it: the next time
+    // Suspended, or another process is writing it: the next time.
+    return rc == PONS_EBUSY || rc == PONS_EAGAIN ? PONS_OK : rc;
 }
 
 static void clock_text(int64_t wall_ms, char buf[16])
