@@ -240,10 +240,10 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     return rc;
 }
 
-// It may not drive. A way that was never begun is given back; who may stand between two zones keeps both.
+// It may not drive. One that stands in its zone gives the next zone back; one that may stand between two keeps both.
 static void stay(cli_unit *u, const pons_fleet_zone *at)
 {
-    if (!u->tried && u->idle && hypot(u->x - at->x, u->y - at->y) <= AT_M) {
+    if (u->idle && hypot(u->x - at->x, u->y - at->y) <= AT_M) {
         u->open = u->ok = false;
         u->stays = true;
     }
