@@ -223,10 +223,11 @@ void ros2_node_each(const ros2_node *n, bool publications, ros2_look *look, void
 {
     const dds_entity_t reader = n->others[publications ? 0 : 1];
     for (int room = PEERS; room <= PEERS_MAX; room *= 4) {
-        void **samples = calloc((size_t)room, sizeof *samples);
+        // Cyclone fills in as many pointers as the largest read of this reader had, whatever this one asks for.
+        void **samples = calloc(PEERS_MAX, sizeof *samples);
         dds_sample_info_t *info = calloc((size_t)room, sizeof *info);
         const dds_return_t got =
-            samples && info ? dds_read(reader, samples, info, (size_t)room, (uint32_t)room) : 0;
+            samples && info ? dds_read(reader, samples, info, PEERS_MAX, (uint32_t)room) : 0;
         const bool all = got < room || room == PEERS_MAX;
         bool goes_on = all;
         for (int i = 0; i < got && goes_on; i++) {
