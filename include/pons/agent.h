@@ -52,6 +52,10 @@ int pons_agent_config_parse(const char *text, size_t len, const char *name, pons
                             pons_error *err);
 void pons_agent_config_destroy(pons_agent_config *c);                  // NULL-safe
 const pons_value *pons_agent_config_value(const pons_agent_config *c); // every key; borrowed
+// Whether each tool that it names is one of these providers': as pons_agent_open does it. PONS_EINVAL with the position
+// of the name. tools: (n) as in pons_agent_options.
+int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools, size_t n,
+                            pons_error *err);
 // The graph that a configuration gives, for drawings; its nodes never run. NULL: the defaults.
 int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err);
 

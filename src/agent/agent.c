@@ -190,6 +190,16 @@ static int check_tools(pons_agent *a, pons_error *err)
     return rc;
 }
 
+int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools, size_t n,
+                            pons_error *err)
+{
+    pons_agent a = {.config = c};
+    int rc = pons__registry_init(&a.registry, tools, n, err);
+    rc = rc < 0 ? rc : check_tools(&a, err);
+    pons__registry_fini(&a.registry);
+    return rc;
+}
+
 static int open_graphs(pons_agent *a, pons_error *err)
 {
     int rc = PONS_OK;
