@@ -66,6 +66,9 @@ int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, po
 
 // ---- tool_names.c -------------------------------------------------------------------------------
 
+// Whether a step that is to be done yet names a tool that is here and no skill of pons: a core tool, one of a module or of
+// a server of mcp.json. Starts nothing. The workspace must be there.
+int cli_agent_plan_calls(cli *c, const pons_plan *plan, bool *ret, pons_error *err);
 // Whether each tool that config names can be there, without starting anything: PONS_EINVAL with its position. The
 // workspace must be there.
 int cli_agent_names_check(cli *c, const pons_agent_config *config, pons_error *err);
@@ -125,6 +128,8 @@ int cli_mcp_question_write(const cli *c, const char *id, const pons_value *quest
 
 // ---- cmd_agent.c, agent_approve.c ---------------------------------------------------------------
 
+// Carries out a plan whose steps name tools, in a new session of its own; no model is asked.
+int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err);
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err);
 // Shows or answers what an agent's thread waits for; answer NULL: shows, and
 // CLI_WAITING when there is something.

@@ -64,8 +64,10 @@ int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
         cli_agent_view_note(&s->view, "first the turn of %s that was cut short", s->thread);
         rc = loop(s, true, err);
     }
-    const bool paced = rc >= 0 && words && !leave && cli_chat_pace(s, words);
-    rc = rc < 0 || !words || leave || paced ? rc : pons_agent_say(s->a, words, err);
+    const bool paced = rc >= 0 && words && !s->plan && !leave && cli_chat_pace(s, words);
+    if (rc >= 0 && words && !leave && !paced) {
+        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : pons_agent_say(s->a, words, err);
+    }
     rc = rc < 0 ? rc : loop(s, !chats, err);
     if (rc >= 0 && paced) {
         return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;

@@ -1,5 +1,5 @@
-// tool_names.c - whether each tool that graph_config.yaml names can be there: a look that starts no server of tools
-// and asks no body.
+// tool_names.c - which names tools have here: whether each that graph_config.yaml names can be there, and whether a plan
+// calls one. A look that starts no server of tools and asks no body.
 //
 //     core tools, memory, modules      as they are opened for the agent
 //     skills                           those that pons has; query_world, and what a workspace and a server add
@@ -96,6 +96,27 @@ static int fixed_names(const cli *c, const pons_agent_config *config, pons_value
     return PONS_OK;
 }
 
+// Those that need no configuration of the agent's: the memory's, the core's, those of modules.
+static int open_here(cli *c, const pons_clock *clock, pons_tools *tools, size_t max, size_t *n,
+                     pons_error *err)
+{
+    const pons_memory_tools_options memory = {.clock = *clock}; // only listed
+    int rc = pons_memory_tools_open(&memory, &tools[*n], err);
+    *n += rc >= 0;
+    if (rc >= 0) {
+        rc = cli_core_tools(c, clock, NULL, &tools[*n], err);
+        *n += rc >= 0;
+    }
+    return rc < 0 ? rc : cli_tool_modules(c, clock, tools, max, n, err);
+}
+
+static void close_all(const pons_tools *tools, size_t n)
+{
+    for (size_t i = n; i > 0; i--) {
+        tools[i - 1].ops->close(tools[i - 1].self);
+    }
+}
+
 int cli_agent_names_check(cli *c, const pons_agent_config *config, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
@@ -104,18 +125,47 @@ int cli_agent_names_check(cli *c, const pons_agent_config *config, pons_error *e
     pons_value *names = json_array();
     tools[n++] = (pons_tools){&names_ops, names};
     int rc = fixed_names(c, config, names, err);
-    rc = rc < 0
-             ? rc
-             : pons_memory_tools_open(&(pons_memory_tools_options){.clock = clock}, &tools[n], err);
-    n += rc >= 0;
-    if (rc >= 0) {
-        rc = cli_core_tools(c, &clock, NULL, &tools[n], err);
-        n += rc >= 0;
-    }
-    rc = rc < 0 ? rc : cli_tool_modules(c, &clock, tools, sizeof tools / sizeof tools[0], &n, err);
+    rc = rc < 0 ? rc : open_here(c, &clock, tools, sizeof tools / sizeof tools[0], &n, err);
     rc = rc < 0 ? rc : pons_agent_config_check(config, tools, n, err);
-    for (size_t i = n; i > 0; i--) {
-        tools[i - 1].ops->close(tools[i - 1].self);
+    close_all(tools, n);
+    return rc;
+}
+
+// A step that is to be done yet, and its action is of this list, or of one of these servers.
+static bool calls(const pons_plan *p, const pons_value *list, const pons_value *servers)
+{
+    pons_autovalue named = json_array();
+    bool any = false;
+    for (size_t i = 0; i < p->n_steps && !any; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        if (s->tool_call_type == PONS_TOOL_EXECUTE &&
+            !pons_machine_final(&pons_step_machine, s->status)) {
+            add_of_servers(named, servers, s->action);
+            any = json_array_size(named) > 0 || pons_find(list, "name", s->action);
+        }
     }
+    return any;
+}
+
+int cli_agent_plan_calls(cli *c, const pons_plan *plan, bool *ret, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    pons_tools tools[OWN + CLI_TOOL_MODULES_MAX];
+    size_t n = 0;
+    pons_autovalue servers = NULL;
+    int rc = cli_mcp_servers(c, &servers, err);
+    if (rc == PONS_ENOTFOUND) {
+        *err = (pons_error)PONS_ERROR_INIT;
+        rc = PONS_OK;
+    }
+    rc = rc < 0 ? rc : open_here(c, &clock, tools, sizeof tools / sizeof tools[0], &n, err);
+    bool any = rc >= 0 && calls(plan, NULL, servers);
+    for (size_t i = 0; i < n && rc >= 0 && !any; i++) {
+        pons_autovalue list = NULL;
+        rc = tools[i].ops->list(tools[i].self, &list, err);
+        any = rc >= 0 && calls(plan, list, NULL);
+    }
+    close_all(tools, n);
+    *ret = any;
     return rc;
 }
