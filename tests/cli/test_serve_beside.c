@@ -216,6 +216,7 @@ static void a_client_of_the_graph_sees_the_brain(void **state)
         serve_must(&a, a.port, "GET", "/assistants/react/graph?xray=true", "", 200, nodes[i]);
     }
     serve_must(&a, a.port, "GET", "/assistants/react/graph", "", 200, "\"follow\"");
+    serve_must(&a, a.port, "GET", "/assistants/agent/graph?xray=1", "", 200, "agent:replanner");
     serve_must(&a, a.port, "GET", "/assistants/react/subgraphs?recurse=true", "", 200,
                "follow|react");
     snprintf(line, sizeof line, "%s/runs/stream", thread);
