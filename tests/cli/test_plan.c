@@ -47,7 +47,7 @@ static void expect_stderr(proc *p, const char *const *says)
     free(err);
 }
 
-// ---- tools -------------------------------------------------------------------------------------
+// ---- tools --------------------------------------------------------------------------------------
 
 // A server of mcp.json: pons itself, in a workspace of its own, whose writes ask a person.
 static void add_server(bench *b)

@@ -451,7 +451,11 @@ static void show_history(cli_chat *s)
 {
     const pons_value *list = pons_agent_messages(s->a);
     const size_t n = json_array_size(list);
-    cli_agent_view_head(&s->view, s->thread, n, s->folder);
+    pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
+    pons_autovalue body = pons_get_bool(status, "connected", false) ? cli_robot_told(s->c) : NULL;
+    char robot[256];
+    cli_agent_view_head(&s->view, s->thread, n, s->folder,
+                        body ? cli_robot_line(body, false, robot, sizeof robot) : NULL);
     for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
         const pons_value *m = json_array_get(list, i);
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);
