@@ -159,6 +159,53 @@ static void the_seeds_two_lessons(void **state)
     end(&f);
 }
 
+// Pages in the forms that PhyAgentOS writes: what they list may be, and what is beyond them may not.
+static void pages_of_phyagentos_are_judged_by(void **state)
+{
+    (void)state;
+    static const char embodied[] =
+        "## Identity\n- **Name**: Bench arm\n\n## Sensors\n- **RGB-D**: on the wrist\n\n"
+        "## Supported Actions\n\n| Action | Parameters |\n|---|---|\n"
+        "| `pick_up` | `target: string` |\n| `pose` / `move_to` | `x, y, z` (cm) |\n\n"
+        "## Physical Constraints\n"
+        "- **Workspace bounds**: x ∈ [-80, 80], y ∈ [-50, 50], z ∈ [0, 60] (centimetres)\n"
+        "- **Max payload**: 2 kg\n- **Max reach**: 85 cm from base\n";
+    static const char scene[] =
+        "```json\n{\"schema_version\": \"PhyAgentOS.environment.v1\",\n"
+        "\"scene_graph\": {\"nodes\": [{\"id\": \"jar\", \"center\": "
+        "{\"x\": 0.4, \"y\": 0.6, \"z\": 0.1}}]},\n"
+        "\"robots\": {\"franka_001\": {\"robot_pose\": {\"frame\": \"map\", \"x\": 0, \"y\": 0, "
+        "\"z\": 0, \"yaw\": 0}}},\n"
+        "\"objects\": {\"near\": {\"position\": {\"x\": 0.4, \"y\": 0.1, \"z\": 0.2}},\n"
+        "\"far\": {\"position\": {\"x\": 1.8, \"y\": 0.75, \"z\": 0.8}}}}\n```\n";
+    static const struct {
+        const char *type, *params, *says;
+    } rows[] = {
+        {"pick_up", "{\"target\": \"near\"}", ""},
+        {"pick_up", "{\"target\": \"far\"}", "is 2.11 m away; max reach 0.85 m"},
+        {"pick_up", "{\"object_id\": \"far\"}", "is 2.11 m away; max reach 0.85 m"},
+        {"pick_up", "{\"object_id\": \"jar\"}", "has y = 0.6 m; the workspace goes up to 0.5 m"},
+        {"move_to", "{\"target_pose\": {\"x\": 0.5, \"y\": 0, \"z\": 0.2}}", ""},
+        {"move_to", "{\"target_pose\": {\"x\": 5, \"y\": 0, \"z\": 0.2}}", "max reach 0.85 m"},
+        {"push", "{\"target\": \"near\"}", "can't do push"},
+    };
+    folder f;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    char path[128];
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "EMBODIED.md", embodied);
+    put(&f, "ENVIRONMENT.md", scene);
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        refused(&f, rows[i].type, rows[i].params, rows[i].says);
+    }
+    end(&f);
+}
+
 static void what_a_person_lowers_holds(void **state)
 {
     (void)state;
@@ -330,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
+        cmocka_unit_test(pages_of_phyagentos_are_judged_by),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(unreadable_limits_allow_nothing),
         cmocka_unit_test(words_stay_words),

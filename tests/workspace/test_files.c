@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "workspace/ws_help.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,23 @@ static void expect_fault(const pons_ws_doc *d, size_t i, uint32_t line, uint32_t
         fail_msg("%zu faults; wanted %u:%u %s, got %u:%u %s", n, line, column, what,
                  n > i ? f[i].line : 0, n > i ? f[i].column : 0, n > i ? f[i].what : "none");
     }
+}
+
+// The text with one record changed; free().
+static char *changed(const pons_ws_doc *d, const char *kind, const char *id, const char *patch)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_record *r = pons_ws_find(d, kind, id);
+    pons_value *value = r ? json_deep_copy(r->value) : json_object();
+    pons_autovalue more = json_loads(patch, 0, NULL);
+    json_object_update(value, more);
+    const pons_ws_change c = {kind, id, value};
+    if (pons_ws_render(d, &c, 1, 0, &out, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    json_decref(value);
+    return pons_buf_take(&out, NULL);
 }
 
 static void the_seeds_files_are_read(void **state)
@@ -102,6 +120,119 @@ static void other_shapes_are_read(void **state)
     pons_ws_destroy(d);
 }
 
+// EMBODIED as PhyAgentOS's drivers bring it: names as code, limits with words behind them or in a table, sensors by
+// bold names.
+static void a_profile_of_phyagentos_is_read(void **state)
+{
+    (void)state;
+    pons_ws_doc *d =
+        read_text(PONS_WS_EMBODIED,
+                  "# Robot Embodiment Declaration\n\n## Identity\n\n- **Name**: Bench arm\n"
+                  "- **Engine**: `BenchEngine`\n\n## Sensors\n\n- **LiDAR**: 4D, all around\n"
+                  "- **Camera**: none\n- [ ] **RGB-D**: on the wrist\n- [x] Joint Encoders (7x)\n\n"
+                  "## Supported Actions\n\n| Action | Parameters | Description |\n|---|---|---|\n"
+                  "| `move_to` | `x, y, z` (cm) | Move the tool |\n| `nod_head` | — | Nod |\n"
+                  "| `pose` / `arm_pose` | `target: string` | Go |\n\n## Physical Constraints\n\n"
+                  "- **Max payload**: 50 g\n- **Max reach**: 85 cm from base\n"
+                  "- **Collision policy**: stop at 2 N\n");
+    size_t n;
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    const pons_value *limits = value_of(d, "limits", "limits");
+    assert_true(pons_get_num(limits, "max_reach_m", 0) == 0.85);
+    assert_true(pons_get_num(limits, "max_payload_kg", 0) == 0.05);
+    assert_string_equal(pons_get_str(limits, "Collision policy", ""), "stop at 2 N");
+    assert_string_equal(pons_get_str(value_of(d, "identity", "identity"), "model", ""),
+                        "Bench arm");
+    const pons_value *lidar = value_of(d, "sensor", "LiDAR");
+    assert_string_equal(pons_get_str(lidar, "description", ""), "4D, all around");
+    assert_true(pons_get_bool(lidar, "present", false));
+    assert_false(pons_get_bool(value_of(d, "sensor", "Camera"), "present", true));
+    assert_false(pons_get_bool(value_of(d, "sensor", "RGB-D"), "present", true));
+    value_of(d, "sensor", "Joint Encoders (7x)");
+    assert_string_equal(pons_get_str(value_of(d, "action_type", "move_to"), "parameters", ""),
+                        "`x, y, z` (cm)");
+    value_of(d, "action_type", "nod_head");
+    value_of(d, "action_type", "pose / arm_pose");
+    pons_ws_destroy(d);
+}
+
+static void limits_have_units_and_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        double reach_m; // NAN: it is refused
+    } rows[] = {
+        {"- **Max Reach**: 0.855 m", 0.855},
+        {"- **Max reach**: 85 cm from base", 0.85},
+        {"- Reach: up to 850 mm (configurable)", 0.85},
+        {"- **Workspace radius**: max 0.46 m from base", 0.46},
+        {"- **最大臂展**: 约 85 厘米,从基座算起", 0.85},
+        {"- Reach: 2\n- Max Reach: 1.5 metres", 1.5}, // the lower one holds
+        {"| Parameter | Value |\n|---|---|\n| Max reach | 855 mm from base |", 0.855},
+        {"- Reach: nan", NAN},
+        {"- Reach: inf m", NAN},
+        {"- Reach: 0x10 m", NAN},
+        {"- Reach: -1 m", NAN},
+        {"- Reach: > 1 m", NAN},
+        {"- Reach: 1 kg", NAN},
+        {"- Reach: 1 mole", NAN},
+        {"- Reach: 0.5 m, 0.8 m with the rail", NAN}, // nobody knows which
+        {"- Reach: 0.5-0.8 m", NAN},
+        {"| Parameter | Value |\n|---|---|\n| Max reach | far |", NAN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text, "## Physical Constraints\n\n%s\n", rows[i].line);
+        pons_ws_doc *d = read_text(PONS_WS_EMBODIED, text.data);
+        const pons_ws_record *r = pons_ws_find(d, "limits", "limits");
+        const double is = r ? pons_get_num(r->value, "max_reach_m", -1) : NAN;
+        if (isnan(rows[i].reach_m) ? r != NULL : fabs(is - rows[i].reach_m) > 1e-9) {
+            fail_msg("%s is %g", rows[i].line, is);
+        }
+        pons_ws_destroy(d);
+    }
+}
+
+// Positions by their axes, and a robot's pose under its name there; what changes keeps the form.
+static void positions_by_their_axes_are_read_and_kept(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(
+        PONS_WS_ENVIRONMENT,
+        "```json\n{\"schema_version\": \"PhyAgentOS.environment.v1\", \"scene_graph\": {\"nodes\": "
+        "[{\"id\": \"n\", \"class\": \"cup\", \"center\": {\"x\": 0.5, \"y\": 1, \"z\": 0.75}}]},\n"
+        "\"robots\": {\"r\": {\"robot_pose\": {\"frame\": \"map\", \"x\": 1, \"y\": 2, \"yaw\": "
+        "0}}},\n"
+        "\"objects\": {\"apple\": {\"position\": {\"x\": 5, \"y\": 5, \"z\": 0}},\n"
+        "\"cup\": {\"position\": {\"x\": 5, \"y\": 5, \"frame\": \"map\"}},\n"
+        "\"far\": {\"position\": {\"x\": 5, \"y\": \"nan\"}}}}\n```\n");
+    expect_fault(d, 0, 6, 9, "position must be a list of numbers, or x, y and z");
+    static const struct {
+        const char *kind, *id, *key, *is;
+    } rows[] = {{"node", "n", "position", "[0.5,1,0.75]"},
+                {"node", "n", "type", "\"cup\""},
+                {"object", "apple", "position", "[5,5,0]"},
+                {"object", "cup", "position", "{\"x\":5,\"y\":5,\"frame\":\"map\"}"},
+                {"robot_state", "r", "pose", "{\"frame\":\"map\",\"x\":1,\"y\":2,\"yaw\":0}"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *text = NULL;
+        pons_value_line(pons_get(value_of(d, rows[i].kind, rows[i].id), rows[i].key), &text);
+        assert_string_equal(text, rows[i].is);
+        free(text);
+    }
+    char *out = changed(d, "object", "apple", "{\"position\": [1, 2, 3]}");
+    assert_non_null(strstr(out, "\"position\": {\"x\": 1, \"y\": 2, \"z\": 3}"));
+    free(out);
+    out = changed(d, "robot_state", "r", "{\"pose\": [4, 5, 0.5]}");
+    assert_non_null(
+        strstr(out, "\"robot_pose\": {\"frame\": \"map\", \"x\": 4, \"y\": 5, \"yaw\": 0.5}"));
+    assert_null(strstr(out, "\"pose\""));
+    free(out);
+    pons_ws_destroy(d);
+}
+
 // A key with a dot in it is no member of a member, and half of a map that is known is not all of it.
 static void keys_that_nobody_knows_stay(void **state)
 {
@@ -170,23 +301,6 @@ static void what_cannot_be_read_says_where(void **state)
     pons_ws_records(d, &n);
     assert_int_equal(n, 0);
     pons_ws_destroy(d);
-}
-
-// The text with one record changed; free().
-static char *changed(const pons_ws_doc *d, const char *kind, const char *id, const char *patch)
-{
-    pons_autobuf out = PONS_BUF_INIT;
-    pons_error err = PONS_ERROR_INIT;
-    const pons_ws_record *r = pons_ws_find(d, kind, id);
-    pons_value *value = r ? json_deep_copy(r->value) : json_object();
-    pons_autovalue more = json_loads(patch, 0, NULL);
-    json_object_update(value, more);
-    const pons_ws_change c = {kind, id, value};
-    if (pons_ws_render(d, &c, 1, 0, &out, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    json_decref(value);
-    return pons_buf_take(&out, NULL);
 }
 
 // A page of fences holds nobody: empty ones are nobody's data, and of others so many are looked into and no more.
@@ -318,6 +432,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_files_are_read),
         cmocka_unit_test(other_shapes_are_read),
+        cmocka_unit_test(a_profile_of_phyagentos_is_read),
+        cmocka_unit_test(limits_have_units_and_words),
+        cmocka_unit_test(positions_by_their_axes_are_read_and_kept),
         cmocka_unit_test(keys_that_nobody_knows_stay),
         cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
         cmocka_unit_test(what_cannot_be_read_says_where),

@@ -56,6 +56,14 @@ static void violated(judging *g, const char *rule, double found, double limit, c
 
 // ---- the critic's own ---------------------------------------------------------------------------
 
+static pons_value *box_of(const ws_body *b)
+{
+    return b->has_bounds
+               ? json_pack("{ss s[fff] s[fff]}", "frame", "base", "min", b->low[0], b->low[1],
+                           b->low[2], "max", b->high[0], b->high[1], b->high[2])
+               : PONS_ABSENT;
+}
+
 static pons_value *embodiment_of(const ws_body *b)
 {
     const bool drives = !isnan(b->speed_mps) && b->speed_mps > 0;
@@ -63,8 +71,8 @@ static pons_value *embodiment_of(const ws_body *b)
         "name", json_string(b->name), "max_reach_m",
         isnan(b->reach_m) || b->reach_m <= 0 ? PONS_ABSENT : json_real(b->reach_m), "reach_from",
         json_pack("[f,f,f]", 0.0, 0.0, b->shoulder_m), "payload_kg",
-        isnan(b->payload_kg) ? PONS_ABSENT : json_real(b->payload_kg), "supported_actions",
-        b->has_actions ? json_incref(b->actions) : PONS_ABSENT, "limits",
+        isnan(b->payload_kg) ? PONS_ABSENT : json_real(b->payload_kg), "workspace", box_of(b),
+        "supported_actions", b->has_actions ? json_incref(b->actions) : PONS_ABSENT, "limits",
         drives ? pons_object("speed_max_mps", json_real(b->speed_mps), NULL) : PONS_ABSENT, NULL);
 }
 
@@ -233,6 +241,11 @@ static void put_conditions(judging *g)
             pons_buf_printf(&b, "%s%s %.4g %s", b.len ? "; " : "", numbers[i].name,
                             numbers[i].value, numbers[i].unit);
         }
+    }
+    if (body->has_bounds) {
+        pons_buf_printf(&b, "%sbounds [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g]", b.len ? "; " : "",
+                        body->low[0], body->low[1], body->low[2], body->high[0], body->high[1],
+                        body->high[2]);
     }
     if (json_is_string(g->robot.holding)) {
         pons_buf_printf(&b, "; holds %.64s", json_string_value(g->robot.holding));

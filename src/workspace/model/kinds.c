@@ -80,8 +80,8 @@ static const ws_field scene[] = {
 
 static const ws_field node[] = {
     {"id", {0}, NULL, WS_STRING, true, .means = "names it"},
-    {"type", {0}, NULL, WS_STRING, .means = "furniture, object, …"},
-    {"position", {0}, NULL, WS_NUMBERS, .means = "x, y, z, m"},
+    {"type", {0}, "?class", WS_STRING, .means = "furniture, object, …"},
+    {"position", {0}, "?center", WS_NUMBERS, .means = "x, y, z, m"},
     {"status", {0}, NULL, WS_STRING, .means = "on_table, …"},
 };
 
@@ -93,7 +93,7 @@ static const ws_field edge[] = {
 
 static const ws_field robot_state[] = {
     {"robot_id", {0}, "id", WS_STRING, true, .means = "names it"},
-    {"pose", {0}, NULL, WS_ANY, .means = "x, y, yaw"},
+    {"pose", {0}, "?robot_pose", WS_POSE, .means = "x, y, yaw"},
     {"joint_state", {0}, NULL, WS_MAP, .means = "rad or m, by joint"},
     {"gripper", {0}, NULL, WS_ANY, .means = "open, closed"},
     {"holding", {0}, NULL, WS_ANY, .means = "an object's id or null"},
@@ -102,12 +102,12 @@ static const ws_field robot_state[] = {
 static const ws_field object[] = {
     {"id", {0}, "object_id", WS_STRING, true, .means = "names it"},
     {"name", {0}, NULL, WS_STRING, .means = "as people call it"},
-    {"category", {0}, NULL, WS_STRING, .means = "fruit, …"},
-    {"position", {0}, NULL, WS_NUMBERS, .means = "x, y, z, m"},
+    {"category", {0}, "?type ?class", WS_STRING, .means = "fruit, …"},
+    {"position", {0}, "?center", WS_NUMBERS, .means = "x, y, z, m"},
 };
 
 static const ws_field identity[] = {
-    {"model", {0}, NULL, WS_STRING, .seed_label = "Robot Model", .labels = "机器人型号|Model|Robot", .means = "its make"},
+    {"model", {0}, NULL, WS_STRING, .seed_label = "Robot Model", .labels = "机器人型号|Model|Robot|Name|名称", .means = "its make"},
     {"dof", {0}, NULL, WS_STRING, .seed_label = "DOF", .labels = "自由度|Degrees of Freedom", .means = "joints"},
     {"end_effector", {0}, NULL, WS_STRING, .seed_label = "End Effector", .labels = "末端执行器|Gripper", .means = "its hand"},
     {"driver", {0}, NULL, WS_STRING, .seed_label = "Driver", .labels = "驱动", .means = "which driver has it"},
@@ -116,20 +116,21 @@ static const ws_field identity[] = {
 static const ws_field sensor[] = {
     {"name", {0}, NULL, WS_STRING, true, .means = "its name and make"},
     {"present", {0}, NULL, WS_BOOL, .means = "ticked"},
+    {"description", {0}, NULL, WS_STRING, .means = "in words"},
 };
 
 static const ws_field action_type[] = {
     {"action_type", {0}, NULL, WS_STRING, true, .seed_label = "Action Type", .labels = "Action|Type|动作类型|动作", .means = "its name"},
     {"description", {0}, NULL, WS_STRING, .seed_label = "Description", .labels = "说明|描述", .means = "in words"},
-    {"parameters", {0}, NULL, WS_STRING, .seed_label = "Parameters", .labels = "Params|参数", .means = "their names and kinds"},
+    {"parameters", {0}, NULL, WS_STRING, .seed_label = "Parameters", .labels = "Params|Required Parameters|参数", .means = "their names and kinds"},
 };
 
 static const ws_field limit[] = {
-    {"max_reach_m", {0}, NULL, WS_NUMBER, .seed_label = "Max Reach", .labels = "Reach|Maximum Reach|最大臂展|臂展", .means = "m"},
+    {"max_reach_m", {0}, NULL, WS_NUMBER, .seed_label = "Max Reach", .labels = "Reach|Maximum Reach|Workspace Radius|Reach Radius|最大臂展|臂展|工作半径", .means = "m"},
     {"reach_from_m", {0}, NULL, WS_NUMBER, .seed_label = "Reach From", .labels = "Shoulder Height|肩高|臂展起点", .means = "m that the shoulder is above what the robot stands on"},
     {"max_payload_kg", {0}, NULL, WS_NUMBER, .seed_label = "Max Payload", .labels = "Payload|Maximum Payload|最大载荷|载荷", .means = "kg"},
     {"workspace_volume_m3", {0}, NULL, WS_NUMBER, .seed_label = "Workspace Volume", .labels = "Volume|工作空间体积|工作空间", .means = "m³"},
-    {"max_speed_mps", {0}, NULL, WS_NUMBER, .seed_label = "Max Speed", .labels = "Speed|Maximum Speed|最大速度", .means = "m/s"},
+    {"max_speed_mps", {0}, NULL, WS_NUMBER, .seed_label = "Max Speed", .labels = "Speed|Maximum Speed|Max Linear Speed|最大速度|最大线速度", .means = "m/s"},
 };
 
 static const ws_field task[] = {

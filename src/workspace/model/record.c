@@ -77,11 +77,17 @@ void pons__ws_path_remove(pons_value *v, const char *path)
 
 // ---- one field ----------------------------------------------------------------------------------
 
-// The n-th name that a field is read by, NULL behind the last. *ret_less: its number is one less.
-static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_less)
+typedef enum ws_reading {
+    AS_IT_IS,
+    ONE_LESS,
+    INSTEAD
+} ws_reading; // INSTEAD: where no other name is
+
+// The n-th name that a field is read by, and how; NULL behind the last.
+static const char *name_at(const ws_field *f, int n, char buf[64], ws_reading *ret_how)
 {
     const char *name = NULL;
-    *ret_less = false;
+    *ret_how = AS_IT_IS;
     if (n == 0) {
         name = f->name;
     } else if (n < PONS_WS_DIALECTS) {
@@ -94,13 +100,16 @@ static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_les
             at += strcspn(at, " ");
             at += strspn(at, " ");
         }
+        *ret_how = *at == '?' ? INSTEAD : AS_IT_IS;
+        at += *ret_how == INSTEAD;
         const size_t len = strcspn(at, " ");
         copy_name(buf, at, len);
         return len ? buf : NULL;
     }
     const size_t len = strlen(name);
-    *ret_less = len && name[len - 1] == '-';
-    copy_name(buf, name, len - *ret_less);
+    const bool less = len && name[len - 1] == '-';
+    *ret_how = less ? ONE_LESS : AS_IT_IS;
+    copy_name(buf, name, len - less);
     return buf;
 }
 
@@ -178,6 +187,7 @@ static bool fits(const ws_field *f, const pons_value *v)
     const pons_value *item;
     switch (f->type) {
     case WS_ANY:
+    case WS_POSE:
         return true;
     case WS_STRING:
     case WS_WORD:
@@ -196,6 +206,11 @@ static bool fits(const ws_field *f, const pons_value *v)
     case WS_LIST:
         return json_is_array(v);
     case WS_NUMBERS:
+        if (json_is_object(v)) {
+            const pons_value *z = pons_get(v, "z");
+            return json_is_number(pons_get(v, "x")) && json_is_number(pons_get(v, "y")) &&
+                   (!z || json_is_number(z));
+        }
         json_array_foreach((json_t *)v, i, item)
         {
             if (!json_is_number(item)) {
@@ -210,18 +225,48 @@ static bool fits(const ws_field *f, const pons_value *v)
 }
 
 static const char *const type_words[] = {
-    [WS_ANY] = "anything",
-    [WS_STRING] = "a string",
-    [WS_NUMBER] = "a number",
-    [WS_COUNT] = "a whole number, not negative",
-    [WS_BOOL] = "true or false",
-    [WS_MAP] = "a map",
-    [WS_LIST] = "a list",
-    [WS_NUMBERS] = "a list of numbers",
-    [WS_WORD] = "a word",
-    [WS_REF] = "a string",
-    [WS_CLIENT] = "a map or a string",
+    [WS_ANY] = "anything",       [WS_STRING] = "a string",
+    [WS_NUMBER] = "a number",    [WS_COUNT] = "a whole number, not negative",
+    [WS_BOOL] = "true or false", [WS_MAP] = "a map",
+    [WS_LIST] = "a list",        [WS_NUMBERS] = "a list of numbers, or x, y and z",
+    [WS_POSE] = "anything",      [WS_WORD] = "a word",
+    [WS_REF] = "a string",       [WS_CLIENT] = "a map or a string",
 };
+
+// {x, y} and {x, y, z} as a list; a map that says more stays as it is.
+static pons_value *list_of_axes(const pons_value *v)
+{
+    const pons_value *z = pons_get(v, "z");
+    if (!json_is_object(v) || json_object_size(v) != 2u + (z != NULL)) {
+        return json_deep_copy(v);
+    }
+    pons_value *list = json_array();
+    json_array_append(list, json_object_get(v, "x"));
+    json_array_append(list, json_object_get(v, "y"));
+    if (z) {
+        json_array_append(list, (json_t *)(uintptr_t)z);
+    }
+    return list;
+}
+
+// A list of numbers in the form of what stands there: {x, y, z, …} where it is such a map; else the list. A pose's
+// third number of three is its yaw.
+static pons_value *axes_of_list(const ws_field *f, const pons_value *there, const pons_value *v)
+{
+    static const char *const position[] = {"x", "y", "z"}, *const flat[] = {"x", "y", "yaw"},
+                             *const pose[] = {"x", "y", "z", "roll", "pitch", "yaw"};
+    const size_t n = json_array_size(v);
+    const bool is_pose = f->type == WS_POSE;
+    if (!json_is_object(there) || !(n == 3 || (n == 2 && !is_pose) || (n == 6 && is_pose))) {
+        return json_deep_copy(v);
+    }
+    const char *const *names = !is_pose ? position : n == 3 ? flat : pose;
+    pons_value *map = json_deep_copy(there);
+    for (size_t i = 0; i < n; i++) {
+        json_object_set(map, names[i], json_array_get(v, i));
+    }
+    return map;
+}
 
 // A field's value by the model, from a file's; NULL: what says why not.
 static pons_value *field_read(const ws_field *f, const char *name, bool less, const pons_value *v,
@@ -257,7 +302,7 @@ static pons_value *field_read(const ws_field *f, const char *name, bool less, co
     if (less) {
         return json_integer((json_int_t)json_number_value(v) + 1);
     }
-    return json_deep_copy(v);
+    return f->type == WS_NUMBERS ? list_of_axes(v) : json_deep_copy(v);
 }
 
 static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_value *v)
@@ -272,6 +317,10 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
     if (f->type == WS_REF && s && d == PONS_WS_PAOS2 && !strstr(s, SCHEME)) {
         snprintf(ref, sizeof ref, "%s%s%s", f->words, SCHEME, s);
         return json_string(ref);
+    }
+    if (f->type == WS_NUMBERS && d == PONS_WS_PAOS1) { // its programs read them by name
+        pons_autovalue axes = json_object();
+        return axes_of_list(f, axes, v);
     }
     if (f->type == WS_CLIENT && d == PONS_WS_PAOS1) {
         pons_value *string = client_string(v);
@@ -371,16 +420,16 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_buf *taken
                        bool all_names, char what[WS_WHAT_MAX], char path[64])
 {
     char buf[64], first[64] = "";
-    bool less;
+    ws_reading how;
     pons_value *have = NULL;
     const char *name;
-    for (int n = 0; (name = name_at(f, n, buf, &less)) != NULL; n++) {
+    for (int n = 0; (name = name_at(f, n, buf, &how)) != NULL; n++) {
         const pons_value *v = *name && (all_names || n == 0) ? pons__ws_path_get(raw, name) : NULL;
-        if (!v) {
+        if (!v || (have && how == INSTEAD)) {
             continue;
         }
         copy_name(path, name, strlen(name));
-        pons_value *is = field_read(f, name, less, v, what);
+        pons_value *is = field_read(f, name, how == ONE_LESS, v, what);
         if (!is || (have && !json_equal(is, have))) {
             if (is) {
                 snprintf(what, WS_WHAT_MAX, "%s and %s contradict each other", first, name);
@@ -512,22 +561,26 @@ static void patch_field(const ws_field *f, pons_ws_dialect d, pons_value *raw,
                         const pons_value *after)
 {
     char buf[64], name[64];
-    bool less, found = false;
+    ws_reading how;
+    bool found = false;
     const char *n;
     written_name(f, d, name);
-    for (int i = 0; (n = name_at(f, i, buf, &less)) != NULL; i++) {
-        if (!*n || !pons__ws_path_get(raw, n)) {
+    for (int i = 0; (n = name_at(f, i, buf, &how)) != NULL; i++) {
+        const pons_value *there = *n ? pons__ws_path_get(raw, n) : NULL;
+        if (!there || (found && how == INSTEAD)) {
             continue;
         }
+        found = true;
         if (!after) {
             pons__ws_path_remove(raw, n);
-            continue;
+        } else if (f->type == WS_NUMBERS || f->type == WS_POSE) {
+            pons__ws_path_set(raw, n, axes_of_list(f, there, after));
+        } else {
+            // Under another dialect's name it has that dialect's way of saying it.
+            const pons_ws_dialect as = i > 0 && i < PONS_WS_DIALECTS ? (pons_ws_dialect)i : d;
+            const bool own = strcmp(n, name) == 0;
+            pons__ws_path_set(raw, n, field_write(f, own ? d : i == 0 ? PONS_WS_SEED : as, after));
         }
-        // Under another dialect's name it has that dialect's way of saying it.
-        const pons_ws_dialect as = i > 0 && i < PONS_WS_DIALECTS ? (pons_ws_dialect)i : d;
-        const bool own = strcmp(n, name) == 0;
-        pons__ws_path_set(raw, n, field_write(f, own ? d : i == 0 ? PONS_WS_SEED : as, after));
-        found = true;
     }
     if (!found && after) {
         pons__ws_path_set(raw, name, field_write(f, d, after));
