@@ -32,6 +32,7 @@ typedef enum pons_ws_file {
     PONS_WS_ORCHESTRATOR,
     PONS_WS_LESSONS,
     PONS_WS_ROBOTS,
+    PONS_WS_SKILLRUNTIME, // skills too, where SKILLS.md is prose
     PONS_WS_FILES
 } pons_ws_file;
 
@@ -107,7 +108,7 @@ typedef enum pons_ws_role {
     PONS_WS_BY_ORCHESTRATOR,
     PONS_WS_BY_RUNTIME, // the watchdog of sessions
     PONS_WS_BY_FLEET,
-    PONS_WS_BY_PERSON, // at the command line: onboard, convert; the owner of TARGETS and SKILLS
+    PONS_WS_BY_PERSON, // at the command line: onboard, convert; the owner of TARGETS, SKILLS, SKILLRUNTIME
     PONS_WS_ROLES
 } pons_ws_role;
 

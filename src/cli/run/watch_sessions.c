@@ -429,7 +429,8 @@ static bool unreadable(const watch *w)
 {
     return pons_ws_place_suspended(w->place, PONS_WS_SESSIONS) ||
            pons_ws_place_suspended(w->place, PONS_WS_TARGETS) ||
-           pons_ws_place_suspended(w->place, PONS_WS_SKILLS);
+           pons_ws_place_suspended(w->place, PONS_WS_SKILLS) ||
+           pons_ws_place_suspended(w->place, PONS_WS_SKILLRUNTIME);
 }
 
 static int run(watch *w)

@@ -40,6 +40,7 @@ struct pons_ws_doc {
 
     bool data;             // it has a body of data
     bool bare;             // which is the whole file
+    bool example;          // it has nothing of what the file is about
     size_t body, body_end; // its bytes
     uint32_t body_line;
     size_t fence; // which of the page's

@@ -85,8 +85,8 @@ static int refresh(pons_ws_place *p, pons_ws_file file)
 
 static int role_of_editor(pons_ws_file file)
 {
-    const bool peoples =
-        file == PONS_WS_EMBODIED || file == PONS_WS_TARGETS || file == PONS_WS_SKILLS;
+    const bool peoples = file == PONS_WS_EMBODIED || file == PONS_WS_TARGETS ||
+                         file == PONS_WS_SKILLS || file == PONS_WS_SKILLRUNTIME;
     return peoples ? PONS_WS_BY_PERSON : PONS_WS_BY_PLANNER;
 }
 

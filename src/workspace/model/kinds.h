@@ -40,6 +40,7 @@ typedef enum ws_type {
     WS_BOOL,
     WS_MAP,
     WS_LIST,
+    WS_WORDS,   // a list: strings that are one of `words`, and others
     WS_NUMBERS, // a list of numbers; of a position {x, y, z} says the same
     WS_POSE,    // anything: a list of numbers, {x, y, z, yaw}
     WS_WORD,    // one of `words`

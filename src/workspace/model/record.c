@@ -204,6 +204,7 @@ static bool fits(const ws_field *f, const pons_value *v)
     case WS_MAP:
         return json_is_object(v);
     case WS_LIST:
+    case WS_WORDS:
         return json_is_array(v);
     case WS_NUMBERS:
         if (json_is_object(v)) {
@@ -232,6 +233,50 @@ static const char *const type_words[] = {
     [WS_POSE] = "anything",      [WS_WORD] = "a word",
     [WS_REF] = "a string",       [WS_CLIENT] = "a map or a string",
 };
+
+// A list with its words as the model, or, `write`, the dialect has them.
+static pons_value *words_of(const ws_field *f, const pons_value *list, pons_ws_dialect d,
+                            bool write)
+{
+    char word[40];
+    size_t i;
+    const pons_value *v;
+    pons_value *out = json_array();
+    json_array_foreach((json_t *)(uintptr_t)list, i, v)
+    {
+        const char *s = json_string_value(v);
+        json_array_append_new(out, s && find_word(f->words, s, d, write, word) ? json_string(word)
+                                                                               : json_deep_copy(v));
+    }
+    return out;
+}
+
+// paos2's policy says under policy_client what type it is.
+static pons_value *client_read(const pons_value *v)
+{
+    const char *type = pons_get_str(v, "policy_client", NULL);
+    if (!type || pons_get(v, "type")) {
+        return json_deep_copy(v);
+    }
+    pons_value *client = json_object();
+    json_object_set_new(client, "type", json_string(type));
+    json_object_update(client, (json_t *)(uintptr_t)v);
+    json_object_del(client, "policy_client");
+    return client;
+}
+
+static pons_value *client_write(const pons_value *v)
+{
+    pons_value *policy = json_object();
+    const char *key;
+    const pons_value *member;
+    json_object_foreach((json_t *)(uintptr_t)v, key, member)
+    {
+        const char *name = strcmp(key, "type") == 0 ? "policy_client" : key;
+        json_object_set_new(policy, name, json_deep_copy(member));
+    }
+    return policy;
+}
 
 // {x, y} and {x, y, z} as a list; a map that says more stays as it is.
 static pons_value *list_of_axes(const pons_value *v)
@@ -296,8 +341,11 @@ static pons_value *field_read(const ws_field *f, const char *name, bool less, co
         const char *scheme = strstr(s, SCHEME);
         return json_string(scheme ? scheme + strlen(SCHEME) : s);
     }
-    if (f->type == WS_CLIENT && s) {
-        return client_of(s);
+    if (f->type == WS_CLIENT) {
+        return s ? client_of(s) : client_read(v);
+    }
+    if (f->type == WS_WORDS) {
+        return words_of(f, v, PONS_WS_SEED, false);
     }
     if (less) {
         return json_integer((json_int_t)json_number_value(v) + 1);
@@ -325,6 +373,12 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
     if (f->type == WS_CLIENT && d == PONS_WS_PAOS1) {
         pons_value *string = client_string(v);
         return string ? string : json_deep_copy(v);
+    }
+    if (f->type == WS_CLIENT && d == PONS_WS_PAOS2 && json_is_object(v)) {
+        return client_write(v);
+    }
+    if (f->type == WS_WORDS && json_is_array(v)) {
+        return words_of(f, v, d, true);
     }
     if (len && name[len - 1] == '-' && json_is_number(v)) {
         const json_int_t n = (json_int_t)json_number_value(v);

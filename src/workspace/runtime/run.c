@@ -163,7 +163,9 @@ rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
     read_note(s, row->note);
     const char *skill = pons_get_str(s->session, "skill_ref", "");
     const pons_value *target = record_of(r, PONS_WS_TARGETS, "target", s->target);
-    s->skill = pons_value_ref(record_of(r, PONS_WS_SKILLS, "skill", skill));
+    const pons_value *runtime_skill = record_of(r, PONS_WS_SKILLRUNTIME, "skill", skill);
+    s->skill = pons_value_ref(runtime_skill ? runtime_skill
+                                            : record_of(r, PONS_WS_SKILLS, "skill", skill));
     rt_refusal why = {0};
     const rt_contract c = {.session = s->session,
                            .target = target,
