@@ -206,6 +206,34 @@ static void pages_of_phyagentos_are_judged_by(void **state)
     end(&f);
 }
 
+// A failure's lesson says what to do about that failure.
+static void a_failures_fix_fits_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *fix;
+    } rows[] = {{"POLICY_UNREACHABLE", "policy_client.endpoint"},
+                {"TARGET_DISABLED", "enabled: true"},
+                {"SKILL_TIMEOUT", "timeouts.skill"},
+                {"SKILL_FAILED", "改变位置、目标或环境后重试"}};
+    folder f;
+    pons_ws_record r = {0};
+    begin(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue params = json_pack("{s:s}", "skill", rows[i].code);
+        pons_ws_judgement j = {.rules = json_array()};
+        const pons_ws_asked asked = {.action_type = "session", .params = params};
+        assert_int_equal(
+            pons_ws_learn_failure(f.place, &asked, &j, rows[i].code, "it says why", &err), PONS_OK);
+        pons_ws_judgement_clear(&j);
+        assert_int_equal(lessons(&f, &r), i + 1);
+        has(r.value, "fix", rows[i].fix);
+        has(r.value, "reason", "it says why");
+    }
+    end(&f);
+}
+
 static void what_a_person_lowers_holds(void **state)
 {
     (void)state;
@@ -378,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
         cmocka_unit_test(pages_of_phyagentos_are_judged_by),
+        cmocka_unit_test(a_failures_fix_fits_it),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(unreadable_limits_allow_nothing),
         cmocka_unit_test(words_stay_words),
