@@ -7,6 +7,7 @@
 #include "pons/workspace.h"
 #include "unit.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,6 +315,15 @@ static void a_policy_drives(void **state)
     assert_int_equal(json_array_size(pons_get(way, "steps")), 2);
     pons_autovalue v = episode(&b, "s1");
     assert_true(json_array_size(pons_get(v, "steps")) >= 3); // chunks, each from a new look
+    double way_m = 0;
+    size_t i;
+    const pons_value *step;
+    json_array_foreach(json_object_get(v, "steps"), i, step)
+    {
+        way_m += pons_get_num(pons_get(step, "result"), "distance_m", 0);
+    }
+    const double is = pons_get_num(pons_get(v, "result"), "distance_m", 0);
+    assert_true(way_m > 0.3 && fabs(is - way_m) < 1e-6); // the whole run's
     expect_once(&b);
     bench_signal(&server, SIGTERM);
     bench_finish(&server);
