@@ -195,6 +195,113 @@ static void limits_have_units_and_words(void **state)
     }
 }
 
+// A registry of runtime skills as PhyAgentOS writes it, and its SKILLS.md, which is prose with an example.
+static void runtime_skills_are_read(void **state)
+{
+    (void)state;
+    static const char registry[] =
+        "# Runtime Skills\n\n```yaml\nversion: runtime_skill_registry_v1\nskillruntimes:\n"
+        "  - id: vla\n    runtime: OpenPISkillRuntime\n    runtime_kind: policy\n"
+        "    supported_target_kinds: [simulation, real_robot]\n"
+        "    policy:\n      policy_client: openpi\n      policy_adapter: policy_adapter://a\n"
+        "    agent_exposure: none\n```\n";
+    static const char prose[] =
+        "# Agent Skills\n\nSkills are Markdown.\n\n```yaml\n---\nname: example-skill\n"
+        "metadata: {\"always\": false}\n---\n```\n\n- `a`: b\n";
+    size_t n;
+    pons_ws_file file;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autobuf out = PONS_BUF_INIT, back = PONS_BUF_INIT;
+    assert_int_equal(pons_ws_file_of("SKILLRUNTIME.md", &file), PONS_OK);
+    pons_ws_doc *d = read_text(file, registry);
+    const pons_value *skill = value_of(d, "skill", "vla"),
+                     *client = pons_get(skill, "policy_client");
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    assert_int_equal(pons_ws_doc_dialect(d), PONS_WS_PAOS2);
+    assert_string_equal(pons_get_str(skill, "runtime", ""), "OpenPISkillRuntime");
+    assert_string_equal(pons_get_str(skill, "runtime_kind", ""), "policy");
+    assert_string_equal(
+        json_string_value(json_array_get(pons_get(skill, "supported_target_types"), 0)), "sim");
+    assert_string_equal(pons_get_str(client, "type", ""), "openpi");
+    assert_string_equal(pons_get_str(client, "policy_adapter", ""), "policy_adapter://a");
+    // To the seed's words and back: its own again.
+    assert_int_equal(pons_ws_convert(d, PONS_WS_SEED, &out, &err), PONS_OK);
+    pons_ws_destroy(d);
+    d = help_read(file, out.data, out.len);
+    assert_non_null(strstr(out.data, "type: openpi"));
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &back, &err), PONS_OK);
+    assert_non_null(strstr(back.data, "policy_client: openpi"));
+    assert_non_null(strstr(back.data, "simulation"));
+    assert_non_null(strstr(back.data, "version: runtime_skill_registry_v1"));
+    assert_null(strstr(back.data, "pons kept"));
+    pons_ws_destroy(d);
+
+    d = read_text(PONS_WS_SKILLS, prose);
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 0);
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    pons_buf_clear(&out);
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &out, &err), PONS_OK);
+    assert_string_equal(out.data, prose);
+    pons_ws_destroy(d);
+    // What should be data and cannot be read is told.
+    static const char two[] = "```yaml\n---\nskills: []\n---\n```\n";
+    assert_int_equal(pons_ws_read(PONS_WS_SKILLS, two, strlen(two), "SKILLS.md", &d, &err),
+                     PONS_EINVAL);
+}
+
+// States of PhyAgentOS's sessions, and state files: what they say in the model, and their wrapper in what is written.
+static void states_and_state_files_are_read(void **state)
+{
+    (void)state;
+    static const char *const states[][2] = {
+        {"rejected", "failed"},         {"timed_out", "failed"},
+        {"replanned", "failed"},        {"finalizing", "running"},
+        {"verifying", "running"},       {"awaiting_verification", "running"},
+        {"awaiting_replan", "running"}, {"cancelling", "running"},
+        {"claimed", "running"}};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text,
+                        "```yaml\nversion: runtime_sessions_v1\nsessions:\n- session_id: s\n"
+                        "  target_ref: target://t\n  skillruntime_ref: skillruntime://k\n"
+                        "  status: %s\n  priority: normal\n```\n",
+                        states[i][0]);
+        pons_ws_doc *d = read_text(PONS_WS_SESSIONS, text.data);
+        assert_string_equal(pons_get_str(value_of(d, "session", "s"), "status", ""), states[i][1]);
+        char *out = changed(d, "session", "s", "{\"priority\": \"low\"}");
+        assert_non_null(strstr(out, states[i][0])); // it stays as it was written
+        free(out);
+        pons_ws_destroy(d);
+    }
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    pons_ws_doc *d = read_text(
+        PONS_WS_TARGETS,
+        "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\", \"kind\": \"targets\", "
+        "\"revision\": \"r1\"},\n\"data\": {\"profile_id\": \"lab\", \"action_space\": "
+        "[\"object.acquire\"],\n\"limits\": {\"speed\": {\"value\": 0.2}}}}\n```\n");
+    const pons_value *v = value_of(d, "target", "lab");
+    assert_string_equal(json_string_value(json_array_get(pons_get(v, "supported_skills"), 0)),
+                        "object.acquire");
+    assert_non_null(pons_get(v, "limits"));
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &out, &err), PONS_OK);
+    assert_non_null(strstr(out.data, "paos.state-file.v1"));
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ENVIRONMENT,
+                  "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\"}, \"data\": "
+                  "{\"schema_version\": \"paos.environment.v1\", \"scene_graph\": {\"nodes\": [], "
+                  "\"relations\": []}, \"objects\": {\"a\": {\"position\": [1, 2, 3]}}}}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "scene", "scene"), "schema_version", ""), "v2.0");
+    char *text = changed(d, "object", "a", "{\"position\": [4, 5, 6]}");
+    assert_non_null(strstr(text, "\"paos.environment.v1\""));
+    assert_non_null(strstr(text, "[4, 5, 6]"));
+    free(text);
+    pons_ws_destroy(d);
+}
+
 // Positions by their axes, and a robot's pose under its name there; what changes keeps the form.
 static void positions_by_their_axes_are_read_and_kept(void **state)
 {
@@ -280,6 +387,25 @@ static void a_fault_names_its_place_and_blocks_nobody(void **state)
     d = read_text(PONS_WS_TASK, "| 子任务 | 状态 |\n|--|--|\n| 1 | odd |\n| 2 | ✅ |\n");
     expect_fault(d, 0, 3, 7, "status cannot be 'odd'");
     assert_string_equal(pons_get_str(value_of(d, "subtask", "2"), "status", ""), "done");
+    pons_ws_destroy(d);
+}
+
+// In YAML nan is a word, which may be somebody's name; .nan is a number that JSON cannot hold.
+static void the_word_nan_is_no_number(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(PONS_WS_ENVIRONMENT,
+                               "```yaml\nobjects:\n- {id: a, name: nan}\n- {id: inf, name: NaN}\n"
+                               "- {id: b, name: .nan}\n- {id: c, position: [nan, 1, 2]}\n"
+                               "- {id: d, name: \".nan\"}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "object", "a"), "name", ""), "nan");
+    assert_string_equal(pons_get_str(value_of(d, "object", "inf"), "name", ""), "NaN");
+    assert_string_equal(pons_get_str(value_of(d, "object", "d"), "name", ""), ".nan");
+    expect_fault(d, 0, 5, 11, ".nan is not a number that JSON can hold");
+    expect_fault(d, 1, 6, 11, "position must be a list of numbers");
+    size_t n;
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 2);
     pons_ws_destroy(d);
 }
 
@@ -434,9 +560,12 @@ int main(void)
         cmocka_unit_test(other_shapes_are_read),
         cmocka_unit_test(a_profile_of_phyagentos_is_read),
         cmocka_unit_test(limits_have_units_and_words),
+        cmocka_unit_test(runtime_skills_are_read),
+        cmocka_unit_test(states_and_state_files_are_read),
         cmocka_unit_test(positions_by_their_axes_are_read_and_kept),
         cmocka_unit_test(keys_that_nobody_knows_stay),
         cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
+        cmocka_unit_test(the_word_nan_is_no_number),
         cmocka_unit_test(what_cannot_be_read_says_where),
         cmocka_unit_test(a_page_of_fences_is_looked_into_for_a_while),
         cmocka_unit_test(a_change_leaves_the_rest),

@@ -318,7 +318,7 @@ static void read_lesson(pons_ws_doc *d, size_t heading)
     const span title = text_of(d, line_at(d, heading));
     section_end(d, heading, &last);
     pons_value *value = gather(d, WS_LESSON, heading, last, &hits);
-    if (line_at(d, heading)->level < 2 || (!hits && !is_date(title)) || last == heading) {
+    if (line_at(d, heading)->level < 2 || (!hits && !is_date(title))) {
         json_decref(value);
         return;
     }
