@@ -156,6 +156,9 @@ int pons_ws_merge_docs(const pons_ws_doc *base, const pons_ws_doc *ours, const p
 // pons_ws_read, PONS_EIO.
 int pons_ws_load(pons_ws_role role, const char *dir, pons_ws_file file, pons_ws_doc **ret,
                  pons_error *err);
+// What a file of this name in a workspace is, when it is a copy that a program left beside a protocol file, or an
+// editor's: such are told and never read. NULL: it is none.
+const char *pons_ws_stranger(const char *name);
 // The only call that writes a file. Its text becomes `text` when it is still `expect` (NULL: when it is
 // not there); else PONS_ESTALE, and it is as somebody else has just written it. Durable when it
 // returns. PONS_EREFUSED: the role may not write that file.

@@ -231,6 +231,19 @@ static void a_failures_fix_fits_it(void **state)
         has(r.value, "fix", rows[i].fix);
         has(r.value, "reason", "it says why");
     }
+    // The same failure of the same session is one lesson, another failure is another.
+    static const char *const codes[] = {"POLICY_TIMEOUT", "POLICY_ERROR", "POLICY_TIMEOUT"};
+    for (size_t i = 0; i < 3; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue params = json_pack("{s:s}", "skill", "same");
+        pons_ws_judgement j = {0};
+        const pons_ws_asked asked = {.action_type = "session", .params = params, .robot_id = "t1"};
+        pons_ws_judge(f.place, &asked, &j);
+        assert_int_equal(pons_ws_learn_failure(f.place, &asked, &j, codes[i], "why", &err),
+                         PONS_OK);
+        pons_ws_judgement_clear(&j);
+    }
+    assert_int_equal(lessons(&f, NULL), sizeof rows / sizeof rows[0] + 2);
     end(&f);
 }
 

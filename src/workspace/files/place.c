@@ -515,8 +515,7 @@ static void settle_late(pons_ws_place *p, pons_ws_file file)
 
 static void on_stranger(void *user, const char *name)
 {
-    pons__ws_notice(user, name,
-                    "a program that copies files left two versions; this one is not read");
+    pons__ws_notice(user, name, "%s", pons_ws_stranger(name));
 }
 
 int pons_ws_place_poll(pons_ws_place *p, int64_t now_ms)

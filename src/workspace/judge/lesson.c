@@ -333,6 +333,14 @@ int pons_ws_learn_failure(pons_ws_place *place, const pons_ws_asked *asked, pons
 {
     const bool zh = is_chinese(place);
     pons_autobuf title = PONS_BUF_INIT;
+    if (strcmp(asked->action_type, "session") ==
+        0) { // of it the target and the failure are the conditions
+        const ws_target nowhere = {.known = false};
+        snprintf(j->conditions, sizeof j->conditions, "%.100s: %s",
+                 asked->robot_id ? asked->robot_id : "", code);
+        j->known =
+            pons__ws_lesson_find(pons_ws_place_doc(place, PONS_WS_LESSONS), j, &nowhere, false);
+    }
     if (j->known) {
         return PONS_OK;
     }
