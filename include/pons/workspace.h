@@ -51,6 +51,9 @@ int pons_ws_dialect_of(const char *name, pons_ws_dialect *ret); // PONS_ENOTFOUN
 
 // ---- a file that was read -----------------------------------------------------------------------
 
+// What the id of an action begins with that its file gives none.
+#define PONS_WS_UNNAMED "unnamed-"
+
 typedef struct pons_ws_record {
     const char *kind;      // "action", "session", "node", "edge", "robot", "object", "lesson", …
     const char *id;        // unique among its kind in the file

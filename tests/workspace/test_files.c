@@ -82,6 +82,26 @@ static void other_shapes_are_read(void **state)
     pons_ws_doc *d = read_text(PONS_WS_ACTION, "{\"action_type\":\"stop\",\"id\":\"a\"}");
     assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "pending");
     pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION,
+                  "{\"action_type\":\"stop\",\"parameters\":{}}"); // none has named it
+    size_t n;
+    const pons_ws_record *only = pons_ws_records(d, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(strncmp(only->id, PONS_WS_UNNAMED, strlen(PONS_WS_UNNAMED)), 0);
+    char *out = changed(d, "action", only->id, "{\"action_id\":\"b\"}");
+    assert_non_null(strstr(out, "\"id\": \"b\""));
+    pons_ws_destroy(d);
+    d = help_read(PONS_WS_ACTION, out, strlen(out)); // one that joins it makes a list of them
+    free(out);
+    out = changed(d, "action", "c", "{\"action_id\":\"c\",\"action_type\":\"wait\"}");
+    pons_ws_destroy(d);
+    d = help_read(PONS_WS_ACTION, out, strlen(out));
+    free(out);
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 2);
+    value_of(d, "action", "b");
+    value_of(d, "action", "c");
+    pons_ws_destroy(d);
     d = read_text(PONS_WS_ACTION, "actions:\n- id: a\n  action_type: stop\n  status: canceled\n");
     assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "cancelled");
     pons_ws_destroy(d);

@@ -262,6 +262,23 @@ static char *id_of(ws_kind kind, const pons_value *raw, const char *key)
     return pons_need_text(id);
 }
 
+// One action that is the whole file may be without a name: PhyAgentOS's agent writes it so. It is called by what it
+// asks for, until who does it has given it a name of its own. Takes the value.
+static pons_value *named(pons_value *take)
+{
+    char hash[33], id[32];
+    pons_autovalue raw = take;
+    pons_value *full = json_copy(raw);
+    const pons_value *params = pons_get(raw, "params");
+    pons_autovalue asked =
+        pons_object("type", pons_optional(pons_get(raw, "action_type")), "params",
+                    pons_optional(params ? params : pons_get(raw, "parameters")), NULL);
+    pons_value_hash(asked, hash);
+    snprintf(id, sizeof id, PONS_WS_UNNAMED "%.8s", hash);
+    json_object_set_new(full, "action_id", json_string(id));
+    return full;
+}
+
 static void read_item(pons_ws_doc *d, size_t list, size_t node)
 {
     const ws_list *l = &d->lists[list];
@@ -276,6 +293,10 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
         snprintf(what, sizeof what, "%s", d->tree.nodes[where].fault);
     } else {
         pons_autovalue full = key ? json_deep_copy(raw) : pons_value_ref(raw);
+        if (l->single && l->kind == WS_ACTION && !pons_get(raw, "action_id") &&
+            !pons_get(raw, "id")) {
+            full = named(full);
+        }
         if (!key || !json_is_object(full) || add_key(l->kind, key, full, what)) {
             value = pons__ws_record_read(l->kind, full, what, path);
         }
