@@ -206,6 +206,36 @@ static void pages_of_phyagentos_are_judged_by(void **state)
     end(&f);
 }
 
+// A page about several robots: each is judged by its own sections, and by those that are nobody's.
+static void a_page_about_several_robots(void **state)
+{
+    (void)state;
+    static const char embodied[] =
+        "# Embodied Targets\n\n## Target: other\n\n### Identity\n- **Name**: other\n\n"
+        "### Supported Actions\n\n| Action |\n|---|\n| `push` |\n| `pick_up` |\n\n"
+        "### Constraints\n- **Max reach**: 9 m\n\n"
+        "## Target: franka_001\n\n### Identity\n- **Name**: arm\n\n"
+        "### Supported Actions\n\n| Action |\n|---|\n| `pick_up` |\n\n"
+        "### Constraints\n- **Max reach**: 85 cm\n\n"
+        "## Navigation Capabilities\n- **Frames**: `map`\n";
+    folder f;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    char path[128];
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "EMBODIED.md", embodied);
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    size_t n;
+    pons_ws_faults(pons_ws_place_doc(f.place, PONS_WS_EMBODIED), &n);
+    assert_int_equal(n, 0);
+    refused(&f, "push", APPLE, "can't do push");
+    refused(&f, "pick_up", APPLE, "max reach 0.85 m");
+    end(&f);
+}
+
 // A failure's lesson says what to do about that failure.
 static void a_failures_fix_fits_it(void **state)
 {
@@ -419,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
         cmocka_unit_test(pages_of_phyagentos_are_judged_by),
+        cmocka_unit_test(a_page_about_several_robots),
         cmocka_unit_test(a_failures_fix_fits_it),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(unreadable_limits_allow_nothing),

@@ -154,8 +154,12 @@ static void a_profile_of_phyagentos_is_read(void **state)
                   "| `move_to` | `x, y, z` (cm) | Move the tool |\n| `nod_head` | — | Nod |\n"
                   "| `pose` / `arm_pose` | `target: string` | Go |\n\n## Physical Constraints\n\n"
                   "- **Max payload**: 50 g\n- **Max reach**: 85 cm from base\n"
-                  "- **Collision policy**: stop at 2 N\n");
+                  "- **Collision policy**: stop at 2 N\n\n## Navigation Capabilities\n\n"
+                  "- **Frames**: `map`, `odom`\n- **Max linear speed**: 1.5 m/s\n");
     size_t n;
+    const pons_value *drive = value_of(d, "limits", "Navigation Capabilities limits");
+    assert_true(pons_get_num(drive, "max_speed_mps", 0) == 1.5);
+    assert_string_equal(pons_get_str(drive, "Frames", ""), "map, odom");
     pons_ws_faults(d, &n);
     assert_int_equal(n, 0);
     const pons_value *limits = value_of(d, "limits", "limits");

@@ -106,6 +106,9 @@ static void add(pons_ws_doc *d, ws_entry e, pons_value *gathered, size_t line, s
     char what[WS_WHAT_MAX] = "", path[64];
     const ws_line *l = line_at(d, line);
     const uint32_t column = column_of(d, l, d->text + byte);
+    if (*d->target) {
+        json_object_set_new(gathered, WS_TARGET_KEY, json_string(d->target));
+    }
     pons_value *value = pons__ws_record_check(e.kind, gathered, what, path);
     if (value) {
         pons__ws_doc_add(d, e, value, (uint32_t)line + 1, column);
@@ -388,7 +391,7 @@ static void read_sensors(pons_ws_doc *d, size_t heading, size_t last)
 
 // A limit that cannot be read refuses all of them: nobody should move by half of what holds. Of one that is said
 // twice the lower one holds.
-static void read_limits(pons_ws_doc *d, size_t heading, size_t last)
+static void read_limits(pons_ws_doc *d, size_t heading, size_t last, const char *section)
 {
     int hits;
     char what[WS_WHAT_MAX];
@@ -418,8 +421,35 @@ static void read_limits(pons_ws_doc *d, size_t heading, size_t last)
         json_object_set_new(numbers, name, json_real(number < least ? number : least));
     }
     json_object_update(value, numbers);
+    if (*section) {
+        json_object_set_new(value, WS_SECTION_KEY, json_string(section));
+    }
     const ws_entry e = {.kind = WS_LIMIT, .first = heading, .last = last, .table = SIZE_MAX};
     add(d, e, value, heading, 0);
+}
+
+// "Target: NAME" of a heading; false: it is none.
+static bool is_target(const pons_ws_doc *d, const ws_line *l, span *ret)
+{
+    static const char word[] = "Target:";
+    const span t = text_of(d, l);
+    const size_t n = sizeof word - 1;
+    *ret = l->kind == WS_HEADING && t.len > n && strncasecmp(t.s, word, n) == 0
+               ? trimmed(t.s + n, t.s + t.len)
+               : (span){NULL, 0};
+    return ret->len > 0;
+}
+
+// Where a page has sections of several robots, each record is one's; under another heading of their level, all robots'.
+static void enter_target(pons_ws_doc *d, size_t heading)
+{
+    span name;
+    const bool is = is_target(d, line_at(d, heading), &name);
+    if (is && d->n_targets > 1) {
+        snprintf(d->target, sizeof d->target, "%.*s", (int)name.len, name.s);
+    } else if (!is && line_at(d, heading)->level <= 2) {
+        d->target[0] = '\0';
+    }
 }
 
 static void read_embodied(pons_ws_doc *d, size_t heading)
@@ -427,6 +457,7 @@ static void read_embodied(pons_ws_doc *d, size_t heading)
     size_t last;
     int hits;
     const span t = text_of(d, line_at(d, heading));
+    enter_target(d, heading);
     const size_t end = section_end(d, heading, &last);
     if (heading_is(t, "Identity|身份|基本信息") && last > heading) {
         const ws_entry e = {.kind = WS_IDENTITY, .first = heading, .last = last, .table = SIZE_MAX};
@@ -438,8 +469,10 @@ static void read_embodied(pons_ws_doc *d, size_t heading)
             last = line_at(d, i)->kind == WS_ROW ? i : last;
         }
         if (last > heading) {
-            read_limits(d, heading, last);
+            read_limits(d, heading, last, "");
         }
+    } else if (heading_is(t, "Navigation Capabilities|导航能力") && last > heading) {
+        read_limits(d, heading, last, "Navigation Capabilities");
     }
 }
 
@@ -466,6 +499,10 @@ static void read_title(pons_ws_doc *d, size_t heading)
 
 void pons__ws_page_records(pons_ws_doc *d)
 {
+    span name;
+    for (size_t i = 0; d->file == PONS_WS_EMBODIED && i < d->page.n; i++) {
+        d->n_targets += is_target(d, line_at(d, i), &name);
+    }
     for (size_t i = 0; i < d->page.n;) {
         const ws_line *l = line_at(d, i);
         if (l->kind == WS_ROW && i + 1 < d->page.n &&

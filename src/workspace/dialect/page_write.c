@@ -54,7 +54,8 @@ static bool has_room(const pons_ws_doc *d, const ws_table *t, const pons_value *
     const size_t n = pons__ws_page_cells(d->text, line_at(d, t->header), heads, WS_COLUMNS_MAX);
     json_object_foreach((json_t *)value, key, v)
     {
-        bool room = false;
+        bool room =
+            t->kind == WS_ACTION_TYPE && strcmp(key, WS_TARGET_KEY) == 0; // its place says that
         for (size_t c = 0; c < n && c < t->n_columns && !room; c++) {
             const size_t len = heads[c].end - heads[c].start;
             room = t->field[c] >= 0

@@ -54,9 +54,24 @@ static bool says_yes(const char *text)
     return true;
 }
 
-static double limit_of(const pons_ws_record *limits, const char *key)
+// The lower one of two numbers, either of which may be unknown.
+static double lower(double a, const pons_value *v, const char *key)
 {
-    return limits ? pons_get_num(limits->value, key, NAN) : NAN;
+    return fmin(a, pons_get_num(v, key, NAN));
+}
+
+// Whose sections of a page about several robots count: the robot's, else the first one's; "": it is about one.
+static const char *target_of(const pons_ws_record *all, size_t n, const char *robot)
+{
+    const char *first = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *is = pons_get_str(all[i].value, "target", "");
+        if (*is && robot && strcmp(is, robot) == 0) {
+            return is;
+        }
+        first = *first ? first : is;
+    }
+    return first;
 }
 
 // The numbers of "[a, b]" behind an axis of "x ∈ [-50, 50], y ∈ [-50, 50], z ∈ [0, 30] (centimetres)".
@@ -103,29 +118,35 @@ static void add_actions(const char *names, pons_value *ret)
     }
 }
 
-void pons__ws_body_read(const pons_ws_doc *d, ws_body *ret)
+void pons__ws_body_read(const pons_ws_doc *d, const char *robot, ws_body *ret)
 {
     size_t n = 0;
     *ret = (ws_body){.name = "this robot", .actions = json_array(), .unticked = json_array()};
     const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
-    const pons_ws_record *limits = d ? pons_ws_find(d, "limits", "limits") : NULL;
-    ret->reach_m = limit_of(limits, "max_reach_m");
-    ret->payload_kg = limit_of(limits, "max_payload_kg");
-    ret->volume_m3 = limit_of(limits, "workspace_volume_m3");
-    ret->speed_mps = limit_of(limits, "max_speed_mps");
-    ret->shoulder_m = pons_get_num(limits ? limits->value : NULL, "reach_from_m", 0);
+    const char *target = target_of(all, n, robot);
+    ret->reach_m = ret->payload_kg = ret->volume_m3 = ret->speed_mps = NAN;
     for (size_t i = 0; i < n; i++) {
         const pons_value *v = all[i].value;
         const char *key;
         const pons_value *member;
-        if (strcmp(all[i].kind, "action_type") == 0) {
+        const char *of = pons_get_str(v, "target", "");
+        if (*of && strcmp(of, target) != 0) {
+            continue;
+        }
+        if (strcmp(all[i].kind, "limits") == 0) {
+            ret->reach_m = lower(ret->reach_m, v, "max_reach_m");
+            ret->payload_kg = lower(ret->payload_kg, v, "max_payload_kg");
+            ret->volume_m3 = lower(ret->volume_m3, v, "workspace_volume_m3");
+            ret->speed_mps = lower(ret->speed_mps, v, "max_speed_mps");
+            ret->shoulder_m = pons_get_num(v, "reach_from_m", ret->shoulder_m);
+        } else if (strcmp(all[i].kind, "action_type") == 0) {
             ret->has_actions = true;
-            add_actions(all[i].id, ret->actions);
+            add_actions(pons_get_str(v, "action_type", ""), ret->actions);
         } else if (strcmp(all[i].kind, "sensor") == 0) {
             const bool there = pons_get_bool(v, "present", true);
             ret->has_sensors = true;
             ret->sees =
-                ret->sees || (there && (has_word(all[i].id, SEEING) ||
+                ret->sees || (there && (has_word(pons_get_str(v, "name", ""), SEEING) ||
                                         has_word(pons_get_str(v, "description", ""), SEEING)));
             if (!there) {
                 json_array_append_new(ret->unticked, json_string(all[i].id));

@@ -30,7 +30,8 @@ typedef struct ws_target { // what an action goes to or takes
     bool has_z;
 } ws_target;
 
-void pons__ws_body_read(const pons_ws_doc *embodied, ws_body *ret);
+// robot: whose sections count where the page is about several; NULL, or none of them: the first one's.
+void pons__ws_body_read(const pons_ws_doc *embodied, const char *robot, ws_body *ret);
 void pons__ws_body_clear(ws_body *b);
 void pons__ws_robot_read(const pons_ws_doc *environment, const char *id, const ws_body *body,
                          ws_robot *ret);

@@ -320,7 +320,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
     judging g = {.place = place, .asked = &as, .j = ret};
     *ret = (pons_ws_judgement){.rules = json_array()};
     pons__ws_action_says(asked, ret->action, sizeof ret->action);
-    pons__ws_body_read(doc(&g, PONS_WS_EMBODIED), &g.body);
+    pons__ws_body_read(doc(&g, PONS_WS_EMBODIED), as.robot_id, &g.body);
     as.action_type = listed(&g.body, as.action_type);
     pons__ws_robot_read(doc(&g, PONS_WS_ENVIRONMENT), as.robot_id, &g.body, &g.robot);
     pons__ws_robot_hear(as.robot, &g.robot);

@@ -309,7 +309,7 @@ int pons_ws_learn(pons_ws_place *place, const pons_ws_asked *asked, pons_ws_judg
     ws_target target;
     size_t i;
     const json_t *each;
-    pons__ws_body_read(pons_ws_place_doc(place, PONS_WS_EMBODIED), &body);
+    pons__ws_body_read(pons_ws_place_doc(place, PONS_WS_EMBODIED), asked->robot_id, &body);
     pons__ws_target_read(pons_ws_place_doc(place, PONS_WS_ENVIRONMENT), asked->params, &target);
     put_title(&title, asked->action_type, pons_get_str(rule, "rule", ""), zh);
     json_array_foreach(j->rules, i, each)

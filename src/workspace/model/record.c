@@ -669,6 +669,16 @@ char *pons__ws_record_id(ws_kind kind, const pons_value *value)
     if (k->id && (!text || !*text)) {
         return NULL;
     }
+    const bool of_body =
+        kind == WS_IDENTITY || kind == WS_SENSOR || kind == WS_ACTION_TYPE || kind == WS_LIMIT;
+    const char *target = of_body ? pons_get_str(value, WS_TARGET_KEY, "") : "";
+    const char *section = of_body ? pons_get_str(value, WS_SECTION_KEY, "") : "";
+    if (*target) { // of a page about several robots
+        pons_buf_printf(&id, "%s::", target);
+    }
+    if (*section) {
+        pons_buf_printf(&id, "%s ", section);
+    }
     if (k->id) {
         pons_buf_str(&id, text);
     } else if (kind == WS_EDGE) {
