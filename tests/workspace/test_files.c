@@ -314,6 +314,15 @@ static void states_and_state_files_are_read(void **state)
     assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &out, &err), PONS_OK);
     assert_non_null(strstr(out.data, "paos.state-file.v1"));
     pons_ws_destroy(d);
+    // A session that a state file intends has no target yet.
+    d = read_text(
+        PONS_WS_SESSIONS,
+        "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\"}, \"data\": {\"sessions\": "
+        "[{\"session_id\": \"a\", \"intent\": \"tidy up\", \"acceptance_criteria\": [\"it is\"], "
+        "\"retry_limit\": 1},\n{\"session_id\": \"b\"}]}}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "session", "a"), "intent", ""), "tidy up");
+    expect_fault(d, 0, 3, 1, "target_ref is missing");
+    pons_ws_destroy(d);
     d = read_text(PONS_WS_ENVIRONMENT,
                   "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\"}, \"data\": "
                   "{\"schema_version\": \"paos.environment.v1\", \"scene_graph\": {\"nodes\": [], "

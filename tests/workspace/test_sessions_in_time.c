@@ -642,15 +642,16 @@ static void what_depends_on_a_failed_one_is_not_started(void **state)
     (void)state;
     bench b;
     dog d;
-    bench_open(&b, "",
-               SESSION("after", ", priority: high, depends_on: [first]") SESSION("first", "")
-                   SESSION("bad", ", priority: low, execution: {params: {bad: true}}")
-                       SESSION("never", ", depends_on: [after, 'session://bad']")
-                           SESSION("nor_this", ", depends_on: [never]")
-                               SESSION("lost", ", depends_on: [nothing]")
-                                   SESSION("loop_a", ", depends_on: [loop_b]")
-                                       SESSION("loop_b", ", depends_on: [loop_a]")
-                                           SESSION("behind", ", depends_on: [loop_a]"));
+    bench_open(
+        &b, "",
+        SESSION("after", ", priority: high, depends_on: [first]") SESSION("first", "")
+            SESSION("bad", ", priority: low, execution: {params: {bad: true}}")
+                SESSION("never", ", depends_on: [after, 'session://bad']") SESSION(
+                    "nor_this", ", depends_on: [never]") SESSION("lost", ", depends_on: [nothing]")
+                    SESSION("loop_a", ", depends_on: [loop_b]")
+                        SESSION("loop_b", ", depends_on: [loop_a]") SESSION(
+                            "behind",
+                            ", depends_on: [loop_a]") "  - {session_id: wish, intent: tidy up}\n");
     dog_open(&d, &b, "one", false);
     pass(&b, &d, 2000);
     expect(&b, "first", "running", "");
@@ -677,6 +678,7 @@ static void what_depends_on_a_failed_one_is_not_started(void **state)
     assert_string_equal(d.begun, "first bad after ");
     assert_true(pons_runtime_idle(d.r));
     assert_int_equal(pons_runtime_failed(d.r), 7);
+    expect(&b, "wish", "pending", ""); // on no target: nobody's
     dog_close(&d);
     bench_close(&b);
 }

@@ -102,19 +102,34 @@ static void read_bounds(const char *text, ws_body *ret)
     }
 }
 
+// The length of what stands between two names there: " / ", ", " or "、"; 0: nothing of that.
+static size_t between_names(const char *s)
+{
+    static const char *const marks[] = {" / ", ", ", "、"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strncmp(s, marks[i], strlen(marks[i])) == 0) {
+            return strlen(marks[i]);
+        }
+    }
+    return 0;
+}
+
 // A row may name an action in several words: "pose / momo_pose".
 static void add_actions(const char *names, pons_value *ret)
 {
-    static const char *const between[] = {" / ", ", ", "、"};
-    while (*names) {
-        const char *end = names + strlen(names), *next = end;
-        for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
-            const char *at = strstr(names, between[i]);
-            next = at && at < end ? at + strlen(between[i]) : next;
-            end = at && at < end ? at : end;
+    for (const char *at = names;; at++) {
+        const size_t n = *at ? between_names(at) : 0;
+        if (*at && !n) {
+            continue;
         }
-        json_array_append_new(ret, json_stringn(names, (size_t)(end - names)));
-        names = next;
+        if (at > names) {
+            json_array_append_new(ret, json_stringn(names, (size_t)(at - names)));
+        }
+        if (!*at) {
+            return;
+        }
+        names = at + n;
+        at = names - 1;
     }
 }
 

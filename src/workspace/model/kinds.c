@@ -24,9 +24,9 @@ static const ws_field action[] = {
 #define SESSION_RUNS "finalizing>running awaiting_verification>running verifying>running awaiting_replan>running cancelling>running "
 static const ws_field session[] = {
     {"session_id", {0}, NULL, WS_STRING, true, .means = "sess_<skill>_<n>"},
-    {"target_ref", {0}, NULL, WS_REF, true, .words = "target", .means = "an id of TARGETS.md"},
-    {"skill_ref", {P2 = "skillruntime_ref"}, NULL, WS_REF, true, .words = "skillruntime", .means = "an id of SKILLS.md"},
-    {"task_description", {0}, "?intent", WS_STRING, .means = "in words"},
+    {"target_ref", {0}, NULL, WS_REF, true, .words = "target", .unless = "intent", .means = "an id of TARGETS.md"},
+    {"skill_ref", {P2 = "skillruntime_ref"}, NULL, WS_REF, true, .words = "skillruntime", .unless = "intent", .means = "an id of SKILLS.md"},
+    {"task_description", {0}, NULL, WS_STRING, .means = "in words"},
     {"depends_on", {0}, NULL, WS_LIST, .means = "ids of sessions that must have succeeded before"},
     {"status", {0}, NULL, WS_WORD, .words = "pending running succeeded failed cancelled canceled>cancelled completed>succeeded queued>pending claimed>running preflight_checking>running " SESSION_RUNS "rejected>failed timed_out>failed replanned>failed", .preset = "pending", .means = "where it is"},
     {"priority", {0}, NULL, WS_WORD, .words = "high normal low", .preset = "normal", .means = "high before normal before low"},
@@ -249,7 +249,7 @@ static const ws_file_info files[PONS_WS_FILES] = {
     [PONS_WS_SESSIONS] = {"SESSIONS.md", PLACES(session_places),
         .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "sessions_v1", P2 = "runtime_sessions_v1"},
         .title = {"SESSIONS", "Sessions", "Runtime Sessions"},
-        .allowed = "parent_session_id replan_attempt goal_id parent_goal_id horizon verification_profile verification.* timeouts.queue_timeout_s timeouts.preflight_timeout_s "
+        .allowed = "intent acceptance_criteria retry_limit parent_task_id parent_session_id replan_attempt goal_id parent_goal_id horizon verification_profile verification.* timeouts.queue_timeout_s timeouts.preflight_timeout_s "
                    "routing.* execution.* runtime_hints.* safety_profile.*"},
     [PONS_WS_TARGETS] = {"TARGETS.md", PLACES(target_places),
         .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "targets_v1", P2 = "runtime_target_registry_v1"},

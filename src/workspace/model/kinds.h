@@ -59,6 +59,7 @@ typedef struct ws_field {
     // read as that.
     const char *words;
     const char *preset; // what an absent one means
+    const char *unless; // a member with which a required one may be missing
     // Of a table's column or a bullet: its heading in the seed's files, in the others', more that are
     // read, with "|" between them.
     const char *seed_label, *paos_label, *labels;

@@ -500,7 +500,8 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_buf *taken
     if (!have && f->preset) {
         have = json_string(f->preset);
     }
-    if (f->required && (!have || json_is_null(have))) {
+    const bool excused = f->unless && pons_get(raw, f->unless);
+    if (f->required && !excused && (!have || json_is_null(have))) {
         snprintf(what, WS_WHAT_MAX, "%s is missing", f->name);
         path[0] = '\0';
         json_decref(have);

@@ -437,6 +437,9 @@ static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, 
     if (ended(status) && strcmp(status, "cancelled") != 0 && !row) {
         return;
     }
+    if (!row && !*pons_get_str(rec->value, "target_ref", "")) {
+        return; // what somebody intends, on no target: nobody runs it
+    }
     rt_refusal why = {0};
     if (!good_id(rec->id)) {
         pons__rt_refuse(&why, "SESSION_ID_INVALID", "letters, digits, _ - and . only, at most 127");
