@@ -344,18 +344,19 @@ static void positions_by_their_axes_are_read_and_kept(void **state)
         "```json\n{\"schema_version\": \"PhyAgentOS.environment.v1\", \"scene_graph\": {\"nodes\": "
         "[{\"id\": \"n\", \"class\": \"cup\", \"center\": {\"x\": 0.5, \"y\": 1, \"z\": 0.75}}]},\n"
         "\"robots\": {\"r\": {\"robot_pose\": {\"frame\": \"map\", \"x\": 1, \"y\": 2, \"yaw\": "
-        "0}}},\n"
+        "0, \"stamp\": 9}}},\n"
         "\"objects\": {\"apple\": {\"position\": {\"x\": 5, \"y\": 5, \"z\": 0}},\n"
         "\"cup\": {\"position\": {\"x\": 5, \"y\": 5, \"frame\": \"map\"}},\n"
         "\"far\": {\"position\": {\"x\": 5, \"y\": \"nan\"}}}}\n```\n");
     expect_fault(d, 0, 6, 9, "position must be a list of numbers, or x, y and z");
     static const struct {
         const char *kind, *id, *key, *is;
-    } rows[] = {{"node", "n", "position", "[0.5,1,0.75]"},
-                {"node", "n", "type", "\"cup\""},
-                {"object", "apple", "position", "[5,5,0]"},
-                {"object", "cup", "position", "{\"x\":5,\"y\":5,\"frame\":\"map\"}"},
-                {"robot_state", "r", "pose", "{\"frame\":\"map\",\"x\":1,\"y\":2,\"yaw\":0}"}};
+    } rows[] = {
+        {"node", "n", "position", "[0.5,1,0.75]"},
+        {"node", "n", "type", "\"cup\""},
+        {"object", "apple", "position", "[5,5,0]"},
+        {"object", "cup", "position", "{\"x\":5,\"y\":5,\"frame\":\"map\"}"},
+        {"robot_state", "r", "pose", "{\"frame\":\"map\",\"x\":1,\"y\":2,\"yaw\":0,\"stamp\":9}"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *text = NULL;
         pons_value_line(pons_get(value_of(d, rows[i].kind, rows[i].id), rows[i].key), &text);

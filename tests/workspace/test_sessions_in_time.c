@@ -649,9 +649,11 @@ static void what_depends_on_a_failed_one_is_not_started(void **state)
                 SESSION("never", ", depends_on: [after, 'session://bad']") SESSION(
                     "nor_this", ", depends_on: [never]") SESSION("lost", ", depends_on: [nothing]")
                     SESSION("loop_a", ", depends_on: [loop_b]")
-                        SESSION("loop_b", ", depends_on: [loop_a]") SESSION(
-                            "behind",
-                            ", depends_on: [loop_a]") "  - {session_id: wish, intent: tidy up}\n");
+                        SESSION("loop_b", ", depends_on: [loop_a]")
+                            SESSION("behind", ", depends_on: [loop_a]") SESSION(
+                                "steps",
+                                ", execution: {steps: [{command: x}]}") "  - {session_id: wish, "
+                                                                        "intent: tidy up}\n");
     dog_open(&d, &b, "one", false);
     pass(&b, &d, 2000);
     expect(&b, "first", "running", "");
@@ -675,9 +677,10 @@ static void what_depends_on_a_failed_one_is_not_started(void **state)
     expect(&b, "never", "failed", "DEPENDENCY_FAILED");
     expect(&b, "nor_this", "failed", "DEPENDENCY_FAILED");
     assert_int_equal(b.body.starts, 3);
-    assert_string_equal(d.begun, "first bad after ");
+    assert_string_equal(d.begun, "first steps bad after ");
     assert_true(pons_runtime_idle(d.r));
-    assert_int_equal(pons_runtime_failed(d.r), 7);
+    expect(&b, "steps", "failed", "ACTION_CONTRACT_UNSATISFIED"); // not run without them
+    assert_int_equal(pons_runtime_failed(d.r), 8);
     expect(&b, "wish", "pending", ""); // on no target: nobody's
     dog_close(&d);
     bench_close(&b);

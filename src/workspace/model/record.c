@@ -307,6 +307,7 @@ static pons_value *axes_of_list(const ws_field *f, const pons_value *there, cons
     }
     const char *const *names = !is_pose ? position : n == 3 ? flat : pose;
     pons_value *map = json_deep_copy(there);
+    json_object_del(map, "stamp"); // when the old ones were so
     for (size_t i = 0; i < n; i++) {
         json_object_set(map, names[i], json_array_get(v, i));
     }

@@ -232,7 +232,11 @@ void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *
     }
     if (kind == &pons__rt_builtin) {
         const pons_value *tool = pons__rt_tool(c->tools, skill);
-        if (!tool) {
+        if (json_array_size(pons_get(pons_get(c->session, "execution"), "steps")) > 0) {
+            pons__rt_refuse(
+                why, "ACTION_CONTRACT_UNSATISFIED",
+                "execution.steps is not read: a session is one skill, with execution.params");
+        } else if (!tool) {
             pons__rt_refuse(why, "SKILL_NOT_SUPPORTED_BY_TARGET",
                             "the body of this target has no skill %.60s", skill);
         } else {
