@@ -20,7 +20,7 @@ from pathlib import Path
 import cffi
 
 HERE = Path(__file__).resolve().parent
-HEADERS = ["pons/functional.h", "pons/graph.h", "pons/items.h", "pons/store.h"]
+HEADERS = ["pons/functional.h", "pons/graph.h", "pons/items.h", "pons/plan.h", "pons/store.h"]
 C_HEADERS = ["jansson.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "string.h", "stdio.h", "stdlib.h", "math.h"]
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|libgcc_s|librt)\.so")
 

@@ -151,6 +151,16 @@ export function reduce(state, message) {
 /** Who made a decision, by the `source` of its event (docs/brain.md); a word that the page does not know is shown as it is. */
 export const decider = (/** @type {string} */ source, /** @type {(key: string) => any} */ t) => t('deciders')[source] ?? source;
 
+/** @param {any} map as GET /v1/map @param {(key: string) => any} t @returns {string} which robot this is: its driver, its name, its world, since when */
+export function robotOf(map, t) {
+  if (!map) return '';
+  const put = /** @type {Record<string, any>} */ ({ driver: map.driver, id: map.robot_id, world: map.world?.name, since: timeOf(map.started_ms) });
+  return t('robot_is').replace(/\{(\w+)\}/g, (/** @type {string} */ _, /** @type {string} */ key) => String(put[key] || '?'));
+}
+
+/** The time of a day, of a Unix time in milliseconds; '': none is known. */
+export const timeOf = (/** @type {any} */ ms) => (Number.isFinite(ms) && ms > 0 ? new Date(ms).toLocaleTimeString([], { hour12: false }) : '');
+
 /** Why it does what it does: a question that is open is shown where it is answered, and not here too. */
 export function why(/** @type {any} */ status) {
   const d = status.decision;

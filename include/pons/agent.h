@@ -52,6 +52,10 @@ int pons_agent_config_parse(const char *text, size_t len, const char *name, pons
                             pons_error *err);
 void pons_agent_config_destroy(pons_agent_config *c);                  // NULL-safe
 const pons_value *pons_agent_config_value(const pons_agent_config *c); // every key; borrowed
+// Whether each tool that it names is one of these providers': as pons_agent_open does it. PONS_EINVAL with the position
+// of the name. tools: (n) as in pons_agent_options.
+int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools, size_t n,
+                            pons_error *err);
 // The graph that a configuration gives, for drawings; its nodes never run. NULL: the defaults.
 int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err);
 
@@ -156,6 +160,13 @@ void pons_agent_close(pons_agent *a);
 // Begins a turn: the words are committed before this returns. PONS_EBUSY while one is WORKING; one
 // that waits for a person is given up (its plan is cancelled) and the new words take its place.
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
+// Begins a turn that carries out a plan of a person's, as a model's is carried out: a step that names a tool is its call,
+// with its risk, a person's yes and the ledger. No model is asked, and none is needed: a failed step ends the plan, and
+// `done` says what it came to. A plan that wants to be confirmed asks before its first step. The plan is copied. PONS_EENV:
+// a step names a tool that is not here; PONS_EINVAL: a step is under way; PONS_EBUSY as pons_agent_say.
+int pons_agent_plan(pons_agent *a, const pons_plan *plan, pons_error *err);
+// Whether such a turn is under way in a thread of a store, without opening it.
+bool pons_agent_plan_is_given(pons_store store, const char *thread);
 // Ends the turn here and now, and keeps what was said: unfinished calls are canceled and noted so.
 int pons_agent_stop(pons_agent *a, pons_error *err);
 // A turn without words: what was said so far gives way to notes that the model makes of it (`done` has

@@ -57,6 +57,7 @@ typedef enum pons_guard {
     X("lessons.md", PONS_GUARD_PROTECTED, "what is refused, and why")                              \
     X("targets.md", PONS_GUARD_PROTECTED, "bodies that are started")                               \
     X("skills.md", PONS_GUARD_PROTECTED, "programs that are started as policies")                  \
+    X("skillruntime.md", PONS_GUARD_PROTECTED, "the same")                                         \
     X("action.md", PONS_GUARD_PROTECTED, "what the robot does next, asked by nobody else")         \
     X("sessions.md", PONS_GUARD_PROTECTED, "the same")                                             \
     X("robots.md", PONS_GUARD_PROTECTED, "the fleet")                                              \

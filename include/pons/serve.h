@@ -114,6 +114,11 @@ typedef struct pons_serve_graph {
     // The run is put away for a while, as if the server had died: when it returns, nothing is told to
     // an await of this thread until one starts again. On the run's thread; may be NULL.
     void (*let_go)(void *user, const char *thread, pons_run *run);
+    // In drawings and lists of subgraphs in place of graph, with what its nodes wait for inside. Borrowed; NULL: graph.
+    const pons_graph *drawn;
+    // Adds channels of what a thread's runs wait for to the values of its newest state, where these have none of that
+    // name. PONS_ENOTFOUND: nothing of a thread that no client has begun. Workers; may be NULL.
+    int (*state)(void *user, const char *thread, pons_value *values, pons_error *err);
     void *user;
 } pons_serve_graph;
 
@@ -168,6 +173,11 @@ void pons_serve_commit(pons_serve *s, int rc, int64_t ns);
 // An answer to an await of a served graph's run, from any thread. Takes it. PONS_ENOTFOUND: no run of
 // the thread is at work, and whoever asks again will be told that it is asked again (`restarted`).
 int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer);
+
+// A piece of a message of what an await of a served graph's run waits for, {type: "AIMessageChunk", id, content}: streamed
+// to who follows the run, as of `node`. Any thread. Takes it. PONS_ENOTFOUND as above.
+int pons_serve_message(pons_serve *s, const char *thread, const char *await_id, const char *node,
+                       pons_value *chunk);
 
 // A chat with the agent from this process itself, as /api/chat has it for others. Each waits until the
 // session has heard it; what comes of it comes to on_chat. Any thread but a chat's. PONS_EBUSY: a turn

@@ -32,6 +32,7 @@ typedef enum pons_ws_file {
     PONS_WS_ORCHESTRATOR,
     PONS_WS_LESSONS,
     PONS_WS_ROBOTS,
+    PONS_WS_SKILLRUNTIME, // skills too, where SKILLS.md is prose
     PONS_WS_FILES
 } pons_ws_file;
 
@@ -49,6 +50,9 @@ const char *pons_ws_dialect_name(pons_ws_dialect dialect);
 int pons_ws_dialect_of(const char *name, pons_ws_dialect *ret); // PONS_ENOTFOUND
 
 // ---- a file that was read -----------------------------------------------------------------------
+
+// What the id of an action begins with that its file gives none.
+#define PONS_WS_UNNAMED "unnamed-"
 
 typedef struct pons_ws_record {
     const char *kind;      // "action", "session", "node", "edge", "robot", "object", "lesson", …
@@ -107,7 +111,7 @@ typedef enum pons_ws_role {
     PONS_WS_BY_ORCHESTRATOR,
     PONS_WS_BY_RUNTIME, // the watchdog of sessions
     PONS_WS_BY_FLEET,
-    PONS_WS_BY_PERSON, // at the command line: onboard, convert; the owner of TARGETS and SKILLS
+    PONS_WS_BY_PERSON, // at the command line: onboard, convert; the owner of TARGETS, SKILLS, SKILLRUNTIME
     PONS_WS_ROLES
 } pons_ws_role;
 
@@ -155,6 +159,9 @@ int pons_ws_merge_docs(const pons_ws_doc *base, const pons_ws_doc *ours, const p
 // pons_ws_read, PONS_EIO.
 int pons_ws_load(pons_ws_role role, const char *dir, pons_ws_file file, pons_ws_doc **ret,
                  pons_error *err);
+// What a file of this name in a workspace is, when it is a copy that a program left beside a protocol file, or an
+// editor's: such are told and never read. NULL: it is none.
+const char *pons_ws_stranger(const char *name);
 // The only call that writes a file. Its text becomes `text` when it is still `expect` (NULL: when it is
 // not there); else PONS_ESTALE, and it is as somebody else has just written it. Durable when it
 // returns. PONS_EREFUSED: the role may not write that file.

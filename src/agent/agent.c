@@ -26,6 +26,7 @@
 #include "agent/compact.h"
 #include "agent/config.h"
 #include "agent/context.h"
+#include "agent/given_plan.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/providers.h"
@@ -45,6 +46,9 @@ static int open_middleware(pons_agent *a, pons_error *err);
 static int check_tools(pons_agent *a, pons_error *err);
 static int open_graphs(pons_agent *a, pons_error *err);
 static int resume(pons_agent *a, pons_error *err);
+static int make_room(pons_agent *a, pons_error *err);
+static int begin_turn(pons_agent *a, const pons_value *messages, const pons_value *given,
+                      bool crowded, pons_error *err);
 static int advance(pons_agent *a, pons_error *err);
 static int end_failed(pons_agent *a, pons_error *err);
 static int read_inbox(pons_agent *a, pons_error *err);
@@ -190,6 +194,16 @@ static int check_tools(pons_agent *a, pons_error *err)
     return rc;
 }
 
+int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools, size_t n,
+                            pons_error *err)
+{
+    pons_agent a = {.config = c};
+    int rc = pons__registry_init(&a.registry, tools, n, err);
+    rc = rc < 0 ? rc : check_tools(&a, err);
+    pons__registry_fini(&a.registry);
+    return rc;
+}
+
 static int open_graphs(pons_agent *a, pons_error *err)
 {
     int rc = PONS_OK;
@@ -261,27 +275,59 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
     if (!words) {
         return pons_error_set(err, PONS_EINVAL, PONS__AGENT, "the text is not valid UTF-8");
     }
+    const int rc = make_room(a, err);
+    pons_autovalue messages =
+        pons_object("role", json_string("user"), "content", pons_value_ref(words), NULL);
+    return rc < 0
+               ? rc
+               : begin_turn(a, messages, NULL, pons__model_crowded(a, pons_agent_messages(a)), err);
+}
+
+int pons_agent_plan(pons_agent *a, const pons_plan *plan, pons_error *err)
+{
+    pons_autovalue messages = NULL;
+    pons_autovalue given = NULL;
+    int rc = PONS_OK;
+    if (!pons__cfg_bool(a->config, "nodes.planner.enabled")) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__AGENT,
+                              "graph.nodes.planner.enabled is false: no plan is carried out");
+    }
+    rc = pons__given_begin(a, plan, &messages, &given, err);
+    rc = rc < 0 ? rc : make_room(a, err);
+    return rc < 0 ? rc : begin_turn(a, messages, given, false, err);
+}
+
+bool pons_agent_plan_is_given(pons_store store, const char *thread)
+{
+    pons_autovalue state = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    return pons_state_read(store, thread, PONS_AGENT_NS, &state, &none) >= 0 &&
+           json_is_object(pons_get(state, PONS__GIVEN));
+}
+
+// A turn that waits for a person gives way to the next; one that works does not.
+static int make_room(pons_agent *a, pons_error *err)
+{
     const pons_agent_state state = pons_agent_state_get(a);
     if (state == PONS_AGENT_WORKING) {
         return pons_error_set(err, PONS_EBUSY, PONS__AGENT, "a turn is under way in %s",
                               a->thread_id);
     }
-    if (state == PONS_AGENT_WAITING) {
-        const int rc = pons_agent_stop(a, err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
+    return state == PONS_AGENT_WAITING ? pons_agent_stop(a, err) : PONS_OK;
+}
+
+// given: a person's plan, or NULL.
+static int begin_turn(pons_agent *a, const pons_value *messages, const pons_value *given,
+                      bool crowded, pons_error *err)
+{
     char *system = pons__agent_system(a, "agent"); // once a turn: what a server has cached stays so
     pons_autovalue input = pons_object(
-        "messages",
-        pons_object("role", json_string("user"), "content", pons_value_ref(words), NULL),
-        "agent_outcome", json_null(), "agent_iterations", json_integer(0), "plan_data", json_null(),
-        "current_step_index", json_integer(0), "past_steps",
-        pons_object("__overwrite__", json_array(), NULL), "step_response", json_string(""),
-        "replan_action", json_null(), "turn_calls", json_integer(0), "compact",
-        pons__model_crowded(a, pons_agent_messages(a)) ? json_string(PONS__COMPACT_FIRST)
-                                                       : json_null(),
+        "messages", pons_value_ref(messages), PONS__GIVEN,
+        given ? pons_value_ref(given) : json_null(), "agent_outcome", json_null(),
+        "agent_iterations", json_integer(0), "plan_data", json_null(), "current_step_index",
+        json_integer(0), "past_steps", pons_object("__overwrite__", json_array(), NULL),
+        "step_response", json_string(""), "replan_action", json_null(), "turn_calls",
+        json_integer(0), "compact", crowded ? json_string(PONS__COMPACT_FIRST) : json_null(),
         "pending_events", pons_object("__overwrite__", json_array(), NULL), "session_id",
         json_string(a->thread_id), "system_prompt",
         json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
@@ -299,10 +345,10 @@ int pons_agent_compact(pons_agent *a, pons_error *err)
         return pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT, "there is nothing to sum up in %s",
                               a->thread_id);
     }
-    pons_autovalue input =
-        pons_object("agent_outcome", json_null(), "agent_iterations", json_integer(0), "turn_calls",
-                    json_integer(0), "compact", json_string(PONS__COMPACT_ONLY), "plan_data",
-                    json_null(), "session_id", json_string(a->thread_id), NULL);
+    pons_autovalue input = pons_object(
+        "agent_outcome", json_null(), "agent_iterations", json_integer(0), "turn_calls",
+        json_integer(0), "compact", json_string(PONS__COMPACT_ONLY), "plan_data", json_null(),
+        PONS__GIVEN, json_null(), "session_id", json_string(a->thread_id), NULL);
     return begin(a, input, err);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/plan_data.h"
 
 #include "agent/config.h"
+#include "agent/given_plan.h"
 #include "agent/registry.h"
 #include "agent/session.h"
 #include "agent/shown.h"
@@ -345,6 +346,7 @@ void pons__agent_plan_close(pons_agent *a, pons_cx *cx, pons_value *pending, con
     json_object_set_new(update, "messages",
                         pons__agent_plan_message(data, p, past, last.failed ? NULL : last.data));
     json_object_set_new(update, "plan_data", json_null());
+    pons__given_over(a, p, update);
     pons__agent_emit(a, cx, pending, "phase",
                      pons_object("phase", json_string("responding"), NULL));
 }
@@ -357,7 +359,7 @@ void pons__agent_plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending,
     char why[128] = "";
     const bool first = pons__agent_plan_executed(p) == 0;
     const int64_t steps_max = pons__cfg_int(a->config, "nodes.executor.max_steps");
-    if (!finish_why && pons__agent_plan_executed(p) >= steps_max &&
+    if (!finish_why && !pons__given(a) && pons__agent_plan_executed(p) >= steps_max &&
         pons_plan_pending_steps(p, NULL, 0) > 0) {
         snprintf(why, sizeof why, "%lld steps have run, which is the limit (executor.max_steps)",
                  (long long)steps_max);

@@ -11,6 +11,7 @@
 // Whoever sends the run to the executor marks the step that it is for: a stored state always says
 // which step runs.
 #include "agent/config.h"
+#include "agent/given_plan.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/prompts.h"
@@ -47,8 +48,9 @@ int pons__agent_graph(pons_agent *a, const pons_agent_config *c, pons_graph *loo
 {
     static const char *const events[] = {"pending_events", "past_steps"};
     static const char *const plain[] = {
-        "agent_outcome", "agent_iterations", "plan_data",     "current_step_index", "step_response",
-        "replan_action", "session_id",       "system_prompt", "turn_calls",         "compact"};
+        "agent_outcome", "agent_iterations", "plan_data",  "current_step_index",
+        "step_response", "replan_action",    "session_id", "system_prompt",
+        "turn_calls",    "compact",          PONS__GIVEN};
     const bool plans = pons__cfg_bool(c, "nodes.planner.enabled"),
                asks = pons__cfg_bool(c, "nodes.approval.enabled"),
                replans = pons__cfg_bool(c, "nodes.replanner.enabled"),
@@ -243,6 +245,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
                             pons__agent_plan_message(
                                 data, p, NULL, why ? json_string_value(why) : "It was rejected."));
         json_object_set_new(update, "plan_data", json_null());
+        pons__given_over(a, p, update);
         if (pons_get_bool(answer, "stopped", false)) {
             json_object_set_new(update, "agent_outcome", json_string("stopped"));
         }
@@ -307,11 +310,12 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
     const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
     const bool refused = p->status == PONS_PLAN_CANCELLED; // by a person, in the step
+    const bool given = pons__given(a);
     const bool full =
         pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
     const bool spent = json_integer_value(pons_cx_get(cx, "turn_calls")) >=
                        pons__cfg_int(a->config, "settings.model_calls");
-    if (!stopped && !refused && !full && !spent && !(left == 0 && ok) && left != 1 &&
+    if (!given && !stopped && !refused && !full && !spent && !(left == 0 && ok) && left != 1 &&
         !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
         rc = decide(a, cx, p, &decision, err);
     }
@@ -323,8 +327,9 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
     }
     if (rc >= 0) {
         pons__agent_plan_go_on(a, cx, pending, data, p, past,
-                               stopped   ? "the user stopped it"
-                               : refused ? json_string_value(pons_cx_get(cx, "step_response"))
+                               stopped ? "the user stopped it"
+                               : refused || (given && !ok)
+                                   ? json_string_value(pons_cx_get(cx, "step_response"))
                                : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
                                                                : NULL,
                                update);

@@ -13,6 +13,7 @@
 #include "agent/plan_step.h"
 
 #include "agent/config.h"
+#include "agent/given_plan.h"
 #include "agent/plan_data.h"
 #include "agent/prompts.h"
 #include "agent/registry.h"
@@ -309,7 +310,9 @@ static bool call_tool(pursuit *u, const pons_plan_call *call, const char *name,
     pons_autovalue none = json_object();
     const pons__tool *t = pons__registry_find(&u->role->a->registry, name);
     const bool fits = t && (!t->schema || pons_schema_check(t->schema, args, &ignored) >= 0);
-    if (!t || !t->provider || (!fits && !call->is_fallback && json_object_size(args) == 0)) {
+    const bool words = !pons__given(u->role->a); // then a model understands them
+    if (!t || !t->provider ||
+        (words && !fits && !call->is_fallback && json_object_size(args) == 0)) {
         return false;
     }
     // A fallback gets the step's parameters where it takes them.
@@ -326,7 +329,12 @@ static int run_execute(void *user, const pons_plan_call *call, pons_plan_outcome
     if (has_come(u, "do", call->is_fallback)) {
         return came(u, out);
     }
-    if (!call_tool(u, call, call->action, call->parameters) && call->is_fallback) {
+    const bool called = call_tool(u, call, call->action, call->parameters);
+    if (!called && pons__given(u->role->a)) {
+        snprintf(out->message, sizeof out->message, "there is no tool %.128s here", call->action);
+        return PONS_OK;
+    }
+    if (!called && call->is_fallback) {
         char id[PONS_ID_MAX];
         pons_cx_id(u->cx, id);
         pons_cx_put(

@@ -17,6 +17,7 @@
 #include "agent/compact.h"
 #include "agent/config.h"
 #include "agent/context.h"
+#include "agent/given_plan.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/plan_step.h"
@@ -112,6 +113,9 @@ static int think(pons_cx *cx, void *user, pons_error *err)
         role->executor ? "nodes.executor.max_iterations" : "nodes.agent.max_iterations";
     const int64_t limit = pons__cfg_int(a->config, limit_key);
     const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
+    if (!role->executor && pons__given(a)) {
+        return pons_cx_put(cx, "ended", pons__given_ended(a));
+    }
     if (thought(role, here) >= limit) {
         end(cx, "limit",
             pons_object("error",
@@ -570,8 +574,11 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
         char plan_id[24], message_id[PONS_ID_MAX];
         snprintf(plan_id, sizeof plan_id, "plan_%08x", (unsigned)pons_cx_random(cx));
         pons_cx_id(cx, message_id);
-        const int rc = pons__agent_plan_make(pons_get(ended, "arguments"), plan_id,
-                                             (double)pons_wall_ms(&a->opts.clock) / 1e3, &p, err);
+        const double now_s = (double)pons_wall_ms(&a->opts.clock) / 1e3;
+        const pons_value *given = pons_get(ended, "plan");
+        const int rc =
+            given ? pons_plan_from_value(given, now_s, &p, err)
+                  : pons__agent_plan_make(pons_get(ended, "arguments"), plan_id, now_s, &p, err);
         if (rc < 0) {
             pons_value_unref(update);
             return rc;
@@ -594,6 +601,7 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
     const char *error = pons_get_str(ended, "error", NULL);
     const char *content = error ? error : pons_get_str(ended, "content", "");
     json_object_set_new(update, "agent_outcome", json_string("respond"));
+    json_object_set_new(update, PONS__GIVEN, json_null());
     if (error) {
         pons__agent_emit(a, cx, pending, "error", pons_object("content", json_string(error), NULL));
     }
@@ -662,8 +670,8 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
         pons__agent_emit(a, cx, pending, "phase",
                          pons_object("phase", json_string("replanning"), NULL));
     } else {
-        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all, stopped || refused ? error : NULL,
-                               update);
+        pons__agent_plan_go_on(a, cx, pending, plan_data, p, all,
+                               stopped || refused || pons__given(a) ? error : NULL, update);
     }
     pons_plan_destroy(p);
     return hand_over(cx, update, err);

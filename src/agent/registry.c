@@ -169,7 +169,7 @@ static bool names_tool(const pons__registry *r, const char *name)
     return false;
 }
 
-// Of SERVER.TOOL; a list without any tool may be any server's.
+// Of SERVER.TOOL, as every tool of a server is named.
 static bool server_is_silent(const pons_value *list, const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -179,7 +179,7 @@ static bool server_is_silent(const pons_value *list, const char *name)
             return false;
         }
     }
-    return dot || json_array_size(list) == 0;
+    return dot != NULL;
 }
 
 // Without a body there are no skills, only what is known without one.

@@ -16,6 +16,7 @@
 #include "agent/providers.h"
 #include "agent/shown.h"
 #include "pons/agent.h"
+#include "pons/geometry.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/memory.h"
@@ -275,6 +276,21 @@ static pons_tool_risk robot_assess(void *self, const char *tool, const pons_valu
     return PONS_TOOL_DANGEROUS;
 }
 
+// The zone that the robot is in, as the brain has it; null: none.
+static pons_value *zone_of(const pons_value *pose, const pons_value *zones)
+{
+    size_t i;
+    json_t *zone;
+    json_array_foreach(zones, i, zone)
+    {
+        if (pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(pose, "x", 0.0),
+                                  pons_get_num(pose, "y", 0.0))) {
+            return pons_value_ref(pons_get(zone, "id"));
+        }
+    }
+    return json_null();
+}
+
 pons_value *pons_robot_tools_status(void *self)
 {
     static const char *const shown[] = {"pose", "battery_pct", "battery_state", "docked",
@@ -295,6 +311,10 @@ pons_value *pons_robot_tools_status(void *self)
         if (v) {
             json_object_set_new(world, map[i], pons_value_ref(v));
         }
+    }
+    if (pons_get(robot_now, "pose")) {
+        json_object_set_new(robot_now, "zone",
+                            zone_of(pons_get(robot_now, "pose"), pons_get(world, "zones")));
     }
     if (r->eye && pons_get(r->telemetry.held, "scene")) {
         json_object_set_new(

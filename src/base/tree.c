@@ -413,6 +413,9 @@ static int take_key(reader *r, struct fy_event *ev, pons__span text)
     return PONS_OK;
 }
 
+static const char *const not_finite[] = {"NaN", "nan",  "Infinity", "-Infinity",
+                                         "inf", "-inf", NULL};
+
 // What a plain word is; a fault of a word that is no JSON, where JSON is wanted.
 static pons_value *plain(reader *r, pons__span t, const char **ret_fault)
 {
@@ -432,8 +435,7 @@ static pons_value *plain(reader *r, pons__span t, const char **ret_fault)
     } else if (pons__yaml_is_float(t)) {
         fits = pons__yaml_float(t, &v);
     } else if (pons__yaml_is_not_finite(t) ||
-               pons__span_one_of(t, (const char *const[]){"NaN", "nan", "Infinity", "-Infinity",
-                                                          "inf", "-inf", NULL})) {
+               (r->t.json && pons__span_one_of(t, not_finite))) { // in YAML a word: somebody's name
         *ret_fault = fault_of(r, "", t, " is not a number that JSON can hold");
     } else if (r->t.json) {
         *ret_fault = fault_of(r, "'", t, "' is no JSON");

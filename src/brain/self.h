@@ -70,6 +70,7 @@ struct pons_brain {
     double prompt_ratio; // what a server counts for each token that is estimated
     uint64_t llm_call;   // the newest call's number
     char llm_await[64];  // whom it answers; empty: none
+    char llm_task[64];   // whom it is about
     int64_t llm_tokens;  // it has said so far, as estimated
     pons_run *llm_run;
 

@@ -452,11 +452,12 @@ extern const pons__record pons__message_record;
 typedef struct pons__react {
     int64_t activation;
     int mode;
-    pons__task *task; // NULL: none
-    int64_t iter;
+    pons__task *task;      // NULL: none
+    int64_t iter, iter_ms; // rounds, and when this one began; wall, 0: of an earlier program
     const pons_value *observation;
     pons__decision *decision;
-    int source; // pons__source
+    int64_t decided_ms; // wall
+    int source;         // pons__source
     pons__proposed *proposed_ops;
     const char *stop_reason;
     int64_t failures; // in a row, of failed_skill

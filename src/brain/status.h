@@ -20,7 +20,7 @@ typedef struct pons__status {
     pons__list queue; // pons__task
     const pons_value *finished;
     pons__list skills; // pons__running
-    int64_t iter;
+    int64_t iter, iter_ms, decided_ms;
     const pons__decision *decision;
     const pons__result *last_failure;
     pons__list approvals; // pons__question

@@ -54,7 +54,7 @@ const char *cli_robot_world(const pons_value *told)
     return pons_get_str(told, "world_file", pons_get_str(told, "world", NULL));
 }
 
-const char *cli_robot_line(const pons_value *told, char *ret, size_t cap)
+const char *cli_robot_line(const pons_value *told, bool zh, char *ret, size_t cap)
 {
     const pons_value *world = pons_get(told, "world");
     const char *id = pons_get_str(told, "robot_id", pons_get_str(told, "robot", ""));
@@ -62,7 +62,8 @@ const char *cli_robot_line(const pons_value *told, char *ret, size_t cap)
     struct tm at;
     char clock[16] = "";
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&since, &at));
-    snprintf(ret, cap, "%s %s in %s, since %s", pons_get_str(told, "driver", "?"), id,
+    snprintf(ret, cap, zh ? "%s %s，世界 %s，%s 起" : "%s %s in %s, since %s",
+             pons_get_str(told, "driver", "?"), id,
              json_is_object(world) ? pons_get_str(world, "name", "?")
                                    : pons_get_str(told, "world", "?"),
              clock);
@@ -86,7 +87,7 @@ static int another(const cli_robot *meant, const pons_value *body, pons_error *e
     char line[256];
     const char *driver = pons_get_str(body, "driver", "");
     const long long pid = (long long)pons_get_int(body, "pid", 0);
-    cli_robot_line(body, line, sizeof line);
+    cli_robot_line(body, false, line, sizeof line);
     if (strcmp(driver, meant->driver) == 0 &&
         strcmp(pons_get_str(body, "world_file", ""), meant->world_file) == 0) {
         return cli_bad(err,

@@ -45,7 +45,8 @@ int cli_robot_offered(const cli *c, cli_robot *ret, pons_error *err);
 pons_value *cli_robot_told(const cli *c);
 // Of that, what cli_world() takes: the world's file, else its name; NULL: neither.
 const char *cli_robot_world(const pons_value *told);
-// "mujoco pons-1 in house, since 15:04:05": of a hello of the body, or of run/body.json.
-const char *cli_robot_line(const pons_value *told, char *ret, size_t cap);
+// "mujoco pons-1 in house, since 15:04:05": of a hello of the body, of run/body.json, or of `body` in a status; the
+// second in Chinese.
+const char *cli_robot_line(const pons_value *told, bool zh, char *ret, size_t cap);
 
 #endif

@@ -350,6 +350,13 @@ int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, p
     return pons__runhost_answer(s->host, thread, await_id, answer);
 }
 
+int pons_serve_message(pons_serve *s, const char *thread, const char *await_id, const char *node,
+                       pons_value *chunk)
+{
+    json_object_set_new(chunk, PONS__TELL_NODE, json_string(node));
+    return pons__runhost_tell(s->host, thread, await_id, PONS__TELL_MESSAGE, chunk);
+}
+
 static int may_chat(const pons_serve *s, const char *session, pons_error *err)
 {
     return s->desk ? pons__desk_name(s->desk, session, err)

@@ -58,7 +58,8 @@ static pons_value *hello(const body *b, bool controller)
     pons_value *h = json(
         "{'type':'hello','protocol':1,'boot_id':'b1','robot_id':'r1','driver':'test','speed':1.0,"
         "'simulated':true,'world':{'name':'w','bounds':[0,0,10,8],'zones':[{'id':'kitchen','names':"
-        "{'en':['kitchen']},'polygon':[[1,1],[3,1],[3,3],[1,3]],'target':{'x':2,'y':2,'yaw':0}}],"
+        "{'en':['kitchen']},'polygon':[[1,1],[3,1],[3,3],[1,3]],'target':{'x':2,'y':2,'yaw':0}},"
+        "{'id':'hall','names':{'en':['hall']},'polygon':[[4,1],[6,1],[6,5],[4,5]]}],"
         "'objects':[]},'skills':[{'name':'navigate_to_pose','description':'drive','args_schema':{"
         "'type':'object','properties':{'zone':{'type':'string'}},'required':['zone']},"
         "'resources_required':['base']},{'name':'speak','description':'say','args_schema':{"
@@ -221,6 +222,7 @@ static void skills_are_tools(void **state)
     assert_int_equal(r.tools.ops->start(r.tools.self, 1, "query_world", none, "q", &r.err), 0);
     assert_true(talk(&r, &ev));
     assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "\"battery_pct\":80"));
+    assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "\"zone\":\"hall\""));
     pons_tool_event_clear(&ev);
     rig_close(&r);
 }

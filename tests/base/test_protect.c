@@ -53,6 +53,7 @@ static void test_names(void **state)
         {"EMBODIED.md", PONS_GUARD_PROTECTED}, // who lifts limits, or starts programs, is a person
         {"embodied.MD", PONS_GUARD_PROTECTED},
         {"SKILLS.md", PONS_GUARD_PROTECTED},
+        {"SKILLRUNTIME.md", PONS_GUARD_PROTECTED},
         {"TARGETS.md", PONS_GUARD_PROTECTED},
         {"ENVIRONMENT.md", PONS_GUARD_PROTECTED},
         {"LESSONS.md", PONS_GUARD_PROTECTED},

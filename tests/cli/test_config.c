@@ -73,6 +73,41 @@ static void all_faults_are_told(void **state)
     bench_close(&b);
 }
 
+// A tool that nobody has, by its place; what a server of mcp.json or a body may have is no fault, and nothing is
+// started to see it.
+static void a_wrong_tool_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says; // NULL: sound
+    } rows[] = {
+        {"graph:\n  nodes:\n    agent:\n      tools: [core, nonsense]\n", "graph_config.yaml:4:21"},
+        {"graph:\n  nodes:\n    executor:\n      tools: [note.read]\n",
+         "no category named note.read"},
+        {"graph:\n  tools:\n    risk: {termnal: blocked}\n", "graph_config.yaml:3:21"},
+        {"graph:\n  tools:\n    approve: [core]\n", "there is no tool named core"},
+        {"graph:\n  nodes:\n    agent:\n      tools: [all, mcp, robot, core, notes.read, "
+         "navigate_to_pose, query_world, save_memory, terminal, propose_action]\n"
+         "  tools:\n    risk: {notes.write: blocked, spin: dangerous}\n    approve: [terminal]\n",
+         NULL},
+    };
+    bench b;
+    bench_open(&b);
+    put(&b, "mcp.json", "{\"mcpServers\": {\"notes\": {\"command\": \"false\"}}}\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put(&b, "config/graph_config.yaml", rows[i].text);
+        if (rows[i].says) {
+            bench_must_fail(&b, "config check graph_config.yaml", 2, rows[i].says);
+        } else {
+            assert_int_equal(bench_run(&b, "config check graph_config.yaml"), 0);
+        }
+    }
+    char log[300];
+    snprintf(log, sizeof log, "%s/run/mcp-notes.log", b.workspace);
+    assert_int_not_equal(access(log, F_OK), 0);
+    bench_close(&b);
+}
+
 // Also of files that only a part of pons reads.
 // Levels of the battery and priorities that are out of their order: the first is told, and nothing runs.
 static void what_is_out_of_order_is_refused(void **state)
@@ -296,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_ships_is_sound, bench_teardown),
         cmocka_unit_test_teardown(all_faults_are_told, bench_teardown),
+        cmocka_unit_test_teardown(a_wrong_tool_is_refused, bench_teardown),
         cmocka_unit_test_teardown(what_is_out_of_order_is_refused, bench_teardown),
         cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
         cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),

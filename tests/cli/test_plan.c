@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DRIVE                                                                                      \
     "{\"step_id\":2,\"action\":\"navigate_to_pose\",\"parameters\":{\"zone\":\"kitchen\"},"        \
@@ -44,6 +45,79 @@ static void expect_stderr(proc *p, const char *const *says)
         }
     }
     free(err);
+}
+
+// ---- tools --------------------------------------------------------------------------------------
+
+// A server of mcp.json: pons itself, in a workspace of its own, whose writes ask a person.
+static void add_server(bench *b)
+{
+    char text[1024], path[256];
+    snprintf(text, sizeof text,
+             "{\"mcpServers\": {\"notes\": {\"command\": \"%s/pons\", \"args\": [\"mcp\", "
+             "\"serve\", \"--tools\", \"core\", \"--workspace\", \"%s/notes\"], \"risk\": "
+             "{\"write_file\": \"dangerous\"}}}}",
+             PONS_BINARY_DIR, b->dir);
+    mkdir(b->workspace, 0700);
+    snprintf(path, sizeof path, "%s/notes", b->dir);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/mcp.json", b->workspace);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static bool noted(const bench *b)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/notes/a.txt", b->dir);
+    return access(path, F_OK) == 0;
+}
+
+#define CALL(tool, id, parameters)                                                                 \
+    "{\"step_id\":" id ",\"action\":\"" tool "\",\"parameters\":" parameters "}"
+#define WRITE CALL("notes.write_file", "1", "{\"path\":\"a.txt\",\"content\":\"hello\"}")
+#define READ  CALL("notes.read_file", "2", "{\"path\":\"a.txt\"}")
+
+// Tools of a server are steps as skills are: asked about, done once, gone on with by a resume; no model is there.
+static void a_servers_tools_are_steps(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    char words[256];
+    bench_open(&b);
+    add_server(&b);
+    // Before anything is done.
+    bench_must_fail(&b,
+                    command(&b, "plan run", PLAN(READ "," CALL("notes.raed_file", "3", "{}")), ""),
+                    3, "step 3, notes.raed_file: there is no tool of that name here");
+    // The third step fails, and ends the plan before the fourth.
+    bench_start(&b, &p, NULL,
+                command(&b, "plan run",
+                        PLAN(WRITE "," READ
+                                   "," CALL("notes.read_file", "3", "{\"path\":\"none\"}") "," CALL(
+                                       "notes.list_dir", "4", "{}")),
+                        "--json"));
+    const pons_value *asks = bench_await(&p, "approval_request", "tool", "notes.write_file");
+    pons_autovalue thread = pons_value_ref(pons_get(asks, "thread"));
+    bench_must_exit(&p, 4);
+    bench_free(&p);
+    assert_false(noted(&b));
+    snprintf(words, sizeof words, "approve %s approve", json_string_value(thread));
+    assert_int_equal(bench_run(&b, words), 0);
+    snprintf(words, sizeof words, "resume %s --json", json_string_value(thread));
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, 1);
+    assert_int_equal(bench_count(&p, "tool_start", "tool", "notes.write_file"), 1);
+    assert_int_equal(bench_count(&p, "plan_updated", "status", "completed"), 2);
+    assert_int_equal(bench_count(&p, "plan_updated", "status", "skipped"), 1);
+    const char *said = pons_get_str(bench_await(&p, "done", NULL, NULL), "content", "");
+    assert_ptr_equal(strstr(said, "the plan is failed: error: "), said);
+    bench_free(&p);
+    assert_true(noted(&b));
+    bench_close(&b);
 }
 
 // ---- check and show -----------------------------------------------------------------------------
@@ -476,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(check_prints_what_it_is_and_what_it_breaks, bench_teardown),
         cmocka_unit_test_teardown(check_knows_an_arm, bench_teardown),
+        cmocka_unit_test_teardown(a_servers_tools_are_steps, bench_teardown),
         cmocka_unit_test_teardown(show_is_for_people, bench_teardown),
         cmocka_unit_test_teardown(plan_run_does_what_needs_no_robot, bench_teardown),
         cmocka_unit_test_teardown(results_are_read, bench_teardown),

@@ -7,6 +7,7 @@
 #include "pons/workspace.h"
 #include "unit.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,6 +271,32 @@ static void judged_by_the_files(void **state)
     bench_close(&b);
 }
 
+// A scene that pons cannot read is told: no other one is driven in its stead, unless a world is named.
+static void a_scene_of_xml_is_told(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    put_files(&b,
+              TARGET("t1", ", config: {scene_xml: /path/to/tabletop.xml}")
+                  TARGET("t2", ", config: {scene_xml: /path/to/house.xml, world: house}"),
+              BUILTIN("wait"),
+              SESSION("s1", "t1", "wait", WAIT("1")) SESSION("s2", "t2", "wait", WAIT("1")));
+    bench_start(&b, &p, NULL, RUN);
+    bench_must_exit(&p, 1);
+    char *said = bench_stderr(&p);
+    assert_non_null(strstr(said, "target t2: config.scene_xml is not read"));
+    free(said);
+    bench_free(&p);
+    expect(&b, "s1", "failed", "BACKEND_NOT_AVAILABLE");
+    expect(&b, "s2", "succeeded", "");
+    pons_autovalue v = episode(&b, "s1");
+    assert_non_null(
+        strstr(pons_get_str(pons_get(v, "error"), "message", ""), "config.scene_xml is not read"));
+    bench_close(&b);
+}
+
 static int start_policy(bench *b, proc *server)
 {
     bench_start_program(b, server, POLICY, "--serve");
@@ -314,6 +341,15 @@ static void a_policy_drives(void **state)
     assert_int_equal(json_array_size(pons_get(way, "steps")), 2);
     pons_autovalue v = episode(&b, "s1");
     assert_true(json_array_size(pons_get(v, "steps")) >= 3); // chunks, each from a new look
+    double way_m = 0;
+    size_t i;
+    const pons_value *step;
+    json_array_foreach(json_object_get(v, "steps"), i, step)
+    {
+        way_m += pons_get_num(pons_get(step, "result"), "distance_m", 0);
+    }
+    const double is = pons_get_num(pons_get(v, "result"), "distance_m", 0);
+    assert_true(way_m > 0.3 && fabs(is - way_m) < 1e-6); // the whole run's
     expect_once(&b);
     bench_signal(&server, SIGTERM);
     bench_finish(&server);
@@ -487,6 +523,7 @@ int main(void)
         cmocka_unit_test_teardown(order_and_one_a_target, bench_teardown),
         cmocka_unit_test_teardown(contracts, bench_teardown),
         cmocka_unit_test_teardown(judged_by_the_files, bench_teardown),
+        cmocka_unit_test_teardown(a_scene_of_xml_is_told, bench_teardown),
         cmocka_unit_test_teardown(a_policy_drives, bench_teardown),
         cmocka_unit_test_teardown(a_bad_policy_moves_nothing, bench_teardown),
         cmocka_unit_test_teardown(a_policy_that_never_ends, bench_teardown),

@@ -192,6 +192,51 @@ static void a_client_of_the_graph_slips(void **state)
     bench_close(&b);
 }
 
+// What a client of the graph sees of the brain that it waits for: its nodes, what its model says, its channels, also of
+// the robot's own thread.
+static void a_client_of_the_graph_sees_the_brain(void **state)
+{
+    (void)state;
+    static const char wish[] = "{\"assistant_id\":\"react\",\"if_not_exists\":\"create\",\"input\":"
+                               "{\"messages\":[{\"role\":\"user\",\"content\":\"water the "
+                               "plants\"}]},\"stream_mode\":[\"messages-tuple\"]}",
+                      thread[] = "/threads/5eed5eed-5eed-4eed-8eed-5eed5eed0003";
+    bench b;
+    proc p = {0};
+    char line[512];
+    bench_open(&b);
+    bench_file(&b, "sky.yaml", "replies:\n- decision: {type: ABORT, reason: no can is here}\n");
+    snprintf(line, sizeof line, SERVE FAST " --llm script:%s/sky.yaml", b.dir);
+    bench_start(&b, &p, NULL, line);
+    const serve_at a = serve_ready(&b, &p);
+    static const char *const nodes[] = {"follow:kernel:hci_ingress", "follow:kernel:kernel_route",
+                                        "follow:react:react_decide",
+                                        "follow:react:dispatch_skills"};
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        serve_must(&a, a.port, "GET", "/assistants/react/graph?xray=true", "", 200, nodes[i]);
+    }
+    serve_must(&a, a.port, "GET", "/assistants/react/graph", "", 200, "\"follow\"");
+    serve_must(&a, a.port, "GET", "/assistants/agent/graph?xray=1", "", 200, "agent:replanner");
+    serve_must(&a, a.port, "GET", "/assistants/react/subgraphs?recurse=true", "", 200,
+               "follow|react");
+    snprintf(line, sizeof line, "%s/runs/stream", thread);
+    char *said = serve_reply(&a, a.port, "POST", line, wish);
+    const char *token = strstr(said, "AIMessageChunk");
+    assert_non_null(token);
+    assert_non_null(strstr(token, "no can is here"));
+    assert_non_null(strstr(token, "\"langgraph_node\":\"react_decide\""));
+    free(said);
+    snprintf(line, sizeof line, "%s/state", thread);
+    serve_must(&a, a.port, "GET", line, "", 200, "\"tasks\":{");
+    serve_must(&a, a.port, "GET", line, "", 200, "\"outcome\":{"); // its own are there too
+    serve_must(&a, a.port, "GET", "/threads/main/state", "", 200, "\"react\":{");
+    serve_must(&a, a.port, "GET", "/threads/main/state", "", 200, "\"hci\":{");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 // Each operation has its decision, and a no to one of them is none to be sent without it.
 static void a_client_of_the_graph_refuses_one_of_two(void **state)
 {
@@ -284,6 +329,7 @@ int main(void)
         cmocka_unit_test_teardown(beside_the_prompt_of_an_agent, bench_teardown),
         cmocka_unit_test_teardown(the_page_answers_the_robot, bench_teardown),
         cmocka_unit_test_teardown(a_client_of_the_graph_slips, bench_teardown),
+        cmocka_unit_test_teardown(a_client_of_the_graph_sees_the_brain, bench_teardown),
         cmocka_unit_test_teardown(a_client_of_the_graph_refuses_one_of_two, bench_teardown),
         cmocka_unit_test_teardown(beside_a_companion, bench_teardown),
     };

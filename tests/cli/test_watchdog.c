@@ -83,6 +83,39 @@ static void actions_in_their_order(void **state)
     bench_close(&b);
 }
 
+// One action that is the whole file and has no name, as PhyAgentOS's agent writes it; written again it is another one.
+static void an_action_without_a_name(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    for (int i = 1; i <= 2; i++) {
+        proc p = {0};
+        bench_put(&b, "ACTION.md",
+                  "```json\n{\n  \"action_type\": \"wait\",\n  \"parameters\": {\"s\": 0.1},\n"
+                  "  \"status\": \"pending\"\n}\n```\n");
+        bench_start(&b, &p, NULL, "watchdog hal --once --json " FAST_BODY);
+        bench_must_exit(&p, 0);
+        assert_int_equal(bench_count(&p, "action", "status", "completed"), 1);
+        bench_free(&p);
+        pons_ws_doc *d = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        size_t n;
+        assert_int_equal(pons_ws_load(PONS_WS_BY_PERSON, b.workspace, PONS_WS_ACTION, &d, &err),
+                         PONS_OK);
+        const pons_ws_record *all = pons_ws_records(d, &n);
+        assert_int_equal(n, i);
+        for (size_t k = 0; k < n; k++) {
+            assert_string_equal(pons_get_str(all[k].value, "status", ""), "completed");
+            assert_null(strstr(all[k].id, PONS_WS_UNNAMED));
+        }
+        pons_ws_destroy(d);
+        assert_int_equal(bench_ledger_count(&b, NULL, "started"), i);
+    }
+    bench_close(&b);
+}
+
 // Leaves are actions; what fails is what the tree makes of it; killed in between, no leaf is begun twice.
 static void a_tree(void **state)
 {
@@ -310,6 +343,7 @@ int main(void)
         cmocka_unit_test_teardown(a_pipe_holds_nobody, bench_teardown),
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
         cmocka_unit_test_teardown(a_tree, bench_teardown),
+        cmocka_unit_test_teardown(an_action_without_a_name, bench_teardown),
         cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),
         cmocka_unit_test_teardown(an_arm, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle_of_a_drive, bench_teardown),

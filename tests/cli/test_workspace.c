@@ -69,6 +69,12 @@ static void files_are_made_once(void **state)
     assert_int_equal(run(&b, &p, "workspace check", ""), 0);
     assert_non_null(strstr(p.text, "ENVIRONMENT.md: seed"));
     bench_free(&p);
+    put(&b, "TASK.sync-conflict-20250401-120000-ABC.md", "# somebody's\n");
+    put(&b, ".#ACTION.md", "x");
+    assert_int_equal(run(&b, &p, "workspace check", ""), 0); // told, and not read
+    must_say(&p, "TASK.sync-conflict-20250401-120000-ABC.md: a program that copies files left");
+    must_say(&p, ".#ACTION.md: an editor's lock or unsaved copy");
+    bench_free(&p);
     assert_int_equal(run(&b, &p, "onboard --dialect", "klingon"), 2);
     bench_free(&p);
     bench_close(&b);

@@ -63,6 +63,16 @@ await test('a goal is said, driven and seen', async () => {
   await p.fill('#goal', '去厨房');
   await p.press('#goal', 'Enter');
   await p.waitForFunction(() => document.querySelector('.headline')?.textContent === '去厨房');
+  const now = () => p.evaluate(() => Object.fromEntries([...document.querySelectorAll('#now-body dt')].map((e) => [e.textContent, e.nextSibling.textContent])));
+  await until('the skill', async () => (await now()).Skill);
+  const is = await now(), status = (await s.ask('GET', '/v1/state')).body;
+  must(/^navigate_to_pose · since \d+:\d\d:\d\d$/.test(is.Skill) && is.Goal === status.skills[0].goal_id, JSON.stringify(is));
+  must(/^CONTINUE · since \d/.test(is.Decision) && /^\d+ · since \d/.test(is.Iteration), JSON.stringify(is));
+  must(/^kinematic pons-1 in house, since \d+:\d\d:\d\d$/.test(await p.textContent('#robot')), await p.textContent('#robot'));
+  await p.click('#lang');
+  must(/^kinematic pons-1，世界 house，\d+:\d\d:\d\d 起$/.test(await p.textContent('#robot')), await p.textContent('#robot'));
+  must(/^继续 · \d+:\d\d:\d\d 起$/.test((await now()).决定), JSON.stringify(await now()));
+  await p.click('#lang');
   await p.waitForFunction(() => (document.querySelector('.trail')?.getAttribute('points') ?? '').split(' ').length > 10);
   await p.waitForFunction(() => document.getElementById('zone').textContent === 'kitchen', null, { timeout: 120000 });
   await p.waitForFunction(() => !!document.querySelector('#events [data-type="task.done"]'), null, { timeout: 60000 });

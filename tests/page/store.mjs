@@ -1,5 +1,5 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
-import { decider, latches, reduce, start, why, ROWS_MAX } from '../../ui/store.js';
+import { decider, latches, reduce, robotOf, start, timeOf, why, ROWS_MAX } from '../../ui/store.js';
 import { sseParser } from '../../ui/wire.js';
 import { slim } from '../../ui/slim.js';
 import { begin, hear } from '../../ui/turn.js';
@@ -40,6 +40,14 @@ await test('who decided is named, and a question is shown once', () => {
   }
   const asks = { decision: { type: 'ASK_HUMAN', reason: 'go on?' }, approvals: [{ question: 'go on?' }] };
   must(why(asks) === '' && why({ ...asks, approvals: [] }) === 'go on?' && why({}) === '', why(asks));
+});
+await test('which robot it is stands in both languages, and what is not known is a ?', () => {
+  for (const words of [en, zh]) {
+    const t = (/** @type {string} */ key) => /** @type {any} */ (words)[key], ms = 1700000000000;
+    const is = robotOf({ driver: 'ros2', robot_id: 'pons-1', world: { name: 'house' }, started_ms: ms }, t);
+    must(['ros2', 'pons-1', 'house', timeOf(ms)].every((x) => is.includes(x)) && !/[{}?]/.test(is), is);
+    must(robotOf({ driver: '{id}', robot_id: '', world: null }, t).split('?').length === 4 && robotOf(null, t) === '', 'an old body');
+  }
 });
 await test('silence is slow, then lost, then live again', () => {
   let s = reduce(start(), hello('a'));

@@ -20,6 +20,7 @@ from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
 from pons.func import entrypoint
 from pons.graph import START, MessagesState, StateGraph
+from pons.plan import ExecutionResult, Plan, PlanStep, create_plan_from_llm_response
 from pons.types import RetryPolicy, Send, interrupt
 
 HERE = Path(__file__).resolve().parent
@@ -97,19 +98,61 @@ def values():
 
 
 def page():
-    text, functional = re.findall(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)
+    text, functional, plan = re.findall(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=True).stdout
         assert "send 5 letters?" in out and "'status': 'sent 3'" in out, out
         for said in ("8: yes", "16: yes"):  # its next run has what the last one saved
             out = subprocess.run([sys.executable, "-c", functional], cwd=folder, capture_output=True, text=True, check=True).stdout
             assert out == said + "\n", out
+        out = subprocess.run([sys.executable, "-c", plan], cwd=folder, capture_output=True, text=True, check=True).stdout
+        assert out == "I am here\n['success', 'success'] completed\n", out
         program = os.environ.get("PONS_PROGRAM")
         if program:
             env = {**os.environ, "PONS_STORE": "letters.db", "PONS_WORKSPACE": f"{folder}/none"}  # a user of Python has none
             listed = subprocess.run([program, "threads", "--json"], env=env, cwd=folder, capture_output=True, text=True)
             assert '"t1"' in listed.stdout, listed
+            checked = subprocess.run([program, "plan", "check", f"{folder}/plan.json"], env=env, cwd=folder, capture_output=True, text=True)
+            assert checked.stdout == Path(folder, "plan.json").read_text() and not checked.stderr, checked
     print("the page's programs run, and `pons threads` lists its thread")
+
+
+def plans():
+    """What is wrong is named by its path; what waits goes on; what is raised is a step's failure, but Ctrl-C."""
+    p = Plan.create_new("w")
+    p.add("a")
+    refused(lambda: Plan("", "g"), "plan_id: must not be empty")
+    refused(lambda: PlanStep(-1, "a"), "step_id: must not be negative")
+    refused(lambda: PlanStep(1, "a", parameters=3), "parameters: expected an object")
+    refused(lambda: p.add_step(PlanStep(1, "b")), "steps[1].step_id: 1 already exists")
+    refused(lambda: ExecutionResult("p", 1, False, "success"), "success: must be true")
+    refused(lambda: create_plan_from_llm_response({"goal": "g", "steps": [{"step_id": 1, "action": "a"}] * 2}), "steps[1].step_id")
+    refused(lambda: Plan.read("no plan"), "no plan found")
+    read = Plan.read("Sure: {'goal': 'tidy', 'steps': [{'step_id': 1, 'action': 'go',}]}")
+    assert read.goal == "tidy" and any("trailing-comma" in r for r in read.repairs), read.repairs
+    assert Plan.from_dict(read.to_dict()) == read and read.to_json() == Plan.from_dict(read.to_dict()).to_json()
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    try:
+        p.run({"a": interrupted})
+        raise AssertionError("Ctrl-C went nowhere")
+    except KeyboardInterrupt:
+        assert p.get_current_step().action == "a"
+    assert p.run({"a": lambda: 7})[0].output == {"result": 7} and p.is_success()
+    p = Plan.create_new("x")
+    p.add("a", {"n": 1}, preconditions={"hot": True}, fallback="b")
+    p.add("c", requires_confirmation=True)
+    one, two = p.run({"a": list, "b": list})
+    assert one.message == "precondition hot: hot is not known" and two.status.value == "skipped" and p.status.value == "failed"
+    p = Plan.create_new("y")
+    p.add("c", requires_confirmation=True)
+    assert p.run({"c": lambda: 1 / 0}) == [] and p.status.value == "wait_confirmation"
+    asked = []
+    (one,) = p.run({"c": lambda: 1 / 0}, confirm=lambda question, step: asked.append((question, step.step_id)) or True)
+    assert asked == [("c", 1)] and one.message == "division by zero" and p.get_failed_steps() == p.steps
+    print("plans are made, checked, written and run")
 
 
 # A node that takes long is killed at a random superstep, many times; the run goes on from what was committed.
@@ -259,6 +302,7 @@ def no_langchain():
 
 values()
 page()
+plans()
 no_langchain()
 killed()
 killed_in_tasks()

@@ -159,6 +159,124 @@ static void the_seeds_two_lessons(void **state)
     end(&f);
 }
 
+// Pages in the forms that PhyAgentOS writes: what they list may be, and what is beyond them may not.
+static void pages_of_phyagentos_are_judged_by(void **state)
+{
+    (void)state;
+    static const char embodied[] =
+        "## Identity\n- **Name**: Bench arm\n\n## Sensors\n- **RGB-D**: on the wrist\n\n"
+        "## Supported Actions\n\n| Action | Parameters |\n|---|---|\n"
+        "| `pick_up` | `target: string` |\n| `pose` / `move_to` | `x, y, z` (cm) |\n\n"
+        "## Physical Constraints\n"
+        "- **Workspace bounds**: x ∈ [-80, 80], y ∈ [-50, 50], z ∈ [0, 60] (centimetres)\n"
+        "- **Max payload**: 2 kg\n- **Max reach**: 85 cm from base\n";
+    static const char scene[] =
+        "```json\n{\"schema_version\": \"PhyAgentOS.environment.v1\",\n"
+        "\"scene_graph\": {\"nodes\": [{\"id\": \"jar\", \"center\": "
+        "{\"x\": 0.4, \"y\": 0.6, \"z\": 0.1}}]},\n"
+        "\"robots\": {\"franka_001\": {\"robot_pose\": {\"frame\": \"map\", \"x\": 0, \"y\": 0, "
+        "\"z\": 0, \"yaw\": 0}}},\n"
+        "\"objects\": {\"near\": {\"position\": {\"x\": 0.4, \"y\": 0.1, \"z\": 0.2}},\n"
+        "\"far\": {\"position\": {\"x\": 1.8, \"y\": 0.75, \"z\": 0.8}}}}\n```\n";
+    static const struct {
+        const char *type, *params, *says;
+    } rows[] = {
+        {"pick_up", "{\"target\": \"near\"}", ""},
+        {"pick_up", "{\"target\": \"far\"}", "is 2.11 m away; max reach 0.85 m"},
+        {"pick_up", "{\"object_id\": \"far\"}", "is 2.11 m away; max reach 0.85 m"},
+        {"pick_up", "{\"object_id\": \"jar\"}", "has y = 0.6 m; the workspace goes up to 0.5 m"},
+        {"move_to", "{\"target_pose\": {\"x\": 0.5, \"y\": 0, \"z\": 0.2}}", ""},
+        {"move_to", "{\"target_pose\": {\"x\": 5, \"y\": 0, \"z\": 0.2}}", "max reach 0.85 m"},
+        {"push", "{\"target\": \"near\"}", "can't do push"},
+    };
+    folder f;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    char path[128];
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "EMBODIED.md", embodied);
+    put(&f, "ENVIRONMENT.md", scene);
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        refused(&f, rows[i].type, rows[i].params, rows[i].says);
+    }
+    end(&f);
+}
+
+// A page about several robots: each is judged by its own sections, and by those that are nobody's.
+static void a_page_about_several_robots(void **state)
+{
+    (void)state;
+    static const char embodied[] =
+        "# Embodied Targets\n\n## Target: other\n\n### Identity\n- **Name**: other\n\n"
+        "### Supported Actions\n\n| Action |\n|---|\n| `push` |\n| `pick_up` |\n\n"
+        "### Constraints\n- **Max reach**: 9 m\n\n"
+        "## Target: franka_001\n\n### Identity\n- **Name**: arm\n\n"
+        "### Supported Actions\n\n| Action |\n|---|\n| `pick_up` |\n\n"
+        "### Constraints\n- **Max reach**: 85 cm\n\n"
+        "## Navigation Capabilities\n- **Frames**: `map`\n";
+    folder f;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    char path[128];
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "EMBODIED.md", embodied);
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    size_t n;
+    pons_ws_faults(pons_ws_place_doc(f.place, PONS_WS_EMBODIED), &n);
+    assert_int_equal(n, 0);
+    refused(&f, "push", APPLE, "can't do push");
+    refused(&f, "pick_up", APPLE, "max reach 0.85 m");
+    end(&f);
+}
+
+// A failure's lesson says what to do about that failure.
+static void a_failures_fix_fits_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *fix;
+    } rows[] = {{"POLICY_UNREACHABLE", "policy_client.endpoint"},
+                {"TARGET_DISABLED", "enabled: true"},
+                {"SKILL_TIMEOUT", "timeouts.skill"},
+                {"SKILL_FAILED", "改变位置、目标或环境后重试"}};
+    folder f;
+    pons_ws_record r = {0};
+    begin(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue params = json_pack("{s:s}", "skill", rows[i].code);
+        pons_ws_judgement j = {.rules = json_array()};
+        const pons_ws_asked asked = {.action_type = "session", .params = params};
+        assert_int_equal(
+            pons_ws_learn_failure(f.place, &asked, &j, rows[i].code, "it says why", &err), PONS_OK);
+        pons_ws_judgement_clear(&j);
+        assert_int_equal(lessons(&f, &r), i + 1);
+        has(r.value, "fix", rows[i].fix);
+        has(r.value, "reason", "it says why");
+    }
+    // The same failure of the same session is one lesson, another failure is another.
+    static const char *const codes[] = {"POLICY_TIMEOUT", "POLICY_ERROR", "POLICY_TIMEOUT"};
+    for (size_t i = 0; i < 3; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_autovalue params = json_pack("{s:s}", "skill", "same");
+        pons_ws_judgement j = {0};
+        const pons_ws_asked asked = {.action_type = "session", .params = params, .robot_id = "t1"};
+        pons_ws_judge(f.place, &asked, &j);
+        assert_int_equal(pons_ws_learn_failure(f.place, &asked, &j, codes[i], "why", &err),
+                         PONS_OK);
+        pons_ws_judgement_clear(&j);
+    }
+    assert_int_equal(lessons(&f, NULL), sizeof rows / sizeof rows[0] + 2);
+    end(&f);
+}
+
 static void what_a_person_lowers_holds(void **state)
 {
     (void)state;
@@ -330,6 +448,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
+        cmocka_unit_test(pages_of_phyagentos_are_judged_by),
+        cmocka_unit_test(a_page_about_several_robots),
+        cmocka_unit_test(a_failures_fix_fits_it),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(unreadable_limits_allow_nothing),
         cmocka_unit_test(words_stay_words),

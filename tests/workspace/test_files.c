@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "workspace/ws_help.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,23 @@ static void expect_fault(const pons_ws_doc *d, size_t i, uint32_t line, uint32_t
         fail_msg("%zu faults; wanted %u:%u %s, got %u:%u %s", n, line, column, what,
                  n > i ? f[i].line : 0, n > i ? f[i].column : 0, n > i ? f[i].what : "none");
     }
+}
+
+// The text with one record changed; free().
+static char *changed(const pons_ws_doc *d, const char *kind, const char *id, const char *patch)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_record *r = pons_ws_find(d, kind, id);
+    pons_value *value = r ? json_deep_copy(r->value) : json_object();
+    pons_autovalue more = json_loads(patch, 0, NULL);
+    json_object_update(value, more);
+    const pons_ws_change c = {kind, id, value};
+    if (pons_ws_render(d, &c, 1, 0, &out, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    json_decref(value);
+    return pons_buf_take(&out, NULL);
 }
 
 static void the_seeds_files_are_read(void **state)
@@ -63,6 +81,26 @@ static void other_shapes_are_read(void **state)
     (void)state;
     pons_ws_doc *d = read_text(PONS_WS_ACTION, "{\"action_type\":\"stop\",\"id\":\"a\"}");
     assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "pending");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION,
+                  "{\"action_type\":\"stop\",\"parameters\":{}}"); // none has named it
+    size_t n;
+    const pons_ws_record *only = pons_ws_records(d, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(strncmp(only->id, PONS_WS_UNNAMED, strlen(PONS_WS_UNNAMED)), 0);
+    char *out = changed(d, "action", only->id, "{\"action_id\":\"b\"}");
+    assert_non_null(strstr(out, "\"id\": \"b\""));
+    pons_ws_destroy(d);
+    d = help_read(PONS_WS_ACTION, out, strlen(out)); // one that joins it makes a list of them
+    free(out);
+    out = changed(d, "action", "c", "{\"action_id\":\"c\",\"action_type\":\"wait\"}");
+    pons_ws_destroy(d);
+    d = help_read(PONS_WS_ACTION, out, strlen(out));
+    free(out);
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 2);
+    value_of(d, "action", "b");
+    value_of(d, "action", "c");
     pons_ws_destroy(d);
     d = read_text(PONS_WS_ACTION, "actions:\n- id: a\n  action_type: stop\n  status: canceled\n");
     assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "cancelled");
@@ -99,6 +137,240 @@ static void other_shapes_are_read(void **state)
     assert_string_equal(
         pons_get_str(pons_get(value_of(d, "skill", "a"), "policy_client"), "checkpoint", ""),
         "/models/x");
+    pons_ws_destroy(d);
+}
+
+// EMBODIED as PhyAgentOS's drivers bring it: names as code, limits with words behind them or in a table, sensors by
+// bold names.
+static void a_profile_of_phyagentos_is_read(void **state)
+{
+    (void)state;
+    pons_ws_doc *d =
+        read_text(PONS_WS_EMBODIED,
+                  "# Robot Embodiment Declaration\n\n## Identity\n\n- **Name**: Bench arm\n"
+                  "- **Engine**: `BenchEngine`\n\n## Sensors\n\n- **LiDAR**: 4D, all around\n"
+                  "- **Camera**: none\n- [ ] **RGB-D**: on the wrist\n- [x] Joint Encoders (7x)\n\n"
+                  "## Supported Actions\n\n| Action | Parameters | Description |\n|---|---|---|\n"
+                  "| `move_to` | `x, y, z` (cm) | Move the tool |\n| `nod_head` | — | Nod |\n"
+                  "| `pose` / `arm_pose` | `target: string` | Go |\n\n## Physical Constraints\n\n"
+                  "- **Max payload**: 50 g\n- **Max reach**: 85 cm from base\n"
+                  "- **Collision policy**: stop at 2 N\n\n## Navigation Capabilities\n\n"
+                  "- **Frames**: `map`, `odom`\n- **Max linear speed**: 1.5 m/s\n");
+    size_t n;
+    const pons_value *drive = value_of(d, "limits", "Navigation Capabilities limits");
+    assert_true(pons_get_num(drive, "max_speed_mps", 0) == 1.5);
+    assert_string_equal(pons_get_str(drive, "Frames", ""), "map, odom");
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    const pons_value *limits = value_of(d, "limits", "limits");
+    assert_true(pons_get_num(limits, "max_reach_m", 0) == 0.85);
+    assert_true(pons_get_num(limits, "max_payload_kg", 0) == 0.05);
+    assert_string_equal(pons_get_str(limits, "Collision policy", ""), "stop at 2 N");
+    assert_string_equal(pons_get_str(value_of(d, "identity", "identity"), "model", ""),
+                        "Bench arm");
+    const pons_value *lidar = value_of(d, "sensor", "LiDAR");
+    assert_string_equal(pons_get_str(lidar, "description", ""), "4D, all around");
+    assert_true(pons_get_bool(lidar, "present", false));
+    assert_false(pons_get_bool(value_of(d, "sensor", "Camera"), "present", true));
+    assert_false(pons_get_bool(value_of(d, "sensor", "RGB-D"), "present", true));
+    value_of(d, "sensor", "Joint Encoders (7x)");
+    assert_string_equal(pons_get_str(value_of(d, "action_type", "move_to"), "parameters", ""),
+                        "`x, y, z` (cm)");
+    value_of(d, "action_type", "nod_head");
+    value_of(d, "action_type", "pose / arm_pose");
+    pons_ws_destroy(d);
+}
+
+static void limits_have_units_and_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        double reach_m; // NAN: it is refused
+    } rows[] = {
+        {"- **Max Reach**: 0.855 m", 0.855},
+        {"- **Max reach**: 85 cm from base", 0.85},
+        {"- Reach: up to 850 mm (configurable)", 0.85},
+        {"- **Workspace radius**: max 0.46 m from base", 0.46},
+        {"- **最大臂展**: 约 85 厘米,从基座算起", 0.85},
+        {"- Reach: 2\n- Max Reach: 1.5 metres", 1.5}, // the lower one holds
+        {"| Parameter | Value |\n|---|---|\n| Max reach | 855 mm from base |", 0.855},
+        {"- Reach: nan", NAN},
+        {"- Reach: inf m", NAN},
+        {"- Reach: 0x10 m", NAN},
+        {"- Reach: -1 m", NAN},
+        {"- Reach: > 1 m", NAN},
+        {"- Reach: 1 kg", NAN},
+        {"- Reach: 1 mole", NAN},
+        {"- Reach: 0.5 m, 0.8 m with the rail", NAN}, // nobody knows which
+        {"- Reach: 0.5-0.8 m", NAN},
+        {"| Parameter | Value |\n|---|---|\n| Max reach | far |", NAN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text, "## Physical Constraints\n\n%s\n", rows[i].line);
+        pons_ws_doc *d = read_text(PONS_WS_EMBODIED, text.data);
+        const pons_ws_record *r = pons_ws_find(d, "limits", "limits");
+        const double is = r ? pons_get_num(r->value, "max_reach_m", -1) : NAN;
+        if (isnan(rows[i].reach_m) ? r != NULL : fabs(is - rows[i].reach_m) > 1e-9) {
+            fail_msg("%s is %g", rows[i].line, is);
+        }
+        pons_ws_destroy(d);
+    }
+}
+
+// A registry of runtime skills as PhyAgentOS writes it, and its SKILLS.md, which is prose with an example.
+static void runtime_skills_are_read(void **state)
+{
+    (void)state;
+    static const char registry[] =
+        "# Runtime Skills\n\n```yaml\nversion: runtime_skill_registry_v1\nskillruntimes:\n"
+        "  - id: vla\n    runtime: OpenPISkillRuntime\n    runtime_kind: policy\n"
+        "    supported_target_kinds: [simulation, real_robot]\n"
+        "    policy:\n      policy_client: openpi\n      policy_adapter: policy_adapter://a\n"
+        "    agent_exposure: none\n```\n";
+    static const char prose[] =
+        "# Agent Skills\n\nSkills are Markdown.\n\n```yaml\n---\nname: example-skill\n"
+        "metadata: {\"always\": false}\n---\n```\n\n- `a`: b\n";
+    size_t n;
+    pons_ws_file file;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autobuf out = PONS_BUF_INIT, back = PONS_BUF_INIT;
+    assert_int_equal(pons_ws_file_of("SKILLRUNTIME.md", &file), PONS_OK);
+    pons_ws_doc *d = read_text(file, registry);
+    const pons_value *skill = value_of(d, "skill", "vla"),
+                     *client = pons_get(skill, "policy_client");
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    assert_int_equal(pons_ws_doc_dialect(d), PONS_WS_PAOS2);
+    assert_string_equal(pons_get_str(skill, "runtime", ""), "OpenPISkillRuntime");
+    assert_string_equal(pons_get_str(skill, "runtime_kind", ""), "policy");
+    assert_string_equal(
+        json_string_value(json_array_get(pons_get(skill, "supported_target_types"), 0)), "sim");
+    assert_string_equal(pons_get_str(client, "type", ""), "openpi");
+    assert_string_equal(pons_get_str(client, "policy_adapter", ""), "policy_adapter://a");
+    // To the seed's words and back: its own again.
+    assert_int_equal(pons_ws_convert(d, PONS_WS_SEED, &out, &err), PONS_OK);
+    pons_ws_destroy(d);
+    d = help_read(file, out.data, out.len);
+    assert_non_null(strstr(out.data, "type: openpi"));
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &back, &err), PONS_OK);
+    assert_non_null(strstr(back.data, "policy_client: openpi"));
+    assert_non_null(strstr(back.data, "simulation"));
+    assert_non_null(strstr(back.data, "version: runtime_skill_registry_v1"));
+    assert_null(strstr(back.data, "pons kept"));
+    pons_ws_destroy(d);
+
+    d = read_text(PONS_WS_SKILLS, prose);
+    pons_ws_records(d, &n);
+    assert_int_equal(n, 0);
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 0);
+    pons_buf_clear(&out);
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &out, &err), PONS_OK);
+    assert_string_equal(out.data, prose);
+    pons_ws_destroy(d);
+    // What should be data and cannot be read is told.
+    static const char two[] = "```yaml\n---\nskills: []\n---\n```\n";
+    assert_int_equal(pons_ws_read(PONS_WS_SKILLS, two, strlen(two), "SKILLS.md", &d, &err),
+                     PONS_EINVAL);
+}
+
+// States of PhyAgentOS's sessions, and state files: what they say in the model, and their wrapper in what is written.
+static void states_and_state_files_are_read(void **state)
+{
+    (void)state;
+    static const char *const states[][2] = {
+        {"rejected", "failed"},         {"timed_out", "failed"},
+        {"replanned", "failed"},        {"finalizing", "running"},
+        {"verifying", "running"},       {"awaiting_verification", "running"},
+        {"awaiting_replan", "running"}, {"cancelling", "running"},
+        {"claimed", "running"}};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text,
+                        "```yaml\nversion: runtime_sessions_v1\nsessions:\n- session_id: s\n"
+                        "  target_ref: target://t\n  skillruntime_ref: skillruntime://k\n"
+                        "  status: %s\n  priority: normal\n```\n",
+                        states[i][0]);
+        pons_ws_doc *d = read_text(PONS_WS_SESSIONS, text.data);
+        assert_string_equal(pons_get_str(value_of(d, "session", "s"), "status", ""), states[i][1]);
+        char *out = changed(d, "session", "s", "{\"priority\": \"low\"}");
+        assert_non_null(strstr(out, states[i][0])); // it stays as it was written
+        free(out);
+        pons_ws_destroy(d);
+    }
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_error err = PONS_ERROR_INIT;
+    pons_ws_doc *d = read_text(
+        PONS_WS_TARGETS,
+        "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\", \"kind\": \"targets\", "
+        "\"revision\": \"r1\"},\n\"data\": {\"profile_id\": \"lab\", \"action_space\": "
+        "[\"object.acquire\"],\n\"limits\": {\"speed\": {\"value\": 0.2}}}}\n```\n");
+    const pons_value *v = value_of(d, "target", "lab");
+    assert_string_equal(json_string_value(json_array_get(pons_get(v, "supported_skills"), 0)),
+                        "object.acquire");
+    assert_non_null(pons_get(v, "limits"));
+    assert_int_equal(pons_ws_convert(d, PONS_WS_PAOS2, &out, &err), PONS_OK);
+    assert_non_null(strstr(out.data, "paos.state-file.v1"));
+    pons_ws_destroy(d);
+    // A session that a state file intends has no target yet.
+    d = read_text(
+        PONS_WS_SESSIONS,
+        "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\"}, \"data\": {\"sessions\": "
+        "[{\"session_id\": \"a\", \"intent\": \"tidy up\", \"acceptance_criteria\": [\"it is\"], "
+        "\"retry_limit\": 1},\n{\"session_id\": \"b\"}]}}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "session", "a"), "intent", ""), "tidy up");
+    expect_fault(d, 0, 3, 1, "target_ref is missing");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ENVIRONMENT,
+                  "```json\n{\"paos\": {\"protocol\": \"paos.state-file.v1\"}, \"data\": "
+                  "{\"schema_version\": \"paos.environment.v1\", \"scene_graph\": {\"nodes\": [], "
+                  "\"relations\": []}, \"objects\": {\"a\": {\"position\": [1, 2, 3]}}}}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "scene", "scene"), "schema_version", ""), "v2.0");
+    char *text = changed(d, "object", "a", "{\"position\": [4, 5, 6]}");
+    assert_non_null(strstr(text, "\"paos.environment.v1\""));
+    assert_non_null(strstr(text, "[4, 5, 6]"));
+    free(text);
+    pons_ws_destroy(d);
+}
+
+// Positions by their axes, and a robot's pose under its name there; what changes keeps the form.
+static void positions_by_their_axes_are_read_and_kept(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(
+        PONS_WS_ENVIRONMENT,
+        "```json\n{\"schema_version\": \"PhyAgentOS.environment.v1\", \"scene_graph\": {\"nodes\": "
+        "[{\"id\": \"n\", \"class\": \"cup\", \"center\": {\"x\": 0.5, \"y\": 1, \"z\": 0.75}}]},\n"
+        "\"robots\": {\"r\": {\"robot_pose\": {\"frame\": \"map\", \"x\": 1, \"y\": 2, \"yaw\": "
+        "0, \"stamp\": 9}}},\n"
+        "\"objects\": {\"apple\": {\"position\": {\"x\": 5, \"y\": 5, \"z\": 0}},\n"
+        "\"cup\": {\"position\": {\"x\": 5, \"y\": 5, \"frame\": \"map\"}},\n"
+        "\"far\": {\"position\": {\"x\": 5, \"y\": \"nan\"}}}}\n```\n");
+    expect_fault(d, 0, 6, 9, "position must be a list of numbers, or x, y and z");
+    static const struct {
+        const char *kind, *id, *key, *is;
+    } rows[] = {
+        {"node", "n", "position", "[0.5,1,0.75]"},
+        {"node", "n", "type", "\"cup\""},
+        {"object", "apple", "position", "[5,5,0]"},
+        {"object", "cup", "position", "{\"x\":5,\"y\":5,\"frame\":\"map\"}"},
+        {"robot_state", "r", "pose", "{\"frame\":\"map\",\"x\":1,\"y\":2,\"yaw\":0,\"stamp\":9}"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *text = NULL;
+        pons_value_line(pons_get(value_of(d, rows[i].kind, rows[i].id), rows[i].key), &text);
+        assert_string_equal(text, rows[i].is);
+        free(text);
+    }
+    char *out = changed(d, "object", "apple", "{\"position\": [1, 2, 3]}");
+    assert_non_null(strstr(out, "\"position\": {\"x\": 1, \"y\": 2, \"z\": 3}"));
+    free(out);
+    out = changed(d, "robot_state", "r", "{\"pose\": [4, 5, 0.5]}");
+    assert_non_null(
+        strstr(out, "\"robot_pose\": {\"frame\": \"map\", \"x\": 4, \"y\": 5, \"yaw\": 0.5}"));
+    assert_null(strstr(out, "\"pose\""));
+    free(out);
     pons_ws_destroy(d);
 }
 
@@ -152,6 +424,25 @@ static void a_fault_names_its_place_and_blocks_nobody(void **state)
     pons_ws_destroy(d);
 }
 
+// In YAML nan is a word, which may be somebody's name; .nan is a number that JSON cannot hold.
+static void the_word_nan_is_no_number(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(PONS_WS_ENVIRONMENT,
+                               "```yaml\nobjects:\n- {id: a, name: nan}\n- {id: inf, name: NaN}\n"
+                               "- {id: b, name: .nan}\n- {id: c, position: [nan, 1, 2]}\n"
+                               "- {id: d, name: \".nan\"}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "object", "a"), "name", ""), "nan");
+    assert_string_equal(pons_get_str(value_of(d, "object", "inf"), "name", ""), "NaN");
+    assert_string_equal(pons_get_str(value_of(d, "object", "d"), "name", ""), ".nan");
+    expect_fault(d, 0, 5, 11, ".nan is not a number that JSON can hold");
+    expect_fault(d, 1, 6, 11, "position must be a list of numbers");
+    size_t n;
+    pons_ws_faults(d, &n);
+    assert_int_equal(n, 2);
+    pons_ws_destroy(d);
+}
+
 static void what_cannot_be_read_says_where(void **state)
 {
     (void)state;
@@ -170,23 +461,6 @@ static void what_cannot_be_read_says_where(void **state)
     pons_ws_records(d, &n);
     assert_int_equal(n, 0);
     pons_ws_destroy(d);
-}
-
-// The text with one record changed; free().
-static char *changed(const pons_ws_doc *d, const char *kind, const char *id, const char *patch)
-{
-    pons_autobuf out = PONS_BUF_INIT;
-    pons_error err = PONS_ERROR_INIT;
-    const pons_ws_record *r = pons_ws_find(d, kind, id);
-    pons_value *value = r ? json_deep_copy(r->value) : json_object();
-    pons_autovalue more = json_loads(patch, 0, NULL);
-    json_object_update(value, more);
-    const pons_ws_change c = {kind, id, value};
-    if (pons_ws_render(d, &c, 1, 0, &out, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    json_decref(value);
-    return pons_buf_take(&out, NULL);
 }
 
 // A page of fences holds nobody: empty ones are nobody's data, and of others so many are looked into and no more.
@@ -318,8 +592,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_files_are_read),
         cmocka_unit_test(other_shapes_are_read),
+        cmocka_unit_test(a_profile_of_phyagentos_is_read),
+        cmocka_unit_test(limits_have_units_and_words),
+        cmocka_unit_test(runtime_skills_are_read),
+        cmocka_unit_test(states_and_state_files_are_read),
+        cmocka_unit_test(positions_by_their_axes_are_read_and_kept),
         cmocka_unit_test(keys_that_nobody_knows_stay),
         cmocka_unit_test(a_fault_names_its_place_and_blocks_nobody),
+        cmocka_unit_test(the_word_nan_is_no_number),
         cmocka_unit_test(what_cannot_be_read_says_where),
         cmocka_unit_test(a_page_of_fences_is_looked_into_for_a_while),
         cmocka_unit_test(a_change_leaves_the_rest),

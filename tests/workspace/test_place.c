@@ -405,6 +405,7 @@ static void the_matrix_is_walked(void **state)
         [PONS_WS_ORCHESTRATOR] = {"", "", "", "RW", "", "R", "RW"},
         [PONS_WS_LESSONS] = {"R", "RW", "", "R", "RW", "R", "RW"},
         [PONS_WS_ROBOTS] = {"R", "", "", "R", "R", "RW", "RW"},
+        [PONS_WS_SKILLRUNTIME] = {"R", "", "", "R", "R", "R", "RW"},
     };
     folder f;
     folder_open(&f, PONS_WS_BY_HAL);

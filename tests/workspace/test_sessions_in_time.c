@@ -636,6 +636,56 @@ static void another_targets_session_is_not_taken(void **state)
     bench_close(&b);
 }
 
+// What depends on another begins when that one has succeeded, and never when it has not, whatever their order.
+static void what_depends_on_a_failed_one_is_not_started(void **state)
+{
+    (void)state;
+    bench b;
+    dog d;
+    bench_open(
+        &b, "",
+        SESSION("after", ", priority: high, depends_on: [first]") SESSION("first", "")
+            SESSION("bad", ", priority: low, execution: {params: {bad: true}}")
+                SESSION("never", ", depends_on: [after, 'session://bad']") SESSION(
+                    "nor_this", ", depends_on: [never]") SESSION("lost", ", depends_on: [nothing]")
+                    SESSION("loop_a", ", depends_on: [loop_b]")
+                        SESSION("loop_b", ", depends_on: [loop_a]")
+                            SESSION("behind", ", depends_on: [loop_a]") SESSION(
+                                "steps",
+                                ", execution: {steps: [{command: x}]}") "  - {session_id: wish, "
+                                                                        "intent: tidy up}\n");
+    dog_open(&d, &b, "one", false);
+    pass(&b, &d, 2000);
+    expect(&b, "first", "running", "");
+    expect(&b, "after", "pending", "");
+    expect(&b, "lost", "failed", "DEPENDENCY_UNKNOWN");
+    expect(&b, "loop_a", "failed", "DEPENDENCY_CYCLE");
+    expect(&b, "loop_b", "failed", "DEPENDENCY_CYCLE");
+    b.body.goals[0].over = b.body.goals[0].ends_well = true;
+    pass(&b, &d, 3000);
+    // The next in the lane was bad's turn, as after had not been in it yet.
+    for (int i = 0; i < 20; i++) {
+        for (int g = 0; g < b.body.n; g++) {
+            b.body.goals[g].over = true;
+            b.body.goals[g].ends_well = g != 1;
+        }
+        pass(&b, &d, 500);
+    }
+    expect(&b, "first", "succeeded", "");
+    expect(&b, "after", "succeeded", "");
+    expect(&b, "bad", "failed", "SKILL_FAILED");
+    expect(&b, "never", "failed", "DEPENDENCY_FAILED");
+    expect(&b, "nor_this", "failed", "DEPENDENCY_FAILED");
+    assert_int_equal(b.body.starts, 3);
+    assert_string_equal(d.begun, "first steps bad after ");
+    assert_true(pons_runtime_idle(d.r));
+    expect(&b, "steps", "failed", "ACTION_CONTRACT_UNSATISFIED"); // not run without them
+    assert_int_equal(pons_runtime_failed(d.r), 8);
+    expect(&b, "wish", "pending", ""); // on no target: nobody's
+    dog_close(&d);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -649,6 +699,7 @@ int main(void)
         cmocka_unit_test(the_next_id),
         cmocka_unit_test(words_and_numbers_of_others),
         cmocka_unit_test(another_targets_session_is_not_taken),
+        cmocka_unit_test(what_depends_on_a_failed_one_is_not_started),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

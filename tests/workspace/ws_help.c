@@ -132,6 +132,8 @@ static pons_value *made_up_field(pons_rand *r, const ws_field *f)
         json_array_append_new(v, made_up_value(r, 1));
         return v;
     }
+    case WS_WORDS:
+        return json_pack("[s,s]", "sim", "other");
     case WS_NUMBERS:
         return json_pack("[f,f,f]", 1.5, -2.0, (double)pons_rand_below(r, 9));
     case WS_WORD:

@@ -7,7 +7,7 @@ export default {
   key: 'Token', key_why: 'The line that pons serve printed has it; it is also in run/serve.token.', token: 'Token', enter: 'Enter',
   asks: 'It needs you', approve: 'Approve', approve_edited: 'Approve as edited', reject: 'Reject', edit: 'Edit', why: 'Why? (may be empty)', answered: 'answered', left: 'time left',
   idle: 'Nothing to do', paused: 'paused', task: 'Task', decision: 'Why', by: 'Decided by', deciders: { llm: 'the model', rule_engine: 'the rules', ladder: 'the limit of tries', plan: 'the plan', guard: 'the guard' }, model: 'the model', rules: 'the rules',
-  skill: 'Skill', distance: 'To go', eta: 'Arrives in', elapsed: 'Running for', failure: 'Last failure', none: 'nothing', robot: 'Robot',
+  skill: 'Skill', decided: 'Decision', decision_types: {}, iteration: 'Iteration', goal_id: 'Goal', since: 'since {at}', robot_is: '{driver} {id} in {world}, since {since}', distance: 'To go', eta: 'Arrives in', elapsed: 'Running for', failure: 'Last failure', none: 'nothing', robot: 'Robot',
   until: 'until', priority: 'priority', heard: 'heard', run_started: 'started', refused: 'refused',
   battery: 'battery', pace: 'slowed to', nowhere: 'no zone', no_body: 'no body answers', latched: 'stop latched', charging: 'charging', unsaved: 'the latch is not on the disk',
   held: 'brain lost: goals are held', store_error: 'store error', rules_in_charge: 'the model is away: rules in charge',

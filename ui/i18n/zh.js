@@ -7,7 +7,7 @@ export default {
   key: '令牌', key_why: 'pons serve 打印的那一行里有；也在 run/serve.token 里。', token: '令牌', enter: '进入',
   asks: '需要你决定', approve: '批准', approve_edited: '按修改批准', reject: '拒绝', edit: '修改', why: '原因（可不填）', answered: '已回答', left: '剩余时间',
   idle: '没有任务', paused: '已暂停', task: '任务', decision: '原因', by: '决定者', deciders: { llm: '模型', rule_engine: '规则', ladder: '重试上限', plan: '计划', guard: '安全检查' }, model: '模型', rules: '规则',
-  skill: '技能', distance: '剩余', eta: '预计', elapsed: '已运行', failure: '上次失败', none: '无', robot: '机器人',
+  skill: '技能', decided: '决定', decision_types: { CONTINUE: '继续', REPLAN: '重新计划', RETRY: '重试', SWITCH_TASK: '换任务', ASK_HUMAN: '问人', FINISH: '完成', ABORT: '放弃' }, iteration: '轮次', goal_id: '目标编号', since: '{at} 起', robot_is: '{driver} {id}，世界 {world}，{since} 起', distance: '剩余', eta: '预计', elapsed: '已运行', failure: '上次失败', none: '无', robot: '机器人',
   until: '截止', priority: '优先级', heard: '听到', run_started: '已启动', refused: '被拒绝',
   battery: '电量', pace: '限速', nowhere: '不在任何区域', no_body: '没有机体应答', latched: '停止已锁定', charging: '充电中', unsaved: '锁定没有写入磁盘',
   held: '大脑断开：目标暂停', store_error: '存储错误', rules_in_charge: '模型不在：由规则决定',

@@ -1,6 +1,7 @@
 // @ts-check
 // bar.js - the pills at the top: is it live, mode, battery, how fast it may be, zone, what is degraded.
 import { $, fixed, plain } from '/ui/dom.js';
+import { robotOf } from '/ui/store.js';
 import { wrongs } from '/ui/wrong.js';
 
 function pill(id, said, tone) {
@@ -18,6 +19,7 @@ export function bar(state, t, zoneName) {
     { live: 'good', slow: 'warn', resync: 'warn', lost: 'bad', denied: 'bad' }[state.wire]);
   const modes = t('modes');
   const latched = b?.stop?.latched ?? s?.stop?.latched;
+  pill('robot', b ? robotOf(state.map, t) : '');
   pill('mode', s ? `${modes[s.mode] ?? s.mode}${s.paused ? ' ‖ ' + t('paused') : ''}` : '', latched || s?.mode === 'SAFE' ? 'bad' : '');
   const pct = b?.battery_pct ?? s?.battery_pct;
   const charging = b?.battery_state === 'charging';

@@ -1,9 +1,10 @@
 // @ts-check
 // now.js - what it does, why, who decided, and what comes next.
 import { el, fill, fixed } from '/ui/dom.js';
-import { decider, why } from '/ui/store.js';
+import { decider, timeOf, why } from '/ui/store.js';
 
 const MOST = 1000; // letters
+const since = (text, ms, t) => (timeOf(ms) ? `${text} · ${t('since').replace('{at}', timeOf(ms))}` : text);
 const pair = (term, ...what) => [el('dt', {}, term), el('dd', { dir: 'auto' }, ...what.map((w) => String(w).slice(0, MOST)))];
 
 export function now(parent, state, t) {
@@ -15,7 +16,11 @@ export function now(parent, state, t) {
   if (task && why(s)) rows.push(pair(t('decision'), why(s)));
   const by = d?.source ?? state.decidedBy;
   if (by && task) rows.push(pair(t('by'), decider(by, t)));
-  if (skill) rows.push(pair(t('skill'), skill.skill));
+  if (d?.type && task) rows.push(pair(t('decided'), since(t('decision_types')[d.type] ?? d.type, s.decided_ms, t)));
+  if (s.iter && task) rows.push(pair(t('iteration'), since(s.iter, s.iter_ms, t)));
+  for (const k of s.skills ?? []) {
+    rows.push(pair(t('skill'), since(k.skill, k.started_ms, t)), pair(t('goal_id'), k.goal_id));
+  }
   const togo = state.body?.distance_remaining_m ?? f?.distance_remaining_m;
   if (Number.isFinite(togo) && skill) {
     rows.push(pair(t('distance'), `${fixed(togo)} m`));

@@ -1,6 +1,7 @@
 // @ts-check
 // system.js - what runs here: versions, store, model, body, what is degraded, and the doctor.
 import { el, fill, fixed } from '/ui/dom.js';
+import { robotOf } from '/ui/store.js';
 import { wrongs } from '/ui/wrong.js';
 
 export class View {
@@ -46,7 +47,7 @@ export class View {
     const rows = [
       ['pons', i.version], [t('workspace'), i.workspace], [t('threads_thread'), i.thread], [t('store'), i.store],
       [t('decides'), i.model ? t('model') : t('rules')], [t('role'), state.role], [t('connection'), `${t(state.wire)}${state.rttMs === null ? '' : ` ${state.rttMs} ms`} · ${state.restarts} ↻`],
-      [t('body'), m ? `${m.driver} · ${m.robot_id}${m.simulated ? ' · ' + t('simulated') : ''}` : t('no_body')],
+      [t('body'), m ? `${robotOf(m, t)}${m.simulated ? ' · ' + t('simulated') : ''}` : t('no_body')],
       [t('realtime'), b && Number.isFinite(b.realtime) ? `× ${fixed(b.realtime, 2)}` : '–'], [t('odometer'), b ? `${fixed(b.odometer_m)} m` : '–'],
       [t('place'), b?.pose ? `${fixed(b.pose.x, 2)} ${fixed(b.pose.y, 2)} · ±${fixed(b.pose_std_m, 2)} m` : '–'],
       [t('skills'), (m?.skills ?? []).map((k) => k.name).join(', ')],

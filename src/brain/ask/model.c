@@ -36,6 +36,7 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
         json_object_set_new(
             full, "run",
             json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
+        snprintf(b->llm_task, sizeof b->llm_task, "%s", react->task ? react->task->id : "");
         pons__record_free(&pons__react_record, react);
         pons__record_free(&pons__skills_record, skills);
         if (restarted) { // its prompt is the same: the state is
@@ -128,7 +129,9 @@ int pons__model_poll(pons_brain *b, pons_error *err)
         if (wanted && ev.kind == PONS_LLM_TOKEN) {
             b->llm_tokens += (int64_t)strlen(ev.text) / 3 + 1;
             pons_thread_emit_live(b->thread, PONS_NS_REACT, "token",
-                                  pons_object("content", json_string(ev.text), NULL));
+                                  pons_object("content", json_string(ev.text), "task_id",
+                                              json_string(b->llm_task), "call_id",
+                                              json_string(b->llm_await), NULL));
             const int rc =
                 b->opts.stream & PONS_STREAM_MESSAGES ? emit_message(b, ev.text, err) : PONS_OK;
             if (rc < 0) {

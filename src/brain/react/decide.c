@@ -75,6 +75,7 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
     pons__say_message(cx, "assistant", said);
     pons__record_free(&pons__decision_record, r->decision);
     r->decision = v.decision;
+    r->decided_ms = pons__wall_ms(t.b);
     r->source = v.source;
     pons_value_unref(v.fallback);
     return pons__turn_end(&t, PONS_OK);

@@ -51,6 +51,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     pons__ladder_observe(b, r, t.skills);
     pons__task_plan_mirror(b, cx, r);
     r->iter++;
+    r->iter_ms = pons__wall_ms(b);
     r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
     r->check_in_s = b->rules.check_in_s;
     pons_value *observation = pons__observation_build(b, r, t.skills);

@@ -64,6 +64,15 @@ int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 // cli_llm; without a model there is no agent: PONS_EENV says what to set.
 int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 
+// ---- tool_names.c -------------------------------------------------------------------------------
+
+// Whether a step that is to be done yet names a tool that is here and no skill of pons: a core tool, one of a module or of
+// a server of mcp.json. Starts nothing. The workspace must be there.
+int cli_agent_plan_calls(cli *c, const pons_plan *plan, bool *ret, pons_error *err);
+// Whether each tool that config names can be there, without starting anything: PONS_EINVAL with its position. The
+// workspace must be there.
+int cli_agent_names_check(cli *c, const pons_agent_config *config, pons_error *err);
+
 // ---- tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
 
 // The core tools; folder: where they are rooted, NULL: the workspace.
@@ -80,6 +89,8 @@ int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t 
 
 // The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// Those that mcp.json has, by name (pons_mcp_load). PONS_ENOTFOUND.
+int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err);
 // Waits until each server has started or failed, at most so long; *ret is pons_mcp_status.
 int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_error *err);
 // A question of `pons mcp serve`: its ids begin with this.
@@ -117,6 +128,8 @@ int cli_mcp_question_write(const cli *c, const char *id, const pons_value *quest
 
 // ---- cmd_agent.c, agent_approve.c ---------------------------------------------------------------
 
+// Carries out a plan whose steps name tools, in a new session of its own; no model is asked.
+int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err);
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err);
 // Shows or answers what an agent's thread waits for; answer NULL: shows, and
 // CLI_WAITING when there is something.

@@ -163,11 +163,14 @@ void cli_agent_view_said(cli_agent_view *v, const char *label, const char *words
 }
 
 void cli_agent_view_head(cli_agent_view *v, const char *session, size_t messages,
-                         const char *folder)
+                         const char *folder, const char *robot)
 {
     cli_agent_begin_line(v);
     cli_out("session %s, %zu messages\n", session, messages);
     cli_out("files: %s\n", folder);
+    if (robot) {
+        cli_out("robot: %s\n", robot);
+    }
     cli_out("Ctrl-C stops the agent, /help, /quit leaves.\n");
     cli_agent_end_line(v);
 }

@@ -53,8 +53,9 @@ void cli_agent_view_diff(cli_agent_view *v, const char *text);
 void cli_agent_view_print(cli_agent_view *v, const cli_rows *rows);
 // What the person said, behind the label that stood before it.
 void cli_agent_view_said(cli_agent_view *v, const char *label, const char *words);
+// Of a chat; robot NULL: none is there.
 void cli_agent_view_head(cli_agent_view *v, const char *session, size_t messages,
-                         const char *folder);                          // of a chat
+                         const char *folder, const char *robot);
 void cli_agent_view_queue(cli_agent_view *v, const pons_value *texts); // an array, or NULL
 // Draws the lower end anew: the terminal has another size, a second has passed.
 void cli_agent_view_draw(cli_agent_view *v);

@@ -64,8 +64,10 @@ int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
         cli_agent_view_note(&s->view, "first the turn of %s that was cut short", s->thread);
         rc = loop(s, true, err);
     }
-    const bool paced = rc >= 0 && words && !leave && cli_chat_pace(s, words);
-    rc = rc < 0 || !words || leave || paced ? rc : pons_agent_say(s->a, words, err);
+    const bool paced = rc >= 0 && words && !s->plan && !leave && cli_chat_pace(s, words);
+    if (rc >= 0 && words && !leave && !paced) {
+        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : pons_agent_say(s->a, words, err);
+    }
     rc = rc < 0 ? rc : loop(s, !chats, err);
     if (rc >= 0 && paced) {
         return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;
@@ -449,7 +451,11 @@ static void show_history(cli_chat *s)
 {
     const pons_value *list = pons_agent_messages(s->a);
     const size_t n = json_array_size(list);
-    cli_agent_view_head(&s->view, s->thread, n, s->folder);
+    pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
+    pons_autovalue body = pons_get_bool(status, "connected", false) ? cli_robot_told(s->c) : NULL;
+    char robot[256];
+    cli_agent_view_head(&s->view, s->thread, n, s->folder,
+                        body ? cli_robot_line(body, false, robot, sizeof robot) : NULL);
     for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
         const pons_value *m = json_array_get(list, i);
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);

@@ -12,6 +12,7 @@ typedef struct cli_chat {
     cli *c;
     char thread[PONS_NAME_MAX]; // the session
     const char *llm_spec;       // --llm, or NULL
+    const pons_plan *plan;      // to carry out, in place of words; NULL: none
     char folder[PATH_MAX];      // the working folder
     bool model_chosen;          // by --model or /model: it stands before the configuration's
     pons_clock clock;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static int run_agent(cli *c, const char *thread, const char *llm, const char *words, bool resume,
-                     const char *folder, bool model_chosen, pons_error *err);
+                     const char *folder, bool model_chosen, const pons_plan *plan, pons_error *err);
 static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
                       pons_error *err);
 static int session(cli_chat *s, const char *words, bool resume, pons_error *err);
@@ -98,12 +98,19 @@ int cmd_agent(cli *c, pons_error *err)
         return cli_agent_prompt(c, &served, err);
     }
     return run_agent(c, thread, llm, c->argc > 0 ? words.data : NULL, false, folder, model != NULL,
-                     err);
+                     NULL, err);
 }
 
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err)
 {
-    return run_agent(c, thread, llm, NULL, true, NULL, false, err);
+    return run_agent(c, thread, llm, NULL, true, NULL, false, NULL, err);
+}
+
+int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err)
+{
+    char thread[PONS_NAME_MAX];
+    cli_new_thread(thread);
+    return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, err);
 }
 
 static int list_sessions(cli *c, pons_error *err)
@@ -136,6 +143,7 @@ static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error 
     if (resume && cli_folder_of_session(s->c, s->thread, had)) {
         return cli_folder_find(s->c, had, CLI_FOLDER_NEVER_ASK, s->folder, err);
     }
+    resume = resume || s->plan; // a plan's files are the workspace's
     const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
                                : person ? CLI_FOLDER_ASK
                                         : CLI_FOLDER_NEVER_ASK;
@@ -143,10 +151,12 @@ static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error 
 }
 
 static int run_agent(cli *c, const char *thread, const char *llm_spec, const char *words,
-                     bool resume, const char *folder, bool model_chosen, pons_error *err)
+                     bool resume, const char *folder, bool model_chosen, const pons_plan *plan,
+                     pons_error *err)
 {
     cli_chat s = {.c = c,
                   .llm_spec = llm_spec,
+                  .plan = plan,
                   .clock = pons_clock_real(),
                   .stdin_open = true,
                   .wake_fd = -1,
@@ -156,7 +166,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     snprintf(s.thread, sizeof s.thread, "%s", thread);
     cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
     int rc = cli_policy(c, &s.policy, err);
-    if (rc >= 0 && words &&
+    if (rc >= 0 && words && !plan &&
         cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
         rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
     } else {
@@ -173,9 +183,18 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
 static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
                       pons_error *err)
 {
-    int rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
-    rc = rc < 0 ? rc : cli_workspace(s->c, true, err);
+    pons_error lacks = PONS_ERROR_INIT;
+    int rc = s->plan ? PONS_OK : cli_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
+    if (rc < 0 && !(rc == PONS_EENV && resume)) {
+        *err = lacks;
+        return rc;
+    }
+    rc = cli_workspace(s->c, true, err);
     rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    if (rc >= 0 && lacks.status < 0 && !pons_agent_plan_is_given(s->store, s->thread)) {
+        *err = lacks; // a person's plan goes on without a model
+        rc = lacks.status;
+    }
     rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
     cli_chat_signals();
     rc = rc < 0 ? rc : session(s, words, resume, err);
@@ -211,7 +230,7 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .thread = s->thread,
                                          .clock = s->clock,
                                          .config = s->parts.config,
-                                         .llm = &s->llm,
+                                         .llm = s->llm.ops ? &s->llm : NULL,
                                          .model = model && *model ? model : NULL,
                                          .model_first = s->model_chosen,
                                          .tools = s->parts.tools,

@@ -29,12 +29,17 @@ static int find_file(const cli *c, char *ret, size_t cap, pons_error *err)
     return PONS_OK;
 }
 
-int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
+int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX + 32];
+    const int rc = find_file(c, path, sizeof path, err);
+    return rc < 0 ? rc : pons_mcp_load(path, ret, err);
+}
+
+int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
+{
     pons_autovalue servers = NULL;
-    int rc = find_file(c, path, sizeof path, err);
-    rc = rc < 0 ? rc : pons_mcp_load(path, &servers, err);
+    const int rc = cli_mcp_servers(c, &servers, err);
     if (rc < 0) {
         return rc;
     }

@@ -69,6 +69,18 @@ int cmd_plan(cli *c, pons_error *err)
     }
     pons_plan *p = NULL;
     int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
+    bool tools = false;
+    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
+        rc = cli_workspace(c, true, err);
+        rc = rc < 0 ? rc : cli_agent_plan_calls(c, p, &tools, err);
+    }
+    if (rc >= 0 && tools) {
+        c->world = world;
+        c->driver = driver;
+        rc = cli_agent_plan(c, p, err);
+        pons_plan_destroy(p);
+        return rc;
+    }
     if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p) && strcmp(c->argv[1], "-") != 0) {
         pons_plan_destroy(p);
         return run_on_robot(c, world, driver, err);

@@ -127,7 +127,7 @@ int cli_fleet_onboard(cli *c, int dialect, pons_error *err)
     rc = rc < 0 ? rc : copy_shipped(c, "fleet.yaml", err);
     rc = rc < 0 ? rc : copy_shipped(c, "map.yaml", err);
     for (int k = 0; k < PONS_WS_FILES && rc >= 0; k++) {
-        if (k != PONS_WS_ACTION && k != PONS_WS_EMBODIED) {
+        if (k != PONS_WS_ACTION && k != PONS_WS_EMBODIED && k != PONS_WS_SKILLRUNTIME) {
             rc = make_file(c, c->workspace, (pons_ws_file)k, (pons_ws_dialect)dialect, err);
         }
     }

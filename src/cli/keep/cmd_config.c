@@ -48,7 +48,10 @@ static int agent(cli *c, const char *path, pons_error *err)
 {
     pons_agent_config *config = NULL;
     (void)path;
-    const int rc = cli_agent_config(c, &config, err);
+    int rc = cli_agent_config(c, &config, err);
+    if (rc >= 0 && access(c->workspace, F_OK) == 0) { // the core tools work in its folder
+        rc = cli_agent_names_check(c, config, err);
+    }
     pons_agent_config_destroy(config);
     return rc;
 }

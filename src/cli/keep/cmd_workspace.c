@@ -8,6 +8,7 @@
 #include "pons/protect.h"
 #include "pons/workspace.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -113,6 +114,26 @@ static int check_dir(const char *dir, pons_error *err)
     return PONS_OK;
 }
 
+// Copies that others left there hold somebody's words, and nobody reads them.
+static void tell_strangers(const cli *c, const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        const char *what = pons_ws_stranger(e->d_name);
+        if (what && c->json) {
+            pons_autovalue row =
+                pons_object("type", json_string("stranger"), "file", pons_string(e->d_name), "what",
+                            json_string(what), NULL);
+            cli_print_json(row);
+        } else if (what) {
+            cli_err("%s: %s\n", e->d_name, what);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+}
+
 static int check(cli *c, const char *dir, pons_error *err)
 {
     bool faulty = false, unreadable = false;
@@ -138,6 +159,9 @@ static int check(cli *c, const char *dir, pons_error *err)
                     pons_ws_dialect_name(pons_ws_doc_dialect(d)), n);
         }
         pons_ws_destroy(d);
+    }
+    if (rc >= 0) {
+        tell_strangers(c, dir);
     }
     if (rc >= 0 && files == 0) {
         return pons_error_set(err, PONS_EINVAL, "",

@@ -68,7 +68,7 @@ static void print_status(const pons_value *s)
     const pons_value *body = pons_get(s, "body");
     if (json_is_string(pons_get(body, "driver"))) {
         char line[256];
-        cli_out("body      %s\n", cli_robot_line(body, line, sizeof line));
+        cli_out("body      %s\n", cli_robot_line(body, false, line, sizeof line));
     }
     cli_out("mode      %s (%s)%s\n", pons_get_str(s, "mode", ""),
             pons_get_str(s, "mode_reason", ""),

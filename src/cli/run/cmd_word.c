@@ -341,7 +341,7 @@ int cmd_stop(cli *c, pons_error *err)
         char robot[256];
         pons_autovalue body = cli_robot_told(c); // of a fleet's robots each has its own
         if (body) {
-            cli_out("stopped: %s; ", cli_robot_line(body, robot, sizeof robot));
+            cli_out("stopped: %s; ", cli_robot_line(body, false, robot, sizeof robot));
         } else {
             cli_out("stopped; ");
         }

@@ -14,7 +14,9 @@
 #include "cli/run/places.h"
 #include "cli/run/prompt_words.h"
 #include "cli/run/schedules.h"
+#include "cli/show/screen.h"
 #include "cli/which_robot.h"
+#include "pons/language.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/store.h"
@@ -59,6 +61,7 @@ typedef struct session {
     int wake_fd;
     bool stdin_open;
     bool prompting;       // standard input is a person's terminal
+    bool zh;              // what was said there last is Chinese
     int left;             // tasks that a prompt is left with
     bool left_idle;       // it is left with none
     bool refused, tasked; // a word about place, time or pace was refused; there was a task
@@ -109,6 +112,7 @@ static bool take_line(session *s, char ret[STDIN_LINE_MAX]);
 static bool hold(session *s);
 static void step_line(session *s, const char *text);
 static void tell_body_stays(const session *s);
+static void show_robot(const session *s);
 static void on_signal(int number);
 
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
@@ -330,6 +334,7 @@ static int session_loop(session *s, pons_error *err)
         if (s->o->step && hold(s)) {
             continue;
         }
+        show_robot(s);
         const int files_ms = s->files ? pons_ws_live_poll(s->files) : FILES_NEVER_MS;
         struct pollfd fds[FDS_MAX];
         size_t n = pons_brain_fds(s->brain, fds, FDS_MAX - 4);
@@ -780,6 +785,18 @@ static bool take_line(session *s, char ret[STDIN_LINE_MAX])
     return true;
 }
 
+// Below what is typed: which robot hears it, in the language of what was said last.
+static void show_robot(const session *s)
+{
+    const pons_value *hello = NULL, *telemetry = NULL;
+    char line[256];
+    if (!s->prompting || (s->o->guest && s->o->guest->said)) {
+        return;
+    }
+    const bool there = pons_brain_body(s->brain, &hello, &telemetry) >= 0;
+    cli_screen_status(there ? cli_robot_line(hello, s->zh, line, sizeof line) : NULL);
+}
+
 static void on_prompt_line(void *user, const char *text)
 {
     session *s = user;
@@ -789,6 +806,8 @@ static void on_prompt_line(void *user, const char *text)
     }
     char line[STDIN_LINE_MAX];
     snprintf(line, sizeof line, "%s", text);
+    s->zh = *line ? pons_language_chinese(line) : s->zh;
+    show_robot(s);
     say_line(s, line);
 }
 

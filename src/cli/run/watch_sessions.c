@@ -59,6 +59,12 @@ typedef struct watch {
     int lock;
 } watch;
 
+static void notice(void *user, const char *file, const char *text)
+{
+    (void)user;
+    cli_err("%s: %s\n", file, text);
+}
+
 // ---- bodies -------------------------------------------------------------------------------------
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
@@ -159,7 +165,22 @@ static int describe_body(const watch *w, body_of *b, const pons_value *record, p
     const char *driver = real ? pons_get_str(pons_get(record, "adapter"), "driver", "")
                               : pons_get_str(record, "backend", NULL);
     const char *world = pons_get_str(config, "world", NULL);
+    const char *scene = pons_get_str(config, "scene_xml", NULL);
     const pons_robot_ops *ops = NULL;
+    if (scene &&
+        !world) { // another scene than the one that is named would be judged by, and driven in
+        return pons_error_set(
+            err, PONS_EINVAL, "runtime",
+            "config.scene_xml is not read: pons makes its scenes itself; name one by "
+            "config.world (tabletop, house, or a file)");
+    }
+    if (scene) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "target %.80s: config.scene_xml is not read; its scene is config.world, %.80s",
+                 b->target, world);
+        notice(NULL, "TARGETS.md", text);
+    }
     int rc = cli_robot_meant(w->c, driver, world, &b->meant, err);
     if (rc < 0) {
         return rc;
@@ -282,12 +303,6 @@ static void pruned(void *user, int64_t sessions, int64_t failed)
             (long long)(sessions + failed), (long long)failed);
     }
     cli_flush();
-}
-
-static void notice(void *user, const char *file, const char *text)
-{
-    (void)user;
-    cli_err("%s: %s\n", file, text);
 }
 
 // ---- this watchdog among others -----------------------------------------------------------------
@@ -429,7 +444,8 @@ static bool unreadable(const watch *w)
 {
     return pons_ws_place_suspended(w->place, PONS_WS_SESSIONS) ||
            pons_ws_place_suspended(w->place, PONS_WS_TARGETS) ||
-           pons_ws_place_suspended(w->place, PONS_WS_SKILLS);
+           pons_ws_place_suspended(w->place, PONS_WS_SKILLS) ||
+           pons_ws_place_suspended(w->place, PONS_WS_SKILLRUNTIME);
 }
 
 static int run(watch *w)

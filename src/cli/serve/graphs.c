@@ -10,6 +10,7 @@
 #include "pons/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOT ""
 
@@ -59,6 +60,13 @@ void cli_graphs_serve(cli_graphs *g, pons_serve *s)
 {
     if (g->follower) {
         cli_follower_serve(g->follower, s);
+    }
+}
+
+void cli_graphs_event(cli_graphs *g, const pons_event *ev)
+{
+    if (g->follower && strcmp(ev->type, "token") == 0) {
+        cli_follower_token(g->follower, ev->payload);
     }
 }
 

@@ -19,6 +19,8 @@ typedef struct cli_graphs {
 // a line.
 int cli_graphs_open(const cli *c, const cli_react_options *o, cli_graphs *ret, pons_error *err);
 void cli_graphs_serve(cli_graphs *g, pons_serve *s); // NULL: it goes
-void cli_graphs_close(cli_graphs *g);                // after the server
+// A live event of the brain's. On its thread.
+void cli_graphs_event(cli_graphs *g, const pons_event *ev);
+void cli_graphs_close(cli_graphs *g); // after the server
 
 #endif

@@ -14,6 +14,7 @@
 // the same words after that place, in the log or still in the inbox, are ours.
 #include "cli/serve/react_graph.h"
 
+#include "pons/brain.h"
 #include "pons/memory.h"
 #include "pons/yes_no.h"
 
@@ -21,7 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE "robot"
+#define WHERE  "robot"
+#define KERNEL "kernel" // the brain's two graphs, by their names
+#define INNER  "react"
 
 enum { BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
 
@@ -35,6 +38,8 @@ struct cli_react {
     cli_react_options o;
     char thread[PONS_NAME_MAX];
     pons_graph *graph;
+    pons_graph *brain[3],
+        *drawn; // kernel, inner loop, and both; the graph with them where it waits
     pons_await_handler handlers[1];
 };
 
@@ -90,6 +95,7 @@ static int look_at(void *user, const pons_event_row *row)
     } else if (strcmp(row->type, "task.queued") == 0 &&
                strcmp(pons_get_str(task, "text", ""), l->f->text) == 0) {
         snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(task, "id", ""));
+        memcpy(l->f->f.task, l->f->task, sizeof l->f->f.task);
         note(l, "task", l->f->task, "queued");
     } else if (strcmp(row->type, "task.merged") == 0) { // it was said already
         snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(p, "task_id", ""));
@@ -132,6 +138,7 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     f->f.user = r;
     snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
     snprintf(f->task, sizeof f->task, "%s", pons_get_str(request, "task", ""));
+    memcpy(f->f.task, f->task, sizeof f->f.task);
     f->after = pons_get_int(request, "after", 0);
     cli_follower_add(r->o.follower, &f->f);
 }
@@ -465,9 +472,37 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
     return PONS_OK;
 }
 
-// ---- the graph ----------------------------------------------------------------------------------
+// ---- the graph, and the brain inside ------------------------------------------------------------
 
-static int build(cli_react *r, pons_error *err)
+static int never(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)cx;
+    (void)user;
+    return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "this graph is only a picture");
+}
+
+// The kernel, which starts the inner loop on a task and hears how it went.
+static int build_brain(cli_react *r, pons_error *err)
+{
+    static const char *const from_kernel[] = {INNER, PONS_END, NULL};
+    int rc = pons_brain_graph(KERNEL, &r->brain[0], err);
+    rc = rc < 0 ? rc : pons_brain_graph(INNER, &r->brain[1], err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_graph_builder *b = pons_graph_builder_create("brain");
+    pons_graph_subgraph(b, KERNEL, r->brain[0], PONS_SUBGRAPH_INHERIT);
+    pons_graph_subgraph(b, INNER, r->brain[1], PONS_SUBGRAPH_INHERIT);
+    pons_graph_edge(b, PONS_START, KERNEL);
+    pons_graph_router(b, KERNEL, never, NULL, from_kernel);
+    pons_graph_edge(b, INNER, KERNEL);
+    rc = pons_graph_compile(b, &(pons_graph_options){0}, &r->brain[2], err);
+    pons_graph_builder_destroy(b);
+    return rc;
+}
+
+// drawn: as clients see it, with the brain where it waits for it.
+static int build(cli_react *r, bool drawn, pons_graph **ret, pons_error *err)
 {
     static const char *const goes[] = {"follow", "approval", PONS_END, NULL};
     pons_graph_builder *b = pons_graph_builder_create("react");
@@ -476,16 +511,39 @@ static int build(cli_react *r, pons_error *err)
     pons_graph_channel(b, "question", NULL);
     pons_graph_channel(b, "outcome", NULL);
     pons_graph_node(b, "begin", begin, r);
-    pons_graph_node(b, "follow", follow, r);
     pons_graph_node(b, "approval", approval, r);
-    pons_graph_node_options(b, "follow", &(pons_node_options){.goes = goes});
+    if (drawn) {
+        pons_graph_subgraph(b, "follow", r->brain[2], PONS_SUBGRAPH_INHERIT);
+        pons_graph_router(b, "follow", never, NULL, goes);
+    } else {
+        pons_graph_node(b, "follow", follow, r);
+        pons_graph_node_options(b, "follow", &(pons_node_options){.goes = goes});
+    }
     pons_graph_edge(b, PONS_START, "begin");
     pons_graph_edge(b, "begin", "follow");
     pons_graph_edge(b, "approval", "follow");
     const pons_graph_options o = {.recursion_limit = STEPS_MAX};
-    const int rc = pons_graph_compile(b, &o, &r->graph, err);
+    const int rc = pons_graph_compile(b, &o, ret, err);
     pons_graph_builder_destroy(b);
     return rc;
+}
+
+// Channels of the brain's two graphs, as they are now; the conversation's own come first.
+static int add_state(void *user, const char *thread, pons_value *values, pons_error *err)
+{
+    static const char *const spaces[] = {KERNEL, INNER};
+    const cli_react *r = user;
+    if (!json_object_get(values, "goal") && strcmp(thread, r->thread) != 0) {
+        return pons_error_set(err, PONS_ENOTFOUND, WHERE, "%s has no goal", thread);
+    }
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        pons_autovalue state = NULL;
+        pons_error none = PONS_ERROR_INIT; // before its first commit it has none
+        if (pons_state_read(r->o.store, r->thread, spaces[i], &state, &none) >= 0) {
+            json_object_update_missing(values, state);
+        }
+    }
+    return PONS_OK;
 }
 
 int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
@@ -494,7 +552,9 @@ int cli_react_open(const cli_react_options *o, cli_react **ret, pons_error *err)
     r->o = *o;
     snprintf(r->thread, sizeof r->thread, "%s", o->thread);
     r->handlers[0] = (pons_await_handler){.kind = "goal", .start = start, .user = r};
-    const int rc = build(r, err);
+    int rc = build_brain(r, err);
+    rc = rc < 0 ? rc : build(r, false, &r->graph, err);
+    rc = rc < 0 ? rc : build(r, true, &r->drawn, err);
     if (rc < 0) {
         cli_react_close(r);
         return rc;
@@ -507,6 +567,10 @@ void cli_react_close(cli_react *r)
 {
     if (r) {
         pons_graph_destroy(r->graph);
+        pons_graph_destroy(r->drawn);
+        for (size_t i = 3; i > 0; i--) {
+            pons_graph_destroy(r->brain[i - 1]);
+        }
         free(r);
     }
 }
@@ -521,5 +585,7 @@ void cli_react_graph(cli_react *r, pons_serve_graph *ret)
                               .n_handlers = 1,
                               .stop = stop,
                               .let_go = let_go,
+                              .drawn = r->drawn,
+                              .state = add_state,
                               .user = r};
 }

@@ -479,9 +479,10 @@ static int tell_ready(cli_server *s, pons_error *err)
 
 static void on_event(void *user, const pons_event *ev)
 {
-    const cli_server *s = user;
+    cli_server *s = user;
     if (s->serve) {
         pons_serve_event(s->serve, ev);
+        cli_graphs_event(&s->graphs, ev);
     }
 }
 

@@ -23,10 +23,12 @@ typedef enum pons__multitask {
     PONS__MULTITASKS
 } pons__multitask;
 
+#define PONS__TELL_NODE "langgraph_node"
+
 // What whoever serves an await has to say to its run.
 typedef enum pons__tell {
     PONS__TELL_ANSWER,
-    PONS__TELL_MESSAGE, // a chunk of a message, before the answer
+    PONS__TELL_MESSAGE, // a chunk of a message, before the answer; PONS__TELL_NODE in it: whose
     PONS__TELL_CUSTOM
 } pons__tell;
 

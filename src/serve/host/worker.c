@@ -121,6 +121,14 @@ static void join_chunks(pons__mail *m)
     }
 }
 
+// Whose words a chunk is, where that is not the node that waits: taken out of it.
+static pons_value *origin(pons_value *chunk)
+{
+    pons_autovalue node = pons_value_ref(pons_get(chunk, PONS__TELL_NODE));
+    json_object_del(chunk, PONS__TELL_NODE);
+    return node ? pons_object(PONS__TELL_NODE, pons_value_ref(node), NULL) : NULL;
+}
+
 static bool store_failed(const carried *c, const pons_error *why)
 {
     const pons_store *s = &c->h->s->o.store;
@@ -141,7 +149,7 @@ static int take_mail(carried *c, pons_error *ret_err)
         const int rc = m->what == PONS__TELL_ANSWER
                            ? pons_run_answer(c->run, m->await, m->value, &err)
                        : m->what == PONS__TELL_MESSAGE
-                           ? pons_run_message(c->run, m->await, m->value, NULL, &err)
+                           ? pons_run_message(c->run, m->await, m->value, origin(m->value), &err)
                            : pons_run_custom(c->run, m->await, m->value, &err);
         if (rc < 0 && store_failed(c, &err)) {
             *ret_err = err;

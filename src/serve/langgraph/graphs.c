@@ -30,11 +30,16 @@ static const pons_serve_graph *find(pons__request *r)
     return g;
 }
 
+static const pons_graph *drawn(const pons_serve_graph *g)
+{
+    return g->drawn ? g->drawn : g->graph;
+}
+
 static int draw(const pons_serve_graph *g, const char *format, int xray, pons_value **ret,
                 pons_error *err)
 {
     char *text = NULL;
-    int rc = pons_graph_draw_as(g->graph, &(pons_draw_options){format, xray}, &text, err);
+    int rc = pons_graph_draw_as(drawn(g), &(pons_draw_options){format, xray}, &text, err);
     rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), ret, err);
     free(text);
     return rc;
@@ -136,7 +141,7 @@ static void subgraphs(pons__request *r)
         return;
     }
     pons_autovalue all = json_object();
-    if (subs_of(g->graph, "", recurse && strcasecmp(recurse, "true") == 0, wanted, all, &err) < 0) {
+    if (subs_of(drawn(g), "", recurse && strcasecmp(recurse, "true") == 0, wanted, all, &err) < 0) {
         pons__lg_refuse(r, &err);
     } else if (wanted && json_object_size(all) == 0) {
         pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);

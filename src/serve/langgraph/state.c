@@ -23,6 +23,23 @@ static const char *ns_of(const pons__request *r, const char *asked)
     return g ? g->ns : "";
 }
 
+// What the thread's runs wait for has a state of its own: its channels, as they are now. Takes state.
+static pons_value *with_more(const pons__request *r, pons_value *state)
+{
+    pons_error none = PONS_ERROR_INIT;
+    const char *thread = r->args[0];
+    const pons_serve_graph *own = pons__lg_graph_of(r->s, thread);
+    pons_value *values = json_copy((pons_value *)(uintptr_t)pons_get(state, "values"));
+    for (size_t i = 0; i < r->s->n_graphs; i++) {
+        const pons_serve_graph *g = &r->s->graphs[i];
+        if (g->state && (!own || strcmp(own->id, g->id) == 0)) {
+            g->state(g->user, thread, values, &none); // without it the state is what is kept here
+        }
+    }
+    json_object_set_new(state, "values", values);
+    return state;
+}
+
 // A thread without a checkpoint has no state yet; one that there is not is another matter.
 static void nothing(pons__request *r, const pons_error *err, bool list)
 {
@@ -38,14 +55,14 @@ static void nothing(pons__request *r, const pons_error *err, bool list)
         pons__reply_json(r, 200, json_array());
         return;
     }
-    pons__reply_json(
-        r, 200,
+    pons_value *state =
         pons_object("values", json_object(), "next", json_array(), "tasks", json_array(),
                     "metadata", json_object(), "created_at", json_null(), "checkpoint",
                     pons_object("thread_id", json_string(r->args[0]), "checkpoint_ns",
                                 json_string(""), "checkpoint_id", json_null(), NULL),
                     "parent_checkpoint", json_null(), "interrupts", json_array(), "checkpoint_id",
-                    json_null(), "parent_checkpoint_id", json_null(), NULL));
+                    json_null(), "parent_checkpoint_id", json_null(), NULL);
+    pons__reply_json(r, 200, with_more(r, state));
 }
 
 static void show(pons__request *r, const char *ns, const char *checkpoint, bool subgraphs)
@@ -65,7 +82,8 @@ static void show(pons__request *r, const char *ns, const char *checkpoint, bool 
         }
         return;
     }
-    pons__reply_json(r, 200, pons__lg_state(snapshot));
+    pons_value *state = pons__lg_state(snapshot);
+    pons__reply_json(r, 200, checkpoint || (ns && *ns) ? state : with_more(r, state));
 }
 
 static bool asked(const pons__request *r, const char *name)

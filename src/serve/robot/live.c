@@ -446,8 +446,8 @@ static pons_value *with_walls(const pons_serve *s, const pons_value *world)
 // What a picture of the robot's place needs of a hello, by the link's own table.
 static pons_value *map_of(const pons_serve *s, const pons_report *hello)
 {
-    static const char *const told[] = {"skills",   "limits",  "driver",
-                                       "robot_id", "boot_id", "simulated"};
+    static const char *const told[] = {"skills",  "limits",     "driver",   "robot_id",
+                                       "boot_id", "started_ms", "simulated"};
     size_t n = 0;
     const pons_field *fields = pons_report_fields(PONS_REPORT_HELLO, &n);
     pons_value *map = pons_object("world", with_walls(s, hello->as.hello.world), NULL);

@@ -210,6 +210,12 @@ static int convert_data(const pons_ws_doc *d, pons_ws_dialect to, ws_edits *edit
 {
     pons_autovalue kept = json_object();
     pons_autovalue root = root_of(d, to, kept);
+    if (d->base) { // a state file keeps its wrapper
+        pons_value *whole = pons_tree_value(&d->tree, 0);
+        json_object_set(whole, "data", root);
+        pons_value_unref(root);
+        root = whole;
+    }
     pons_autobuf body = PONS_BUF_INIT, comment = PONS_BUF_INIT;
     pons__ws_data_body(&body, root, d->tree.json);
     if (json_object_size(kept) && d->bare) {
@@ -277,6 +283,10 @@ int pons_ws_convert(const pons_ws_doc *doc, pons_ws_dialect dialect, pons_buf *o
     pons_autobuf fresh = PONS_BUF_INIT;
     int rc = PONS_OK;
     if (dialect == doc->dialect) {
+        pons_buf_bytes(out, doc->text, doc->len);
+        return PONS_OK;
+    }
+    if (doc->example && doc->n == 0) { // prose, in which a fence shows something else
         pons_buf_bytes(out, doc->text, doc->len);
         return PONS_OK;
     }

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define WHERE      "workspace"
-#define FENCES_MAX 100 // that are looked into for the data: each costs a parse
+#define WHERE "workspace"
+#define STATE_FILE_SCENE                                                                           \
+    "paos.environment.v1" // what is in a state file's wrapper says what v2.0 says
+#define FENCES_MAX 100    // that are looked into for the data: each costs a parse
 
 static int refuse(const pons_ws_doc *d, uint32_t first_line, const pons_error *why,
                   pons_error *err);
@@ -56,6 +58,7 @@ static bool is_about(const pons_ws_doc *d, const pons_tree *t, size_t base)
         }
     }
     return (d->file == PONS_WS_ACTION && pons_tree_member(t, base, "action_type")) ||
+           (d->file == PONS_WS_TARGETS && pons_tree_member(t, base, "profile_id")) ||
            (d->file == PONS_WS_ENVIRONMENT && pons_tree_member(t, base, "scene_graph"));
 }
 
@@ -93,6 +96,33 @@ static void take_body(pons_ws_doc *d, pons_tree *t, size_t start, size_t end, ui
     d->base = base_of(&d->tree);
 }
 
+// Whether a line of these bytes begins with one of the words that the file's lists are called.
+static bool names_a_list(const pons_ws_doc *d, size_t from, size_t to)
+{
+    for (size_t i = 0; i < d->page.n && d->page.lines[i].start < to; i++) {
+        const ws_line *l = &d->page.lines[i];
+        for (size_t p = 0; p < d->info->n_places && l->start >= from; p++) {
+            for (int k = 0; k < WS_PATHS_MAX && d->info->places[p].paths[k]; k++) {
+                const char *path = d->info->places[p].paths[k];
+                const size_t n = strcspn(path, ".");
+                if (n && l->start + n < l->end && memcmp(d->text + l->start, path, n) == 0 &&
+                    d->text[l->start + n] == ':') {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+// The front matter of a page, shown in a fence: an example, and several documents to YAML.
+static bool is_front_matter(const pons_ws_doc *d, const ws_fence *f)
+{
+    const char *body = d->text + f->body + strspn(d->text + f->body, " \t\r\n");
+    const bool dashes = strncmp(body, "---", 3) == 0 && strchr(" \t\r\n", body[3]);
+    return dashes && !names_a_list(d, f->body, f->body_end);
+}
+
 // PONS_ENOTFOUND: none of the fences is data. A fault of the first that should be is in err.
 static int find_fence(pons_ws_doc *d, pons_error *err)
 {
@@ -115,7 +145,7 @@ static int find_fence(pons_ws_doc *d, pons_error *err)
             return PONS_EINVAL;
         }
         if (pons_tree_parse(d->text + f->body, f->body_end - f->body, &t, &why) < 0) {
-            if (!faulty && !found && f->info_end > f->info) {
+            if (!faulty && !found && f->info_end > f->info && !is_front_matter(d, f)) {
                 refuse(d, f->body_line, &why, err);
                 faulty = true;
             }
@@ -125,6 +155,7 @@ static int find_fence(pons_ws_doc *d, pons_error *err)
         if (about || (!found && t.nodes[0].kind != PONS_NODE_SCALAR && !d->info->page)) {
             take_body(d, &t, f->body, f->body_end, f->body_line);
             d->fence = i;
+            d->example = !about;
             found = true;
         }
         pons_tree_fini(&t);
@@ -135,25 +166,6 @@ static int find_fence(pons_ws_doc *d, pons_error *err)
     return found ? PONS_OK : faulty && !d->info->page ? PONS_EINVAL : PONS_ENOTFOUND;
 }
 
-// Whether a line begins with one of the words that the file's lists are called.
-static bool looks_like_yaml(const pons_ws_doc *d)
-{
-    for (size_t i = 0; i < d->page.n; i++) {
-        const ws_line *l = &d->page.lines[i];
-        for (size_t p = 0; p < d->info->n_places; p++) {
-            for (int k = 0; k < WS_PATHS_MAX && d->info->places[p].paths[k]; k++) {
-                const char *path = d->info->places[p].paths[k];
-                const size_t n = strcspn(path, ".");
-                if (n && l->start + n < l->end && memcmp(d->text + l->start, path, n) == 0 &&
-                    d->text[l->start + n] == ':') {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
-}
-
 static int find_bare(pons_ws_doc *d, pons_error *err)
 {
     pons_tree t = {.n = 0};
@@ -161,7 +173,7 @@ static int find_bare(pons_ws_doc *d, pons_error *err)
     const size_t first = strspn(d->text, " \t\r\n");
     const char c = first < d->len ? d->text[first] : '\0';
     const bool json = c == '{' || c == '[';
-    if (!json && !looks_like_yaml(d)) {
+    if (!json && !names_a_list(d, 0, d->len)) {
         return PONS_ENOTFOUND;
     }
     if (pons_tree_parse(d->text, d->len, &t, &why) < 0) {
@@ -250,6 +262,23 @@ static char *id_of(ws_kind kind, const pons_value *raw, const char *key)
     return pons_need_text(id);
 }
 
+// One action that is the whole file may be without a name: PhyAgentOS's agent writes it so. It is called by what it
+// asks for, until who does it has given it a name of its own. Takes the value.
+static pons_value *named(pons_value *take)
+{
+    char hash[33], id[32];
+    pons_autovalue raw = take;
+    pons_value *full = json_copy(raw);
+    const pons_value *params = pons_get(raw, "params");
+    pons_autovalue asked =
+        pons_object("type", pons_optional(pons_get(raw, "action_type")), "params",
+                    pons_optional(params ? params : pons_get(raw, "parameters")), NULL);
+    pons_value_hash(asked, hash);
+    snprintf(id, sizeof id, PONS_WS_UNNAMED "%.8s", hash);
+    json_object_set_new(full, "action_id", json_string(id));
+    return full;
+}
+
 static void read_item(pons_ws_doc *d, size_t list, size_t node)
 {
     const ws_list *l = &d->lists[list];
@@ -264,6 +293,10 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
         snprintf(what, sizeof what, "%s", d->tree.nodes[where].fault);
     } else {
         pons_autovalue full = key ? json_deep_copy(raw) : pons_value_ref(raw);
+        if (l->single && l->kind == WS_ACTION && !pons_get(raw, "action_id") &&
+            !pons_get(raw, "id")) {
+            full = named(full);
+        }
         if (!key || !json_is_object(full) || add_key(l->kind, key, full, what)) {
             value = pons__ws_record_read(l->kind, full, what, path);
         }
@@ -281,14 +314,20 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
     pons__ws_doc_add(d, e, value, line_of(d, node), column_of(d, node));
 }
 
+// Whether the whole is one record, without a list: an action, or a target's profile.
+static bool is_one_record(const pons_ws_doc *d)
+{
+    return (d->file == PONS_WS_ACTION && pons_tree_member(&d->tree, d->base, "action_type")) ||
+           (d->file == PONS_WS_TARGETS && pons_tree_member(&d->tree, d->base, "profile_id"));
+}
+
 static void read_list(pons_ws_doc *d, ws_kind kind, size_t node, const char *path)
 {
     const pons_node *n = &d->tree.nodes[node];
     const bool map = n->kind == PONS_NODE_MAP;
     char what[WS_WHAT_MAX];
     bool single = map && strcmp(path, "robot") == 0; // of v1
-    single =
-        single || (map && kind == WS_ACTION && pons_tree_member(&d->tree, node, "action_type"));
+    single = single || (map && node == d->base && is_one_record(d));
     if (n->kind == PONS_NODE_SCALAR && !json_is_null(n->scalar)) {
         snprintf(what, sizeof what, "%s must be a list", *path ? path : "the whole");
         pons__ws_doc_fault(d, pons__ws_kind_of(kind)->name, "", line_of(d, node),
@@ -353,7 +392,7 @@ static void read_scene(pons_ws_doc *d)
     pons_autovalue full = json_deep_copy(raw);
     for (int k = 0; k < PONS_WS_DIALECTS; k++) {
         const char *is = pons_get_str(full, "schema_version", "");
-        if (strcmp(is, d->info->format[k]) == 0) {
+        if (strcmp(is, d->info->format[k]) == 0 || strcmp(is, STATE_FILE_SCENE) == 0) {
             json_object_set_new(full, "schema_version", json_string(d->info->format[PONS_WS_SEED]));
         }
     }
@@ -418,8 +457,8 @@ void pons__ws_data_read(pons_ws_doc *d)
                            "it must be a map");
         return;
     }
-    if (d->file == PONS_WS_ACTION && pons_tree_member(&d->tree, d->base, "action_type")) {
-        read_list(d, WS_ACTION, d->base, "");
+    if (is_one_record(d)) {
+        read_list(d, first->kind, d->base, "");
         return;
     }
     if (d->file == PONS_WS_ENVIRONMENT && is_bare_map(d)) {

@@ -469,6 +469,59 @@ static int write_members(const writer *w, size_t entry, const pons_ws_change *c)
     return rc;
 }
 
+// The list that one record alone is in place of, when a change adds another; SIZE_MAX: none. *ret_of: its kind's place.
+static size_t alone_and_joined(const pons_ws_doc *d, const pons_ws_change *changes, size_t n,
+                               const ws_place **ret_of)
+{
+    for (size_t l = 0; l < d->n_lists; l++) {
+        for (size_t p = 0; p < d->info->n_places; p++) {
+            const ws_kind kind = d->info->places[p].kind;
+            const char *name = pons__ws_kind_of(kind)->name;
+            for (size_t i = 0; i < n && d->lists[l].single && d->lists[l].node == d->base &&
+                               kind == d->lists[l].kind;
+                 i++) {
+                if (changes[i].value && strcmp(changes[i].kind, name) == 0 &&
+                    pons__ws_doc_find(d, kind, changes[i].id) == SIZE_MAX) {
+                    *ret_of = &d->info->places[p];
+                    return l;
+                }
+            }
+        }
+    }
+    return SIZE_MAX;
+}
+
+// One record that is the whole becomes a list of it and those that are added.
+static int write_joined(const writer *w, size_t list, const ws_place *place,
+                        const pons_ws_change *changes, size_t n)
+{
+    const pons_ws_doc *d = w->d;
+    const char *name = pons__ws_kind_of(place->kind)->name;
+    pons_value *all = json_array();
+    for (size_t e = 0; e < d->n; e++) {
+        const pons_ws_change *c = NULL;
+        for (size_t i = 0; i < n; i++) {
+            const bool same = strcmp(changes[i].kind, name) == 0;
+            c = same && strcmp(changes[i].id, d->records[e].id) == 0 ? &changes[i] : c;
+        }
+        if (d->entries[e].list == list &&
+            (!c || c->value)) { // under its own name, which a list wants
+            const pons_value *is = c ? c->value : d->records[e].value;
+            json_array_append_new(all, pons__ws_record_write(place->kind, d->dialect, is));
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (changes[i].value && strcmp(changes[i].kind, name) == 0 &&
+            pons__ws_doc_find(d, place->kind, changes[i].id) == SIZE_MAX) {
+            json_array_append_new(all,
+                                  pons__ws_record_write(place->kind, d->dialect, changes[i].value));
+        }
+    }
+    pons_autovalue whole = json_object();
+    pons__ws_path_set(whole, place->paths[d->dialect], all);
+    return write_whole(w, d->base, whole);
+}
+
 // ---- public -------------------------------------------------------------------------------------
 
 // New records of a kind: into the first list of it, else a new one.
@@ -494,15 +547,9 @@ static int write_kind(const writer *w, const ws_place *place, const pons_ws_chan
     }
     if (rc == PONS_OK && !placed && node_of(w, w->d->base)->kind == PONS_NODE_MAP) {
         const char *path = place->paths[w->d->dialect];
-        for (size_t i = 0; i < w->d->n_lists; i++) { // one record is the whole: no room for two
-            if (w->d->lists[i].single && w->d->lists[i].node == w->d->base) {
-                rc = cannot(w);
-            }
-        }
-        rc = rc < 0 ? rc
-                    : add_list(w, path,
-                               fresh_list(w, place->kind, place->map[w->d->dialect], changes, fresh,
-                                          n_fresh));
+        rc = add_list(
+            w, path,
+            fresh_list(w, place->kind, place->map[w->d->dialect], changes, fresh, n_fresh));
     } else if (rc == PONS_OK && !placed) {
         rc = cannot(w);
     }
@@ -515,6 +562,8 @@ int pons__ws_data_render(const pons_ws_doc *d, const pons_ws_change *changes, si
 {
     const writer w = {d, edits, err};
     int rc = PONS_OK;
+    const ws_place *joined = NULL;
+    const size_t alone = alone_and_joined(d, changes, n, &joined);
     for (size_t i = 0; i < n && rc == PONS_OK; i++) {
         ws_kind kind;
         bool known = false;
@@ -529,9 +578,12 @@ int pons__ws_data_render(const pons_ws_doc *d, const pons_ws_change *changes, si
         }
         const size_t at = pons__ws_doc_find(d, kind, changes[i].id);
         const ws_entry *e = at == SIZE_MAX ? NULL : &d->entries[at];
-        if (e && (e->list == SIZE_MAX || d->lists[e->list].single)) {
+        if (e && !joined && (e->list == SIZE_MAX || d->lists[e->list].single)) {
             rc = write_members(&w, at, &changes[i]);
         }
+    }
+    if (joined) {
+        return rc < 0 ? rc : write_joined(&w, alone, joined, changes, n);
     }
     for (size_t p = 0; p < d->info->n_places && rc == PONS_OK; p++) {
         if (d->info->places[p].kind != WS_SCENE) {

@@ -40,6 +40,7 @@ struct pons_ws_doc {
 
     bool data;             // it has a body of data
     bool bare;             // which is the whole file
+    bool example;          // it has nothing of what the file is about
     size_t body, body_end; // its bytes
     uint32_t body_line;
     size_t fence; // which of the page's
@@ -57,6 +58,8 @@ struct pons_ws_doc {
     pons_value *index; // "kind id": position in records
     pons_ws_fault *faults;
     size_t n_faults, cap_faults;
+    size_t n_targets; // robots that the page has sections of
+    char target[64];  // of a page about several robots, while it is read: whose section it is
     pons_value *kept; // what a dialect had no room for, by "kind id"
 };
 

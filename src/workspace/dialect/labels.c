@@ -1,7 +1,8 @@
 // labels.c - the words of a page.
 //
 // A string stands as it is. What is no string, or would not be read back as it was (line breaks,
-// blanks at an end), stands as JSON between back-ticks; so a page holds any value.
+// blanks at an end), stands as JSON between back-ticks; so a page holds any value. Other words between back-ticks
+// are Markdown's code: `move_to` says move_to, `a` / `b` says a / b.
 #include "workspace/dialect/labels.h"
 
 #include "pons/memory.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *word, *icon;
@@ -101,6 +103,37 @@ static pons_value *word_said(const char *text, size_t len)
     return json_stringn(text, len);
 }
 
+// `a`, or `a` / `b`, `c`: nothing but code and what stands between its names. The text without the marks; NULL: it
+// is something else.
+static pons_value *code_said(const char *text, size_t len)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    for (size_t i = 0; i < len;) {
+        const char *end = text[i] == '`' ? memchr(text + i + 1, '`', len - i - 1) : NULL;
+        const size_t n = end ? (size_t)(end - text) - i - 1 : 0;
+        if (n == 0) {
+            return NULL;
+        }
+        pons_buf_bytes(&out, text + i + 1, n);
+        i += n + 2;
+        const size_t from = i;
+        while (i < len && text[i] != '`') {
+            i++;
+        }
+        for (size_t k = from; k < i; k++) {
+            static const char pause[] = "、";
+            const bool wide =
+                i - k >= sizeof pause - 1 && !memcmp(text + k, pause, sizeof pause - 1);
+            if (!wide && !strchr(" /,", text[k])) {
+                return NULL;
+            }
+            k += wide ? sizeof pause - 2 : 0;
+        }
+        pons_buf_bytes(&out, text + from, i - from);
+    }
+    return out.len && text[len - 1] == '`' ? json_stringn(out.data, out.len) : NULL;
+}
+
 pons_value *pons__ws_said(const ws_field *f, const char *text, size_t len)
 {
     pons_value *v = NULL;
@@ -116,6 +149,7 @@ pons_value *pons__ws_said(const ws_field *f, const char *text, size_t len)
             v = json_incref(json_array_get(list, 0));
         }
         json_decref(list);
+        v = v ? v : code_said(text, len);
         if (v) {
             return v;
         }
@@ -160,43 +194,87 @@ void pons__ws_say(pons_buf *out, const ws_field *f, const pons_value *v, bool ce
 
 // ---- quantities ---------------------------------------------------------------------------------
 
-bool pons__ws_quantity(const char *field, const char *text, size_t len, double *ret)
+// Words before a number that is the most there may be.
+static const char *const about[] = {"~",    "≈",      "约",  "大约",  "<=",    "≤",       "<",
+                                    "最大", "不超过", "max", "up to", "about", "approx.", "ca."};
+
+// Units by what the field's name ends with.
+static const struct {
+    const char *ends, *names; // with "|" between them
+    double times;
+} units[] = {
+    {"_m", "mm|millimetres|millimeters|毫米", 1e-3},
+    {"_m", "cm|centimetres|centimeters|厘米", 1e-2},
+    {"_m", "m|metres|meters|metre|meter|米", 1},
+    {"_kg", "kg|kilograms|公斤|千克", 1},
+    {"_kg", "g|grams|克", 1e-3},
+    {"_m3", "m³|m^3|m3|立方米", 1},
+    {"_m3", "L|litres|liters", 1e-3},
+    {"_mps", "m/s|米/秒", 1},
+    {"_mps", "cm/s", 1e-2},
+    {"_mps", "mm/s", 1e-3},
+    {"_mps", "km/h", 1 / 3.6},
+};
+
+// The length of the one of the names that the text begins with, as a word; 0: none.
+static size_t begins_with_one_of(const char *names, const char *s)
 {
-    static const struct {
-        const char *ends, *unit;
-        double times;
-    } units[] = {
-        {"_m", "mm", 1e-3}, {"_m", "cm", 1e-2}, {"_m", "m", 1},     {"_m", "米", 1},
-        {"_kg", "kg", 1},   {"_kg", "g", 1e-3}, {"_m3", "m³", 1},   {"_m3", "m^3", 1},
-        {"_m3", "m3", 1},   {"_m3", "L", 1e-3}, {"_mps", "m/s", 1}, {"_mps", "cm/s", 1e-2},
-        {"_kg", "公斤", 1},
-    };
-    char buf[64];
-    char *end = NULL;
-    static const char *const about[] = {"~", "≈", "约", "<", "≤", "<="};
-    for (size_t i = 0; i < sizeof about / sizeof about[0]; i++) {
+    for (const char *at = names; *at;) {
+        const size_t n = strcspn(at, "|");
+        const char next = strncasecmp(at, s, n) == 0 ? s[n] : 'x';
+        if (!isalnum((unsigned char)next) && next != '/' && next != '^' && next != '\xc2') { // ²³
+            return n;
+        }
+        at += n + (at[n] == '|');
+    }
+    return 0;
+}
+
+// Behind a number and its unit there may be words that say more of it: "from base", "(configurable)". A further
+// number may be another limit, and which of them holds nobody can know.
+static bool is_remark(const char *s)
+{
+    return strpbrk(s, "0123456789") == NULL;
+}
+
+static const char *behind_about(const char *s)
+{
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++) {
         const size_t n = strlen(about[i]);
-        if (len >= n && memcmp(text, about[i], n) == 0) {
-            text += n;
-            len -= n;
+        if (strncasecmp(s, about[i], n) == 0) {
+            s += n + strspn(s + n, " ");
             i = (size_t)-1;
         }
     }
-    snprintf(buf, sizeof buf, "%.*s", (int)(len < sizeof buf ? len : sizeof buf - 1), text);
-    const double v = strtod(buf, &end);
-    if (end == buf || !isfinite(v) || v < 0) {
+    return s;
+}
+
+bool pons__ws_quantity(const char *field, const char *text, size_t len, double *ret)
+{
+    char buf[128], *end = NULL;
+    if (len >= sizeof buf) {
         return false;
     }
-    end += strspn(end, " ");
-    if (!*end) {
+    memcpy(buf, text, len);
+    buf[len] = '\0';
+    const char *s = behind_about(buf);
+    if (!isdigit((unsigned char)*s) && *s != '.' && *s != '+') { // strtod reads "nan" and "inf" too
+        return false;
+    }
+    const double v = strtod(s, &end);
+    if (end == s || !isfinite(v) || strpbrk(s, "xX") == s + 1) {
+        return false;
+    }
+    const char *unit = end + strspn(end, " ");
+    const size_t field_len = strlen(field);
+    if (!*unit) {
         *ret = v;
         return true;
     }
-    const size_t field_len = strlen(field);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        const size_t n = strlen(units[i].ends);
-        if (field_len > n && strcmp(field + field_len - n, units[i].ends) == 0 &&
-            strcmp(end, units[i].unit) == 0) {
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t tail = strlen(units[i].ends), n = begins_with_one_of(units[i].names, unit);
+        if (n && field_len > tail && strcmp(field + field_len - tail, units[i].ends) == 0 &&
+            is_remark(unit + n)) {
             *ret = v * units[i].times;
             return true;
         }

@@ -16,7 +16,7 @@ bool pons__ws_label_is_plain(const char *key);
 pons_value *pons__ws_said(const ws_field *f, const char *text, size_t len);
 // The reverse. icons: a word gets the picture of the seed's tables.
 void pons__ws_say(pons_buf *out, const ws_field *f, const pons_value *v, bool cell, bool icons);
-// "0.855 m", "~1.5 m³", "3000 g" as a number in the unit that the field's name ends with.
+// "0.855 m", "~1.5 m³", "3000 g", "85 cm from base" as a number in the unit that the field's name ends with.
 bool pons__ws_quantity(const char *field, const char *text, size_t len, double *ret);
 
 #endif

@@ -79,11 +79,12 @@ static void put(pons_value *value, ws_kind kind, int field, span label, span wha
     pons_value *v = pons__ws_said(f, what.s, what.len);
     char key[64];
     snprintf(key, sizeof key, "%.*s", (int)label.len, label.s);
+    const char *name = f && !pons_get(value, f->name) ? f->name : key;
     if (!f && strcmp(key, WS_EXTRA) == 0 && json_is_object(v)) {
         json_object_update_missing(value, v);
         json_decref(v);
-    } else if (v && !pons_get(value, f ? f->name : key)) {
-        json_object_set_new(value, f ? f->name : key, v);
+    } else if (v && !pons_get(value, name)) { // a second word for the same stays under its own
+        json_object_set_new(value, name, v);
     } else {
         json_decref(v);
     }
@@ -105,6 +106,9 @@ static void add(pons_ws_doc *d, ws_entry e, pons_value *gathered, size_t line, s
     char what[WS_WHAT_MAX] = "", path[64];
     const ws_line *l = line_at(d, line);
     const uint32_t column = column_of(d, l, d->text + byte);
+    if (*d->target) {
+        json_object_set_new(gathered, WS_TARGET_KEY, json_string(d->target));
+    }
     pons_value *value = pons__ws_record_check(e.kind, gathered, what, path);
     if (value) {
         pons__ws_doc_add(d, e, value, (uint32_t)line + 1, column);
@@ -228,6 +232,24 @@ static size_t section_end(const pons_ws_doc *d, size_t heading, size_t *ret_last
     return i;
 }
 
+// What a bullet says, or, of a limit, the first two cells of a row; false: the line has no label.
+static bool said_at(const pons_ws_doc *d, ws_kind kind, size_t i, span *ret_label, span *ret_said)
+{
+    const ws_line *l = line_at(d, i);
+    ws_cell cells[2];
+    const bool head = i + 1 < d->page.n && pons__ws_page_is_rule(d->text, line_at(d, i + 1));
+    if (l->kind == WS_BULLET) {
+        return split_bullet(text_of(d, l), ret_label, ret_said);
+    }
+    if (kind != WS_LIMIT || l->kind != WS_ROW || head || pons__ws_page_is_rule(d->text, l) ||
+        pons__ws_page_cells(d->text, l, cells, 2) < 2) {
+        return false;
+    }
+    *ret_label = (span){d->text + cells[0].start, cells[0].end - cells[0].start};
+    *ret_said = (span){d->text + cells[1].start, cells[1].end - cells[1].start};
+    return ret_label->len > 0;
+}
+
 // A section of bullets with labels; *ret_hits: how many of the kind's.
 static pons_value *gather(const pons_ws_doc *d, ws_kind kind, size_t heading, size_t last,
                           int *ret_hits)
@@ -238,11 +260,12 @@ static pons_value *gather(const pons_ws_doc *d, ws_kind kind, size_t heading, si
     for (size_t i = heading + 1; i <= last; i++) {
         const ws_line *l = line_at(d, i);
         span label, what;
-        if (l->kind == WS_BULLET && split_bullet(text_of(d, l), &label, &what)) {
+        if (said_at(d, kind, i, &label, &what)) {
             const int field = pons__ws_label_field(kind, label.s, label.len);
             put(value, kind, field, label, what);
             *ret_hits += field >= 0;
-        } else if (l->kind != WS_BLANK && l->kind != WS_FENCED) {
+        } else if (l->kind != WS_BLANK && l->kind != WS_FENCED &&
+                   !(kind == WS_LIMIT && l->kind == WS_ROW)) {
             pons_buf_printf(&text, "%s%.*s", text.len ? "\n" : "", (int)(l->end - l->start),
                             d->text + l->start);
         }
@@ -298,7 +321,7 @@ static void read_lesson(pons_ws_doc *d, size_t heading)
     const span title = text_of(d, line_at(d, heading));
     section_end(d, heading, &last);
     pons_value *value = gather(d, WS_LESSON, heading, last, &hits);
-    if (line_at(d, heading)->level < 2 || (!hits && !is_date(title)) || last == heading) {
+    if (line_at(d, heading)->level < 2 || (!hits && !is_date(title))) {
         json_decref(value);
         return;
     }
@@ -325,6 +348,21 @@ static void read_robot(pons_ws_doc *d, size_t heading)
 
 // ---- EMBODIED -----------------------------------------------------------------------------------
 
+// "none" and its like: what is listed so is not there.
+static bool says_no(span t)
+{
+    static const char *const no[] = {"none",       "no",       "n/a", "not available",
+                                     "not fitted", "disabled", "off", "false",
+                                     "无",         "否",       "-",   "—"};
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+        if (t.len == strlen(no[i]) && strncasecmp(t.s, no[i], t.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "[x] RGB-D Camera", "**LiDAR**: all around", or both.
 static void read_sensors(pons_ws_doc *d, size_t heading, size_t last)
 {
     for (size_t i = heading + 1; i <= last; i++) {
@@ -332,31 +370,39 @@ static void read_sensors(pons_ws_doc *d, size_t heading, size_t last)
         if (l->kind != WS_BULLET) {
             continue;
         }
-        span t = text_of(d, l);
+        span t = text_of(d, l), label, what = {NULL, 0};
         bool present = true;
         if (t.len > 3 && t.s[0] == '[' && t.s[2] == ']') {
             present = t.s[1] == 'x' || t.s[1] == 'X';
             t = trimmed(t.s + 3, t.s + t.len);
         }
+        if (t.len > 4 && memcmp(t.s, "**", 2) == 0 && split_bullet(t, &label, &what)) {
+            t = label;
+            present = present && !says_no(what);
+        }
         const ws_entry e = {.kind = WS_SENSOR, .first = i, .last = i, .table = SIZE_MAX};
         add(d, e,
-            pons_object("name", json_stringn(t.s, t.len), "present", json_boolean(present), NULL),
+            pons_object("name", json_stringn(t.s, t.len), "present", json_boolean(present),
+                        "description", what.len ? json_stringn(what.s, what.len) : PONS_ABSENT,
+                        NULL),
             i, 0);
     }
 }
 
-// A limit that cannot be read refuses all of them: nobody should move by half of what holds.
-static void read_limits(pons_ws_doc *d, size_t heading, size_t last)
+// A limit that cannot be read refuses all of them: nobody should move by half of what holds. Of one that is said
+// twice the lower one holds.
+static void read_limits(pons_ws_doc *d, size_t heading, size_t last, const char *section)
 {
     int hits;
     char what[WS_WHAT_MAX];
     pons_value *value = gather(d, WS_LIMIT, heading, last, &hits);
+    pons_autovalue numbers = json_object();
     const ws_kind_info *k = pons__ws_kind_of(WS_LIMIT);
     for (size_t i = heading + 1; i <= last; i++) {
         const ws_line *l = line_at(d, i);
         span label, said;
         double number;
-        const int field = l->kind == WS_BULLET && split_bullet(text_of(d, l), &label, &said)
+        const int field = said_at(d, WS_LIMIT, i, &label, &said)
                               ? pons__ws_label_field(WS_LIMIT, label.s, label.len)
                               : -1;
         if (field < 0) {
@@ -371,10 +417,39 @@ static void read_limits(pons_ws_doc *d, size_t heading, size_t last)
             json_decref(value);
             return;
         }
-        json_object_set_new(value, name, json_real(number));
+        const double least = pons_get_num(numbers, name, number);
+        json_object_set_new(numbers, name, json_real(number < least ? number : least));
+    }
+    json_object_update(value, numbers);
+    if (*section) {
+        json_object_set_new(value, WS_SECTION_KEY, json_string(section));
     }
     const ws_entry e = {.kind = WS_LIMIT, .first = heading, .last = last, .table = SIZE_MAX};
     add(d, e, value, heading, 0);
+}
+
+// "Target: NAME" of a heading; false: it is none.
+static bool is_target(const pons_ws_doc *d, const ws_line *l, span *ret)
+{
+    static const char word[] = "Target:";
+    const span t = text_of(d, l);
+    const size_t n = sizeof word - 1;
+    *ret = l->kind == WS_HEADING && t.len > n && strncasecmp(t.s, word, n) == 0
+               ? trimmed(t.s + n, t.s + t.len)
+               : (span){NULL, 0};
+    return ret->len > 0;
+}
+
+// Where a page has sections of several robots, each record is one's; under another heading of their level, all robots'.
+static void enter_target(pons_ws_doc *d, size_t heading)
+{
+    span name;
+    const bool is = is_target(d, line_at(d, heading), &name);
+    if (is && d->n_targets > 1) {
+        snprintf(d->target, sizeof d->target, "%.*s", (int)name.len, name.s);
+    } else if (!is && line_at(d, heading)->level <= 2) {
+        d->target[0] = '\0';
+    }
 }
 
 static void read_embodied(pons_ws_doc *d, size_t heading)
@@ -382,15 +457,22 @@ static void read_embodied(pons_ws_doc *d, size_t heading)
     size_t last;
     int hits;
     const span t = text_of(d, line_at(d, heading));
-    section_end(d, heading, &last);
+    enter_target(d, heading);
+    const size_t end = section_end(d, heading, &last);
     if (heading_is(t, "Identity|身份|基本信息") && last > heading) {
         const ws_entry e = {.kind = WS_IDENTITY, .first = heading, .last = last, .table = SIZE_MAX};
         add(d, e, gather(d, WS_IDENTITY, heading, last, &hits), heading, 0);
     } else if (heading_is(t, "Sensors|传感器")) {
         read_sensors(d, heading, last);
-    } else if (heading_is(t, "Physical Constraints|Constraints|Limits|物理约束|约束") &&
-               last > heading) {
-        read_limits(d, heading, last);
+    } else if (heading_is(t, "Physical Constraints|Constraints|Limits|物理约束|约束")) {
+        for (size_t i = last + 1; i < end; i++) { // they may stand in a table
+            last = line_at(d, i)->kind == WS_ROW ? i : last;
+        }
+        if (last > heading) {
+            read_limits(d, heading, last, "");
+        }
+    } else if (heading_is(t, "Navigation Capabilities|导航能力") && last > heading) {
+        read_limits(d, heading, last, "Navigation Capabilities");
     }
 }
 
@@ -417,6 +499,10 @@ static void read_title(pons_ws_doc *d, size_t heading)
 
 void pons__ws_page_records(pons_ws_doc *d)
 {
+    span name;
+    for (size_t i = 0; d->file == PONS_WS_EMBODIED && i < d->page.n; i++) {
+        d->n_targets += is_target(d, line_at(d, i), &name);
+    }
     for (size_t i = 0; i < d->page.n;) {
         const ws_line *l = line_at(d, i);
         if (l->kind == WS_ROW && i + 1 < d->page.n &&

@@ -54,7 +54,8 @@ static bool has_room(const pons_ws_doc *d, const ws_table *t, const pons_value *
     const size_t n = pons__ws_page_cells(d->text, line_at(d, t->header), heads, WS_COLUMNS_MAX);
     json_object_foreach((json_t *)value, key, v)
     {
-        bool room = false;
+        bool room =
+            t->kind == WS_ACTION_TYPE && strcmp(key, WS_TARGET_KEY) == 0; // its place says that
         for (size_t c = 0; c < n && c < t->n_columns && !room; c++) {
             const size_t len = heads[c].end - heads[c].start;
             room = t->field[c] >= 0
@@ -106,6 +107,52 @@ static void replace_lines(const pons_ws_doc *d, ws_edits *edits, size_t first, s
     pons__ws_doc_edit(d, edits, line_at(d, first)->start, line_at(d, last)->next, by);
 }
 
+// A number with its unit: the unit of the field's name.
+static void say_quantity(pons_buf *out, const char *field, const pons_value *v)
+{
+    static const struct {
+        const char *ends, *unit;
+    } units[] = {{"_kg", "kg"}, {"_m3", "m³"}, {"_mps", "m/s"}, {"_m", "m"}};
+    char *text = NULL;
+    const size_t n = strlen(field);
+    if (pons_value_line(v, &text) >= 0) {
+        pons_buf_str(out, text);
+    }
+    free(text);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const size_t tail = strlen(units[i].ends);
+        if (n > tail && strcmp(field + n - tail, units[i].ends) == 0) {
+            pons_buf_printf(out, " %s", units[i].unit);
+            return;
+        }
+    }
+}
+
+// Where a line has its label, and what is said of it: a bullet's, or a limit's row's first two cells.
+static bool labelled(const pons_ws_doc *d, ws_kind kind, size_t line, ws_cell *label, ws_cell *said)
+{
+    const ws_line *l = line_at(d, line);
+    ws_cell cells[2];
+    if (l->kind == WS_ROW && kind == WS_LIMIT && !pons__ws_page_is_rule(d->text, l) &&
+        pons__ws_page_cells(d->text, l, cells, 2) == 2) {
+        *label = cells[0];
+        *said = cells[1];
+        return true;
+    }
+    const char *text = d->text + l->text, *end = d->text + l->text_end;
+    const char *colon = l->kind == WS_BULLET ? memchr(text, ':', (size_t)(end - text)) : NULL;
+    if (!colon) {
+        return false;
+    }
+    const char *start = text + strspn(text, "* "), *stop = colon;
+    while (stop > start && strchr("* ", stop[-1])) {
+        stop--;
+    }
+    *label = (ws_cell){(size_t)(start - d->text), (size_t)(stop - d->text)};
+    *said = (ws_cell){(size_t)(colon + 1 - d->text), l->end};
+    return true;
+}
+
 // A section's bullets by their labels: each changed field in its own.
 static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *after, ws_edits *edits)
 {
@@ -117,18 +164,14 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
     pons_autovalue written = json_object();
     for (size_t i = e->first + 1; i <= e->last; i++) {
         const ws_line *l = line_at(d, i);
-        const char *text = d->text + l->text, *end = d->text + l->text_end;
-        const char *colon = l->kind == WS_BULLET ? memchr(text, ':', (size_t)(end - text)) : NULL;
-        if (!colon) {
+        ws_cell label, said;
+        char name[64];
+        if (!labelled(d, e->kind, i, &label, &said)) {
             continue;
         }
-        const char *label = text + strspn(text, "* "), *stop = colon;
-        while (stop > label && strchr("* ", stop[-1])) {
-            stop--;
-        }
-        char name[64];
-        const int field = pons__ws_label_field(e->kind, label, (size_t)(stop - label));
-        snprintf(name, sizeof name, "%.*s", (int)(stop - label), label);
+        const int field =
+            pons__ws_label_field(e->kind, d->text + label.start, label.end - label.start);
+        snprintf(name, sizeof name, "%.*s", (int)(label.end - label.start), d->text + label.start);
         const ws_field *f = field < 0 ? NULL : &k->fields[field];
         const char *what = f ? f->name : name;
         const pons_value *was = pons_get(before, what), *is = pons_get(after, what);
@@ -138,24 +181,13 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
         }
         pons_autobuf b = PONS_BUF_INIT;
         if (is) {
-            colon += 1;
-            pons_buf_bytes(&b, d->text + l->start, (size_t)(colon - d->text) - l->start);
-            pons_buf_byte(&b, ' ');
-            pons__ws_say(&b, f, is, false, false);
-            if (json_is_number(is)) { // the unit stays
-                b.len--;
-                char *tick = memchr(b.data, '`', b.len);
-                if (tick) {
-                    memmove(tick, tick + 1, b.len - (size_t)(tick - b.data) - 1);
-                    b.len--;
-                }
-                const size_t n = strlen(what);
-                pons_buf_str(&b, n > 3 && strcmp(what + n - 3, "_kg") == 0    ? " kg"
-                                 : n > 3 && strcmp(what + n - 3, "_m3") == 0  ? " m³"
-                                 : n > 4 && strcmp(what + n - 4, "_mps") == 0 ? " m/s"
-                                                                              : " m");
+            pons_buf_str(&b, l->kind == WS_BULLET ? " " : "");
+            if (json_is_number(is)) {
+                say_quantity(&b, what, is);
+            } else {
+                pons__ws_say(&b, f, is, l->kind == WS_ROW, false);
             }
-            pons__ws_doc_edit(d, edits, l->start, l->end, &b);
+            pons__ws_doc_edit(d, edits, said.start, said.end, &b);
         } else {
             pons__ws_doc_edit(d, edits, l->start, l->next, &b);
         }
@@ -185,8 +217,9 @@ static void put_section(const pons_ws_doc *d, const pons_ws_record *r, const ws_
 
 static void put_sensor(pons_buf *out, const pons_value *v)
 {
-    pons_buf_printf(out, "- [%c] %s\n", pons_get_bool(v, "present", true) ? 'x' : ' ',
-                    pons_get_str(v, "name", ""));
+    const char *words = pons_get_str(v, "description", NULL), *mark = words ? "**" : "";
+    pons_buf_printf(out, "- [%c] %s%s%s%s%s\n", pons_get_bool(v, "present", true) ? 'x' : ' ', mark,
+                    pons_get_str(v, "name", ""), mark, words ? ": " : "", words ? words : "");
 }
 
 static void write_known(const pons_ws_doc *d, size_t at, const pons_ws_change *c, ws_edits *edits)

@@ -23,6 +23,7 @@ static const unsigned char matrix[PONS_WS_FILES][PONS_WS_ROLES] = {
     [PONS_WS_ORCHESTRATOR] = {0,      0,     0,     R | W, 0,      R,     R | W},
     [PONS_WS_LESSONS]      = {R,      R | W, 0,     R,     R | W,  R,     R | W},
     [PONS_WS_ROBOTS]       = {R,      0,     0,     R,     R,      R | W, R | W},
+    [PONS_WS_SKILLRUNTIME] = {R,      0,     0,     R,     R,      R,     R | W},
 };
 // clang-format on
 

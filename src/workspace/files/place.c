@@ -85,8 +85,8 @@ static int refresh(pons_ws_place *p, pons_ws_file file)
 
 static int role_of_editor(pons_ws_file file)
 {
-    const bool peoples =
-        file == PONS_WS_EMBODIED || file == PONS_WS_TARGETS || file == PONS_WS_SKILLS;
+    const bool peoples = file == PONS_WS_EMBODIED || file == PONS_WS_TARGETS ||
+                         file == PONS_WS_SKILLS || file == PONS_WS_SKILLRUNTIME;
     return peoples ? PONS_WS_BY_PERSON : PONS_WS_BY_PLANNER;
 }
 
@@ -515,8 +515,7 @@ static void settle_late(pons_ws_place *p, pons_ws_file file)
 
 static void on_stranger(void *user, const char *name)
 {
-    pons__ws_notice(user, name,
-                    "a program that copies files left two versions; this one is not read");
+    pons__ws_notice(user, name, "%s", pons_ws_stranger(name));
 }
 
 int pons_ws_place_poll(pons_ws_place *p, int64_t now_ms)

@@ -126,10 +126,23 @@ static void happened(pons__ws_watch *w, int file, uint32_t mask, int64_t now_ms)
     s->whole = whole;
 }
 
-static bool is_stranger(const char *name)
+const char *pons_ws_stranger(const char *name)
 {
-    return fnmatch("*.sync-conflict-*", name, 0) == 0 ||
-           fnmatch("*conflicted copy*", name, 0) == 0 || fnmatch(".#*", name, 0) == 0;
+    static const struct {
+        const char *pattern, *what;
+    } strangers[] = {
+        {"*.sync-conflict-*",
+         "a program that copies files left two versions; this one is not read"},
+        {"*conflicted copy*",
+         "a program that copies files left two versions; this one is not read"},
+        {".#*", "an editor's lock or unsaved copy; it is not read"},
+    };
+    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+        if (fnmatch(strangers[i].pattern, name, FNM_CASEFOLD) == 0) {
+            return strangers[i].what;
+        }
+    }
+    return NULL;
 }
 
 static void tell_stranger(pons__ws_watch *w, const char *name,
@@ -163,7 +176,7 @@ static void look(pons__ws_watch *w, int64_t now_ms, void (*stranger)(void *user,
     }
     DIR *d = opendir(w->dir);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        if (is_stranger(e->d_name)) {
+        if (pons_ws_stranger(e->d_name)) {
             tell_stranger(w, e->d_name, stranger, user);
         }
     }

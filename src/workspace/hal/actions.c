@@ -49,9 +49,16 @@ static const pons_value *named(const pons_value *list, const char *key, const ch
     return NULL;
 }
 
-// A list of numbers; false: it is none of n.
+// A list of numbers, or two or three of a map {x, y, z}; false: it is none of n.
 static bool numbers(const pons_value *list, size_t n, double *ret)
 {
+    static const char *const axes[] = {"x", "y", "z"};
+    if (json_is_object(list) && n <= 3) {
+        for (size_t i = 0; i < n; i++) {
+            ret[i] = pons_get_num(list, axes[i], NAN);
+        }
+        return isfinite(ret[0]) && (n < 2 || isfinite(ret[1])) && (n < 3 || isfinite(ret[2]));
+    }
     if (json_array_size(list) < n) {
         return false;
     }
@@ -72,11 +79,14 @@ static pons_value *pose_args(double x, double y, double yaw)
         NULL);
 }
 
-// {x, y, z, roll, pitch, yaw} of a list of at least three numbers; NULL: it is none.
+// {x, y, z, roll, pitch, yaw} of a list of at least three numbers, or of a map that has them; NULL: it is none.
 static pons_value *pose3_args(const pons_value *list)
 {
     static const char *const names[] = {"x", "y", "z", "roll", "pitch", "yaw"};
     double p[6];
+    if (json_is_object(list)) {
+        return numbers(list, 3, p) ? json_deep_copy(list) : NULL;
+    }
     const size_t n = json_array_size(list);
     if ((n != 3 && n != 6) || !numbers(list, n, p)) {
         return NULL;
@@ -108,7 +118,9 @@ static void move_to(const pons_value *params, pons__ws_call *c)
     const pons_value *pose = pons_get(params, "target_pose");
     double p[6];
     c->skill = NAVIGATE;
-    if (numbers(pose, 6, p)) {
+    if (json_is_object(pose) && numbers(pose, 2, p)) {
+        c->args = pose_args(p[0], p[1], pons_get_num(pose, "yaw", 0));
+    } else if (numbers(pose, 6, p)) {
         c->args = pose_args(p[0], p[1], p[5]);
     } else if (json_array_size(pose) == 3 && numbers(pose, 3, p)) {
         c->args = pose_args(p[0], p[1], p[2]);
@@ -203,12 +215,13 @@ static const pons_value *first_of(const pons_value *params, const char *const *n
 }
 
 static const char *const object_names[] = {"object_id", "object", "target_object", NULL};
+static const char *const picked_names[] = {"object_id", "object", "target_object", "target", NULL};
 static const char *const target_names[] = {"target",         "target_id",       "target_label",
                                            "place_position", "target_position", NULL};
 
 static void pick(const pons_value *params, pons__ws_call *c)
 {
-    const pons_value *object = first_of(params, object_names);
+    const pons_value *object = first_of(params, picked_names);
     c->skill = "pick";
     if (json_is_string(object)) {
         c->args = pons_object("object", json_incref((json_t *)object), NULL);
@@ -219,13 +232,16 @@ static void pick(const pons_value *params, pons__ws_call *c)
 
 static void place(const pons_value *params, pons__ws_call *c)
 {
-    const pons_value *object = first_of(params, object_names);
-    const pons_value *target = first_of(params, target_names);
-    pons_value *at = json_is_array(target) ? pose3_args(target) : NULL;
+    const pons_value *location =
+        pons_get(params, "location"); // with it, target is what is put there
+    const pons_value *object = first_of(params, location ? picked_names : object_names);
+    const pons_value *target = location ? location : first_of(params, target_names);
+    const bool point = json_is_array(target) || json_is_object(target);
+    pons_value *at = point ? pose3_args(target) : NULL;
     c->skill = "place";
-    if (json_is_array(target) && json_array_size(target) == 3 && at) {
+    if (at && json_object_size(at) == 3) {
         c->args = pons_object("object", pons_optional(object), "at", json_incref(at), NULL);
-    } else if (json_is_array(target)) {
+    } else if (point) {
         refuse(c, "BAD_PARAMS", "target_position is no [x, y, z]");
     } else if (target) {
         c->args = pons_object("object", pons_optional(object), "target",

@@ -454,6 +454,22 @@ static bool is_ours(const pons_hal *h, const pons_value *action)
            (!h->o.only || !robot || strcmp(robot, h->o.only) == 0);
 }
 
+// An action without a name gets one, so that the same one can be asked for again: it is another action then.
+static void give_name(pons_hal *h, const pons_ws_record *r)
+{
+    char id[48], when[32];
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue value = json_copy(r->value);
+    stamp(when);
+    snprintf(id, sizeof id, "act_%llx", (unsigned long long)pons_wall_ms(&h->o.clock));
+    json_object_set_new(value, "action_id", json_string(id));
+    if (!pons_get(value, "created_at")) {
+        json_object_set_new(value, "created_at", json_string(when));
+    }
+    const pons_ws_change c = {"action", r->id, value};
+    pons_ws_place_change(h->o.place, PONS_WS_ACTION, &c, 1, &err); // else it is tried again
+}
+
 // The next action: one that runs without us, else the first that is pending.
 static void look(pons_hal *h)
 {
@@ -480,6 +496,10 @@ static void look(pons_hal *h)
     }
     if (!next) {
         h->first = false;
+        return;
+    }
+    if (!taken_up && strncmp(next->id, PONS_WS_UNNAMED, strlen(PONS_WS_UNNAMED)) == 0) {
+        give_name(h, next);
         return;
     }
     if (!taken_up && now(h) - h->seen_ms > FRESH_MS) {

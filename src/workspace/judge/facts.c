@@ -3,10 +3,15 @@
 
 #include "pons/buf.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define SEEING      "camera rgb depth lidar laser vision 相机 摄像 激光 深度"
+#define UNBOUNDED_M 1e9 // along an axis that no box bounds
 
 void pons__ws_copy_text(char *ret, size_t cap, const char *text, size_t len)
 {
@@ -49,34 +54,115 @@ static bool says_yes(const char *text)
     return true;
 }
 
-static double limit_of(const pons_ws_record *limits, const char *key)
+// The lower one of two numbers, either of which may be unknown.
+static double lower(double a, const pons_value *v, const char *key)
 {
-    return limits ? pons_get_num(limits->value, key, NAN) : NAN;
+    return fmin(a, pons_get_num(v, key, NAN));
 }
 
-void pons__ws_body_read(const pons_ws_doc *d, ws_body *ret)
+// Whose sections of a page about several robots count: the robot's, else the first one's; "": it is about one.
+static const char *target_of(const pons_ws_record *all, size_t n, const char *robot)
+{
+    const char *first = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *is = pons_get_str(all[i].value, "target", "");
+        if (*is && robot && strcmp(is, robot) == 0) {
+            return is;
+        }
+        first = *first ? first : is;
+    }
+    return first;
+}
+
+// The numbers of "[a, b]" behind an axis of "x ∈ [-50, 50], y ∈ [-50, 50], z ∈ [0, 30] (centimetres)".
+static bool axis_of(const char *text, char axis, double ret[2])
+{
+    for (const char *p = text; *p; p++) {
+        const bool word = p > text && isalnum((unsigned char)p[-1]);
+        if (tolower((unsigned char)*p) == axis && !word && !isalnum((unsigned char)p[1])) {
+            const char *open = strpbrk(p + 1, "[xyzXYZ");
+            return open && *open == '[' && sscanf(open, "[%lf ,%lf ]", &ret[0], &ret[1]) == 2 &&
+                   isfinite(ret[0]) && isfinite(ret[1]) && ret[0] <= ret[1];
+        }
+    }
+    return false;
+}
+
+// A box, as words have it. What is none ("default", "the table") is for people.
+static void read_bounds(const char *text, ws_body *ret)
+{
+    const double unit = has_word(text, "centimet cm 厘米")   ? 1e-2
+                        : has_word(text, "millimet mm 毫米") ? 1e-3
+                                                             : 1;
+    for (int i = 0; i < 3; i++) {
+        double axis[2] = {-UNBOUNDED_M / unit, UNBOUNDED_M / unit};
+        ret->has_bounds = axis_of(text, "xyz"[i], axis) || ret->has_bounds;
+        ret->low[i] = axis[0] * unit;
+        ret->high[i] = axis[1] * unit;
+    }
+}
+
+// The length of what stands between two names there: " / ", ", " or "、"; 0: nothing of that.
+static size_t between_names(const char *s)
+{
+    static const char *const marks[] = {" / ", ", ", "、"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strncmp(s, marks[i], strlen(marks[i])) == 0) {
+            return strlen(marks[i]);
+        }
+    }
+    return 0;
+}
+
+// A row may name an action in several words: "pose / momo_pose".
+static void add_actions(const char *names, pons_value *ret)
+{
+    for (const char *at = names;; at++) {
+        const size_t n = *at ? between_names(at) : 0;
+        if (*at && !n) {
+            continue;
+        }
+        if (at > names) {
+            json_array_append_new(ret, json_stringn(names, (size_t)(at - names)));
+        }
+        if (!*at) {
+            return;
+        }
+        names = at + n;
+        at = names - 1;
+    }
+}
+
+void pons__ws_body_read(const pons_ws_doc *d, const char *robot, ws_body *ret)
 {
     size_t n = 0;
     *ret = (ws_body){.name = "this robot", .actions = json_array(), .unticked = json_array()};
     const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
-    const pons_ws_record *limits = d ? pons_ws_find(d, "limits", "limits") : NULL;
-    ret->reach_m = limit_of(limits, "max_reach_m");
-    ret->payload_kg = limit_of(limits, "max_payload_kg");
-    ret->volume_m3 = limit_of(limits, "workspace_volume_m3");
-    ret->speed_mps = limit_of(limits, "max_speed_mps");
-    ret->shoulder_m = pons_get_num(limits ? limits->value : NULL, "reach_from_m", 0);
+    const char *target = target_of(all, n, robot);
+    ret->reach_m = ret->payload_kg = ret->volume_m3 = ret->speed_mps = NAN;
     for (size_t i = 0; i < n; i++) {
         const pons_value *v = all[i].value;
         const char *key;
         const pons_value *member;
-        if (strcmp(all[i].kind, "action_type") == 0) {
+        const char *of = pons_get_str(v, "target", "");
+        if (*of && strcmp(of, target) != 0) {
+            continue;
+        }
+        if (strcmp(all[i].kind, "limits") == 0) {
+            ret->reach_m = lower(ret->reach_m, v, "max_reach_m");
+            ret->payload_kg = lower(ret->payload_kg, v, "max_payload_kg");
+            ret->volume_m3 = lower(ret->volume_m3, v, "workspace_volume_m3");
+            ret->speed_mps = lower(ret->speed_mps, v, "max_speed_mps");
+            ret->shoulder_m = pons_get_num(v, "reach_from_m", ret->shoulder_m);
+        } else if (strcmp(all[i].kind, "action_type") == 0) {
             ret->has_actions = true;
-            json_array_append_new(ret->actions, json_string(all[i].id));
+            add_actions(pons_get_str(v, "action_type", ""), ret->actions);
         } else if (strcmp(all[i].kind, "sensor") == 0) {
             const bool there = pons_get_bool(v, "present", true);
             ret->has_sensors = true;
-            ret->sees = ret->sees || (there && has_word(all[i].id, "camera rgb depth lidar laser "
-                                                                   "vision 相机 摄像 激光 深度"));
+            ret->sees =
+                ret->sees || (there && (has_word(pons_get_str(v, "name", ""), SEEING) ||
+                                        has_word(pons_get_str(v, "description", ""), SEEING)));
             if (!there) {
                 json_array_append_new(ret->unticked, json_string(all[i].id));
             }
@@ -85,6 +171,9 @@ void pons__ws_body_read(const pons_ws_doc *d, ws_body *ret)
         }
         json_object_foreach((json_t *)v, key, member)
         {
+            if (strcasecmp(key, "Workspace Bounds") == 0 && json_is_string(member)) {
+                read_bounds(json_string_value(member), ret);
+            }
             if (has_word(key, "path_planning 路径规划") || strcasecmp(key, "Path Planning") == 0) {
                 ret->plans_paths = says_yes(json_is_string(member) ? json_string_value(member)
                                             : json_is_true(member) ? "yes"
@@ -113,7 +202,12 @@ bool pons__ws_drives(const ws_body *b, const char *type)
 
 size_t pons__ws_numbers(const pons_value *list, double *ret, size_t cap)
 {
+    static const char *const axes[] = {"x", "y", "z"};
     size_t n = 0;
+    while (json_is_object(list) && n < cap && n < 3 && json_is_number(pons_get(list, axes[n]))) {
+        ret[n] = pons_get_num(list, axes[n], 0);
+        n++;
+    }
     for (; n < cap && n < json_array_size(list); n++) {
         const pons_value *v = json_array_get(list, n);
         if (!json_is_number(v)) {
@@ -143,7 +237,7 @@ void pons__ws_robot_read(const pons_ws_doc *d, const char *id, const ws_body *bo
     double p[6];
     const pons_value *pose = pons_get(r->value, "pose");
     const bool drives = !isnan(body->speed_mps) && body->speed_mps > 0;
-    const size_t k = pons__ws_numbers(pose, p, 6);
+    const size_t k = json_is_array(pose) ? pons__ws_numbers(pose, p, 6) : 0;
     ret->holding = pons_get(r->value, "holding");
     if (k >= 2) {
         ret->known = true;
@@ -176,14 +270,7 @@ void pons__ws_robot_hear(const pons_value *says, ws_robot *r)
 static bool put_target(const pons_value *position, ws_target *ret)
 {
     const size_t n = pons__ws_numbers(position, ret->at, 3);
-    const pons_value *x = pons_get(position, "x"), *y = pons_get(position, "y");
-    ret->has_z = n == 3 || pons_get(position, "z");
-    if (json_is_number(x) && json_is_number(y)) {
-        ret->at[0] = json_number_value(x);
-        ret->at[1] = json_number_value(y);
-        ret->at[2] = pons_get_num(position, "z", 0);
-        return true;
-    }
+    ret->has_z = n == 3;
     return n >= 2;
 }
 

@@ -7,7 +7,9 @@
 typedef struct ws_body { // EMBODIED.md; NAN: it does not say
     const char *name;
     double reach_m, payload_kg, volume_m3, speed_mps;
-    double shoulder_m;      // reach and volume are measured from so high; 0: it does not say
+    double shoulder_m; // reach and volume are measured from so high; 0: it does not say
+    bool has_bounds;
+    double low[3], high[3]; // in its base's frame, m
     bool plans_paths;       // it finds its own way around what is in it
     bool has_sensors, sees; // sensors are listed; one of those that are ticked sees
     bool has_actions;       // supported actions are listed
@@ -28,7 +30,8 @@ typedef struct ws_target { // what an action goes to or takes
     bool has_z;
 } ws_target;
 
-void pons__ws_body_read(const pons_ws_doc *embodied, ws_body *ret);
+// robot: whose sections count where the page is about several; NULL, or none of them: the first one's.
+void pons__ws_body_read(const pons_ws_doc *embodied, const char *robot, ws_body *ret);
 void pons__ws_body_clear(ws_body *b);
 void pons__ws_robot_read(const pons_ws_doc *environment, const char *id, const ws_body *body,
                          ws_robot *ret);
@@ -39,7 +42,7 @@ void pons__ws_target_read(const pons_ws_doc *environment, const pons_value *para
 pons_value *pons__ws_world(const pons_ws_doc *environment);
 // Whether an action of this type moves the base.
 bool pons__ws_drives(const ws_body *body, const char *action_type);
-// A list of at least n numbers, of which `cap` are taken.
+// How many numbers a list begins with, or of x, y, z a map has; at most `cap` are taken.
 size_t pons__ws_numbers(const pons_value *list, double *ret, size_t cap);
 
 // path.c: what stands on the direct way, as "chair_01"; false: nothing does. *ret_gap: how far from it, of

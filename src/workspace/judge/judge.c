@@ -56,6 +56,14 @@ static void violated(judging *g, const char *rule, double found, double limit, c
 
 // ---- the critic's own ---------------------------------------------------------------------------
 
+static pons_value *box_of(const ws_body *b)
+{
+    return b->has_bounds
+               ? json_pack("{ss s[fff] s[fff]}", "frame", "base", "min", b->low[0], b->low[1],
+                           b->low[2], "max", b->high[0], b->high[1], b->high[2])
+               : PONS_ABSENT;
+}
+
 static pons_value *embodiment_of(const ws_body *b)
 {
     const bool drives = !isnan(b->speed_mps) && b->speed_mps > 0;
@@ -63,8 +71,8 @@ static pons_value *embodiment_of(const ws_body *b)
         "name", json_string(b->name), "max_reach_m",
         isnan(b->reach_m) || b->reach_m <= 0 ? PONS_ABSENT : json_real(b->reach_m), "reach_from",
         json_pack("[f,f,f]", 0.0, 0.0, b->shoulder_m), "payload_kg",
-        isnan(b->payload_kg) ? PONS_ABSENT : json_real(b->payload_kg), "supported_actions",
-        b->has_actions ? json_incref(b->actions) : PONS_ABSENT, "limits",
+        isnan(b->payload_kg) ? PONS_ABSENT : json_real(b->payload_kg), "workspace", box_of(b),
+        "supported_actions", b->has_actions ? json_incref(b->actions) : PONS_ABSENT, "limits",
         drives ? pons_object("speed_max_mps", json_real(b->speed_mps), NULL) : PONS_ABSENT, NULL);
 }
 
@@ -234,6 +242,11 @@ static void put_conditions(judging *g)
                             numbers[i].value, numbers[i].unit);
         }
     }
+    if (body->has_bounds) {
+        pons_buf_printf(&b, "%sbounds [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g]", b.len ? "; " : "",
+                        body->low[0], body->low[1], body->low[2], body->high[0], body->high[1],
+                        body->high[2]);
+    }
     if (json_is_string(g->robot.holding)) {
         pons_buf_printf(&b, "; holds %.64s", json_string_value(g->robot.holding));
     }
@@ -307,7 +320,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
     judging g = {.place = place, .asked = &as, .j = ret};
     *ret = (pons_ws_judgement){.rules = json_array()};
     pons__ws_action_says(asked, ret->action, sizeof ret->action);
-    pons__ws_body_read(doc(&g, PONS_WS_EMBODIED), &g.body);
+    pons__ws_body_read(doc(&g, PONS_WS_EMBODIED), as.robot_id, &g.body);
     as.action_type = listed(&g.body, as.action_type);
     pons__ws_robot_read(doc(&g, PONS_WS_ENVIRONMENT), as.robot_id, &g.body, &g.robot);
     pons__ws_robot_hear(as.robot, &g.robot);

@@ -52,6 +52,32 @@ static const struct rule_words {
     {"holding", "夹爪状态不符", "gripper in the wrong state", "ENVIRONMENT.md robots",
      "先放下所持物体,或先抓取物体", "put down what is held, or take something first"},
 };
+// What to do about a failure, by its code. One that is not here has to do with the robot's surroundings.
+static const struct {
+    const char *code, *zh, *en;
+} failures[] = {
+    {"POLICY_UNREACHABLE", "启动策略服务,并检查 SKILLS.md 的 policy_client.endpoint", "start the policy's server; see policy_client.endpoint in SKILLS.md"},
+    {"POLICY_TIMEOUT", "检查策略服务的负载,或增大 timeouts.skill", "see why the policy is slow, or give timeouts.skill more time"},
+    {"POLICY_BAD_ANSWER", "修正策略的输出,使其符合策略接口", "mend what the policy answers: its form, width and length"},
+    {"POLICY_ERROR", "查看策略自身的错误后重试", "look at the policy's own error first"},
+    {"POLICY_NOT_AVAILABLE", "修正 SKILLS.md 的 policy_client", "mend policy_client in SKILLS.md"},
+    {"TARGET_UNKNOWN", "修正 target_ref,或在 TARGETS.md 中登记该目标", "mend target_ref, or register the target in TARGETS.md"},
+    {"TARGET_DISABLED", "在 TARGETS.md 中启用该目标 (enabled: true)", "enable the target in TARGETS.md (enabled: true)"},
+    {"SKILL_UNKNOWN", "修正 skill_ref,或在 SKILLS.md 中登记该技能", "mend skill_ref, or register the skill in SKILLS.md"},
+    {"SKILL_NOT_SUPPORTED_BY_TARGET", "换用该目标支持的技能,或换一个目标", "use a skill that the target supports, or another target"},
+    {"ADAPTER_UNKNOWN", "修正 routing.target_adapter 或目标的 adapter.class", "mend routing.target_adapter, or the target's adapter.class"},
+    {"RUNTIME_UNKNOWN", "修正 routing.skill_runtime 或技能的 runtime", "mend routing.skill_runtime, or the skill's runtime"},
+    {"REQUIRED_SENSOR_MISSING", "为该目标配置所需传感器,或换一个目标", "give the target the sensor, or use another target"},
+    {"ENVIRONMENT_OUTPUT_MISSING", "先更新 ENVIRONMENT.md,补全所需数据", "have ENVIRONMENT.md say it first"},
+    {"ACTION_CONTRACT_UNSATISFIED", "修正 execution.params 或目标的 config.control_mode", "mend execution.params, or the target's config.control_mode"},
+    {"BACKEND_NOT_AVAILABLE", "修正目标的 backend、config.world,或安装该驱动", "mend the target's backend or config.world, or install the driver"},
+    {"BODY_NOT_THERE", "启动该机器人的 body 后重试", "start the robot's body first"},
+    {"BODY_REFUSED", "按 body 给出的限制修改参数", "keep to the limits that the body names"},
+    {"STORE_FAILED", "检查存储 (pons doctor) 后重试", "look at the store (pons doctor) first"},
+    {"SESSION_TIMEOUT", "拆分任务,或增大 timeouts.session", "ask for less at once, or give timeouts.session more time"},
+    {"SKILL_TIMEOUT", "查明该步骤为何缓慢,或增大 timeouts.skill", "see why the step is slow, or give timeouts.skill more time"},
+    {"OUTCOME_UNKNOWN", "先观察环境,确认结果后再决定", "look what has become of it before anything else"},
+};
 static const struct {
     const char *type, *zh, *en;
 } verbs[] = {
@@ -283,7 +309,7 @@ int pons_ws_learn(pons_ws_place *place, const pons_ws_asked *asked, pons_ws_judg
     ws_target target;
     size_t i;
     const json_t *each;
-    pons__ws_body_read(pons_ws_place_doc(place, PONS_WS_EMBODIED), &body);
+    pons__ws_body_read(pons_ws_place_doc(place, PONS_WS_EMBODIED), asked->robot_id, &body);
     pons__ws_target_read(pons_ws_place_doc(place, PONS_WS_ENVIRONMENT), asked->params, &target);
     put_title(&title, asked->action_type, pons_get_str(rule, "rule", ""), zh);
     json_array_foreach(j->rules, i, each)
@@ -307,15 +333,27 @@ int pons_ws_learn_failure(pons_ws_place *place, const pons_ws_asked *asked, pons
 {
     const bool zh = is_chinese(place);
     pons_autobuf title = PONS_BUF_INIT;
+    if (strcmp(asked->action_type, "session") ==
+        0) { // of it the target and the failure are the conditions
+        const ws_target nowhere = {.known = false};
+        snprintf(j->conditions, sizeof j->conditions, "%.100s: %s",
+                 asked->robot_id ? asked->robot_id : "", code);
+        j->known =
+            pons__ws_lesson_find(pons_ws_place_doc(place, PONS_WS_LESSONS), j, &nowhere, false);
+    }
     if (j->known) {
         return PONS_OK;
     }
     put_title(&title, asked->action_type, code, zh);
+    const char *fix =
+        zh ? "改变位置、目标或环境后重试" : "try again from elsewhere, or when something changed";
+    for (size_t i = 0; i < N(failures); i++) {
+        if (strcmp(failures[i].code, code) == 0) {
+            fix = zh ? failures[i].zh : failures[i].en;
+        }
+    }
     return add(place, j,
                pons_object("title", text_of(&title), "action", pons_string(j->action), "reason",
-                           pons_string(message), "fix",
-                           json_string(zh ? "改变位置、目标或环境后重试"
-                                          : "try again from elsewhere, or when something changed"),
-                           NULL),
+                           pons_string(message), "fix", json_string(fix), NULL),
                zh, err);
 }

@@ -13,7 +13,7 @@ static const ws_field action[] = {
     {"action_id", {P1 = "id", P2 = "id"}, NULL, WS_STRING, true, .means = "names it"},
     {"action_type", {0}, "type", WS_STRING, true, .means = "move_to, pick_up, …"},
     {"params", {P1 = "parameters", P2 = "parameters"}, NULL, WS_MAP, .means = "what the type asks for"},
-    {"status", {0}, NULL, WS_WORD, .words = "pending running completed failed cancelled canceled>cancelled", .preset = "pending", .means = "where it is; none is pending"},
+    {"status", {0}, NULL, WS_WORD, .words = "pending running completed failed cancelled canceled>cancelled succeeded>completed done>completed rejected>failed timed_out>failed queued>pending in_progress>running", .preset = "pending", .means = "where it is; none is pending"},
     {"robot_id", {0}, NULL, WS_STRING, .means = "who does it"},
     {"created_at", {0}, NULL, WS_STRING, .means = "ISO 8601"},
     {"completed_at", {0}, NULL, WS_STRING, .means = "ISO 8601"},
@@ -21,12 +21,14 @@ static const ws_field action[] = {
     {"error", {0}, NULL, WS_ANY, .means = "code, message and trace of a failed one"},
 };
 
+#define SESSION_RUNS "finalizing>running awaiting_verification>running verifying>running awaiting_replan>running cancelling>running "
 static const ws_field session[] = {
     {"session_id", {0}, NULL, WS_STRING, true, .means = "sess_<skill>_<n>"},
-    {"target_ref", {0}, NULL, WS_REF, true, .words = "target", .means = "an id of TARGETS.md"},
-    {"skill_ref", {P2 = "skillruntime_ref"}, NULL, WS_REF, true, .words = "skillruntime", .means = "an id of SKILLS.md"},
+    {"target_ref", {0}, NULL, WS_REF, true, .words = "target", .unless = "intent", .means = "an id of TARGETS.md"},
+    {"skill_ref", {P2 = "skillruntime_ref"}, NULL, WS_REF, true, .words = "skillruntime", .unless = "intent", .means = "an id of SKILLS.md"},
     {"task_description", {0}, NULL, WS_STRING, .means = "in words"},
-    {"status", {0}, NULL, WS_WORD, .words = "pending running succeeded failed cancelled canceled>cancelled completed>succeeded queued>pending claimed>running preflight_checking>running", .preset = "pending", .means = "where it is"},
+    {"depends_on", {0}, NULL, WS_LIST, .means = "ids of sessions that must have succeeded before"},
+    {"status", {0}, NULL, WS_WORD, .words = "pending running succeeded failed cancelled canceled>cancelled completed>succeeded queued>pending claimed>running preflight_checking>running " SESSION_RUNS "rejected>failed timed_out>failed replanned>failed", .preset = "pending", .means = "where it is"},
     {"priority", {0}, NULL, WS_WORD, .words = "high normal low", .preset = "normal", .means = "high before normal before low"},
     {"timeouts.session", {P1 = "timeouts.session_timeout_s", P2 = "timeouts.execute_timeout_s"}, NULL, WS_NUMBER, .means = "of the whole, s"},
     {"timeouts.skill", {P1 = "timeouts.skill_timeout_s", P2 = "timeouts.policy_timeout_s"}, NULL, WS_NUMBER, .means = "of one step, s"},
@@ -45,12 +47,12 @@ static const ws_field session[] = {
 };
 
 static const ws_field target[] = {
-    {"id", {0}, "target_id", WS_STRING, true, .means = "what target_ref names"},
-    {"type", {P2 = "target_kind"}, NULL, WS_WORD, .words = "sim=simulation real_robot real>real_robot", .means = "sim or real_robot"},
+    {"id", {0}, "target_id ?profile_id", WS_STRING, true, .means = "what target_ref names"},
+    {"type", {P2 = "target_kind"}, NULL, WS_WORD, .words = "sim=simulation real_robot real>real_robot game debug", .means = "sim or real_robot"},
     {"enabled", {0}, NULL, WS_BOOL, .means = "false: nothing runs on it"},
     {"backend", {0}, NULL, WS_STRING, .means = "its driver: mujoco, kinematic, …"},
     {"workspace", {0}, NULL, WS_STRING, .means = "a folder of its own"},
-    {"supported_skills", {P2 = "supported_skillruntimes"}, NULL, WS_LIST, .means = "ids of SKILLS.md"},
+    {"supported_skills", {P2 = "supported_skillruntimes"}, "?action_space", WS_LIST, .means = "ids of SKILLS.md"},
     {"adapter.class", {P1 = "runtime.target_adapter", P2 = "runtime.target_adapter"}, NULL, WS_REF, .words = "target_adapter", .means = "SimTargetAdapter, RealRobotTargetAdapter"},
     {"adapter.obs_format", {P1 = "runtime.obs_format", P2 = "runtime.obs_format"}, NULL, WS_STRING, .means = "how observations are given"},
     {"adapter.driver", {P1 = "runtime.driver", P2 = "runtime.driver"}, NULL, WS_STRING, .means = "of a real robot"},
@@ -62,8 +64,9 @@ static const ws_field skill[] = {
     {"id", {P2 = "skillruntime_id"}, "skill_id", WS_STRING, true, .means = "what skill_ref names"},
     {"category", {0}, NULL, WS_STRING, .means = "manipulation, navigation, perception; vla, builtin, …"},
     {"description", {0}, NULL, WS_STRING, .means = "in words"},
-    {"runtime", {P2 = "runtime_kind"}, NULL, WS_STRING, .means = "ReKepPolicyRuntime, VLAPolicyRuntime, BuiltinRuntime"},
-    {"supported_target_types", {0}, NULL, WS_LIST, .means = "sim, real_robot"},
+    {"runtime", {0}, NULL, WS_STRING, .means = "ReKepPolicyRuntime, VLAPolicyRuntime, BuiltinRuntime"},
+    {"runtime_kind", {0}, NULL, WS_STRING, .means = "policy, builtin: what runs it where no runtime is named"},
+    {"supported_target_types", {P2 = "supported_target_kinds"}, NULL, WS_WORDS, .words = "sim=simulation real_robot real>real_robot game debug", .means = "sim, real_robot"},
     {"policy_client", {P2 = "policy"}, NULL, WS_CLIENT, .means = "type, endpoint, checkpoint"},
     {"requires.sensors", {0}, NULL, WS_LIST, .means = "rgb_camera, depth_camera, joint_states"},
     {"requires.environment_outputs", {0}, NULL, WS_LIST, .means = "scene_graph, perception_data"},
@@ -80,8 +83,8 @@ static const ws_field scene[] = {
 
 static const ws_field node[] = {
     {"id", {0}, NULL, WS_STRING, true, .means = "names it"},
-    {"type", {0}, NULL, WS_STRING, .means = "furniture, object, …"},
-    {"position", {0}, NULL, WS_NUMBERS, .means = "x, y, z, m"},
+    {"type", {0}, "?class", WS_STRING, .means = "furniture, object, …"},
+    {"position", {0}, "?center", WS_NUMBERS, .means = "x, y, z, m"},
     {"status", {0}, NULL, WS_STRING, .means = "on_table, …"},
 };
 
@@ -93,7 +96,7 @@ static const ws_field edge[] = {
 
 static const ws_field robot_state[] = {
     {"robot_id", {0}, "id", WS_STRING, true, .means = "names it"},
-    {"pose", {0}, NULL, WS_ANY, .means = "x, y, yaw"},
+    {"pose", {0}, "?robot_pose", WS_POSE, .means = "x, y, yaw"},
     {"joint_state", {0}, NULL, WS_MAP, .means = "rad or m, by joint"},
     {"gripper", {0}, NULL, WS_ANY, .means = "open, closed"},
     {"holding", {0}, NULL, WS_ANY, .means = "an object's id or null"},
@@ -102,12 +105,12 @@ static const ws_field robot_state[] = {
 static const ws_field object[] = {
     {"id", {0}, "object_id", WS_STRING, true, .means = "names it"},
     {"name", {0}, NULL, WS_STRING, .means = "as people call it"},
-    {"category", {0}, NULL, WS_STRING, .means = "fruit, …"},
-    {"position", {0}, NULL, WS_NUMBERS, .means = "x, y, z, m"},
+    {"category", {0}, "?type ?class", WS_STRING, .means = "fruit, …"},
+    {"position", {0}, "?center", WS_NUMBERS, .means = "x, y, z, m"},
 };
 
 static const ws_field identity[] = {
-    {"model", {0}, NULL, WS_STRING, .seed_label = "Robot Model", .labels = "机器人型号|Model|Robot", .means = "its make"},
+    {"model", {0}, NULL, WS_STRING, .seed_label = "Robot Model", .labels = "机器人型号|Model|Robot|Name|名称", .means = "its make"},
     {"dof", {0}, NULL, WS_STRING, .seed_label = "DOF", .labels = "自由度|Degrees of Freedom", .means = "joints"},
     {"end_effector", {0}, NULL, WS_STRING, .seed_label = "End Effector", .labels = "末端执行器|Gripper", .means = "its hand"},
     {"driver", {0}, NULL, WS_STRING, .seed_label = "Driver", .labels = "驱动", .means = "which driver has it"},
@@ -116,20 +119,21 @@ static const ws_field identity[] = {
 static const ws_field sensor[] = {
     {"name", {0}, NULL, WS_STRING, true, .means = "its name and make"},
     {"present", {0}, NULL, WS_BOOL, .means = "ticked"},
+    {"description", {0}, NULL, WS_STRING, .means = "in words"},
 };
 
 static const ws_field action_type[] = {
     {"action_type", {0}, NULL, WS_STRING, true, .seed_label = "Action Type", .labels = "Action|Type|动作类型|动作", .means = "its name"},
     {"description", {0}, NULL, WS_STRING, .seed_label = "Description", .labels = "说明|描述", .means = "in words"},
-    {"parameters", {0}, NULL, WS_STRING, .seed_label = "Parameters", .labels = "Params|参数", .means = "their names and kinds"},
+    {"parameters", {0}, NULL, WS_STRING, .seed_label = "Parameters", .labels = "Params|Required Parameters|参数", .means = "their names and kinds"},
 };
 
 static const ws_field limit[] = {
-    {"max_reach_m", {0}, NULL, WS_NUMBER, .seed_label = "Max Reach", .labels = "Reach|Maximum Reach|最大臂展|臂展", .means = "m"},
+    {"max_reach_m", {0}, NULL, WS_NUMBER, .seed_label = "Max Reach", .labels = "Reach|Maximum Reach|Workspace Radius|Reach Radius|最大臂展|臂展|工作半径", .means = "m"},
     {"reach_from_m", {0}, NULL, WS_NUMBER, .seed_label = "Reach From", .labels = "Shoulder Height|肩高|臂展起点", .means = "m that the shoulder is above what the robot stands on"},
     {"max_payload_kg", {0}, NULL, WS_NUMBER, .seed_label = "Max Payload", .labels = "Payload|Maximum Payload|最大载荷|载荷", .means = "kg"},
     {"workspace_volume_m3", {0}, NULL, WS_NUMBER, .seed_label = "Workspace Volume", .labels = "Volume|工作空间体积|工作空间", .means = "m³"},
-    {"max_speed_mps", {0}, NULL, WS_NUMBER, .seed_label = "Max Speed", .labels = "Speed|Maximum Speed|最大速度", .means = "m/s"},
+    {"max_speed_mps", {0}, NULL, WS_NUMBER, .seed_label = "Max Speed", .labels = "Speed|Maximum Speed|Max Linear Speed|最大速度|最大线速度", .means = "m/s"},
 };
 
 static const ws_field task[] = {
@@ -221,6 +225,8 @@ static const ws_place action_places[] = {{WS_ACTION, {"queue", "actions", "actio
 static const ws_place session_places[] = {{WS_SESSION, {"sessions", "sessions", "sessions"}, {0}}};
 static const ws_place target_places[] = {{WS_TARGET, {"targets", "targets", "targets"}, {0}}};
 static const ws_place skill_places[] = {{WS_SKILL, {"skills", "skills", "skillruntimes"}, {0}}};
+#define SKILLS_ALLOWED "loop_mode agent_exposure policy.* requires.* observation.* action.* observation_contract.* target_tool_policy.* supports_chunk " \
+                       "default_replan_every input_contract.* output_contract.* adapter_requirements.* benchmark.*"
 static const ws_place embodied_places[] = {{WS_IDENTITY, {0}, {0}}, {WS_SENSOR, {0}, {0}}, {WS_ACTION_TYPE, {0}, {0}}, {WS_LIMIT, {0}, {0}}};
 static const ws_place task_places[] = {{WS_TASK, {0}, {0}}, {WS_SUBTASK, {0}, {0}}};
 static const ws_place orchestrator_places[] = {{WS_ASSIGNMENT, {0}, {0}}, {WS_POOL, {0}, {0}}, {WS_WAITING, {0}, {0}}};
@@ -243,16 +249,20 @@ static const ws_file_info files[PONS_WS_FILES] = {
     [PONS_WS_SESSIONS] = {"SESSIONS.md", PLACES(session_places),
         .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "sessions_v1", P2 = "runtime_sessions_v1"},
         .title = {"SESSIONS", "Sessions", "Runtime Sessions"},
-        .allowed = "replan_attempt goal_id verification_profile verification.* depends_on timeouts.queue_timeout_s timeouts.preflight_timeout_s "
+        .allowed = "intent acceptance_criteria retry_limit parent_task_id parent_session_id replan_attempt goal_id parent_goal_id horizon verification_profile verification.* timeouts.queue_timeout_s timeouts.preflight_timeout_s "
                    "routing.* execution.* runtime_hints.* safety_profile.*"},
     [PONS_WS_TARGETS] = {"TARGETS.md", PLACES(target_places),
         .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "targets_v1", P2 = "runtime_target_registry_v1"},
         .title = {"TARGETS", "Targets", "Runtime Targets"},
-        .allowed = "target_class embodiment runtime.* observation.* perception.* config.*"},
+        .allowed = "target_class embodiment benchmark_capabilities runtime.* observation.* perception.* config.*"},
     [PONS_WS_SKILLS] = {"SKILLS.md", PLACES(skill_places),
-        .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "skills_v1", P2 = "runtime_skillruntime_registry_v1"},
+        .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "skills_v1", P2 = "runtime_skill_registry_v1"},
         .title = {"SKILLS", "Skills", "Skill Runtimes"},
-        .allowed = "loop_mode policy.* requires.* observation.* action.*"},
+        .allowed = SKILLS_ALLOWED},
+    [PONS_WS_SKILLRUNTIME] = {"SKILLRUNTIME.md", PLACES(skill_places),
+        .format_key = {P1 = "version", P2 = "version"}, .format = {P1 = "skills_v1", P2 = "runtime_skill_registry_v1"},
+        .title = {"SKILLRUNTIME", "Runtime Skills", "Runtime Skills"},
+        .allowed = SKILLS_ALLOWED},
     [PONS_WS_TASK] = {"TASK.md", .page = true, PLACES(task_places),
         .title = {"任务", "Task", "Task"}},
     [PONS_WS_ORCHESTRATOR] = {"ORCHESTRATOR.md", .page = true, PLACES(orchestrator_places),

@@ -40,7 +40,9 @@ typedef enum ws_type {
     WS_BOOL,
     WS_MAP,
     WS_LIST,
-    WS_NUMBERS, // a list of numbers
+    WS_WORDS,   // a list: strings that are one of `words`, and others
+    WS_NUMBERS, // a list of numbers; of a position {x, y, z} says the same
+    WS_POSE,    // anything: a list of numbers, {x, y, z, yaw}
     WS_WORD,    // one of `words`
     WS_REF,     // an id; `words` is the scheme that paos2 writes before it
     WS_CLIENT   // a policy client: paos1 has it as one string
@@ -49,13 +51,15 @@ typedef enum ws_type {
 typedef struct ws_field {
     const char *name;
     const char *names[PONS_WS_DIALECTS]; // NULL: as `name`. "x-": a number that is one less there
-    const char *also;                    // more names that are read, with blanks between them
+    // More names that are read, with blanks between them; "?x": where none of the others is there.
+    const char *also;
     ws_type type;
     bool required;
     // Of a word: "pending running", "sim=simulation": paos2's word behind "=", "canceled>cancelled":
     // read as that.
     const char *words;
     const char *preset; // what an absent one means
+    const char *unless; // a member with which a required one may be missing
     // Of a table's column or a bullet: its heading in the seed's files, in the others', more that are
     // read, with "|" between them.
     const char *seed_label, *paos_label, *labels;

@@ -77,11 +77,17 @@ void pons__ws_path_remove(pons_value *v, const char *path)
 
 // ---- one field ----------------------------------------------------------------------------------
 
-// The n-th name that a field is read by, NULL behind the last. *ret_less: its number is one less.
-static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_less)
+typedef enum ws_reading {
+    AS_IT_IS,
+    ONE_LESS,
+    INSTEAD
+} ws_reading; // INSTEAD: where no other name is
+
+// The n-th name that a field is read by, and how; NULL behind the last.
+static const char *name_at(const ws_field *f, int n, char buf[64], ws_reading *ret_how)
 {
     const char *name = NULL;
-    *ret_less = false;
+    *ret_how = AS_IT_IS;
     if (n == 0) {
         name = f->name;
     } else if (n < PONS_WS_DIALECTS) {
@@ -94,13 +100,16 @@ static const char *name_at(const ws_field *f, int n, char buf[64], bool *ret_les
             at += strcspn(at, " ");
             at += strspn(at, " ");
         }
+        *ret_how = *at == '?' ? INSTEAD : AS_IT_IS;
+        at += *ret_how == INSTEAD;
         const size_t len = strcspn(at, " ");
         copy_name(buf, at, len);
         return len ? buf : NULL;
     }
     const size_t len = strlen(name);
-    *ret_less = len && name[len - 1] == '-';
-    copy_name(buf, name, len - *ret_less);
+    const bool less = len && name[len - 1] == '-';
+    *ret_how = less ? ONE_LESS : AS_IT_IS;
+    copy_name(buf, name, len - less);
     return buf;
 }
 
@@ -178,6 +187,7 @@ static bool fits(const ws_field *f, const pons_value *v)
     const pons_value *item;
     switch (f->type) {
     case WS_ANY:
+    case WS_POSE:
         return true;
     case WS_STRING:
     case WS_WORD:
@@ -194,8 +204,14 @@ static bool fits(const ws_field *f, const pons_value *v)
     case WS_MAP:
         return json_is_object(v);
     case WS_LIST:
+    case WS_WORDS:
         return json_is_array(v);
     case WS_NUMBERS:
+        if (json_is_object(v)) {
+            const pons_value *z = pons_get(v, "z");
+            return json_is_number(pons_get(v, "x")) && json_is_number(pons_get(v, "y")) &&
+                   (!z || json_is_number(z));
+        }
         json_array_foreach((json_t *)v, i, item)
         {
             if (!json_is_number(item)) {
@@ -210,18 +226,93 @@ static bool fits(const ws_field *f, const pons_value *v)
 }
 
 static const char *const type_words[] = {
-    [WS_ANY] = "anything",
-    [WS_STRING] = "a string",
-    [WS_NUMBER] = "a number",
-    [WS_COUNT] = "a whole number, not negative",
-    [WS_BOOL] = "true or false",
-    [WS_MAP] = "a map",
-    [WS_LIST] = "a list",
-    [WS_NUMBERS] = "a list of numbers",
-    [WS_WORD] = "a word",
-    [WS_REF] = "a string",
-    [WS_CLIENT] = "a map or a string",
+    [WS_ANY] = "anything",       [WS_STRING] = "a string",
+    [WS_NUMBER] = "a number",    [WS_COUNT] = "a whole number, not negative",
+    [WS_BOOL] = "true or false", [WS_MAP] = "a map",
+    [WS_LIST] = "a list",        [WS_NUMBERS] = "a list of numbers, or x, y and z",
+    [WS_POSE] = "anything",      [WS_WORD] = "a word",
+    [WS_REF] = "a string",       [WS_CLIENT] = "a map or a string",
 };
+
+// A list with its words as the model, or, `write`, the dialect has them.
+static pons_value *words_of(const ws_field *f, const pons_value *list, pons_ws_dialect d,
+                            bool write)
+{
+    char word[40];
+    size_t i;
+    const pons_value *v;
+    pons_value *out = json_array();
+    json_array_foreach((json_t *)(uintptr_t)list, i, v)
+    {
+        const char *s = json_string_value(v);
+        json_array_append_new(out, s && find_word(f->words, s, d, write, word) ? json_string(word)
+                                                                               : json_deep_copy(v));
+    }
+    return out;
+}
+
+// paos2's policy says under policy_client what type it is.
+static pons_value *client_read(const pons_value *v)
+{
+    const char *type = pons_get_str(v, "policy_client", NULL);
+    if (!type || pons_get(v, "type")) {
+        return json_deep_copy(v);
+    }
+    pons_value *client = json_object();
+    json_object_set_new(client, "type", json_string(type));
+    json_object_update(client, (json_t *)(uintptr_t)v);
+    json_object_del(client, "policy_client");
+    return client;
+}
+
+static pons_value *client_write(const pons_value *v)
+{
+    pons_value *policy = json_object();
+    const char *key;
+    const pons_value *member;
+    json_object_foreach((json_t *)(uintptr_t)v, key, member)
+    {
+        const char *name = strcmp(key, "type") == 0 ? "policy_client" : key;
+        json_object_set_new(policy, name, json_deep_copy(member));
+    }
+    return policy;
+}
+
+// {x, y} and {x, y, z} as a list; a map that says more stays as it is.
+static pons_value *list_of_axes(const pons_value *v)
+{
+    const pons_value *z = pons_get(v, "z");
+    if (!json_is_object(v) || json_object_size(v) != 2u + (z != NULL)) {
+        return json_deep_copy(v);
+    }
+    pons_value *list = json_array();
+    json_array_append(list, json_object_get(v, "x"));
+    json_array_append(list, json_object_get(v, "y"));
+    if (z) {
+        json_array_append(list, (json_t *)(uintptr_t)z);
+    }
+    return list;
+}
+
+// A list of numbers in the form of what stands there: {x, y, z, …} where it is such a map; else the list. A pose's
+// third number of three is its yaw.
+static pons_value *axes_of_list(const ws_field *f, const pons_value *there, const pons_value *v)
+{
+    static const char *const position[] = {"x", "y", "z"}, *const flat[] = {"x", "y", "yaw"},
+                             *const pose[] = {"x", "y", "z", "roll", "pitch", "yaw"};
+    const size_t n = json_array_size(v);
+    const bool is_pose = f->type == WS_POSE;
+    if (!json_is_object(there) || !(n == 3 || (n == 2 && !is_pose) || (n == 6 && is_pose))) {
+        return json_deep_copy(v);
+    }
+    const char *const *names = !is_pose ? position : n == 3 ? flat : pose;
+    pons_value *map = json_deep_copy(there);
+    json_object_del(map, "stamp"); // when the old ones were so
+    for (size_t i = 0; i < n; i++) {
+        json_object_set(map, names[i], json_array_get(v, i));
+    }
+    return map;
+}
 
 // A field's value by the model, from a file's; NULL: what says why not.
 static pons_value *field_read(const ws_field *f, const char *name, bool less, const pons_value *v,
@@ -251,13 +342,16 @@ static pons_value *field_read(const ws_field *f, const char *name, bool less, co
         const char *scheme = strstr(s, SCHEME);
         return json_string(scheme ? scheme + strlen(SCHEME) : s);
     }
-    if (f->type == WS_CLIENT && s) {
-        return client_of(s);
+    if (f->type == WS_CLIENT) {
+        return s ? client_of(s) : client_read(v);
+    }
+    if (f->type == WS_WORDS) {
+        return words_of(f, v, PONS_WS_SEED, false);
     }
     if (less) {
         return json_integer((json_int_t)json_number_value(v) + 1);
     }
-    return json_deep_copy(v);
+    return f->type == WS_NUMBERS ? list_of_axes(v) : json_deep_copy(v);
 }
 
 static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_value *v)
@@ -273,9 +367,19 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
         snprintf(ref, sizeof ref, "%s%s%s", f->words, SCHEME, s);
         return json_string(ref);
     }
+    if (f->type == WS_NUMBERS && d == PONS_WS_PAOS1) { // its programs read them by name
+        pons_autovalue axes = json_object();
+        return axes_of_list(f, axes, v);
+    }
     if (f->type == WS_CLIENT && d == PONS_WS_PAOS1) {
         pons_value *string = client_string(v);
         return string ? string : json_deep_copy(v);
+    }
+    if (f->type == WS_CLIENT && d == PONS_WS_PAOS2 && json_is_object(v)) {
+        return client_write(v);
+    }
+    if (f->type == WS_WORDS && json_is_array(v)) {
+        return words_of(f, v, d, true);
     }
     if (len && name[len - 1] == '-' && json_is_number(v)) {
         const json_int_t n = (json_int_t)json_number_value(v);
@@ -371,16 +475,16 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_buf *taken
                        bool all_names, char what[WS_WHAT_MAX], char path[64])
 {
     char buf[64], first[64] = "";
-    bool less;
+    ws_reading how;
     pons_value *have = NULL;
     const char *name;
-    for (int n = 0; (name = name_at(f, n, buf, &less)) != NULL; n++) {
+    for (int n = 0; (name = name_at(f, n, buf, &how)) != NULL; n++) {
         const pons_value *v = *name && (all_names || n == 0) ? pons__ws_path_get(raw, name) : NULL;
-        if (!v) {
+        if (!v || (have && how == INSTEAD)) {
             continue;
         }
         copy_name(path, name, strlen(name));
-        pons_value *is = field_read(f, name, less, v, what);
+        pons_value *is = field_read(f, name, how == ONE_LESS, v, what);
         if (!is || (have && !json_equal(is, have))) {
             if (is) {
                 snprintf(what, WS_WHAT_MAX, "%s and %s contradict each other", first, name);
@@ -397,7 +501,8 @@ static bool take_field(const ws_field *f, const pons_value *raw, pons_buf *taken
     if (!have && f->preset) {
         have = json_string(f->preset);
     }
-    if (f->required && (!have || json_is_null(have))) {
+    const bool excused = f->unless && pons_get(raw, f->unless);
+    if (f->required && !excused && (!have || json_is_null(have))) {
         snprintf(what, WS_WHAT_MAX, "%s is missing", f->name);
         path[0] = '\0';
         json_decref(have);
@@ -512,22 +617,26 @@ static void patch_field(const ws_field *f, pons_ws_dialect d, pons_value *raw,
                         const pons_value *after)
 {
     char buf[64], name[64];
-    bool less, found = false;
+    ws_reading how;
+    bool found = false;
     const char *n;
     written_name(f, d, name);
-    for (int i = 0; (n = name_at(f, i, buf, &less)) != NULL; i++) {
-        if (!*n || !pons__ws_path_get(raw, n)) {
+    for (int i = 0; (n = name_at(f, i, buf, &how)) != NULL; i++) {
+        const pons_value *there = *n ? pons__ws_path_get(raw, n) : NULL;
+        if (!there || (found && how == INSTEAD)) {
             continue;
         }
+        found = true;
         if (!after) {
             pons__ws_path_remove(raw, n);
-            continue;
+        } else if (f->type == WS_NUMBERS || f->type == WS_POSE) {
+            pons__ws_path_set(raw, n, axes_of_list(f, there, after));
+        } else {
+            // Under another dialect's name it has that dialect's way of saying it.
+            const pons_ws_dialect as = i > 0 && i < PONS_WS_DIALECTS ? (pons_ws_dialect)i : d;
+            const bool own = strcmp(n, name) == 0;
+            pons__ws_path_set(raw, n, field_write(f, own ? d : i == 0 ? PONS_WS_SEED : as, after));
         }
-        // Under another dialect's name it has that dialect's way of saying it.
-        const pons_ws_dialect as = i > 0 && i < PONS_WS_DIALECTS ? (pons_ws_dialect)i : d;
-        const bool own = strcmp(n, name) == 0;
-        pons__ws_path_set(raw, n, field_write(f, own ? d : i == 0 ? PONS_WS_SEED : as, after));
-        found = true;
     }
     if (!found && after) {
         pons__ws_path_set(raw, name, field_write(f, d, after));
@@ -561,6 +670,16 @@ char *pons__ws_record_id(ws_kind kind, const pons_value *value)
     const char *text = k->id ? json_string_value(pons__ws_path_get(value, k->id)) : NULL;
     if (k->id && (!text || !*text)) {
         return NULL;
+    }
+    const bool of_body =
+        kind == WS_IDENTITY || kind == WS_SENSOR || kind == WS_ACTION_TYPE || kind == WS_LIMIT;
+    const char *target = of_body ? pons_get_str(value, WS_TARGET_KEY, "") : "";
+    const char *section = of_body ? pons_get_str(value, WS_SECTION_KEY, "") : "";
+    if (*target) { // of a page about several robots
+        pons_buf_printf(&id, "%s::", target);
+    }
+    if (*section) {
+        pons_buf_printf(&id, "%s ", section);
     }
     if (k->id) {
         pons_buf_str(&id, text);

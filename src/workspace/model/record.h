@@ -6,6 +6,11 @@
 
 #define WS_WHAT_MAX 200
 
+// Members of EMBODIED's records that their place in the page says, and no bullet: whose they are where the page is about
+// several robots, and the heading that they stand under where it is not the kind's own.
+#define WS_TARGET_KEY  "target"
+#define WS_SECTION_KEY "section"
+
 // What a record says, by the model: its fields under the seed's names in the table's order, then what
 // nobody here knows, as it is. NULL: it is wrong, `what` says how and `path` which of raw's members.
 pons_value *pons__ws_record_read(ws_kind kind, const pons_value *raw, char what[WS_WHAT_MAX],

@@ -76,7 +76,12 @@ static void check_adapter(const rt_contract *c, rt_refusal *why)
 static const rt_kind *kind_of(const rt_contract *c, rt_refusal *why)
 {
     const char *name = pons_get_str(pons_get(c->session, "routing"), "skill_runtime", NULL);
-    name = name ? name : pons_get_str(c->skill, "runtime", "BuiltinRuntime");
+    const char *kind = pons_get_str(c->skill, "runtime_kind", "builtin");
+    const char *usual = strcmp(kind, "policy") == 0 ? pons__rt_vla.name
+                        : strcmp(kind, "builtin") == 0
+                            ? pons__rt_builtin.name
+                            : kind; // which a paos2 of before had as its name
+    name = name ? name : pons_get_str(c->skill, "runtime", usual);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i]->name, name) == 0) {
             return kinds[i];
@@ -183,7 +188,7 @@ void pons__rt_check(const rt_contract *c, const rt_kind **ret_kind, rt_refusal *
         pons__rt_refuse(why, "TARGET_UNKNOWN", "TARGETS.md has no %.60s",
                         pons_get_str(c->session, "target_ref", ""));
     } else if (!c->skill) {
-        pons__rt_refuse(why, "SKILL_UNKNOWN", "SKILLS.md has no %.60s",
+        pons__rt_refuse(why, "SKILL_UNKNOWN", "neither SKILLS.md nor SKILLRUNTIME.md has %.60s",
                         pons_get_str(c->session, "skill_ref", ""));
     } else if (!pons_get_bool(c->target, "enabled", true)) {
         pons__rt_refuse(why, "TARGET_DISABLED", "the target is not enabled");
@@ -227,7 +232,11 @@ void pons__rt_check_body(const rt_contract *c, const rt_kind *kind, rt_refusal *
     }
     if (kind == &pons__rt_builtin) {
         const pons_value *tool = pons__rt_tool(c->tools, skill);
-        if (!tool) {
+        if (json_array_size(pons_get(pons_get(c->session, "execution"), "steps")) > 0) {
+            pons__rt_refuse(
+                why, "ACTION_CONTRACT_UNSATISFIED",
+                "execution.steps is not read: a session is one skill, with execution.params");
+        } else if (!tool) {
             pons__rt_refuse(why, "SKILL_NOT_SUPPORTED_BY_TARGET",
                             "the body of this target has no skill %.60s", skill);
         } else {

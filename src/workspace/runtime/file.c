@@ -308,7 +308,7 @@ void pons__rt_file_flush(pons_runtime *r)
         r->unlooked = r->unlooked || pons_get_bool(s, "seen", false);
         if (rc >= 0) {
             json_object_del(r->logged, pons_get_str(s, "id", ""));
-            r->failed += !good_id(pons_get_str(s, "id", ""));
+            r->failed += pons_get_bool(s, "refused", false);
         }
         if (rc >= 0 && r->o.told) {
             r->o.told(r->o.user, pons_get_str(s, "id", ""), pons_get(s, "value"));
@@ -409,18 +409,19 @@ static bool show_ended(pons_runtime *r, const char *id)
     return s.there || (rc < 0 && rc != PONS_ENOTFOUND);
 }
 
-static void refuse_id(pons_runtime *r, const pons_ws_record *rec)
+// One that never goes into a lane: it has failed, in the file alone.
+static void refuse(pons_runtime *r, const pons_ws_record *rec, const rt_refusal *why)
 {
     pons_value *v = json_deep_copy(rec->value);
     json_object_set_new(v, "status", json_string("failed"));
-    json_object_set_new(v, "error",
-                        pons_object("code", json_string("SESSION_ID_INVALID"), "message",
-                                    json_string("letters, digits, _ - and . only, at most 127"),
-                                    NULL));
+    json_object_set_new(
+        v, "error",
+        pons_object("code", json_string(why->code), "message", pons_string(why->why), NULL));
     if (said_of(r, NULL, rec->id)) {
         pons_value_unref(v);
     } else {
-        json_array_append_new(r->shows, pons_object("id", pons_string(rec->id), "value", v, NULL));
+        json_array_append_new(r->shows, pons_object("id", pons_string(rec->id), "value", v,
+                                                    "refused", json_true(), NULL));
     }
 }
 
@@ -436,8 +437,13 @@ static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, 
     if (ended(status) && strcmp(status, "cancelled") != 0 && !row) {
         return;
     }
+    if (!row && !*pons_get_str(rec->value, "target_ref", "")) {
+        return; // what somebody intends, on no target: nobody runs it
+    }
+    rt_refusal why = {0};
     if (!good_id(rec->id)) {
-        refuse_id(r, rec);
+        pons__rt_refuse(&why, "SESSION_ID_INVALID", "letters, digits, _ - and . only, at most 127");
+        refuse(r, rec, &why);
         return;
     }
     if (strcmp(status, "cancelled") == 0) {
@@ -452,9 +458,14 @@ static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, 
         r->pending += is_mine(r, rec->value);
         pons__rt_file_show(r, row);
     } else if (strcmp(status, "pending") == 0 && (row || !show_ended(r, rec->id))) {
-        json_object_set_new(known, rec->id, json_true());
+        const rt_depends may = row ? RT_READY : pons__rt_depends(r, rec->id, rec->value, &why);
         r->pending += is_mine(r, rec->value);
-        put_pending(r, rec, row);
+        if (may == RT_NEVER) {
+            refuse(r, rec, &why);
+        } else if (may == RT_READY) {
+            json_object_set_new(known, rec->id, json_true());
+            put_pending(r, rec, row);
+        }
     } else if (row) {
         pons__rt_file_show(r, row);
     } else if (strcmp(status, "running") == 0) {
@@ -488,6 +499,8 @@ static void sync_all(pons_runtime *r, const pons_ws_doc *d)
         snprintf(ids[i], sizeof ids[i], "%s", all[i].id);
     }
     pons_value *known = json_object();
+    pons_value_unref(r->circles);
+    r->circles = NULL;
     r->pending = 0;
     for (size_t i = 0; i < n; i++) {
         const pons_ws_doc *now = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);

@@ -57,6 +57,7 @@ struct rt_run {
     size_t at;    // in the plan
     int64_t step; // of all of them
     bool acted;   // a step was asked of the body, as far as anybody can know
+    bool waits;   // for those that it depends on
     bool resumed, adopts;
     bool ended, lasts,
         learnt;       // a step has just; its failure would be the same again; it is in LESSONS
@@ -89,7 +90,8 @@ static pons_value *note_of(const rt_run *s)
 {
     return pons_object("attempt", json_integer(s->attempt), "step", json_integer(s->step), "at",
                        json_integer((json_int_t)s->at), "last", json_boolean(s->plan.last), "acted",
-                       json_boolean(s->acted), "spent_ms", json_integer(spent(s)), "plan",
+                       json_boolean(s->acted), "spent_ms", json_integer(spent(s)), "so_far",
+                       pons_optional(s->result), "plan",
                        s->plan.calls ? pons_value_ref(s->plan.calls) : PONS_ABSENT, NULL);
 }
 
@@ -124,6 +126,7 @@ static void read_note(rt_run *s, pons_bytes bytes)
     s->plan = (rt_plan){pons_value_ref(calls), pons_get_bool(note, "last", true)};
     s->at = (size_t)pons_get_int(note, "at", 0);
     s->step = pons_get_int(note, "step", 0);
+    s->result = pons_value_ref(pons_get(note, "so_far"));
 }
 
 static void key_of(const rt_run *s, char ret[64])
@@ -163,14 +166,24 @@ rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
     read_note(s, row->note);
     const char *skill = pons_get_str(s->session, "skill_ref", "");
     const pons_value *target = record_of(r, PONS_WS_TARGETS, "target", s->target);
-    s->skill = pons_value_ref(record_of(r, PONS_WS_SKILLS, "skill", skill));
+    const pons_value *runtime_skill = record_of(r, PONS_WS_SKILLRUNTIME, "skill", skill);
+    s->skill = pons_value_ref(runtime_skill ? runtime_skill
+                                            : record_of(r, PONS_WS_SKILLS, "skill", skill));
     rt_refusal why = {0};
     const rt_contract c = {.session = s->session,
                            .target = target,
                            .skill = s->skill,
                            .environment = pons_ws_place_doc(r->o.place, PONS_WS_ENVIRONMENT)};
     pons__rt_check(&c, &s->kind, &why);
-    if (why.code && !s->resumed) { // what has begun is asked about, whatever the files say now
+    pons_value_unref(r->circles); // what was found of another text
+    r->circles = NULL;
+    const rt_depends may =
+        why.code || s->resumed ? RT_READY : pons__rt_depends(r, s->id, s->session, &why);
+    if (may == RT_WAITS) { // it has come into its lane another way, or depends on another one now
+        s->waits = true;
+        over(s, PONS_SESSION_FAILED, "DEPENDENCY_WAITS", "those that it depends on have not ended");
+    } else if (why.code &&
+               !s->resumed) { // what has begun is asked about, whatever the files say now
         over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
     } else if (!target) {
         over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "its target is registered no more");
@@ -399,12 +412,31 @@ static void call_failed(rt_run *s, const pons_error *e)
     }
 }
 
+// What a step says of its own way, added to that of the steps before it: the session's result is the whole run's.
+static pons_value *add_up(const rt_run *s, const pons_value *step)
+{
+    static const char *const sums[] = {"distance_m", "duration_s", "recoveries"};
+    pons_value *all = json_is_object(step) ? json_copy((json_t *)(uintptr_t)step) : NULL;
+    for (size_t i = 0; all && i < sizeof sums / sizeof *sums; i++) {
+        const pons_value *before = pons_get(s->result, sums[i]), *is = pons_get(step, sums[i]);
+        if (json_is_integer(before) && json_is_integer(is)) {
+            json_object_set_new(all, sums[i],
+                                json_integer(json_integer_value(before) + json_integer_value(is)));
+        } else if (json_is_number(before)) {
+            json_object_set_new(all, sums[i],
+                                json_real(json_number_value(before) + json_number_value(is)));
+        }
+    }
+    return all ? all : pons_value_ref(step);
+}
+
 static void call_done(rt_run *s, const pons_value *value)
 {
     const pons_value *data = pons_get(value, "data");
     s->adopts = false;
+    pons_value *result = add_up(s, data ? data : pons_get(value, "output"));
     pons_value_unref(s->result);
-    s->result = pons_value_ref(data ? data : pons_get(value, "output"));
+    s->result = result;
     add_step(s, data, NULL);
     s->at++;
     s->step++;
@@ -640,7 +672,13 @@ static bool may_try_again(const rt_run *s)
                                            "ACTION_CONTRACT_UNSATISFIED",
                                            "BACKEND_NOT_AVAILABLE",
                                            "SESSION_TIMEOUT",
-                                           "CRITIC_REFUSED"};
+                                           "CRITIC_REFUSED",
+                                           "DEPENDENCY_FAILED",
+                                           "DEPENDENCY_UNKNOWN",
+                                           "DEPENDENCY_CYCLE"};
+    if (s->waits) {
+        return true;
+    }
     const int64_t most = pons_get_int(pons_get(s->session, "retry"), "max_attempts", 1);
     if (s->end == PONS_SESSION_SUCCEEDED || s->attempt >= most) {
         return false;
@@ -656,7 +694,7 @@ static bool may_try_again(const rt_run *s)
 static int64_t pause_ms(rt_run *s)
 {
     const char *backoff = pons_get_str(pons_get(s->session, "retry"), "backoff", "none");
-    if (strcmp(backoff, "fixed") == 0) {
+    if (s->waits || strcmp(backoff, "fixed") == 0) {
         return FIXED_MS;
     }
     if (strcmp(backoff, "exponential") != 0) {
@@ -746,7 +784,8 @@ static void learn(const rt_run *s)
         json_object_set_new(params, "skill",
                             json_string(pons_get_str(s->session, "skill_ref", "")));
     }
-    const pons_ws_asked asked = {.action_type = type, .params = params};
+    const pons_ws_asked asked = {
+        .action_type = type, .params = params, .robot_id = s->lasts ? NULL : s->target};
     pons_ws_judge(s->r->o.place, &asked, &j);
     pons_ws_learn_failure(s->r->o.place, &asked, &j, s->why.code, s->why.why, &ignored);
     pons_ws_judgement_clear(&j);

@@ -307,6 +307,7 @@ void pons_runtime_close(pons_runtime *r)
         close(r->epoll);
     }
     pons_value_unref(r->known);
+    pons_value_unref(r->circles);
     pons_value_unref(r->logged);
     pons_value_unref(r->shows);
     free(r->runs);
