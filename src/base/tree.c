@@ -212,10 +212,15 @@ static int check_text(const char *text, size_t len, pons_error *err)
         return pons_error_source(err, "1:1");
     }
     const size_t bad = pons_utf8_valid(text, len);
-    if (bad == len) {
+    uint32_t line = 1, column = 1;
+    const char *slow = bad == len ? pons__yaml_slow(text, len, &line) : NULL;
+    if (bad == len && !slow) {
         return PONS_OK;
     }
-    uint32_t line = 1, column = 1;
+    if (slow) {
+        pons_error_set(err, PONS_EINVAL, WHERE, "%s", slow);
+        return pons_error_source(err, "%u:1", line);
+    }
     for (size_t i = 0; i < bad; i += pons_utf8_sequence(text + i, bad - i)) {
         column = text[i] == '\n' ? 1 : column + 1;
         line += text[i] == '\n';

@@ -75,6 +75,9 @@ out:
     }
     free(l.boards);
     free(l.slot_hash);
+    pons_value_unref(l.tree_of);
+    pons_value_unref(l.model_of[0]);
+    pons_value_unref(l.model_of[1]);
     pons_bt_unref(l.bt);
     pons__bt_arena_fini(&arena);
     return rc;
