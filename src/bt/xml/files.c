@@ -171,6 +171,12 @@ static void include(pons__bt_loader *l, const pons__bt_element *e)
                        "cannot read the included file '%.200s', or it is larger than 8 MiB", path);
         goto out;
     }
+    l->bytes += len;
+    if (l->o->bytes_max && l->bytes > l->o->bytes_max) {
+        pons__bt_fault(l->f, e->pos, "the file and all that it includes are larger than %zu KiB",
+                       l->o->bytes_max >> 10);
+        goto out;
+    }
     const pons__bt_element *root = pons__bt_elements_parse(l, text, len, name);
     if (root) {
         pons__bt_files_read(l, root, false, true);

@@ -73,6 +73,7 @@ typedef struct pons__bt_loader {
     pons_value *tree_of,
         *model_of[2]; // by id, the model of a subtree or of another node: where it is
     const char *main_tree;
+    size_t bytes; // of all files
     char *files[PONS__BT_INCLUDES_MAX];
     int n_files;
     pons__bt_board *boards;
