@@ -21,7 +21,7 @@ extern "C" {
 // second thread meanwhile (until close): lines go out whole, in the order of the calls.
 typedef struct pons_link pons_link;
 
-// Takes msg. Never blocks: what the socket does not take is buffered (up to 4 MiB, then
+// Takes msg. Never blocks: what the socket does not take is buffered (up to 4 MiB, of a listener's 512 KiB, then
 // PONS_EBUSY). PONS_ECLOSED when the other end is gone.
 int pons_link_send(pons_link *l, pons_value *msg, pons_error *err);
 // 1 and a new reference in *ret; 0 when nothing is there; PONS_ECLOSED after the last message of a

@@ -21,6 +21,8 @@
 extern "C" {
 #endif
 
+#define PONS_WS_SIZE_MAX ((size_t)1 << 20) // bytes of a file
+
 typedef enum pons_ws_file {
     PONS_WS_ENVIRONMENT,
     PONS_WS_EMBODIED,
@@ -70,7 +72,8 @@ typedef struct pons_ws_fault {
 typedef struct pons_ws_doc pons_ws_doc;
 
 // Reads a text. PONS_EINVAL: nothing of it can be read; the error's source is name:line:col. Records
-// that are wrong are faults of the doc. name: what messages call it. The text is copied.
+// that are wrong are faults of the doc. name: what messages call it. The text is copied. Bounded, as loops that hold
+// a robot read pages: 1 MiB, 65,536 lines, 10,000 of a page of tables and sections, 32,768 values of data.
 int pons_ws_read(pons_ws_file file, const char *text, size_t len, const char *name,
                  pons_ws_doc **ret, pons_error *err);
 void pons_ws_destroy(pons_ws_doc *doc); // NULL-safe

@@ -320,6 +320,24 @@ static bool next_shown(const pons_schedule *s, int64_t *at)
     return false;
 }
 
+// The first time [Unix s] after one, of those that clocks show after shown_s; 0: none.
+static int64_t next_from(const pons_schedule *s, const pons_zone *z, int64_t shown_s,
+                         int64_t after_s)
+{
+    shown_s -= (shown_s % S_PER_MINUTE + S_PER_MINUTE) % S_PER_MINUTE;
+    for (int i = 0; i <= S_PER_DAY / S_PER_MINUTE; i++) { // a zone goes back by no more than a day
+        shown_s += S_PER_MINUTE;
+        if (!next_shown(s, &shown_s)) {
+            return 0;
+        }
+        const int64_t at_s = pons_zone_unix_s(z, shown_s);
+        if (at_s > after_s) {
+            return at_s;
+        }
+    }
+    return 0;
+}
+
 int64_t pons_schedule_next(const pons_schedule *s, const pons_zone *z, int64_t after_ms)
 {
     if (s->kind == PONS_SCHEDULE_ONCE) {
@@ -329,20 +347,13 @@ int64_t pons_schedule_next(const pons_schedule *s, const pons_zone *z, int64_t a
         const int64_t past = after_ms - s->made_ms;
         return s->made_ms + (past < 0 ? 1 : past / s->every_ms + 1) * s->every_ms;
     }
+    // What a zone has skipped within the last day may be due still: it is looked for from where its clocks were before.
     const int64_t after_s = after_ms / MS_PER_S;
-    int64_t shown_s = after_s + pons_zone_offset_s(z, after_s);
-    shown_s -= (shown_s % S_PER_MINUTE + S_PER_MINUTE) % S_PER_MINUTE;
-    for (int i = 0; i <= S_PER_DAY / S_PER_MINUTE; i++) { // a zone goes back by no more than a day
-        shown_s += S_PER_MINUTE;
-        if (!next_shown(s, &shown_s)) {
-            return 0;
-        }
-        const int64_t at_s = pons_zone_unix_s(z, shown_s);
-        if (at_s > after_s) {
-            return at_s * MS_PER_S;
-        }
-    }
-    return 0;
+    const int32_t now = pons_zone_offset_s(z, after_s),
+                  before = pons_zone_offset_s(z, after_s - S_PER_DAY);
+    const int64_t due = next_from(s, z, after_s + now, after_s);
+    const int64_t skipped = before < now ? next_from(s, z, after_s + before, after_s) : 0;
+    return (skipped && (!due || skipped < due) ? skipped : due) * MS_PER_S;
 }
 
 void pons_schedule_show(int64_t unix_ms, const pons_zone *z, char *ret, size_t cap)

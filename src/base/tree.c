@@ -25,7 +25,15 @@
 #define TWO_DOCUMENTS "more than one document"
 
 // CHUNK_MAX: a block that is not small makes malloc look through all that is free, so there are few of them.
-enum { DEPTH_MAX = 64, NODES_FIRST = 64, KEYS_FEW = 24, CHUNK = 4096, CHUNK_MAX = 256 * 1024 };
+enum {
+    DEPTH_MAX = 64,
+    NODES_FIRST = 64,
+    NODES_MAX = 32768,
+    LINE_MAX_BYTES = 65536,
+    KEYS_FEW = 24,
+    CHUNK = 4096,
+    CHUNK_MAX = 256 * 1024
+};
 
 struct pons_tree_texts { // keys and faults, one behind the other: freed with the tree
     struct pons_tree_texts *next;
@@ -58,7 +66,7 @@ typedef struct reader {
     pons_error *err;
 } reader;
 
-static int check_text(const char *text, size_t len, pons_error *err);
+static int check_text(const char *text, size_t len, bool json, pons_error *err);
 static int read_events(reader *r);
 static int take(reader *r, struct fy_event *ev);
 static int take_scalar(reader *r, struct fy_event *ev);
@@ -81,7 +89,13 @@ static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t le
 
 int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *err)
 {
-    int rc = check_text(text, len, err);
+    size_t first = 0;
+    while (first < len && (text[first] == ' ' || text[first] == '\t' || text[first] == '\r' ||
+                           text[first] == '\n')) {
+        first++;
+    }
+    const bool json = first < len && (text[first] == '{' || text[first] == '[');
+    int rc = check_text(text, len, json, err);
     reader *r = rc < 0 ? NULL : calloc(1, sizeof *r);
     if (!r) {
         return rc < 0 ? rc : no_memory(err);
@@ -89,12 +103,7 @@ int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *er
     r->text = text;
     r->len = len;
     r->err = err;
-    size_t first = 0;
-    while (first < len && (text[first] == ' ' || text[first] == '\t' || text[first] == '\r' ||
-                           text[first] == '\n')) {
-        first++;
-    }
-    r->t.json = first < len && (text[first] == '{' || text[first] == '[');
+    r->t.json = json;
     struct fy_diag_cfg diag_cfg;
     fy_diag_cfg_default(&diag_cfg);
     diag_cfg.fp = NULL;
@@ -205,17 +214,50 @@ size_t pons_tree_fault(const pons_tree *t, size_t node, bool *ret_any)
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static int check_text(const char *text, size_t len, pons_error *err)
+// What libfyaml looks through to its end before it says the first thing of it: a long line in brackets, which might be
+// a key, and brackets that only open. NULL: nothing; else what, and in which line.
+static const char *looked_through(const char *text, size_t len, bool json, uint32_t *ret_line)
+{
+    size_t begins = 0, depth = 0;
+    bool quoted = false;
+    *ret_line = 1;
+    for (size_t i = 0; i < len; i++) {
+        const char c = text[i];
+        if (c == '\n') {
+            begins = i + 1;
+            ++*ret_line;
+        } else if (i - begins >= LINE_MAX_BYTES) {
+            return "a line of more than 64 KiB";
+        } else if (json && quoted && c == '\\') {
+            i += i + 1 < len && text[i + 1] != '\n';
+        } else if (json && c == '"') {
+            quoted = !quoted;
+        } else if (json && !quoted && (c == '[' || c == '{') && ++depth > DEPTH_MAX) {
+            return "nested deeper than 64";
+        } else if (json && !quoted && (c == ']' || c == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return NULL;
+}
+
+static int check_text(const char *text, size_t len, bool json, pons_error *err)
 {
     if (len > TEXT_MAX) {
         pons_error_set(err, PONS_EINVAL, WHERE, "larger than 16 MiB");
         return pons_error_source(err, "1:1");
     }
     const size_t bad = pons_utf8_valid(text, len);
-    if (bad == len) {
+    uint32_t line = 1, column = 1;
+    const char *slow = bad == len ? pons__yaml_slow(text, len, &line) : NULL;
+    slow = bad < len || slow ? slow : looked_through(text, len, json, &line);
+    if (bad == len && !slow) {
         return PONS_OK;
     }
-    uint32_t line = 1, column = 1;
+    if (slow) {
+        pons_error_set(err, PONS_EINVAL, WHERE, "%s", slow);
+        return pons_error_source(err, "%u:1", line);
+    }
     for (size_t i = 0; i < bad; i += pons_utf8_sequence(text + i, bad - i)) {
         column = text[i] == '\n' ? 1 : column + 1;
         line += text[i] == '\n';
@@ -339,6 +381,10 @@ static void place(reader *r, struct fy_event *ev, pons_node *ret)
 
 static int add(reader *r, pons_node n, size_t *ret)
 {
+    if (r->t.n == NODES_MAX) {
+        pons_value_unref(n.scalar);
+        return refuse(r, n.line, n.column, "more than 32768 values");
+    }
     if (r->t.n == r->cap) {
         const size_t cap = r->cap ? 2 * r->cap : NODES_FIRST;
         pons_node *nodes = realloc(r->t.nodes, cap * sizeof *nodes);

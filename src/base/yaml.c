@@ -306,7 +306,8 @@ static int check_text(const pons_yaml *y, const char *text, size_t len, pons_err
         }
         i += n;
     }
-    return PONS_OK;
+    const char *slow = pons__yaml_slow(text, len, &line);
+    return slow ? refuse_at(y, line, 1, err, "%s", slow) : PONS_OK;
 }
 
 static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)

@@ -1,10 +1,40 @@
-// yaml_scalar.c - what a plain scalar is by the core schema of YAML 1.2 (chapter 10.3).
+// yaml_scalar.c - what a plain scalar is by the core schema of YAML 1.2 (chapter 10.3), and what libfyaml is not
+// given.
 #include "base/yaml_scalar.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BLANK_LINES_MAX = 256, DIRECTIVE_MAX = 256, DIRECTIVES_MAX = 16 };
+
+const char *pons__yaml_slow(const char *text, size_t len, uint32_t *ret_line)
+{
+    size_t begins = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // the line
+    int breaks = 0, directives = 0;
+    *ret_line = 1;
+    for (size_t i = begins; i < len; i++) {
+        const char c = text[i];
+        const bool directive = text[begins] == '%';
+        directives += directive && i == begins;
+        if (directive && (directives > DIRECTIVES_MAX || i - begins >= DIRECTIVE_MAX)) {
+            return directives > DIRECTIVES_MAX ? "more than 16 directives (lines that begin with %)"
+                                               : "a directive (a line that begins with %) of more "
+                                                 "than 256 bytes";
+        }
+        if (c == '\n' || (c == '\r' && (i + 1 == len || text[i + 1] != '\n'))) {
+            if (breaks++ > BLANK_LINES_MAX) {
+                return "more than 256 blank lines, one after another";
+            }
+            begins = i + 1;
+            ++*ret_line;
+        } else if (c != ' ' && c != '\t' && c != '\r') {
+            breaks = 0;
+        }
+    }
+    return NULL;
+}
 
 bool pons__span_same(pons__span t, const char *word)
 {

@@ -1,4 +1,4 @@
-// yaml_scalar.h - what a plain scalar is: shared by the two readers of YAML.
+// yaml_scalar.h - what a plain scalar is, and what libfyaml is not given: shared by the two readers of YAML.
 #ifndef BASE_YAML_SCALAR_H
 #define BASE_YAML_SCALAR_H
 
@@ -8,6 +8,10 @@ typedef struct pons__span {
     const char *s;
     size_t len;
 } pons__span;
+
+// What in a text would take libfyaml 0.7.12 time by its square: directives that are long or many, and blank lines one
+// after another, which within a scalar it looks through again for each. NULL: nothing; else what, and in which line.
+const char *pons__yaml_slow(const char *text, size_t len, uint32_t *ret_line);
 
 bool pons__span_same(pons__span t, const char *word);
 bool pons__span_one_of(pons__span t, const char *const *words); // that end with NULL

@@ -101,7 +101,8 @@ static bool clock_s(const char **at, int hours_most, int32_t *ret)
         (*at)++;
         good = number(at, 59, &s);
     }
-    *ret = sign * (h * S_PER_H + m * 60 + s);
+    *ret = good ? sign * (h * S_PER_H + m * 60 + s)
+                : 0; // what is no number of hours may be beyond all
     return good;
 }
 

@@ -85,6 +85,8 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     int rc = PONS_OK;
     if (len > PONS__BT_FILE_MAX) {
         pons__bt_fault(&faults, top, "the file is larger than %d MiB", PONS__BT_FILE_MAX >> 20);
+    } else if (o->bytes_max && len > o->bytes_max) {
+        pons__bt_fault(&faults, top, "the file is larger than %zu KiB", o->bytes_max >> 10);
     } else if (memchr(text, 0, len)) {
         pons__bt_fault(&faults, top, "a zero byte in the text");
     } else if (format != PONS_BT_XML && !pons__bt_is_utf8(text, len, &top.line, &top.col)) {

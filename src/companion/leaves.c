@@ -7,9 +7,12 @@
 //   actions  Start(activity) Suggest StartSuggested Continue
 //   callback Branch(name): names the branch that the tick is in
 //
+// A world view may add guards, made of these (condition.c).
+//
 // A leaf's arguments are read once: they are constants of the definition.
 #include "companion/leaves.h"
 
+#include "companion/condition.h"
 #include "companion/events.h"
 #include "companion/executor.h"
 #include "companion/moment.h"
@@ -271,6 +274,46 @@ static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
     return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
 }
 
+static const leaf_row *row_of(const char *name)
+{
+    const leaf_row *row = rows;
+    while (row->name && strcmp(row->name, name) != 0) {
+        row++;
+    }
+    return row->name ? row : NULL;
+}
+
+// A guard of the world view's: any, or all, of others. One that a newer view has no more says no.
+static bool ask_view(pons_companion *c, const char *name)
+{
+    const pons_value *own = pons__co_condition(c->view, name), *any = pons_get(own, "any");
+    const pons_value *list = any ? any : pons_get(own, "all");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        pons__co_guard g;
+        char why[160];
+        const char *text = json_string_value(json_array_get(list, i));
+        const leaf_row *row =
+            pons__co_guard_read(text, &g, why, sizeof why) ? row_of(g.name) : NULL;
+        const bool yes = row && row->fn(c, g.arg) != g.negated;
+        if (yes == (any != NULL)) {
+            return yes;
+        }
+    }
+    return own && !any;
+}
+
+static int call_view(pons_bt_call *call, void *user, pons_error *err)
+{
+    pons_companion *c = user;
+    (void)err;
+    if (call->reason == PONS_BT_HALT) {
+        return PONS_BT_READY;
+    }
+    const bool yes = ask_view(c, call->name);
+    trace(c, kept(c, call->name), "", yes ? 'y' : 'n');
+    return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+}
+
 // ---- before the first minute --------------------------------------------------------------------
 
 static int check_argument(const leaf_row *row, const pons_value *first, pons_error *err)
@@ -294,19 +337,22 @@ static int check_argument(const leaf_row *row, const pons_value *first, pons_err
 int pons__co_check_call(void *user, const char *name, const pons_value *args, pons_error *err)
 {
     const pons_value *first = json_array_get(args, 0);
-    (void)user;
+    const pons_companion *c = user;
     if (strcmp(name, "Branch") == 0) {
         return json_is_string(first) ? PONS_OK
                                      : pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
                                                       "Branch needs the branch's name");
     }
-    for (const leaf_row *row = rows; row->name; row++) {
-        if (strcmp(row->name, name) == 0) {
-            return check_argument(row, first, err);
-        }
+    const leaf_row *row = row_of(name);
+    if (row) {
+        return check_argument(row, first, err);
     }
-    return pons_error_set(err, PONS_EINVAL, PONS__COMPANION, "a companion has no '%s' to call",
-                          name);
+    return pons__co_condition(c->view, name)
+               ? PONS_OK
+               : pons_error_set(err, PONS_EINVAL, PONS__COMPANION,
+                                "a companion has no '%s' to call, and the world view no condition "
+                                "of that name",
+                                name);
 }
 
 int pons__co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error *err)
@@ -316,6 +362,15 @@ int pons__co_register_leaves(pons_bt_registry *r, pons_companion *c, pons_error 
     for (const leaf_row *row = rows; rc >= 0 && row->name; row++) {
         const pons_bt_leaf leaf = {
             .name = row->name, .condition = row->condition, .fn = call_leaf, .user = c};
+        rc = pons_bt_register(r, &leaf, err);
+        assert(pons__co_own_leaf(row->name)); // nobody's condition takes its place
+    }
+    const pons_value *all = pons_get(c->view->doc, "conditions");
+    for (size_t i = 0; rc >= 0 && i < json_array_size(all); i++) {
+        const pons_bt_leaf leaf = {.name = kept(c, pons_get_str(json_array_get(all, i), "id", "")),
+                                   .condition = true,
+                                   .fn = call_view,
+                                   .user = c};
         rc = pons_bt_register(r, &leaf, err);
     }
     return rc;

@@ -372,6 +372,20 @@ static pons_value *moment_of(const pons_companion *c, int64_t minute)
                       : json_null();
 }
 
+// What the filter says at this minute of what it refused: the model is told no reason that is over.
+static pons__co_refusal refused_now(const pons_companion *c, const pons__co_reject *r)
+{
+    pons__co_proposal p = {.from_model = true};
+    char *const parts[] = {p.type, p.place, p.device};
+    const char *at = r->key;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t n = strcspn(at, "|");
+        snprintf(parts[i], PONS__CO_ID_MAX, "%.*s", (int)n, at);
+        at += n + (at[n] == '|');
+    }
+    return pons__co_filter(c, &p);
+}
+
 // What was done, said and refused lately, so that the will has a yesterday.
 static pons_value *recent_of(const pons_companion *c)
 {
@@ -387,11 +401,12 @@ static pons_value *recent_of(const pons_companion *c)
     }
     for (size_t i = 0; i < p->n_rejects; i++) {
         const pons__co_reject *r = &p->rejects[i];
-        if (r->until > c->minute) {
+        const pons__co_refusal now = refused_now(c, r);
+        if (r->until > c->minute && (r->done || now.rule)) {
             json_array_append_new(refused,
                                   pons_object("type", json_stringn(r->key, strcspn(r->key, "|")),
-                                              "why", json_string(r->reason), "not_before",
-                                              moment_of(c, r->until), NULL));
+                                              "why", json_string(r->done ? r->reason : now.reason),
+                                              "not_before", moment_of(c, r->until), NULL));
         }
     }
     return pons_object("done", done, "refused", refused, "last_sleep", moment_of(c, w->last_sleep),

@@ -4,6 +4,7 @@
 // text (yaml), the shape (schemas/world-view.json), then the sense: an id means one thing, whatever
 // is named exists. Whoever gets a world view may read it without ladders of checks.
 #include "companion/calendar.h"
+#include "companion/condition.h"
 #include "companion/life.h"
 #include "companion/view_ask.h"
 #include "pons/schema.h"
@@ -269,14 +270,37 @@ static void read_activities(reader *r)
 static void check_unique(reader *r, const char *list)
 {
     const pons_value *all = pons_get(r->v->doc, list);
+    pons_autovalue seen = json_object();
     for (size_t i = 0; i < json_array_size(all); i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (json_equal(pons_get(json_array_get(all, i), "id"),
-                           pons_get(json_array_get(all, k), "id"))) {
-                char pointer[64];
-                snprintf(pointer, sizeof pointer, "/%s/%zu/id", list, i);
-                fault(r, pointer, "'%s' is there already",
-                      pons_get_str(json_array_get(all, i), "id", ""));
+        const char *id = pons_get_str(json_array_get(all, i), "id", "");
+        char pointer[64];
+        if (json_object_get(seen, id)) {
+            snprintf(pointer, sizeof pointer, "/%s/%zu/id", list, i);
+            fault(r, pointer, "'%s' is there already", id);
+        }
+        json_object_set_new(seen, id, json_true());
+    }
+}
+
+// Guards of one's own are made of the companion's, which keep their names.
+static void check_conditions(reader *r)
+{
+    const pons_value *all = pons_get(r->v->doc, "conditions");
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const pons_value *own = json_array_get(all, i);
+        const char *key = pons_get(own, "any") ? "any" : "all", *id = pons_get_str(own, "id", "");
+        const pons_value *list = pons_get(own, key);
+        char at[96], why[160];
+        if (pons__co_own_leaf(id)) {
+            snprintf(at, sizeof at, "/conditions/%zu/id", i);
+            fault(r, at, "'%s' is a leaf of the companion's own", id);
+        }
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            pons__co_guard g;
+            if (!pons__co_guard_read(json_string_value(json_array_get(list, k)), &g, why,
+                                     sizeof why)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "%s", why);
             }
         }
     }
@@ -328,6 +352,8 @@ static void check_names(reader *r)
     check_unique(r, "places");
     check_unique(r, "devices");
     check_unique(r, "activities");
+    check_unique(r, "conditions");
+    check_conditions(r);
     if (!pons__co_place_of(v, v->start_place)) {
         fault(r, "/start/place", "there is no place '%s'", v->start_place);
     }

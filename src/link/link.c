@@ -34,8 +34,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OUT_MAX    (4u * 1024u * 1024u) // bytes that a slow reader may owe us
-#define READ_CHUNK (16u * 1024u)        // bytes for each read()
+#define OUT_MAX        (4u * 1024u * 1024u) // bytes that a slow reader may owe us
+#define SERVED_OUT_MAX (512u * 1024u)       // the same of one of many, who came to a listener
+#define SERVED_VALUES_MAX                                                                          \
+    16384 // in a message of his: each takes a hundred times the room of its text
+#define BYTES_STEP (64u * 1024u) // more is made by steps, not by doubling
+#define READ_CHUNK (16u * 1024u) // bytes for each read()
 #define DRAIN_MAX                                                                                  \
     (16u * 1024u * 1024u) // bytes of a line that is too long, looked through for a stop
 #define DRAIN_RECV 8      // pieces of them, in one recv
@@ -64,6 +68,7 @@ struct pons_link {
     bytes in;
     size_t scanned; // bytes of `in` after start that hold no newline
     bool eof;       // nothing more will be read
+    bool served;    // const: it came to a listener
     bool drains;    // a line was too long: it is looked through, then the link ends
     size_t drained; // bytes of it that came after that
     pons__stop_scan scan;
@@ -83,6 +88,7 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err);
 static int drain(pons_link *l, pons_error *err);
 static int too_long(pons_link *l, pons_error *err);
 static int fill(pons_link *l, pons_error *err);
+static int check_size(const char *line, size_t n, pons_error *err);
 static int check_message(const pons_value *v, pons_error *err);
 static int closed(pons_error *err);
 static bool bytes_reserve(bytes *b, size_t more);
@@ -253,6 +259,15 @@ pons_link *pons_link_from_fd(int fd)
     return l;
 }
 
+pons_link *pons__link_served(int fd)
+{
+    pons_link *l = pons_link_from_fd(fd);
+    if (l) {
+        l->served = true;
+    }
+    return l;
+}
+
 int64_t pons_link_peer_pid(const pons_link *l)
 {
     struct ucred cred;
@@ -334,7 +349,7 @@ static int append_line(pons_link *l, const char *line, size_t n, pons_error *err
     if (n + 1 > PONS_LINK_LINE_MAX) {
         return pons_error_set(err, PONS_EPROTOCOL, "link", "a message of %zu bytes is too long", n);
     }
-    if (pending + n + 1 > OUT_MAX) {
+    if (pending + n + 1 > (l->served ? SERVED_OUT_MAX : OUT_MAX)) {
         return pons_error_set(err, PONS_EBUSY, "link",
                               "the other end does not read: %zu bytes wait", pending);
     }
@@ -393,7 +408,8 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
     in->start += n + 1;
     l->scanned = 0;
     pons_value *v = NULL;
-    int rc = pons_value_parse(from, n, &v, err);
+    int rc = l->served ? check_size(from, n, err) : PONS_OK;
+    rc = rc < 0 ? rc : pons_value_parse(from, n, &v, err);
     if (rc == PONS_EINVAL) {
         rc = PONS_EPROTOCOL;
         if (err) {
@@ -408,6 +424,20 @@ static int take_line(pons_link *l, pons_value **ret, pons_error *err)
     }
     *ret = v;
     return 1;
+}
+
+// So that many who send what is all brackets leave a process its memory.
+static int check_size(const char *line, size_t n, pons_error *err)
+{
+    size_t values = 0;
+    for (size_t i = 0; i < n; i++) { // also those within a string: a count that is too high by them
+        values += line[i] == ',' || line[i] == '[' || line[i] == '{';
+    }
+    return values <= SERVED_VALUES_MAX
+               ? PONS_OK
+               : pons_error_set(err, PONS_EPROTOCOL, "link",
+                                "a message of more than %d values; at most %d are read",
+                                SERVED_VALUES_MAX, SERVED_VALUES_MAX);
 }
 
 // What came of it is looked through at once, the rest as it comes.
@@ -501,7 +531,7 @@ static bool bytes_reserve(bytes *b, size_t more)
     }
     size_t cap = b->cap ? b->cap : 4096;
     while (cap < b->len + more) {
-        cap *= 2;
+        cap = cap < BYTES_STEP ? 2 * cap : cap + BYTES_STEP;
     }
     char *p = realloc(b->data, cap);
     if (!p) {

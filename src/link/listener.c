@@ -83,7 +83,7 @@ int pons_listener_accept(pons_listener *s, pons_link **ret, pons_error *err)
         pons_error_cause(err, "%s", strerror(errno));
         return PONS_EIO;
     }
-    pons_link *l = pons_link_from_fd(fd);
+    pons_link *l = pons__link_served(fd);
     if (!l) {
         return pons_error_set(err, PONS_ENOMEM, "link", "no memory for a link");
     }

@@ -23,4 +23,7 @@ void pons__unix_address_fini(pons__unix_address *a);
 // Returns the descriptor, or a negative status; PONS_EEXIST when the file is there already.
 int pons__unix_bind(const char *path, int socket_type, pons_error *err);
 
+// A link that came to a listener: one of many, each of whom may take little memory. NULL as pons_link_from_fd.
+pons_link *pons__link_served(int fd);
+
 #endif

@@ -89,7 +89,10 @@ static void an_hour_that_is_skipped_and_one_that_comes_twice(void **state)
 {
     (void)state;
     due(BERLIN, "30 2 * * *", "2026-03-28 12:00:00", "2026-03-29 01:30"); // 3:30 there
+    due(BERLIN, "30 2 * * *", "2026-03-29 01:10:00", "2026-03-29 01:30"); // asked at 3:10
     due(BERLIN, "30 2 * * *", "2026-03-29 01:30:00", "2026-03-30 00:30");
+    due("Australia/Lord_Howe", "15,40 2 * * *", "2026-10-03 15:35:00", // half an hour: 2:15 is 2:45
+        "2026-10-03 15:40");
     due(BERLIN, "*/30 * * * *", "2026-03-29 00:30:00", "2026-03-29 01:00");
     due(BERLIN, "*/30 * * * *", "2026-03-29 01:00:00", "2026-03-29 01:30");
     due(BERLIN, "30 2 * * *", "2026-10-24 12:00:00", "2026-10-25 00:30"); // the first half past two

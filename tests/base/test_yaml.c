@@ -3,7 +3,9 @@
 // Tables: texts with their value as a canonical dump, texts that are refused with position and
 // message, positions of nodes by JSON pointer. Then limits, files, and proof that the parser below
 // says nothing on stderr.
+#include "pons/buf.h"
 #include "pons/rand.h"
+#include "pons/tree.h"
 #include "pons/yaml.h"
 #include "rounds.h"
 #include "unit.h"
@@ -277,6 +279,57 @@ static void test_limits(void **state)
     free(text);
 }
 
+static void says(const char *text, size_t len, const char *want, const char *at)
+{
+    pons_yaml *y = NULL;
+    pons_tree t = {.n = 0};
+    pons_error err = PONS_ERROR_INIT, of_tree = PONS_ERROR_INIT;
+    const int rc = pons_yaml_parse(text, len, "t", &y, &err);
+    assert_int_equal(rc, want ? PONS_EINVAL : PONS_OK);
+    assert_int_equal(pons_tree_parse(text, len, &t, &of_tree), rc);
+    if (want) {
+        assert_string_equal(err.message, want);
+        assert_string_equal(of_tree.message, want);
+        assert_string_equal(err.source, at);
+        assert_string_equal(of_tree.source, at + 2);
+    }
+    pons_yaml_destroy(y);
+    pons_tree_fini(&t);
+}
+
+// What libfyaml needs the square of its length for is refused before it is given to it: 64 KB of blank lines in a block
+// took it 2.7 s, a line of as many percent signs 4.8 s, and twice as much four times as long.
+static void test_what_would_take_too_long(void **state)
+{
+    (void)state;
+    static const char blank[] = "more than 256 blank lines, one after another",
+                      many[] = "more than 16 directives (lines that begin with %)",
+                      wide[] = "a directive (a line that begins with %) of more than 256 bytes";
+    static const struct {
+        const char *head, *piece;
+        int n;
+        const char *tail, *says, *at;
+    } rows[] = {
+        {"a: |\n  x\n", "\n", 256, "  y\n", NULL, NULL},
+        {"a: |\n  x\n", "\n", 1 << 20, "  y\n", blank, "t:259:1"},
+        {"a: x\n", " \t\r\n", 1 << 18, " y\n", blank, "t:258:1"},
+        {"a: x\n", "\r", 1 << 18, " y\n", blank, "t:258:1"},
+        {"%", "%", 1 << 20, "", wide, "t:1:1"},
+        {"\xef\xbb\xbf%", "%", 1 << 20, "", wide, "t:1:1"},
+        {"%YAML 1.2\n", "%TAG ! a\n", 1 << 16, "--- a\n", many, "t:17:1"},
+        {"a: \"", "%\\n", 1 << 16, "\"\n", NULL, NULL}, // of a text
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_str(&b, rows[i].head);
+        for (int k = 0; k < rows[i].n; k++) {
+            pons_buf_str(&b, rows[i].piece);
+        }
+        pons_buf_str(&b, rows[i].tail);
+        says(b.data, b.len, rows[i].says, rows[i].at);
+    }
+}
+
 static void test_long_names_and_quotes_stay_valid(void **state)
 {
     (void)state;
@@ -412,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_what_would_take_too_long),
         cmocka_unit_test(test_long_names_and_quotes_stay_valid),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_value_may_outlive_the_document),

@@ -400,6 +400,27 @@ static void a_tree_that_cannot_be_had_is_refused(void **state)
     assert_int_equal(go("bad", to, &err), PONS_EINVAL);
     assert_non_null(strstr(err.message, "4096"));
 
+    // The robot's loop reads it: too large, alone or with what it includes.
+    char *large = malloc(200 * 1024 + 64);
+    assert_non_null(large);
+    memset(large, ' ', 200 * 1024);
+    strcpy(large + 200 * 1024, "<AlwaysSuccess/>");
+    write_tree("part", large);
+    memcpy(large,
+           "<AlwaysSuccess/></BehaviorTree><include path=\"part.xml\"/><BehaviorTree ID=\"N\">",
+           78);
+    write_tree("bad", large);
+    assert_int_equal(go("bad", to, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "and all that it includes are larger than 256 KiB"));
+    large = realloc(large, 300 * 1024 + 64);
+    assert_non_null(large);
+    memset(large, ' ', 300 * 1024);
+    strcpy(large + 300 * 1024, "<AlwaysSuccess/>");
+    write_tree("bad", large);
+    free(large);
+    assert_int_equal(go("bad", to, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "the file is larger than 256 KiB"));
+
     // A pipe is no file: its reader would wait for ever.
     char pipe_path[128];
     snprintf(pipe_path, sizeof pipe_path, "%s/pipe.xml", t.dir);

@@ -85,6 +85,17 @@ static void bounds(void **state)
                           "1\"/></BehaviorTree></root>"),
                    "too deep");
     expect_refused("t.mdsl", around("root { action [A", ",1", 1000, "] }"), "more than 256");
+    pons_buf wide = PONS_BUF_INIT;
+    pons_buf_str(&wide, "<root><BehaviorTree ID=\"M\"><SubTree ID=\"M\"");
+    for (int i = 0; i < 73; i++) {
+        pons_buf_printf(&wide, " a%d=\"\"", i);
+    }
+    pons_buf_str(&wide, "/></BehaviorTree></root>");
+    expect_refused("t.xml", pons_buf_take(&wide, NULL), "more than 72 attributes");
+    expect_refused("t.xml",
+                   around("<root><TreeNodesModel><Action ID=\"a\">", "<input_port name=\"p\"/>", 65,
+                          "</Action></TreeNodesModel></root>"),
+                   "more than 64 ports in the model of a");
 }
 
 // Each tree has the next one twice: 2^40 nodes, if nobody counted.

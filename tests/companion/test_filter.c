@@ -190,6 +190,51 @@ static void guards_of_another_tree(void **state)
     life_fini(&l);
 }
 
+// Guards that a world view adds: any, or all, of the companion's, as many times as a tree asks.
+static void guards_of_ones_own(void **state)
+{
+    (void)state;
+    static const char tree[] = "root { selector { action [Start, \"draw\"] while(MayDraw) "
+                               "sequence { condition [IsAwayOrLate] action [Start, \"nap\"] } "
+                               "action [Continue] } }";
+    static const edit edits[] = {
+        {"\nactivities:", "\nconditions:\n"
+                          "  - {id: MayDraw, all: [AtPlace(home), not InWindow(afternoon)]}\n"
+                          "  - {id: IsAwayOrLate, any: [AtPlace(school), InWindow(afternoon)]}\n"
+                          "\nactivities:"},
+        {NULL, NULL}};
+    life l;
+    life_init(&l, edits, tree);
+    life_open(&l, "2026-03-02T10:30", 1);
+    life_run(&l, "2026-03-02T12:30");
+    assert_string_equal(life_time(life_find(&l, "action.started", "draw", 1)), "2026-03-02T11:20");
+    assert_string_equal(life_time(life_find(&l, "action.started", "nap", 0)), "2026-03-02T12:10");
+    assert_int_equal(life_count(&l, "action.started", "draw"), 2);
+    char *text = life_text(&l); // and why says what they said
+    assert_non_null(strstr(text, "IsAwayOrLate: yes"));
+    free(text);
+    life_fini(&l);
+}
+
+// The model is told what is refused at this minute, and why; not what was so an hour ago.
+static void the_model_hears_no_reason_that_is_over(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l, NULL, NULL);
+    life_model(&l, "[{\"content\":\"{\\\"type\\\":\\\"draw\\\"}\"},"
+                   "{\"content\":\"{\\\"type\\\":\\\"read_book\\\"}\"},"
+                   "{\"when\":{\"activity\":null,\"recent.refused.1.type\":\"read_book\"},"
+                   "\"content\":\"{\\\"type\\\":\\\"listen_music\\\"}\",\"repeat\":true},"
+                   "{\"content\":\"{\\\"type\\\":\\\"exercise\\\"}\",\"repeat\":true}]");
+    life_open(&l, IDLE_MONDAY, 1);
+    life_run(&l, "2026-03-02T12:00");
+    assert_string_equal(pons_get_str(life_find(&l, "filtered", "read_book", 0), "rule", ""),
+                        "conflict");
+    assert_int_equal(life_count(&l, "action.started", "listen_music"), 0);
+    life_fini(&l);
+}
+
 // What a tree calls is looked at before the first minute, wherever in the tree it stands.
 static void wrong_trees(void **state)
 {
@@ -471,6 +516,14 @@ static void wrong_world_views(void **state)
         {"{ id: a }", "{ id: a }\nholidays: [{ from: \"2026-02-30\" }]", "t.yaml:"},
         {"activities: [{ id: a }]", "activities: [{ id: a }", "t.yaml:"},
         {"name: t", "name: t\nname: u", "t.yaml:2:"},
+#define CONDITION(text) "{ id: a }]\nconditions:\n  - {" text "}\nholidays: []\ndevices: ["
+        {"{ id: a }", CONDITION("id: IsNight, all: [Idle]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, all: [Fly]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, all: [Start(a)]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, any: [AtPlace]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, any: [EnergyBelow(much)]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, any: [\"AtPlace(home\"]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, any: [Idle], all: [Idle]"), "t.yaml:8:"},
     };
     pons_world_view *v = NULL;
     pons_error err = PONS_ERROR_INIT;
@@ -523,6 +576,8 @@ int main(void)
         cmocka_unit_test(a_needless_mark_and_what_was_done),
         cmocka_unit_test(the_way_is_not_left),
         cmocka_unit_test(guards_of_another_tree),
+        cmocka_unit_test(guards_of_ones_own),
+        cmocka_unit_test(the_model_hears_no_reason_that_is_over),
         cmocka_unit_test(wrong_trees),
         cmocka_unit_test(bad_models_cost_nothing),
         cmocka_unit_test(asked_once_in_a_window),

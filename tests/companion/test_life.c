@@ -145,6 +145,28 @@ static void night(const edit *edits, const char *text, const char *from, bool ur
     life_fini(&l);
 }
 
+// Sleep would follow at once: while the message is read, that it may not is told once.
+static void sleep_waits_for_a_reader(void **state)
+{
+    (void)state;
+    static const edit edits[] = {
+        {"minutes: 2\n    interruptible: false\n    preemptive: true\n    "
+         "reads_messages",
+         "minutes: 20\n    interruptible: false\n    preemptive: true\n    "
+         "reads_messages"},
+        {NULL, NULL}};
+    life l;
+    life_init(&l, edits, NULL);
+    life_open(&l, MONDAY, 1);
+    life_run(&l, "2026-03-02T02:00");
+    say(&l, "call me", "mother", true);
+    life_run(&l, "2026-03-02T03:00");
+    assert_int_equal(life_count(&l, "action.started", "read_message"), 1);
+    assert_int_equal(life_count(&l, "filtered", "sleep"), 1);
+    assert_int_equal(life_count(&l, "action.started", "sleep"), 2);
+    life_fini(&l);
+}
+
 static void a_message_at_night(void **state)
 {
     (void)state;
@@ -472,6 +494,7 @@ static void why_a_minute_was_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sleep_waits_for_a_reader),
         cmocka_unit_test(same_seed_same_week),
         cmocka_unit_test(a_school_day),
         cmocka_unit_test(weekends_and_holidays),

@@ -5,6 +5,7 @@
 // lines without end, a reader that does not read - is shown on a socket with a raw descriptor at
 // the other side. The listener's tests show the socket's mode, the owner's pid and the replacement
 // of a stale file. One thread throughout: nothing here waits for the clock.
+#include "pons/buf.h"
 #include "pons/link.h"
 #include "pons/rand.h"
 #include "unit.h"
@@ -521,6 +522,47 @@ static void a_reader_that_does_not_read_costs_a_bounded_buffer(void **state)
     close_ends(&e);
 }
 
+// Of many who come to a listener none costs much, whatever they send, and though they do not read.
+static void who_came_to_a_listener_costs_little(void **state)
+{
+    (void)state;
+    ends e = connect_socket();
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *v = NULL;
+    pons_autobuf line = PONS_BUF_INIT;
+    pons_buf_str(&line, "{\"type\":\"goal\",\"args\":[{}");
+    while (line.len < PONS_LINK_LINE_MAX - 64) {
+        pons_buf_str(&line, ",{}");
+    }
+    pons_buf_str(&line, "],\"type\":\"stop\"}\n");
+    const int fd = pons_link_fd(e.a);
+    int rc = 0;
+    for (size_t at = 0; at < line.len;) {
+        const ssize_t n = send(fd, line.data + at, line.len - at, MSG_DONTWAIT);
+        at += n > 0 ? (size_t)n : 0;
+        rc = pons_link_recv(e.b, &v, &err);
+        assert_true(rc == 0 || at == line.len);
+    }
+    while (rc == 0) {
+        rc = pons_link_recv(e.b, &v, &err);
+    }
+    assert_int_equal(rc, PONS_EPROTOCOL);
+    assert_string_equal(err.message, "a message of more than 16384 values; at most 16384 are read");
+    assert_true(pons_link_asks_stop(e.b)); // and a stop in it is one all the same
+    assert_int_equal(pons_link_send(e.a, message("after", 1), NULL), PONS_OK);
+    pons_autovalue after = must_recv(e.b);
+    assert_string_equal(pons_get_str(after, "type", ""), "after");
+    const size_t each = 16 * 1024;
+    size_t accepted = 0;
+    while ((rc = pons_link_send(e.b, sized_message(each), &err)) == PONS_OK) {
+        accepted += each;
+        assert_true(accepted < 3u * 1024 * 1024);
+    }
+    assert_int_equal(rc, PONS_EBUSY);
+    assert_true(accepted >= 512u * 1024 - each);
+    close_ends(&e);
+}
+
 // ---- listener -----------------------------------------------------------------------------------
 
 // Two threads, one end, a reader that is slow at first: what waits is appended to by both.
@@ -716,6 +758,7 @@ int main(void)
         ONE(a_line_without_end_closes_the_link),
         ONE(the_longest_line_passes_and_a_longer_one_is_refused),
         ONE(a_reader_that_does_not_read_costs_a_bounded_buffer),
+        ONE(who_came_to_a_listener_costs_little),
         ONE(lines_of_two_threads_never_mix),
         ONE(connecting_says_what_is_missing),
         ONE(a_stale_socket_is_replaced),

@@ -428,6 +428,11 @@ await test("a companion's day: its moments, a message, what it remembers", async
   await p.click('#view-day form button');
   await p.waitForFunction(() => [...document.querySelectorAll('#view-day .moments')].some((l) => l.textContent.includes('mother') && l.textContent.includes('call me <b>now</b>')));
   await p.waitForFunction(() => document.querySelectorAll('#view-day .moments')[1].textContent.includes('mother'));
+  const z = await page(q, { locale: 'zh-CN' });
+  await live(z);
+  await z.click('#tab-day');
+  await z.waitForFunction(() => [...document.querySelectorAll('.moments li b')].some((e) => e.textContent === '起床'));
+  await z.context().close();
   await p.check('#day-all');
   await p.waitForSelector('.moments .decided details');
   const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');

@@ -490,6 +490,45 @@ static void a_page_of_fences_is_looked_into_for_a_while(void **state)
     assert_null(d);
 }
 
+// Loops that hold a robot read pages: what would hold them is refused, in one line with its place.
+static void a_page_that_would_hold_a_loop_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        pons_ws_file file;
+        const char *head, *piece;
+        size_t size; // bytes
+        const char *says, *at;
+    } rows[] = {
+        {PONS_WS_ACTION, "", "x", (1 << 20) + 1, "larger than 1 MiB", "P:1:1"},
+        {PONS_WS_ACTION, "", "\n", 1 << 20, "more than 65536 lines", "P:65537:1"},
+        {PONS_WS_TASK, "| a | b |\n|---|---|\n", "| 1 | x |\n", 1 << 18,
+         "a page of more than 10000 lines", "P:10001:1"},
+        {PONS_WS_ACTION, "```json\n", "[", 1 << 18, "nested deeper than 64", "P:2:1"},
+        {PONS_WS_ACTION, "```json\n", "[\n", 60000, "nested deeper than 64", "P:66:1"},
+        {PONS_WS_ACTION, "```json\n{\"queue\": [0", ", 1", 1 << 18, "a line of more than 64 KiB",
+         "P:2:1"},
+        {PONS_WS_SESSIONS, "sessions:\n", "  - 1\n", 1 << 18, "more than 32768 values",
+         "P:32768:5"},
+        {PONS_WS_ACTION, "```yaml\nqueue: |\n  x\n", "\n", 60000,
+         "more than 256 blank lines, one after another", "P:260:1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_ws_doc *d = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_str(&text, rows[i].head);
+        while (text.len < rows[i].size) {
+            pons_buf_str(&text, rows[i].piece);
+        }
+        assert_int_equal(pons_ws_read(rows[i].file, text.data, text.len, "P", &d, &err),
+                         PONS_EINVAL);
+        assert_string_equal(err.message, rows[i].says);
+        assert_string_equal(err.source, rows[i].at);
+        assert_null(d);
+    }
+}
+
 static void a_change_leaves_the_rest(void **state)
 {
     (void)state;
@@ -602,6 +641,7 @@ int main(void)
         cmocka_unit_test(the_word_nan_is_no_number),
         cmocka_unit_test(what_cannot_be_read_says_where),
         cmocka_unit_test(a_page_of_fences_is_looked_into_for_a_while),
+        cmocka_unit_test(a_page_that_would_hold_a_loop_is_refused),
         cmocka_unit_test(a_change_leaves_the_rest),
         cmocka_unit_test(nothing_changed_is_nothing_written),
         cmocka_unit_test(records_come_and_go),

@@ -307,6 +307,17 @@ static void what_cannot_be_read_is_not_overwritten(void **state)
     char *text = get(&f, "ACTION.md");
     assert_string_equal(text, broken);
     free(text);
+    char *large = calloc(1, (1 << 20) + 2);
+    memset(large, 'x', (1 << 20) + 1);
+    put(&f, "ACTION.md", large);
+    free(large);
+    look(&f, PONS_WS_ACTION); // is told once, though it has been read before
+    look(&f, PONS_WS_ACTION);
+    const char *told = strstr(f.notices, "larger than 1 MiB");
+    assert_non_null(told);
+    assert_null(strstr(told + 1, "larger than 1 MiB"));
+    assert_non_null(strstr(told, "the last good state holds"));
+    assert_true(pons_ws_place_suspended(f.place, PONS_WS_ACTION));
     put(&f, "ACTION.md", "```json\n{\"queue\": []}\n```\n");
     assert_int_equal(pons_ws_place_change(f.place, PONS_WS_ACTION, &c, 1, &err), PONS_OK);
     assert_string_equal(status(&f, "a2"), "completed");

@@ -13,15 +13,15 @@ const clock = (/** @type {string} */ time) => (time ?? '').slice(11, 16) || '–
 export const dayOf = (/** @type {string} */ time) => (time ?? '').slice(0, 10);
 
 /** The moments of a day, in order: {time, since?, tone, what, more?}; decisions only when they are asked for. */
-export function momentsOf(/** @type {any[]} */ events, /** @type {string} */ day, /** @type {(key: string) => any} */ t, decisions = false) {
+export function momentsOf(/** @type {any[]} */ events, /** @type {string} */ day, /** @type {(key: string) => any} */ t, decisions = false, name = (/** @type {string} */ id) => id) {
   const out = [];
   for (const e of events) {
-    const what = e.action?.type ?? '';
+    const id = e.action?.type ?? '', what = name(id);
     if (dayOf(e.time) !== day) continue;
     if (e.type === 'action.ended') {
       const cut = e.status === 'interrupted';
-      out.push({ time: e.time, since: e.since, tone: cut ? 'bad' : 'done', what, more: [e.branch, cut ? `${t('day_interrupted')} ${e.by ?? ''}` : ''].filter(Boolean).join(' · ') });
-    } else if (e.type === 'action.started') out.push({ time: e.time, tone: 'begun', what, more: [e.place, e.rationale].filter(Boolean).join(' · '), quiet: true });
+      out.push({ time: e.time, since: e.since, id, tone: cut ? 'bad' : 'done', what, more: [e.branch, cut ? `${t('day_interrupted')} ${name(e.by ?? '')}` : ''].filter(Boolean).join(' · ') });
+    } else if (e.type === 'action.started') out.push({ time: e.time, tone: 'begun', what, more: [name(e.place), e.rationale].filter(Boolean).join(' · '), quiet: true });
     else if (e.type === 'external.message') out.push({ time: e.time, tone: 'said', what: `${t('day_message')}${e.from ? ` · ${e.from}` : ''}${e.urgent ? ` · ${t('day_urgent')}` : ''}`, more: e.text });
     else if (e.type === 'filtered' && (decisions || e.by !== 'tree')) out.push({ time: e.time, tone: 'not', what: `${t('day_not_done')}: ${what}`, more: `${e.reason ?? ''} (${e.rule ?? ''}) · ${e.by ?? ''}` });
     else if (e.type === 'decision' && (decisions || e.model?.said)) {
@@ -33,9 +33,10 @@ export function momentsOf(/** @type {any[]} */ events, /** @type {string} */ day
 }
 
 export class View {
-  constructor(section, { wire, t }) {
+  constructor(section, { wire, t, language }) {
     this.wire = wire;
     this.t = t;
+    this.language = language;
     /** @type {any[]} */ this.events = [];
     this.last = 0;
     this.life = null;
@@ -139,22 +140,28 @@ export class View {
     this.due = requestAnimationFrame(() => { this.due = 0; this.paint(); });
   }
 
+  /** What people call an activity, a place or a device. */
+  name(/** @type {string} */ id) {
+    const names = this.life?.names?.[id];
+    return (names?.[this.language()] ?? names?.en)?.[0] ?? id;
+  }
+
   paint() {
     const { t, life } = this, days = [...new Set(this.events.map((e) => dayOf(e.time)))].filter(Boolean), newest = days.at(-1) ?? '';
     const follows = !this.pick.value || this.pick.value === this.newest;
     fill(this.pick, JSON.stringify(days), ...days.map((d) => el('option', { value: d }, d)));
     if (follows) this.pick.value = newest;
     this.newest = newest;
-    const day = this.pick.value, list = momentsOf(this.events, day, t, this.all.checked);
+    const day = this.pick.value, list = momentsOf(this.events, day, t, this.all.checked, (id) => this.name(id));
     fill(this.list, JSON.stringify([day, list.length, list.at(-1), this.all.checked]), ...list.filter((m) => !m.quiet || this.all.checked).map((m) => el('li', { class: m.tone },
       el('time', {}, m.since && dayOf(m.since) === day ? `${clock(m.since)} – ${clock(m.time)}` : clock(m.time)),
       el('span', { dir: 'auto' }, el('b', {}, m.what), m.more ? ` ${m.more}` : null, m.path ? el('details', {}, el('summary', {}, t('decision')), el('pre', {}, m.path.join('\n'))) : null))));
     const bars = list.filter((m) => m.since), width = (/** @type {number} */ m) => `${((100 * m) / 1440).toFixed(2)}%`;
-    fill(this.hours, JSON.stringify([day, bars.length]), ...bars.map((m) => {
+    fill(this.hours, JSON.stringify([day, bars.length, bars[0]?.what]), ...bars.map((m) => {
       const from = dayOf(m.since) === day ? minute(m.since) : 0;
-      return el('span', { title: `${m.what} ${clock(m.since)}–${clock(m.time)}`, style: `left:${width(from)};width:${width(Math.max(minute(m.time) - from, 1))};opacity:${m.what === 'sleep' ? 0.35 : 0.8}` });
+      return el('span', { title: `${m.what} ${clock(m.since)}–${clock(m.time)}`, style: `left:${width(from)};width:${width(Math.max(minute(m.time) - from, 1))};opacity:${m.id === 'sleep' ? 0.35 : 0.8}` });
     }), ...[0, 6, 12, 18].map((h) => el('small', { style: `left:${(100 * h) / 24}%` }, `${h}:00`)));
-    const is = life && [[t('day_lives'), `${life.time ?? ''}${life.simulated ? ` · ${t('day_simulated')}` : ''}`], [t('day_doing'), life.activity?.type ?? t('day_nothing')], [t('day_place'), life.place], [t('day_energy'), Number.isFinite(life.energy) ? `${Math.round(life.energy)} %` : '–']];
+    const is = life && [[t('day_lives'), `${life.time ?? ''}${life.simulated ? ` · ${t('day_simulated')}` : ''}`], [t('day_doing'), this.name(life.activity?.type) ?? t('day_nothing')], [t('day_place'), this.name(life.place)], [t('day_energy'), Number.isFinite(life.energy) ? `${Math.round(life.energy)} %` : '–']];
     fill(this.now, JSON.stringify(is), ...(is ?? []).flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v ?? '–')]));
     fill(this.memories, JSON.stringify(this.known ?? []), ...(this.known?.length ? this.known.map((m) => el('li', {}, el('time', {}, clock(m.value?.at ?? '')), el('span', { dir: 'auto' }, el('b', {}, m.key), ` ${m.value?.text ?? ''} (${m.value?.messages ?? 1})`)))
       : [el('li', {}, t('none'))]));

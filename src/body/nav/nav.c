@@ -324,7 +324,8 @@ static int prepare(pons__nav *n, const pons__nav_goal *goal, prepared *ret, pons
         ret->stamp[1] = (int64_t)st.st_size;
         ret->stamp[2] = (int64_t)st.st_mtim.tv_sec * PONS_NS_PER_S + st.st_mtim.tv_nsec;
     }
-    const pons_bt_load_options load = {.format = PONS_BT_XML, .leaves = n->leaves};
+    const pons_bt_load_options load = {
+        .format = PONS_BT_XML, .leaves = n->leaves, .bytes_max = PONS__NAV_TREE_BYTES_MAX};
     rc = pons_bt_load_file(ret->file, &load, &bt, NULL, err);
     if (rc < 0) {
         return rc;

@@ -183,28 +183,44 @@ static pons_value *board_value(const pons_groot *g, uint32_t board)
     return all;
 }
 
+// The numbers of the boards by the names that a monitor asks with. NULL: no memory.
+static pons_value *board_numbers(const pons_groot *g)
+{
+    pons_value *all = json_object();
+    uint32_t board = 0;
+    bool whole = all && !json_object_set_new(all, g->bt->main_id ? g->bt->main_id : "MainTree",
+                                             json_integer(0));
+    for (uint32_t i = 0; whole && i < g->bt->n_nodes; i++) {
+        char path[PONS__GROOT_PATH_MAX];
+        if (g->bt->nodes[i].type == X_SUBTREE) { // boards are numbered as these stand
+            const char *name = pons__groot_path(g->bt, i, path, sizeof path);
+            board++;
+            whole =
+                json_object_get(all, name) || !json_object_set_new(all, name, json_integer(board));
+        }
+    }
+    if (!whole) {
+        pons_value_unref(all);
+        all = NULL;
+    }
+    return all;
+}
+
 // Names with semicolons between them: the main tree's ID, and the paths of the other instances.
 static void boards(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
+    pons_autovalue numbers = board_numbers(g);
     char *names = strndup(body->data, body->len), *rest = names;
     bool below = false;
     r->packed = json_object();
     r->has_body = true;
-    r->head.failed |= !names || !r->packed;
+    r->head.failed |= !names || !numbers || !r->packed;
     for (const char *name; rest && (name = strsep(&rest, ";"));) {
-        const char *main_id = g->bt->main_id ? g->bt->main_id : "MainTree";
-        uint32_t board = 0;
-        bool found = strcmp(name, main_id) == 0;
-        for (uint32_t i = 0; i < g->bt->n_nodes && !found; i++) {
-            char path[PONS__GROOT_PATH_MAX];
-            if (g->bt->nodes[i].type == X_SUBTREE) { // boards are numbered as these stand
-                board++;
-                found = strcmp(pons__groot_path(g->bt, i, path, sizeof path), name) == 0;
-            }
-        }
-        if (found) {
-            json_object_set_new(r->packed, name, board_value(g, board));
-            below |= board > 0;
+        const pons_value *board = json_object_get(numbers, name);
+        if (board && !json_object_get(r->packed, name)) {
+            json_object_set_new(r->packed, name,
+                                board_value(g, (uint32_t)json_integer_value(board)));
+            below |= json_integer_value(board) > 0;
         }
     }
     if (below) { // where keys with an @ are

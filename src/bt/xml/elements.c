@@ -72,7 +72,12 @@ static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
     e->pos = where(p);
     e->parent = p->at;
     pons__bt_attribute **tail = &e->attrs;
-    for (; *attrs; attrs += 2) {
+    for (int n = 0; *attrs; attrs += 2, n++) {
+        if (n == PONS__BT_ATTRIBUTES_MAX) {
+            pons__bt_fault(l->f, e->pos, "<%.60s> has more than %d attributes", e->tag,
+                           PONS__BT_ATTRIBUTES_MAX);
+            break;
+        }
         pons__bt_attribute *a = pons__bt_alloc(l->arena, sizeof *a);
         if (!a) {
             l->nomem = true;

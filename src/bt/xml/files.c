@@ -3,6 +3,7 @@
 
 #include "bt/core/source.h"
 #include "bt/xml/elements.h"
+#include "bt/xml/ports.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -45,6 +46,18 @@ void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool 
     }
 }
 
+// A tree or a model by its id: the newest of one id. The id is the arena's, as what is kept.
+static void keep_by_id(pons__bt_loader *l, pons_value **all, const char *id, const void *what)
+{
+    *all = *all ? *all : json_object();
+    l->nomem |= json_object_set_new_nocheck(*all, id, json_integer((json_int_t)(intptr_t)what)) < 0;
+}
+
+static void *find_by_id(const pons_value *all, const char *id)
+{
+    return (void *)(intptr_t)json_integer_value(json_object_get(all, id));
+}
+
 static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top)
 {
     const char *id = pons__bt_element_attr(e, "ID");
@@ -52,12 +65,11 @@ static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top)
         pons__bt_fault(l->f, e->pos, "<BehaviorTree> needs an ID");
         id = NULL;
     }
-    for (const pons__bt_subtree *tr = l->trees; id && tr; tr = tr->next) {
-        if (strcmp(tr->id, id) == 0) {
-            pons__bt_fault(l->f, e->pos, "duplicate tree '%.60s', first at line %u", id,
-                           tr->e->pos.line);
-            return;
-        }
+    const pons__bt_subtree *same = id ? find_by_id(l->tree_of, id) : NULL;
+    if (same) {
+        pons__bt_fault(l->f, e->pos, "duplicate tree '%.60s', first at line %u", id,
+                       same->e->pos.line);
+        return;
     }
     if (e->n != 1) {
         pons__bt_fault(l->f, e->n > 1 ? e->first->next->pos : e->pos,
@@ -73,6 +85,7 @@ static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top)
     *(l->last_tree ? &l->last_tree->next : &l->trees) = tr;
     l->last_tree = tr;
     l->n_top += top;
+    keep_by_id(l, &l->tree_of, id, tr);
 }
 
 static void add_models(pons__bt_loader *l, pons__bt_element *list)
@@ -93,8 +106,8 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
                                    .subtree = strncmp(e->tag, "SubTree", 7) == 0,
                                    .condition = strcmp(e->tag, "Condition") == 0,
                                    .composite = strcmp(e->tag, "Control") == 0 ||
-                                                strcmp(e->tag, "Decorator") == 0,
-                                   .next = l->models};
+                                                strcmp(e->tag, "Decorator") == 0};
+        int ports = 0;
         for (const pons__bt_element *p = e->first; p; p = p->next) {
             const bool port = strcmp(p->tag, "input_port") == 0 ||
                               strcmp(p->tag, "output_port") == 0 ||
@@ -104,9 +117,12 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
             } else if (!port && strcmp(p->tag, "description") != 0 &&
                        strcmp(p->tag, "MetadataFields") != 0) {
                 pons__bt_fault(l->f, p->pos, "unexpected <%.60s> in a node's model", p->tag);
+            } else if (ports++ == PONS__BT_PORTS_MAX) {
+                pons__bt_fault(l->f, p->pos, "more than %d ports in the model of %.60s",
+                               PONS__BT_PORTS_MAX, id);
             }
         }
-        l->models = m;
+        keep_by_id(l, &l->model_of[m->subtree], id, m);
     }
 }
 
@@ -155,6 +171,12 @@ static void include(pons__bt_loader *l, const pons__bt_element *e)
                        "cannot read the included file '%.200s', or it is larger than 8 MiB", path);
         goto out;
     }
+    l->bytes += len;
+    if (l->o->bytes_max && l->bytes > l->o->bytes_max) {
+        pons__bt_fault(l->f, e->pos, "the file and all that it includes are larger than %zu KiB",
+                       l->o->bytes_max >> 10);
+        goto out;
+    }
     const pons__bt_element *root = pons__bt_elements_parse(l, text, len, name);
     if (root) {
         pons__bt_files_read(l, root, false, true);
@@ -170,21 +192,11 @@ out:
 
 pons__bt_subtree *pons__bt_files_tree(const pons__bt_loader *l, const char *id)
 {
-    for (pons__bt_subtree *tr = l->trees; tr; tr = tr->next) {
-        if (strcmp(tr->id, id) == 0) {
-            return tr;
-        }
-    }
-    return NULL;
+    return find_by_id(l->tree_of, id);
 }
 
 const pons__bt_node_model *pons__bt_files_model(const pons__bt_loader *l, const char *id,
                                                 bool subtree)
 {
-    for (const pons__bt_node_model *m = l->models; m; m = m->next) {
-        if (m->subtree == subtree && strcmp(m->id, id) == 0) {
-            return m;
-        }
-    }
-    return NULL;
+    return find_by_id(l->model_of[subtree], id);
 }

@@ -20,7 +20,8 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
                       const pons_bt_load_options *o, pons__bt_faults *f, pons_bt **ret)
 {
     pons__bt_arena arena = {0};
-    pons__bt_loader l = {.arena = &arena, .f = f, .o = o, .bt = pons__bt_create(PONS_BT_XML, file)};
+    pons__bt_loader l = {
+        .arena = &arena, .f = f, .o = o, .bt = pons__bt_create(PONS_BT_XML, file), .bytes = len};
     int rc = PONS_ENOMEM;
     if (!l.bt) {
         goto out;
@@ -75,6 +76,9 @@ out:
     }
     free(l.boards);
     free(l.slot_hash);
+    pons_value_unref(l.tree_of);
+    pons_value_unref(l.model_of[0]);
+    pons_value_unref(l.model_of[1]);
     pons_bt_unref(l.bt);
     pons__bt_arena_fini(&arena);
     return rc;

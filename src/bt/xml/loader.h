@@ -10,7 +10,11 @@
 #include "bt/core/definition.h"
 #include "bt/xml/manifest.h"
 
-enum { PONS__BT_INCLUDES_MAX = 64, PONS__BT_KINDS_CACHED = 64 }; // the second a power of two
+enum {
+    PONS__BT_INCLUDES_MAX = 64,
+    PONS__BT_KINDS_CACHED = 64,  // a power of two
+    PONS__BT_ATTRIBUTES_MAX = 72 // of an element: those of its ports, and of the format
+};
 
 typedef struct pons__bt_attribute {
     const char *name, *value;
@@ -38,7 +42,6 @@ typedef struct pons__bt_node_model { // of TreeNodesModel
     const char *id;
     pons__bt_element *e;
     bool subtree, condition, composite;
-    struct pons__bt_node_model *next;
 } pons__bt_node_model;
 
 typedef struct pons__bt_remap {
@@ -67,8 +70,10 @@ typedef struct pons__bt_loader {
     pons_bt *bt;
     pons__bt_subtree *trees, *last_tree;
     int n_top;
-    pons__bt_node_model *models;
+    pons_value *tree_of,
+        *model_of[2]; // by id, the model of a subtree or of another node: where it is
     const char *main_tree;
+    size_t bytes; // of all files
     char *files[PONS__BT_INCLUDES_MAX];
     int n_files;
     pons__bt_board *boards;

@@ -235,10 +235,33 @@ static int fork_thread(void *user, const char *thread, const char *checkpoint, c
     return rc < 0 ? rc : cli_serve_fork(h, thread, checkpoint, to, edit, err);
 }
 
+// What people call what the life's events have ids for: {id: {language: [name, …]}}, of the world view.
+static pons_value *names_in(const pons_value *view)
+{
+    static const char *const lists[] = {"activities", "places", "devices"};
+    pons_value *names = json_object();
+    size_t i;
+    const pons_value *o;
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        json_array_foreach((json_t *)pons_get(view, lists[l]), i, o)
+        {
+            if (pons_get(o, "names")) {
+                json_object_set(names, pons_get_str(o, "id", ""), (json_t *)pons_get(o, "names"));
+            }
+        }
+    }
+    return names;
+}
+
 static int life(void *user, pons_value **ret, pons_error *err)
 {
     const cli_host *h = user;
-    return pons_companion_read(h->store, NULL, ret, err);
+    pons_autovalue view = NULL;
+    const int rc = pons_companion_read(h->store, NULL, ret, err);
+    if (rc >= 0 && cli_yaml(h->c, "config/world-view.yaml", NULL, &view, NULL) >= 0) {
+        json_object_set_new(*ret, "names", names_in(view));
+    }
+    return rc;
 }
 
 static int message(void *user, const char *text, const char *from, bool urgent, pons_error *err)

@@ -13,12 +13,30 @@
 
 #define WHERE       "workspace"
 #define TELLING_MAX 100 // records that are asked for the dialect
+#define LINES_MAX   65536
+#define ROWS_MAX    10000 // lines of a page whose lines are records
 
 static void set_dialect(pons_ws_doc *d);
 
-// Bytes that are no text are nobody's words: refused whole, with their place.
+static int refuse(const char *name, size_t line, const char *what, pons_error *err)
+{
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", what);
+    pons_error_source(err, "%s:%zu:1", name, line);
+    return PONS_EINVAL;
+}
+
+// Bytes that are no text are nobody's words: refused whole, with their place. So is what would hold a loop.
 static int check_text(const char *text, size_t len, const char *name, pons_error *err)
 {
+    if (len > PONS_WS_SIZE_MAX) {
+        return refuse(name, 1, "larger than 1 MiB", err);
+    }
+    size_t lines = 0;
+    for (const char *at = text; len && (at = memchr(at, '\n', len - (size_t)(at - text))); at++) {
+        if (++lines > LINES_MAX) {
+            return refuse(name, lines, "more than 65536 lines", err);
+        }
+    }
     const size_t bad = pons_utf8_valid(text, len);
     if (bad < len) {
         uint32_t line = 1, column = 1;
@@ -52,7 +70,10 @@ int pons_ws_read(pons_ws_file file, const char *text, size_t len, const char *na
     if (d->page.kept_end > d->page.kept) {
         pons_value_parse(d->text + d->page.kept, d->page.kept_end - d->page.kept, &d->kept, NULL);
     }
-    const int rc = pons__ws_data_find(d, err);
+    int rc = pons__ws_data_find(d, err);
+    if (rc != PONS_OK && rc != PONS_EINVAL && d->info->page && d->page.n > ROWS_MAX) {
+        rc = refuse(name, ROWS_MAX + 1, "a page of more than 10000 lines", err);
+    }
     if (rc == PONS_EINVAL) {
         pons_ws_destroy(d);
         return rc;

@@ -27,6 +27,11 @@
 int pons__ws_failed(pons_error *err, const char *what, const char *path)
 {
     const int e = errno;
+    if (e == E2BIG) {
+        pons_error_set(err, PONS_EINVAL, WHERE, "larger than 1 MiB");
+        pons_error_source(err, "%s", path);
+        return PONS_EINVAL;
+    }
     pons_error_set(err, PONS_EIO, WHERE, "cannot %s", what);
     pons_error_source(err, "%s", path);
     pons_error_cause(err, "%s", pons_file_why(e));
@@ -36,8 +41,8 @@ int pons__ws_failed(pons_error *err, const char *what, const char *path)
 int pons__ws_read_fd(int fd, pons_buf *out)
 {
     for (;;) {
-        if (out->len > PONS__WS_SIZE_MAX) {
-            errno = EFBIG;
+        if (out->len > PONS_WS_SIZE_MAX) {
+            errno = E2BIG;
             return -1;
         }
         pons_buf_reserve(out, 65536);

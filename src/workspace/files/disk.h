@@ -6,9 +6,8 @@
 
 #include <limits.h>
 
-#define PONS__WS_FOLDER   ".pons"
-#define PONS__WS_DIR_MAX  (PATH_MAX - 512) // of a folder's path: its files' fit PATH_MAX
-#define PONS__WS_SIZE_MAX ((size_t)16 << 20)
+#define PONS__WS_FOLDER  ".pons"
+#define PONS__WS_DIR_MAX (PATH_MAX - 512) // of a folder's path: its files' fit PATH_MAX
 
 int pons__ws_failed(pons_error *err, const char *what, const char *path); // PONS_EIO, with errno
 int pons__ws_read_fd(int fd, pons_buf *out);                              // 0 or -1 with errno

@@ -31,10 +31,11 @@
 #include <unistd.h>
 
 #define WHERE        "workspace"
-#define TRIES        50  // of a file that somebody keeps writing
-#define QUIET_MS     50  // since the last write, before a text counts as whole
-#define QUIET_MAX_MS 500 // somebody who writes all the time is read all the same
-#define AGAIN_MS     10  // after a look that somebody else's writing was in the way of
+#define TRIES        50           // of a file that somebody keeps writing
+#define QUIET_MS     50           // since the last write, before a text counts as whole
+#define UNREADABLE   "unreadable" // where the hash of a text that cannot be read would stand
+#define QUIET_MAX_MS 500          // somebody who writes all the time is read all the same
+#define AGAIN_MS     10           // after a look that somebody else's writing was in the way of
 
 // Of this file's own: a clock that only goes on.
 static int64_t clock_ms(void)
@@ -131,13 +132,21 @@ static int read_quiet(pons_ws_place *p, pons_ws_file file, const char *path, boo
     }
 }
 
-static int suspend(pons_ws_place *p, pons_ws_file file, const pons_buf *text, const pons_error *why)
+static bool is_suspended(const ws_state *s, const pons_buf *text)
 {
     char hash[PONS__WS_HASH];
-    pons__ws_hash(text->data, text->len, hash);
+    if (!s->suspended[0]) {
+        return false;
+    }
+    pons__ws_hash(text->data ? text->data : "", text->len, hash);
+    return strcmp(s->suspended, hash) == 0;
+}
+
+static int suspend(pons_ws_place *p, pons_ws_file file, const pons_buf *text, const pons_error *why)
+{
     ws_state *s = &p->files[file];
-    if (strcmp(s->suspended, hash) != 0) {
-        snprintf(s->suspended, sizeof s->suspended, "%s", hash);
+    if (!is_suspended(s, text)) {
+        pons__ws_hash(text->data ? text->data : "", text->len, s->suspended);
         pons__ws_notice(p, pons_ws_file_name(file),
                         "%s: %s; the last good state holds, nothing is written", why->source,
                         why->message);
@@ -375,16 +384,19 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     int rc = read_quiet(p, file, path, patient, &now, err);
     const bool missing = rc == PONS_ENOTFOUND;
     if (rc < 0 && !missing) {
-        if (!s->newest && rc != PONS_EAGAIN &&
-            !s->suspended[0]) { // no file, or one that is too large
+        if (rc != PONS_EAGAIN && strcmp(s->suspended, UNREADABLE) != 0) { // no file, or too large
             char line[1024];
-            snprintf(s->suspended, sizeof s->suspended, "unreadable");
-            pons__ws_notice(p, name, "%s", pons_error_line(err, line, sizeof line));
+            snprintf(s->suspended, sizeof s->suspended, UNREADABLE);
+            pons__ws_notice(p, name, "%s%s", pons_error_line(err, line, sizeof line),
+                            s->newest ? "; the last good state holds, nothing is written" : "");
         }
         return rc;
     }
     if (missing && !s->newest && (*done || n == 0)) {
         return PONS_OK;
+    }
+    if (n == 0 && is_suspended(s, &now)) { // it was read once, and is as it was
+        return pons_error_set(err, PONS_EBUSY, WHERE, "%s cannot be read as it is", name);
     }
     if (missing && !s->newest) {
         pons_ws_template(file, p->o.dialect, &now);
