@@ -244,7 +244,7 @@ int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
 static void stay(cli_unit *u, const pons_fleet_zone *at)
 {
     if (u->idle && hypot(u->x - at->x, u->y - at->y) <= AT_M) {
-        u->open = u->ok = false;
+        u->open = u->ok = u->hindered = false;
         u->stays = true;
     }
 }
