@@ -49,7 +49,7 @@
     X(record_files, 60, 200, "a recording with changed bytes")                                     \
     X(scenario_fuzz, 3, 5, "a seed of kills in a drive to the kitchen")                            \
     X(scenario_kills, 6, 1000, "a commit before and after which a drive to the kitchen is killed") \
-    X(scenario_models, 6, 1000,                                                                   \
+    X(scenario_models, 6, 1000,                                                                    \
       "a scenario that is played again with decisions over a model's wire")                        \
     X(scenario_seeds, 4, 12, "a story that a seed makes")                                          \
     X(scenario_tasks, 120, 240, "a task that leaves no more than a line behind")                   \
