@@ -87,15 +87,19 @@ def unref(v):
     lib.pons_value_unref(v)
 
 
-def text_of(v):
+def text_by(write, it):
     out = ffi.new("char **")
-    n = lib.pons_value_line(v, out)
+    n = write(it, out)
     if n < 0:
         raise MemoryError
     try:
         return ffi.buffer(out[0], n)[:].decode()
     finally:
         lib.free(out[0])
+
+
+def text_of(v):
+    return text_by(lib.pons_value_line, v)
 
 
 def python(v):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ._library import NULL, PARKED, check, ffi, lib, new_error, taken, unref
+from ._library import NULL, PARKED, check, ffi, lib, new_error, taken, text_by, unref
 
 __all__ = ["ExecutionResult", "Plan", "PlanStatus", "PlanStep", "RiskLevel", "StepStatus", "ToolCallType", "create_plan_from_llm_response"]
 
@@ -109,17 +109,6 @@ def _back(to_value, c):
     ret, err = ffi.new("pons_value **"), new_error()
     check(to_value(c, ret, err), err)
     return taken(ret[0])
-
-
-def _text(write, c):
-    out = ffi.new("char **")
-    n = write(c, out)
-    if n < 0:
-        raise MemoryError
-    try:
-        return ffi.buffer(out[0], n)[:].decode()
-    finally:
-        lib.free(out[0])
 
 
 @dataclass
@@ -219,7 +208,7 @@ class Plan:
 
     def to_json(self):
         """The canonical text, as `pons plan check` prints it."""
-        return _text(lib.pons_plan_text, _c_plan(self.to_dict()))
+        return text_by(lib.pons_plan_text, _c_plan(self.to_dict()))
 
     def write(self, path):
         """A file for `pons plan check|show|run` and `pons run --plan`."""
