@@ -163,7 +163,8 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
 // Begins a turn that carries out a plan of a person's, as a model's is carried out: a step that names a tool is its call,
 // with its risk, a person's yes and the ledger. No model is asked, and none is needed: a failed step ends the plan, and
 // `done` says what it came to. A plan that wants to be confirmed asks before its first step. The plan is copied. PONS_EENV:
-// a step names a tool that is not here; PONS_EINVAL: a step is under way; PONS_EBUSY as pons_agent_say.
+// a step names a tool that is not here; PONS_EINVAL: a step is under way; PONS_EUNSUPPORTED: the planner is switched off
+// (graph.nodes.planner.enabled); PONS_EBUSY as pons_agent_say.
 int pons_agent_plan(pons_agent *a, const pons_plan *plan, pons_error *err);
 // Whether such a turn is under way in a thread of a store, without opening it.
 bool pons_agent_plan_is_given(pons_store store, const char *thread);

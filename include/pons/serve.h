@@ -116,8 +116,8 @@ typedef struct pons_serve_graph {
     void (*let_go)(void *user, const char *thread, pons_run *run);
     // In drawings and lists of subgraphs in place of graph, with what its nodes wait for inside. Borrowed; NULL: graph.
     const pons_graph *drawn;
-    // Adds channels of what a thread's runs wait for to the values of its newest state, where these have none of that
-    // name. PONS_ENOTFOUND: nothing of a thread that no client has begun. Workers; may be NULL.
+    // Adds the channels of what the thread's runs wait for to the values of its newest state; a name that is there stays.
+    // PONS_ENOTFOUND: no client has begun this thread. On a worker thread; may be NULL.
     int (*state)(void *user, const char *thread, pons_value *values, pons_error *err);
     void *user;
 } pons_serve_graph;

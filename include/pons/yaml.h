@@ -4,7 +4,7 @@
 // must name file:line:col. A pons_yaml keeps the positions by JSON pointer ("/zones/0/id").
 // Refused: aliases and anchors, duplicate keys, more than one document, tags other than the core
 // schema, files over 4 MiB, nesting over 64, and what its parser needs the square of its length for: more than
-// 256 blank lines one after another, 16 directives, 256 bytes of one.
+// 256 blank lines one after another, 16 directives, or a directive of 256 bytes.
 #ifndef PONS_YAML_H
 #define PONS_YAML_H
 

@@ -26,7 +26,6 @@
 #include "agent/compact.h"
 #include "agent/config.h"
 #include "agent/context.h"
-#include "agent/given_plan.h"
 #include "agent/graphs.h"
 #include "agent/plan_data.h"
 #include "agent/providers.h"
@@ -34,6 +33,7 @@
 #include "agent/request.h"
 #include "agent/session.h"
 #include "agent/shown.h"
+#include "agent/user_plan.h"
 #include "pons/module.h"
 
 #include <stdlib.h>

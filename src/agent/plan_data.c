@@ -10,10 +10,10 @@
 #include "agent/plan_data.h"
 
 #include "agent/config.h"
-#include "agent/given_plan.h"
 #include "agent/registry.h"
 #include "agent/session.h"
 #include "agent/shown.h"
+#include "agent/user_plan.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 

@@ -13,12 +13,12 @@
 #include "agent/plan_step.h"
 
 #include "agent/config.h"
-#include "agent/given_plan.h"
 #include "agent/plan_data.h"
 #include "agent/prompts.h"
 #include "agent/registry.h"
 #include "agent/shown.h"
 #include "agent/tool_calls.h"
+#include "agent/user_plan.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/schema.h"

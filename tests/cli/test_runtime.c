@@ -231,13 +231,16 @@ static void put_embodied(bench *b, const char *actions, const char *limits)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f,
-            "# EMBODIED\n\n## Supported Actions\n| Action Type | Description | Parameters |\n"
-            "|---|---|---|\n%s\n## Physical Constraints\n%s\n",
+            "# EMBODIED\n\n## Target: other\n\n### Supported Actions\n| Action Type |\n|---|\n"
+            "| wait |\n| target_navigation |\n\n## Target: t1\n\n### Supported Actions\n"
+            "| Action Type | Description | Parameters |\n|---|---|---|\n%s\n"
+            "### Physical Constraints\n%s\n",
             actions, limits);
     assert_int_equal(fclose(f), 0);
 }
 
-// What the folder's files say of its body holds for sessions too; the second time the lesson's name is said.
+// What the folder's files say of its body, and not of another robot, holds for sessions too; the second time the
+// lesson's name is said.
 static void judged_by_the_files(void **state)
 {
     (void)state;

@@ -149,7 +149,8 @@ static void a_profile_of_phyagentos_is_read(void **state)
         read_text(PONS_WS_EMBODIED,
                   "# Robot Embodiment Declaration\n\n## Identity\n\n- **Name**: Bench arm\n"
                   "- **Engine**: `BenchEngine`\n\n## Sensors\n\n- **LiDAR**: 4D, all around\n"
-                  "- **Camera**: none\n- [ ] **RGB-D**: on the wrist\n- [x] Joint Encoders (7x)\n\n"
+                  "- **Camera**: none\n- Sonar: none\n- [ ] **RGB-D**: on the wrist\n- [x] Joint "
+                  "Encoders (7x)\n\n"
                   "## Supported Actions\n\n| Action | Parameters | Description |\n|---|---|---|\n"
                   "| `move_to` | `x, y, z` (cm) | Move the tool |\n| `nod_head` | — | Nod |\n"
                   "| `pose` / `arm_pose` | `target: string` | Go |\n\n## Physical Constraints\n\n"
@@ -172,6 +173,7 @@ static void a_profile_of_phyagentos_is_read(void **state)
     assert_string_equal(pons_get_str(lidar, "description", ""), "4D, all around");
     assert_true(pons_get_bool(lidar, "present", false));
     assert_false(pons_get_bool(value_of(d, "sensor", "Camera"), "present", true));
+    assert_false(pons_get_bool(value_of(d, "sensor", "Sonar"), "present", true));
     assert_false(pons_get_bool(value_of(d, "sensor", "RGB-D"), "present", true));
     value_of(d, "sensor", "Joint Encoders (7x)");
     assert_string_equal(pons_get_str(value_of(d, "action_type", "move_to"), "parameters", ""),

@@ -64,7 +64,7 @@ int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 // cli_llm; without a model there is no agent: PONS_EENV says what to set.
 int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 
-// ---- tool_names.c -------------------------------------------------------------------------------
+// ---- tool_check.c -------------------------------------------------------------------------------
 
 // Whether a step that is to be done yet names a tool that is here and no skill of pons: a core tool, one of a module or of
 // a server of mcp.json. Starts nothing. The workspace must be there.

@@ -5,7 +5,8 @@
 // With --world or --embodiment it is also held against them by the critic, which lists every rule
 // that it breaks; `pons run --plan FILE` does that before anything is made.
 // run executes what needs no robot: noop, speak (printed), ask_user (asked here), query_world (a
-// world given with --world). A plan with steps for a robot is what `pons run --plan FILE` makes of it.
+// world given with --world). A plan with steps for a robot is what `pons run --plan FILE` makes of it. One whose steps
+// name tools is a turn of the agent (cli_agent_plan).
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"

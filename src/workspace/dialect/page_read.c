@@ -376,7 +376,8 @@ static void read_sensors(pons_ws_doc *d, size_t heading, size_t last)
             present = t.s[1] == 'x' || t.s[1] == 'X';
             t = trimmed(t.s + 3, t.s + t.len);
         }
-        if (t.len > 4 && memcmp(t.s, "**", 2) == 0 && split_bullet(t, &label, &what)) {
+        const bool bold = t.len > 4 && memcmp(t.s, "**", 2) == 0;
+        if (split_bullet(t, &label, &what) && (bold || says_no(what))) {
             t = label;
             present = present && !says_no(what);
         }

@@ -281,7 +281,8 @@ static bool passes_files(rt_run *s, const char *skill, const pons_value *args,
         return true;
     }
     pons__ws_action_of(skill, args, &type, &params);
-    const pons_ws_asked asked = {.action_type = type, .params = params, .robot = robot};
+    const pons_ws_asked asked = {
+        .action_type = type, .params = params, .robot_id = s->target, .robot = robot};
     pons_ws_judge(s->r->o.place, &asked, &j);
     const bool ok = j.ok;
     if (!ok) {
@@ -784,8 +785,7 @@ static void learn(const rt_run *s)
         json_object_set_new(params, "skill",
                             json_string(pons_get_str(s->session, "skill_ref", "")));
     }
-    const pons_ws_asked asked = {
-        .action_type = type, .params = params, .robot_id = s->lasts ? NULL : s->target};
+    const pons_ws_asked asked = {.action_type = type, .params = params, .robot_id = s->target};
     pons_ws_judge(s->r->o.place, &asked, &j);
     pons_ws_learn_failure(s->r->o.place, &asked, &j, s->why.code, s->why.why, &ignored);
     pons_ws_judgement_clear(&j);

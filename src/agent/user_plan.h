@@ -1,6 +1,6 @@
-// given_plan.h - a turn that carries out a plan of a person's, which no model has made (pons_agent_plan).
-#ifndef PONS_AGENT_GIVEN_PLAN_H
-#define PONS_AGENT_GIVEN_PLAN_H
+// user_plan.h - a turn that carries out a plan of a person's, which no model has made (pons_agent_plan).
+#ifndef PONS_AGENT_USER_PLAN_H
+#define PONS_AGENT_USER_PLAN_H
 
 #include "agent/session.h"
 #include "pons/plan.h"

@@ -1,4 +1,4 @@
-// tool_names.c - which names tools have here: whether each that graph_config.yaml names can be there, and whether a plan
+// tool_check.c - which names tools have here: whether each that graph_config.yaml names can be there, and whether a plan
 // calls one. A look that starts no server of tools and asks no body.
 //
 //     core tools, memory, modules      as they are opened for the agent

@@ -1,4 +1,4 @@
-// given_plan.c - a turn that carries out a plan of a person's.
+// user_plan.c - a turn that carries out a plan of a person's.
 //
 //   pons_agent_plan --> agent --plan--> plan_gate -> executor … --> agent --what it came to--> END
 //                       asks no model                               asks no model
@@ -6,7 +6,7 @@
 // The graph is the one that a model's plan goes through, and so are risks, questions and the ledger. The conversation
 // has the plan as if the agent had made it, so that a talk can follow. A person's plan is carried out as it stands:
 // nobody replans it, and a failed step ends it.
-#include "agent/given_plan.h"
+#include "agent/user_plan.h"
 
 #include "agent/plan_data.h"
 #include "agent/registry.h"
