@@ -319,7 +319,7 @@ class _Run:
         return made
 
     def _any(self, kind):
-        return kind.value in self.executors or any(s.tool_call_type is kind and s.action in self.executors for s in self.plan.steps)
+        return kind.value in self.executors or any(s.tool_call_type is kind and (s.action in self.executors or s.fallback in self.executors) for s in self.plan.steps)
 
     def _step(self, c):
         return next((s for s in self.plan.steps if s.step_id == c.step_id), None) if c != NULL else None

@@ -11,5 +11,6 @@ int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err);
 int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err);
 // What "ended" says of a step that a person did not want.
 #define PONS__STEP_REFUSED "refused"
+#define PONS__RESPONSE_FAILED "failed: " // how the response of a failed step begins
 
 #endif

@@ -651,8 +651,8 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
                                              : error ? "failed"
                                                      : "completed"),
                                  NULL));
-    pons_value *response =
-        error ? json_sprintf("failed: %s", error) : pons__agent_ends(content, PONS__SHOWN_MAX * 4);
+    pons_value *response = error ? json_sprintf(PONS__RESPONSE_FAILED "%s", error)
+                                 : pons__agent_ends(content, PONS__SHOWN_MAX * 4);
     pons_value *past = json_pack("[[so]]", title, pons_value_ref(response));
     pons_autovalue all = json_array();
     json_array_extend(all, (pons_value *)(uintptr_t)pons_run_get(a->run, "past_steps"));

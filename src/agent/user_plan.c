@@ -9,13 +9,12 @@
 #include "agent/user_plan.h"
 
 #include "agent/plan_data.h"
+#include "agent/plan_step.h"
 #include "agent/registry.h"
 #include "agent/shown.h"
 #include "pons/language.h"
 
 #include <string.h>
-
-#define FAILED "failed: " // how the response of such a step begins
 
 bool pons__given(const pons_agent *a)
 {
@@ -101,7 +100,9 @@ static pons_value *outcome(const pons_agent *a, const pons_value *plan)
     const bool done = status == PONS_PLAN_COMPLETED;
     const char *said = json_string_value(pons_run_get(a->run, "step_response"));
     const char *why = !done && said && *said ? said : NULL;
-    why = why && strncmp(why, FAILED, strlen(FAILED)) == 0 ? why + strlen(FAILED) : why;
+    why = why && strncmp(why, PONS__RESPONSE_FAILED, strlen(PONS__RESPONSE_FAILED)) == 0
+              ? why + strlen(PONS__RESPONSE_FAILED)
+              : why;
     return chinese ? json_sprintf("计划%s%s%s", zh[status], why ? "：" : "", why ? why : "")
                    : json_sprintf("the plan is %s%s%s", word, why ? ": " : "", why ? why : "");
 }

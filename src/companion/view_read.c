@@ -301,6 +301,12 @@ static void check_conditions(reader *r)
                                      sizeof why)) {
                 snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
                 fault(r, at, "%s", why);
+            } else if (strcmp(g.name, "AtPlace") == 0 && !pons__co_place_of(r->v, g.arg)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "there is no place '%s'", g.arg);
+            } else if (strstr(g.name, "Window") && !knows_window(r->v, g.arg)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "there is no window '%s'", g.arg);
             }
         }
     }

@@ -522,6 +522,8 @@ static void wrong_world_views(void **state)
         {"{ id: a }", CONDITION("id: Own, all: [Start(a)]"), "t.yaml:8:"},
         {"{ id: a }", CONDITION("id: Own, any: [AtPlace]"), "t.yaml:8:"},
         {"{ id: a }", CONDITION("id: Own, any: [EnergyBelow(much)]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, any: [AtPlace(nowhere)]"), "t.yaml:8:"},
+        {"{ id: a }", CONDITION("id: Own, all: [not InWindow(nowhen)]"), "t.yaml:8:"},
         {"{ id: a }", CONDITION("id: Own, any: [\"AtPlace(home\"]"), "t.yaml:8:"},
         {"{ id: a }", CONDITION("id: Own, any: [Idle], all: [Idle]"), "t.yaml:8:"},
     };

@@ -146,6 +146,10 @@ def plans():
     p.add("c", requires_confirmation=True)
     one, two = p.run({"a": list, "b": list})
     assert one.message == "precondition hot: hot is not known" and two.status.value == "skipped" and p.status.value == "failed"
+    p = Plan.create_new("z")
+    p.add("a", fallback="b")
+    (one,) = p.run({"b": lambda: 5})
+    assert one.output == {"result": 5} and p.is_success(), one
     p = Plan.create_new("y")
     p.add("c", requires_confirmation=True)
     assert p.run({"c": lambda: 1 / 0}) == [] and p.status.value == "wait_confirmation"

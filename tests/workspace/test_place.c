@@ -295,6 +295,7 @@ static void what_cannot_be_read_is_not_overwritten(void **state)
     folder_open(&f, PONS_WS_BY_HAL);
     pons_error err = PONS_ERROR_INIT;
     const char *broken = "```json\n{\"queue\": [ {\n```\n";
+    char *good = get(&f, "ACTION.md");
     put(&f, "ACTION.md", broken);
     look(&f, PONS_WS_ACTION);
     assert_true(pons_ws_place_suspended(f.place, PONS_WS_ACTION));
@@ -318,6 +319,10 @@ static void what_cannot_be_read_is_not_overwritten(void **state)
     assert_null(strstr(told + 1, "larger than 1 MiB"));
     assert_non_null(strstr(told, "the last good state holds"));
     assert_true(pons_ws_place_suspended(f.place, PONS_WS_ACTION));
+    put(&f, "ACTION.md", good); // the very text that was there
+    look(&f, PONS_WS_ACTION);
+    assert_false(pons_ws_place_suspended(f.place, PONS_WS_ACTION));
+    free(good);
     put(&f, "ACTION.md", "```json\n{\"queue\": []}\n```\n");
     assert_int_equal(pons_ws_place_change(f.place, PONS_WS_ACTION, &c, 1, &err), PONS_OK);
     assert_string_equal(status(&f, "a2"), "completed");

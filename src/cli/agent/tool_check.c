@@ -147,13 +147,34 @@ static bool calls(const pons_plan *p, const pons_value *list, const pons_value *
     return any;
 }
 
+// Whether all that is to be done yet are pons's own skills: then no tool is looked for.
+static int only_skills(const pons_plan *p, bool *ret, pons_error *err)
+{
+    pons_autovalue skills = NULL;
+    const int rc = pons_body_skills(NULL, 0, &skills, err);
+    *ret = rc >= 0;
+    for (size_t i = 0; i < p->n_steps && *ret; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        *ret = s->tool_call_type != PONS_TOOL_EXECUTE ||
+               pons_machine_final(&pons_step_machine, s->status) ||
+               pons_find(skills, "name", s->action);
+    }
+    return rc;
+}
+
 int cli_agent_plan_calls(cli *c, const pons_plan *plan, bool *ret, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_tools tools[OWN + CLI_TOOL_MODULES_MAX];
     size_t n = 0;
     pons_autovalue servers = NULL;
-    int rc = cli_mcp_servers(c, &servers, err);
+    bool skills = false;
+    *ret = false;
+    int rc = only_skills(plan, &skills, err);
+    if (rc < 0 || skills) {
+        return rc;
+    }
+    rc = cli_mcp_servers(c, &servers, err);
     if (rc == PONS_ENOTFOUND) {
         *err = (pons_error)PONS_ERROR_INIT;
         rc = PONS_OK;

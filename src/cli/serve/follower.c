@@ -69,8 +69,8 @@ static void show_tokens(cli_follower *w)
     const int64_t now = now_ms();
     json_array_foreach(all, i, one)
     {
-        if (!show_token(w, pons_get(one, "token")) &&
-            now - pons_get_int(one, "at_ms", 0) < TOKEN_KEPT_MS) {
+        if (now - pons_get_int(one, "at_ms", 0) < TOKEN_KEPT_MS &&
+            !show_token(w, pons_get(one, "token"))) {
             json_array_append(left, one);
         }
     }

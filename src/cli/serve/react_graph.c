@@ -30,7 +30,7 @@ enum { BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
 
 typedef struct followed { // an await that is open
     cli_followed f;       // first
-    char text[TEXT_MAX], task[64];
+    char text[TEXT_MAX];
     int64_t after;
 } followed;
 
@@ -74,7 +74,7 @@ static void look_at_task(looking *l, const char *type, const pons_value *p)
         pons_value_unref(l->question);
         l->question = NULL;
     } else if (strcmp(type, "task.done") == 0 &&
-               strcmp(pons_get_str(p, "task_id", ""), l->f->task) == 0) {
+               strcmp(pons_get_str(p, "task_id", ""), l->f->f.task) == 0) {
         l->end = pons_object("status", json_string(pons_get_str(p, "status", "failed")), "reason",
                              json_string(pons_get_str(p, "reason", "")), NULL);
     }
@@ -90,15 +90,14 @@ static int look_at(void *user, const pons_event_row *row)
         return 0;
     }
     const pons_value *task = pons_get(p, "task");
-    if (l->f->task[0]) {
+    if (l->f->f.task[0]) {
         look_at_task(l, row->type, p);
     } else if (strcmp(row->type, "task.queued") == 0 &&
                strcmp(pons_get_str(task, "text", ""), l->f->text) == 0) {
-        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(task, "id", ""));
-        memcpy(l->f->f.task, l->f->task, sizeof l->f->f.task);
-        note(l, "task", l->f->task, "queued");
+        snprintf(l->f->f.task, sizeof l->f->f.task, "%s", pons_get_str(task, "id", ""));
+        note(l, "task", l->f->f.task, "queued");
     } else if (strcmp(row->type, "task.merged") == 0) { // it was said already
-        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(p, "task_id", ""));
+        snprintf(l->f->f.task, sizeof l->f->f.task, "%s", pons_get_str(p, "task_id", ""));
     } else if (strcmp(row->type, "control") == 0) { // a word, no goal
         l->end = pons_object("status", json_string("heard"), "reason",
                              json_string(pons_get_str(p, "word", "")), NULL);
@@ -119,7 +118,7 @@ static pons_value *look(void *user, cli_followed *what)
         pons_value_unref(l.seen);
         return NULL;
     }
-    return pons_object("after", json_integer(f->after), "task", json_string(f->task), "seen",
+    return pons_object("after", json_integer(f->after), "task", json_string(f->f.task), "seen",
                        l.seen, "question", l.question, "end", l.end, NULL);
 }
 
@@ -137,8 +136,7 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     f->f.look = look;
     f->f.user = r;
     snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
-    snprintf(f->task, sizeof f->task, "%s", pons_get_str(request, "task", ""));
-    memcpy(f->f.task, f->task, sizeof f->f.task);
+    snprintf(f->f.task, sizeof f->f.task, "%s", pons_get_str(request, "task", ""));
     f->after = pons_get_int(request, "after", 0);
     cli_follower_add(r->o.follower, &f->f);
 }
@@ -151,11 +149,11 @@ static void stop(void *user, const char *thread, pons_run *run)
     const pons_value *goal = pons_run_get(run, "goal");
     followed f = {.after = pons_get_int(goal, "after", 0)};
     snprintf(f.text, sizeof f.text, "%s", pons_get_str(goal, "text", ""));
-    snprintf(f.task, sizeof f.task, "%s", pons_get_str(goal, "task", ""));
+    snprintf(f.f.task, sizeof f.f.task, "%s", pons_get_str(goal, "task", ""));
     cli_follower_forget(r->o.follower, thread);
     pons_value_unref(look(r, &f.f)); // which task it is, if that is known by now
-    if (f.task[0]) {
-        r->o.host.control(r->o.host.user, r->thread, "cancel", f.task, &none);
+    if (f.f.task[0]) {
+        r->o.host.control(r->o.host.user, r->thread, "cancel", f.f.task, &none);
     }
 }
 

@@ -128,7 +128,9 @@ void pons__connection_notify(void *server, struct MHD_Connection *connection, vo
     pthread_mutex_lock(&sv->mtx);
     sv->n_open -= !c->shut;
     take_out(sv, c);
-    pthread_cond_broadcast(&sv->bell);
+    if (sv->closing) {
+        pthread_cond_broadcast(&sv->bell);
+    }
     pthread_mutex_unlock(&sv->mtx);
     free(c);
     *context = NULL;

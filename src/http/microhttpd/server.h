@@ -30,7 +30,7 @@ typedef struct pons__server {
     bool has_janitor;
     pthread_mutex_t mtx;
     pthread_cond_t work;               // [mtx] the queue has something, or it closes
-    pthread_cond_t bell;               // [mtx] it closes: for the janitor
+    pthread_cond_t bell;               // [mtx] it closes; then, a connection has gone
     bool closing;                      // [mtx]
     pons_http_exchange *first, *last;  // [mtx] waiting for a worker
     size_t waiting;                    // [mtx]

@@ -415,7 +415,10 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     const bool same = !missing && x.text.len == now.len &&
                       (now.len == 0 || memcmp(x.text.data, now.data, now.len) == 0);
     if (rc == PONS_OK &&
-        same) { // also an edit of a bare file, whose text is already what it is to be
+        same) {        // also an edit of a bare file, whose text is already what it is to be
+        if (!x.edit) { // as it was before it could not be read
+            s->suspended[0] = '\0';
+        }
         rc = x.edit ? keep_next(p, file, &x, err) : PONS_OK;
         rc = rc < 0 || !x.edit ? rc : step_on(p, file, &x, err);
     } else if (rc == PONS_OK) {

@@ -226,12 +226,13 @@ static bool fits(const ws_field *f, const pons_value *v)
 }
 
 static const char *const type_words[] = {
-    [WS_ANY] = "anything",       [WS_STRING] = "a string",
-    [WS_NUMBER] = "a number",    [WS_COUNT] = "a whole number, not negative",
-    [WS_BOOL] = "true or false", [WS_MAP] = "a map",
-    [WS_LIST] = "a list",        [WS_NUMBERS] = "a list of numbers, or x, y and z",
-    [WS_POSE] = "anything",      [WS_WORD] = "a word",
-    [WS_REF] = "a string",       [WS_CLIENT] = "a map or a string",
+    [WS_ANY] = "anything",          [WS_STRING] = "a string",
+    [WS_NUMBER] = "a number",       [WS_COUNT] = "a whole number, not negative",
+    [WS_BOOL] = "true or false",    [WS_MAP] = "a map",
+    [WS_LIST] = "a list",           [WS_NUMBERS] = "a list of numbers, or x, y and z",
+    [WS_POSE] = "anything",         [WS_WORD] = "a word",
+    [WS_REF] = "a string",          [WS_CLIENT] = "a map or a string",
+    [WS_WORDS] = "a list of words",
 };
 
 // A list with its words as the model, or, `write`, the dialect has them.

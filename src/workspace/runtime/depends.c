@@ -57,7 +57,7 @@ static bool in_circle(pons_runtime *r, const char *id, int depth)
     size_t i;
     const pons_value *v;
     if (known >= 0 || depth > DEPTH_MAX || strcmp(pons_get_str(record, "status", ""), "pending")) {
-        return known == VISITING || known == CIRCLE;
+        return known == VISITING || known == CIRCLE || depth > DEPTH_MAX;
     }
     bool circle = false;
     json_object_set_new(r->circles, id, json_integer(VISITING));

@@ -29,7 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SESSION_S    600.0 // time-outs, unless the session says otherwise
+#define WAITS        "DEPENDENCY_WAITS" // it is tried again, however often
+#define SESSION_S    600.0              // time-outs, unless the session says otherwise
 #define SKILL_S      120.0
 #define SECONDS_MAX  1e9
 #define BODY_WAIT_MS 30000
@@ -57,7 +58,6 @@ struct rt_run {
     size_t at;    // in the plan
     int64_t step; // of all of them
     bool acted;   // a step was asked of the body, as far as anybody can know
-    bool waits;   // for those that it depends on
     bool resumed, adopts;
     bool ended, lasts,
         learnt;       // a step has just; its failure would be the same again; it is in LESSONS
@@ -180,8 +180,7 @@ rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
     const rt_depends may =
         why.code || s->resumed ? RT_READY : pons__rt_depends(r, s->id, s->session, &why);
     if (may == RT_WAITS) { // it has come into its lane another way, or depends on another one now
-        s->waits = true;
-        over(s, PONS_SESSION_FAILED, "DEPENDENCY_WAITS", "those that it depends on have not ended");
+        over(s, PONS_SESSION_FAILED, WAITS, "those that it depends on have not ended");
     } else if (why.code &&
                !s->resumed) { // what has begun is asked about, whatever the files say now
         over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
@@ -659,6 +658,11 @@ void pons__rt_run_event(rt_run *s, pons_tool_event *e)
 
 // ---- the end ------------------------------------------------------------------------------------
 
+static bool waits(const rt_run *s)
+{
+    return s->why.code && strcmp(s->why.code, WAITS) == 0;
+}
+
 static bool may_try_again(const rt_run *s)
 {
     static const char *const for_good[] = {// another attempt would find the same
@@ -677,7 +681,7 @@ static bool may_try_again(const rt_run *s)
                                            "DEPENDENCY_FAILED",
                                            "DEPENDENCY_UNKNOWN",
                                            "DEPENDENCY_CYCLE"};
-    if (s->waits) {
+    if (waits(s)) {
         return true;
     }
     const int64_t most = pons_get_int(pons_get(s->session, "retry"), "max_attempts", 1);
@@ -695,7 +699,7 @@ static bool may_try_again(const rt_run *s)
 static int64_t pause_ms(rt_run *s)
 {
     const char *backoff = pons_get_str(pons_get(s->session, "retry"), "backoff", "none");
-    if (s->waits || strcmp(backoff, "fixed") == 0) {
+    if (waits(s) || strcmp(backoff, "fixed") == 0) {
         return FIXED_MS;
     }
     if (strcmp(backoff, "exponential") != 0) {
