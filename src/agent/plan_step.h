@@ -10,7 +10,7 @@ int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err);
 // ends ("ended"), or waits for the next thing: its action, its fallback. said may be NULL.
 int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err);
 // What "ended" says of a step that a person did not want.
-#define PONS__STEP_REFUSED "refused"
+#define PONS__STEP_REFUSED    "refused"
 #define PONS__RESPONSE_FAILED "failed: " // how the response of a failed step begins
 
 #endif
