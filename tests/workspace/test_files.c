@@ -567,6 +567,30 @@ static void a_change_leaves_the_rest(void **state)
     pons_ws_destroy(d);
 }
 
+static void a_changed_bullet_keeps_its_form(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"- **Max payload**: 3 kg", "- **Max payload**: 5 kg"},
+        {"- **Max payload:** 3 kg", "- **Max payload:** 5 kg"},
+        {"- Max payload:3 kg", "- Max payload: 5 kg"},
+        {"- 最大载荷：3 kg", "- 最大载荷：5 kg"},
+        {"- **最大载荷**： 3 kg", "- **最大载荷**： 5 kg"},
+        {"| Parameter | Value |\n|---|---|\n| Max payload | 3 kg |",
+         "| Parameter | Value |\n|---|---|\n| Max payload | 5 kg |"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pons_autobuf text = PONS_BUF_INIT, expect = PONS_BUF_INIT;
+        pons_buf_printf(&text, "## Physical Constraints\n\n%s\n", rows[i][0]);
+        pons_buf_printf(&expect, "## Physical Constraints\n\n%s\n", rows[i][1]);
+        pons_ws_doc *d = read_text(PONS_WS_EMBODIED, text.data);
+        char *out = changed(d, "limits", "limits", "{\"max_payload_kg\":5}");
+        assert_string_equal(out, expect.data);
+        free(out);
+        pons_ws_destroy(d);
+    }
+}
+
 static void nothing_changed_is_nothing_written(void **state)
 {
     (void)state;
@@ -645,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_page_of_fences_is_looked_into_for_a_while),
         cmocka_unit_test(a_page_that_would_hold_a_loop_is_refused),
         cmocka_unit_test(a_change_leaves_the_rest),
+        cmocka_unit_test(a_changed_bullet_keeps_its_form),
         cmocka_unit_test(nothing_changed_is_nothing_written),
         cmocka_unit_test(records_come_and_go),
     };

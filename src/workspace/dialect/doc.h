@@ -89,6 +89,9 @@ void pons__ws_data_keyed(ws_kind kind, pons_ws_dialect d, pons_value *raw, const
                          pons_buf *key);
 // page_read.c, page_write.c
 void pons__ws_page_records(pons_ws_doc *d);
+// Where line i has its label, and what it says: a bullet's, or the first two cells of a limit's row.
+bool pons__ws_page_label(const pons_ws_doc *d, ws_kind kind, size_t i, ws_cell *ret_label,
+                         ws_cell *ret_said);
 int pons__ws_page_render(const pons_ws_doc *d, const pons_ws_change *changes, size_t n,
                          ws_edits *edits, pons_error *err);
 // page_convert.c: a page's records in another dialect, in the place of these.

@@ -250,6 +250,19 @@ static bool said_at(const pons_ws_doc *d, ws_kind kind, size_t i, span *ret_labe
     return ret_label->len > 0;
 }
 
+bool pons__ws_page_label(const pons_ws_doc *d, ws_kind kind, size_t i, ws_cell *ret_label,
+                         ws_cell *ret_said)
+{
+    span label, said;
+    if (!said_at(d, kind, i, &label, &said)) {
+        return false;
+    }
+    const size_t from = (size_t)(label.s - d->text), at = (size_t)(said.s - d->text);
+    *ret_label = (ws_cell){from, from + label.len};
+    *ret_said = (ws_cell){at, at + said.len};
+    return true;
+}
+
 // A section of bullets with labels; *ret_hits: how many of the kind's.
 static pons_value *gather(const pons_ws_doc *d, ws_kind kind, size_t heading, size_t last,
                           int *ret_hits)

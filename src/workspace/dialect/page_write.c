@@ -128,31 +128,6 @@ static void say_quantity(pons_buf *out, const char *field, const pons_value *v)
     }
 }
 
-// Where a line has its label, and what is said of it: a bullet's, or a limit's row's first two cells.
-static bool labelled(const pons_ws_doc *d, ws_kind kind, size_t line, ws_cell *label, ws_cell *said)
-{
-    const ws_line *l = line_at(d, line);
-    ws_cell cells[2];
-    if (l->kind == WS_ROW && kind == WS_LIMIT && !pons__ws_page_is_rule(d->text, l) &&
-        pons__ws_page_cells(d->text, l, cells, 2) == 2) {
-        *label = cells[0];
-        *said = cells[1];
-        return true;
-    }
-    const char *text = d->text + l->text, *end = d->text + l->text_end;
-    const char *colon = l->kind == WS_BULLET ? memchr(text, ':', (size_t)(end - text)) : NULL;
-    if (!colon) {
-        return false;
-    }
-    const char *start = text + strspn(text, "* "), *stop = colon;
-    while (stop > start && strchr("* ", stop[-1])) {
-        stop--;
-    }
-    *label = (ws_cell){(size_t)(start - d->text), (size_t)(stop - d->text)};
-    *said = (ws_cell){(size_t)(colon + 1 - d->text), l->end};
-    return true;
-}
-
 // A section's bullets by their labels: each changed field in its own.
 static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *after, ws_edits *edits)
 {
@@ -166,7 +141,7 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
         const ws_line *l = line_at(d, i);
         ws_cell label, said;
         char name[64];
-        if (!labelled(d, e->kind, i, &label, &said)) {
+        if (!pons__ws_page_label(d, e->kind, i, &label, &said)) {
             continue;
         }
         const int field =
@@ -181,7 +156,7 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
         }
         pons_autobuf b = PONS_BUF_INIT;
         if (is) {
-            pons_buf_str(&b, l->kind == WS_BULLET ? " " : "");
+            pons_buf_str(&b, strchr(":*", d->text[said.start - 1]) ? " " : "");
             if (json_is_number(is)) {
                 say_quantity(&b, what, is);
             } else {
