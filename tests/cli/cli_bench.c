@@ -506,13 +506,18 @@ void bench_err_await(proc *p, const char *words)
     }
 }
 
+// What it said, without the telemetry between: a run's first word is often the one that tells.
 static void show(const proc *p)
 {
-    char *err = bench_stderr(p);
-    const size_t from = p->length > 6000 ? p->length - 6000 : 0;
-    // cmocka's own words end after a kilobyte.
-    fprintf(stderr, "--- stdout (its end):\n%s\n--- stderr:\n%s\n", p->text ? p->text + from : "",
-            err);
+    char *err = bench_stderr(p), *rest = p->text ? strdup(p->text) : NULL, *save = NULL;
+    fprintf(stderr, "--- stdout:\n");
+    for (char *l = rest ? strtok_r(rest, "\n", &save) : NULL; l; l = strtok_r(NULL, "\n", &save)) {
+        if (!strstr(l, "\"type\":\"telemetry\"")) {
+            fprintf(stderr, "%.1500s\n", l);
+        }
+    }
+    fprintf(stderr, "--- stderr:\n%s\n", err); // cmocka's own words end after a kilobyte
+    free(rest);
     free(err);
 }
 
