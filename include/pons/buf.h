@@ -42,7 +42,6 @@ int pons_buf_printf(pons_buf *b, const char *fmt, ...) __attribute__((format(pri
 int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 int pons_buf_varint(pons_buf *b, uint64_t v);                 // LEB128, 1–10 bytes
-int pons_buf_zigzag(pons_buf *b, int64_t v);                  // small magnitudes make small varints
 int pons_buf_base64(pons_buf *b, const void *data, size_t n); // RFC 4648, padded, one line
 
 // The bytes and their zero become the caller's (free()); the buffer is empty afterwards. NULL when
@@ -58,8 +57,6 @@ typedef struct pons_bufread {
 
 pons_bufread pons_bufread_of(const void *data, size_t n);
 uint64_t pons_bufread_varint(pons_bufread *r);
-int64_t pons_bufread_zigzag(pons_bufread *r);
-uint8_t pons_bufread_byte(pons_bufread *r);
 const void *pons_bufread_bytes(pons_bufread *r, size_t n); // borrowed; NULL when bad
 
 static inline void pons_buf_cleanup(pons_buf *b)

@@ -110,7 +110,6 @@ int pons_companion_flush(pons_companion *c, pons_error *err);
 int pons_companion_skip(pons_companion *c, int64_t minute, pons_error *err);
 
 int64_t pons_companion_minute(const pons_companion *c); // the next to be lived
-bool pons_companion_began(const pons_companion *c);     // no life was there to go on with
 // The life as it is kept (docs/companion.md). A new reference; NULL on no memory.
 pons_value *pons_companion_state(const pons_companion *c);
 

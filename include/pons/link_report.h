@@ -310,8 +310,6 @@ void pons_report_clear(pons_report *r); // NULL-safe; leaves PONS_REPORT_NONE
 
 // The JSON of a report, with "type"; the caller's; NULL: no memory.
 pons_value *pons_report_encode(const pons_report *r);
-// pons_link_send() of that.
-int pons_report_send(pons_link *l, const pons_report *r, pons_error *err);
 // Its goal_id; "": it is about no goal.
 const char *pons_report_goal_id(const pons_report *r);
 

@@ -41,9 +41,8 @@ bool pons_machine_may(const pons_machine *m, int from, int to);
 // "goal: done may not become sent". Staying (to == *state) is a transition like any other.
 int pons_machine_move(const pons_machine *m, int *state, int to, pons_error *err);
 
-// The name of a state, "?" for a number that names none; and the state of a name, or -1.
+// The name of a state, "?" for a number that names none.
 const char *pons_machine_state(const pons_machine *m, int state);
-int pons_machine_find(const pons_machine *m, const char *name);
 
 // Whether no transition leaves the state.
 bool pons_machine_final(const pons_machine *m, int state);

@@ -53,7 +53,6 @@ void pons_tree_fini(pons_tree *t); // NULL-safe; idempotent
 
 // The member of a map, or 0: none (the root is nobody's member).
 size_t pons_tree_member(const pons_tree *t, size_t map, const char *key);
-size_t pons_tree_count(const pons_tree *t, size_t node); // children
 // The subtree as a value without what is faulty in it; the caller's. NULL: no memory.
 pons_value *pons_tree_value(const pons_tree *t, size_t node);
 // The first node of the subtree with a fault, or 0 when there is none (*ret_any says which 0).

@@ -126,12 +126,6 @@ int pons_buf_varint(pons_buf *b, uint64_t v)
     return pons_buf_bytes(b, bytes, n);
 }
 
-int pons_buf_zigzag(pons_buf *b, int64_t v)
-{
-    const uint64_t sign = v < 0 ? UINT64_MAX : 0;
-    return pons_buf_varint(b, ((uint64_t)v << 1) ^ sign);
-}
-
 int pons_buf_base64(pons_buf *b, const void *data, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -185,18 +179,6 @@ uint64_t pons_bufread_varint(pons_bufread *r)
     }
     r->bad = true;
     return 0;
-}
-
-int64_t pons_bufread_zigzag(pons_bufread *r)
-{
-    const uint64_t v = pons_bufread_varint(r);
-    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
-}
-
-uint8_t pons_bufread_byte(pons_bufread *r)
-{
-    const uint8_t *p = pons_bufread_bytes(r, 1);
-    return p ? *p : 0;
 }
 
 const void *pons_bufread_bytes(pons_bufread *r, size_t n)

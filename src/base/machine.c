@@ -25,16 +25,6 @@ const char *pons_machine_state(const pons_machine *m, int state)
     return names(m, state) ? m->states[state] : "?";
 }
 
-int pons_machine_find(const pons_machine *m, const char *name)
-{
-    for (int i = 0; i < m->n; i++) {
-        if (strcmp(m->states[i], name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 bool pons_machine_final(const pons_machine *m, int state)
 {
     return names(m, state) && m->may[state] == 0;

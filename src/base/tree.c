@@ -168,15 +168,6 @@ size_t pons_tree_member(const pons_tree *t, size_t map, const char *key)
     return 0;
 }
 
-size_t pons_tree_count(const pons_tree *t, size_t node)
-{
-    size_t n = 0;
-    for (size_t i = node + 1; i < node + t->nodes[node].size; i += t->nodes[i].size) {
-        n++;
-    }
-    return n;
-}
-
 pons_value *pons_tree_value(const pons_tree *t, size_t node)
 {
     const pons_node *m = &t->nodes[node];

@@ -168,11 +168,6 @@ int64_t pons_companion_minute(const pons_companion *c)
     return c->minute;
 }
 
-bool pons_companion_began(const pons_companion *c)
-{
-    return c->began;
-}
-
 pons_value *pons_companion_state(const pons_companion *c)
 {
     return pons__co_state_json(c);

@@ -378,11 +378,6 @@ pons_value *pons_report_encode(const pons_report *r)
     return json;
 }
 
-int pons_report_send(pons_link *l, const pons_report *r, pons_error *err)
-{
-    return pons_link_send(l, pons_report_encode(r), err);
-}
-
 const char *pons_report_goal_id(const pons_report *r)
 {
     const char *id = NULL;

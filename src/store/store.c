@@ -17,15 +17,6 @@ static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err);
 static int check_record(const pons_record_row *row, pons_error *err);
 static bool terminated(const char *text, size_t cap);
 
-void pons_bytes_free(pons_bytes *b)
-{
-    if (!b) {
-        return;
-    }
-    free((void *)(uintptr_t)b->data);
-    *b = (pons_bytes){0};
-}
-
 void pons_store_close(pons_store *s)
 {
     if (!s || !s->ops) {

@@ -97,26 +97,15 @@ static void test_integers_read_back(void **state)
     pons_rand r;
     pons_rand_seed(&r, SEED);
     print_message("seed %" PRIu64 "\n", SEED);
-    static const int64_t ends[] = {0, 1, -1, 63, -64, 64, -65, INT64_MAX, INT64_MIN};
     pons_autobuf b = PONS_BUF_INIT;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        pons_buf_zigzag(&b, ends[i]);
-    }
-    assert_int_equal((uint8_t)b.data[1], 2); // 1, and
-    assert_int_equal((uint8_t)b.data[2], 1); // -1 take one byte each
     uint64_t numbers[1000];
     for (size_t i = 0; i < 1000; i++) {
         numbers[i] = pons_rand_u64(&r) >> pons_rand_below(&r, 64);
         pons_buf_varint(&b, numbers[i]);
-        pons_buf_zigzag(&b, (int64_t)numbers[i]);
     }
     pons_bufread in = pons_bufread_of(b.data, b.len);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        assert_true(pons_bufread_zigzag(&in) == ends[i]);
-    }
     for (size_t i = 0; i < 1000; i++) {
         assert_true(pons_bufread_varint(&in) == numbers[i]);
-        assert_true(pons_bufread_zigzag(&in) == (int64_t)numbers[i]);
     }
     assert_false(in.bad);
     assert_ptr_equal(in.at, in.end);
@@ -140,7 +129,7 @@ static void test_bad_input(void **state)
         pons_bufread in = pons_bufread_of(cases[i].bytes, cases[i].n);
         assert_true(pons_bufread_varint(&in) == 0);
         assert_true(in.bad);
-        assert_int_equal(pons_bufread_byte(&in), 0); // bad stays bad
+        assert_int_equal((int)pons_bufread_varint(&in), 0); // bad stays bad
     }
     pons_bufread in = pons_bufread_of("abc", 3);
     assert_memory_equal(pons_bufread_bytes(&in, 2), "ab", 2);
@@ -149,7 +138,7 @@ static void test_bad_input(void **state)
     in = pons_bufread_of("abc", 3);
     assert_null(pons_bufread_bytes(&in, SIZE_MAX));
     in = pons_bufread_of(NULL, 0);
-    assert_int_equal(pons_bufread_byte(&in), 0);
+    assert_null(pons_bufread_bytes(&in, 1));
     assert_true(in.bad);
 }
 

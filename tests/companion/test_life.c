@@ -220,7 +220,6 @@ static void sleep_survives(void **state)
     assert_string_equal(pons_get_str(pons_get(kept, "activity"), "type", ""), "sleep");
     pons_value_unref(kept);
     life_open(&l, "2020-01-01", 99); // of a new life; this one goes on
-    assert_false(pons_companion_began(l.c));
     assert_int_equal(pons_companion_minute(l.c), life_minute(&l, "2026-03-03T01:00"));
     life_run(&l, "2026-03-03T12:00");
     assert_string_equal(pons_get_str(life_find(&l, "action.ended", "sleep", 0), "time", ""), until);
@@ -393,7 +392,6 @@ static void a_simulation_knows_nobody(void **state)
     for (int n = 0; n < 3; n++) {
         l.real = n == 0;
         life_open(&l, "2026-03-07T09:00", 1);
-        assert_true(pons_companion_began(l.c));
         pons_autovalue begun = memories_of(&l, "companion.companion.simulated");
         assert_int_equal(json_array_size(begun), 0);
         say(&l, "hello", "mother", false);

@@ -33,11 +33,10 @@ extern "C" {
 #define PONS_ITEM_WORD_MAX  256    // bytes of one of its words
 #define PONS_ITEM_WORDS_MAX 524288 // of all of them
 
-typedef struct pons_bytes { // borrowed, unless a function says that it gives one
+typedef struct pons_bytes { // borrowed
     const void *data;
     size_t len;
 } pons_bytes;
-void pons_bytes_free(pons_bytes *b); // for bytes that an op returned; sets them empty
 
 // Who holds a thread.
 typedef struct pons_lease {
