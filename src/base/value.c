@@ -206,6 +206,9 @@ static int parse(const char *text, size_t len, int depth_max, size_t flags, pons
                  pons_error *err)
 {
     size_t longest = 0;
+    const size_t mark = pons_utf8_mark(text, len);
+    text += mark;
+    len -= mark;
     const int r = check_depth(text, len, depth_max, &longest, err);
     if (r < 0) {
         return r;

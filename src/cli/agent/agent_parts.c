@@ -120,6 +120,7 @@ static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_e
     const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
     if (rc >= 0) {
         p->mcp = &p->tools[p->n_tools++];
+        cli_mcp_tell_refused(p->mcp);
     }
     return rc == PONS_ENOTFOUND ? PONS_OK : rc;
 }
