@@ -226,7 +226,7 @@ static int take_call(pons__reply *r, const pons_value *v, bool whole)
     const pons_value *function = pons_get(v, "function");
     const char *id = pons_get_str(v, "id", ""), *name = pons_get_str(function, "name", "");
     const char *type = pons_get_str(v, "type", "");
-    if (!json_is_object(v) || (function && !json_is_object(function)) ||
+    if (!json_is_object(v) || !(!function || json_is_null(function) || json_is_object(function)) ||
         !is_text_or_absent(pons_get(v, "id")) || !is_text_or_absent(pons_get(function, "name"))) {
         return pons__bad(r, "a tool call is not {index, id, function{name, arguments}}");
     }

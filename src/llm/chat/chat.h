@@ -32,6 +32,8 @@ typedef struct pons__dialect {
     bool no_tool_choice;        // refuses tool_choice
     bool no_stream_with_tools;  // answers a request with tools only whole
     bool no_extra;              // refuses what it has sent beside its words
+    // Refuses calls that another model made, as they have no thought, or no signature: gets an empty one.
+    bool wants_thought, wants_signature;
 } pons__dialect;
 
 // Whether the request is one that can be asked: PONS_OK or PONS_EINVAL.

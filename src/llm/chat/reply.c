@@ -325,17 +325,21 @@ static int error_event(pons__reply *r, const pons_value *v)
     return PONS_EIO;
 }
 
-static int take_object(pons__reply *r, const pons_value *v, const char *key)
+static void take_usage(pons__reply *r, const pons_value *usage)
 {
-    const pons_value *error = pons_get(v, "error");
-    if (error && !json_is_null(error)) {
-        return error_event(r, v);
-    }
-    const pons_value *usage = pons_get(v, "usage");
     if (json_is_object(usage)) {
         pons_value_unref(r->usage);
         r->usage = pons_value_ref(usage);
     }
+}
+
+static int take_object(pons__reply *r, const pons_value *v, const char *key)
+{
+    const pons_value *error = pons_get(v, "error");
+    if ((error && !json_is_null(error)) || strcmp(pons_get_str(v, "object", ""), "error") == 0) {
+        return error_event(r, v);
+    }
+    take_usage(r, pons_get(v, "usage"));
     const char *model = pons_get_str(v, "model", "");
     if (*model && strlen(model) < sizeof r->model) {
         memcpy(r->model, model, strlen(model) + 1);
@@ -344,6 +348,7 @@ static int take_object(pons__reply *r, const pons_value *v, const char *key)
     for (size_t i = 0; i < json_array_size(choices); i++) {
         const pons_value *choice = json_array_get(choices, i);
         if (pons_get_int(choice, "index", 0) == 0) { // one answer was asked for
+            take_usage(r, pons_get(choice, "usage"));
             return take_choice(r, choice, key);
         }
     }
@@ -438,6 +443,7 @@ static void one_line(const char *s, size_t n, char *buf, size_t cap)
 // The words of an error object, whatever shape servers give it.
 static const char *error_words(const pons_value *v)
 {
+    v = json_is_array(v) ? json_array_get(v, 0) : v;
     const pons_value *error = pons_get(v, "error");
     const char *s = json_string_value(error);
     s = s ? s : pons_get_str(error, "message", NULL);

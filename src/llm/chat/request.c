@@ -157,6 +157,7 @@ typedef struct asked {
     const pons_value *names; // of tools
     const char *from;        // whose extra is sent; NULL: nobody's
     pons_value *ids;         // {id here: id there}, where they differ
+    const pons__dialect *d;
 } asked;
 
 // {id, name, arguments} as the wire has it; extra: what came beside it, or NULL.
@@ -181,6 +182,11 @@ static pons_value *wire_call(const pons_value *call, const pons_value *extra, co
     }
     if (pons_get(extra, "id")) {
         json_object_set(q->ids, id, json_object_get(extra, "id"));
+    }
+    if (all && q->d->wants_signature && !pons_get(all, "extra_content")) { // Google's word for none
+        json_object_set_new(all, "extra_content",
+                            json_pack("{s{ss}}", "google", "thought_signature",
+                                      "skip_thought_signature_validator"));
     }
     return all;
 }
@@ -221,6 +227,9 @@ static pons_value *wire_message(const pons_value *m, const asked *q)
         json_decref(all);
         return NULL;
     }
+    if (all && list && q->d->wants_thought && !pons_get(all, "reasoning_content")) {
+        json_object_set_new(all, "reasoning_content", json_string(""));
+    }
     return all;
 }
 
@@ -229,7 +238,7 @@ static pons_value *messages_of(const pons_value *request, const pons__dialect *d
                                const pons_value *names, const char *from)
 {
     pons_autovalue ids = json_object();
-    const asked q = {.names = names, .from = d->no_extra ? NULL : from, .ids = ids};
+    const asked q = {.names = names, .from = d->no_extra ? NULL : from, .ids = ids, .d = d};
     const pons_value *messages = pons_get(request, "messages"),
                      *schema = pons_get(request, "schema");
     pons_value *list = json_array();
@@ -365,10 +374,16 @@ static bool names_field(const char *text, const char *field)
     return strlen(field) >= FIELD_MIN && strstr(text, field);
 }
 
+// Whether a refusal says that something is not there.
+static bool says_missing(const char *text)
+{
+    static const char *const missing[] = {"missing", "required", "must be", "without", NULL};
+    return mentions(text, missing);
+}
+
 // Whether a refusal names a field that was sent back, and does not say that one is missing.
 static bool refuses_extra(const pons_value *request, const char *text)
 {
-    static const char *const missing[] = {"missing", "required", "must be", "without", NULL};
     const pons_value *messages = pons_get(request, "messages");
     bool named = false;
     for (size_t i = 0; i < json_array_size(messages); i++) {
@@ -388,7 +403,7 @@ static bool refuses_extra(const pons_value *request, const char *text)
             }
         }
     }
-    return named && !mentions(text, missing);
+    return named && !says_missing(text);
 }
 
 pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, const char *body)
@@ -408,6 +423,8 @@ pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, co
         {&d->no_tool_choice, tools && pons_get(request, "tool_choice"), "tool_choice"},
         {&d->no_stream_with_tools, tools, "tools with stream"},
         {&d->no_extra, refuses_extra(request, text), ""},
+        {&d->wants_thought, says_missing(text), "reasoning_content"},
+        {&d->wants_signature, says_missing(text), "thought_signature"},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         if (named[i].was_sent && !*named[i].lost && strstr(text, named[i].word)) {

@@ -529,7 +529,7 @@ static bool looks_like_stream(const call *c, const char *bytes, size_t n)
     if (strncasecmp(c->content_type, "text/event-stream", strlen("text/event-stream")) == 0) {
         return true;
     }
-    return (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
+    return (n >= 1 && bytes[0] == ':') || (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
            (n >= 6 && memcmp(bytes, "event:", 6) == 0);
 }
 
@@ -546,6 +546,8 @@ static void learn(const call *c)
     all->no_tool_choice |= d->no_tool_choice;
     all->no_stream_with_tools |= d->no_stream_with_tools;
     all->no_extra |= d->no_extra;
+    all->wants_thought |= d->wants_thought;
+    all->wants_signature |= d->wants_signature;
 }
 
 static int take_body(call *c, const char *bytes, size_t n)

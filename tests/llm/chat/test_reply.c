@@ -248,6 +248,19 @@ static void test_the_rest_of_a_reply(void **state)
         "{\"content\":\"yes\",\"reasoning\":\"hm, so\",\"tool_calls\":[],"
         "\"finish_reason\":\"stop\",\"model\":\"m\",\"usage\":{\"prompt_tokens\":3,"
         "\"completion_tokens\":2,\"cached_tokens\":1}}");
+    // Azure: a filter's chunk before, one without a delta between; Kimi: the usage in the choice;
+    // SGLang: nulls
+    expect_reply(
+        "data: {\"choices\":[],\"model\":\"\",\"prompt_filter_results\":[{}]}\n\n" CHUNK(
+            "{\"role\":null,\"content\":\"yes\",\"reasoning_content\":null,\"tool_calls\":null}")
+            CHUNK(
+                "null") "data: "
+                        "{\"choices\":[{\"finish_reason\":null,\"content_filter_results\":{}}],"
+                        "\"usage\":null}\n\n: OPENROUTER PROCESSING\n\n"
+                        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\","
+                        "\"matched_stop\":1,\"usage\":{\"prompt_tokens\":3}}]}\n\n" DONE,
+        "{\"content\":\"yes\",\"tool_calls\":[],\"finish_reason\":\"stop\",\"usage\":{"
+        "\"prompt_tokens\":3}}");
     // content as parts
     expect_reply(CHUNK("{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\","
                        "\"text\":\"hm\"}]},{\"type\":\"text\",\"text\":\"你\"},{\"type\":"
@@ -474,6 +487,10 @@ static const struct {
     {"data: [1]\n\n", "not an object"},
     {"data: {\"error\":{\"message\":\"lost " KEY "\",\"code\":500}}\n\n", "an error: lost ***"},
     {"event: error\ndata: {\"message\":\"gone\",\"error\":{}}\n\n", "an error: gone"},
+    {"data: {\"object\":\"error\",\"message\":\"gone\",\"code\":400}\n\n" DONE, "an error: gone"},
+    {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\"}],"
+     "\"error\":{\"code\":502,\"message\":\"gone\"}}\n\n",
+     "an error: gone"},
 };
 
 static void test_faults(void **state)
