@@ -19,7 +19,8 @@ static half half_at(const char *at, const char *end)
 void pons__halves_replace(char *at)
 {
     if (at) {
-        memcpy(at, "\\ufffd", ESCAPE);
+        static const char unknown[ESCAPE] = {'\\', 'u', 'f', 'f', 'f', 'd'};
+        memcpy(at, unknown, ESCAPE);
     }
 }
 
