@@ -367,29 +367,6 @@ static void blank_comments(char *text)
     }
 }
 
-static int read_text(const char *path, char **ret, pons_error *err)
-{
-    FILE *f = pons_file_read(path);
-    if (!f) {
-        const int why = errno, rc = why == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
-        pons_error_set(err, rc, PONS__MCP, "cannot read the file");
-        pons_error_source(err, "%s", path);
-        pons_error_cause(err, "%s", pons_file_why(why));
-        return rc;
-    }
-    char *text = calloc(1, FILE_MAX + 1);
-    const size_t n = text ? fread(text, 1, FILE_MAX, f) : 0;
-    const bool whole = text && n < FILE_MAX && !ferror(f);
-    fclose(f);
-    if (!whole) {
-        free(text);
-        pons_error_set(err, PONS_EIO, PONS__MCP, "cannot read the file, or it is too large");
-        return pons_error_source(err, "%s", path), PONS_EIO;
-    }
-    *ret = text;
-    return PONS_OK;
-}
-
 static bool is_server(const pons_value *v)
 {
     return pons_get(v, "command") || pons_get(v, "url") || pons_get(v, "httpUrl") ||
@@ -452,16 +429,24 @@ static void take_servers(reading *r, const pons_value *map, const char *at, pons
 
 int pons_mcp_load(const char *path, const char *folder, pons_value **ret, pons_error *err)
 {
-    char *text = NULL;
+    size_t n = 0;
     const char *at = "";
     reading r = {.folder = folder};
     pons_autovalue schema = NULL;
-    int rc = read_text(path, &text, err);
-    rc = rc < 0 ? rc : pons_value_parse(rules, sizeof rules - 1, &schema, err);
+    char *text = pons_file_text(path, FILE_MAX, &n);
+    if (!text || n > FILE_MAX) {
+        const int why = text ? EFBIG : errno, rc = why == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+        free(text);
+        pons_error_set(err, rc, PONS__MCP, "cannot read the file");
+        pons_error_source(err, "%s", path);
+        pons_error_cause(err, "%s", pons_file_why(why));
+        return rc;
+    }
+    int rc = pons_value_parse(rules, sizeof rules - 1, &schema, err);
     rc = rc < 0 ? rc : pons_schema_compile(schema, &r.rules, err);
     if (rc >= 0) {
         blank_comments(text);
-        rc = pons_yaml_parse(text, strlen(text), path, &r.y, err);
+        rc = pons_yaml_parse(text, n, path, &r.y, err);
     }
     const pons_value *map = rc < 0 ? NULL : find_servers(pons_yaml_value(r.y), &at);
     if (rc >= 0 && !map) {
