@@ -37,7 +37,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SERVERS_MAX     32
+#define SERVERS_MAX     128
 #define CALLS_MAX       256  // of one server, at a time
 #define TOOLS_MAX       1000 // of one server
 #define PAGES_MAX       100
