@@ -179,6 +179,9 @@ static void test_garbage_and_strangers(void **state)
     char *out = host_output(&h, "f.garbage", "{}");
     assert_string_equal(out, "still here");
     free(out);
+    out = host_output(&h, "f.half", "{}");
+    assert_string_equal(out, "cut \uFFFD");
+    free(out);
     out = host_output(&h, "f.strange", "{}");
     assert_string_equal(out, "fine");
     free(out);

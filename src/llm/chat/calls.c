@@ -282,14 +282,10 @@ static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value 
     if (text[blank] == '\0' && json_array_size(required) == 0) {
         text = "{}";
     }
-    char *head = NULL, *tail = NULL;
-    pons__halves_find(c->arguments.data, c->arguments.len, &head, &tail);
-    pons__halves_replace(head);
-    pons__halves_replace(tail);
     pons__redact(c->arguments.data, r->secret);
     pons_error why = PONS_ERROR_INIT;
     pons_value *v = NULL;
-    if (pons_value_parse(text, strlen(text), &v, &why) != PONS_OK) {
+    if (pons_halves_parse(text, strlen(text), &v, &why) != PONS_OK) {
         return pons__faulty(r, "the arguments of the call of %s are not JSON: %.200s", name,
                             why.message);
     }

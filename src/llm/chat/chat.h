@@ -6,6 +6,7 @@
 
 #include "llm/redactor.h"
 #include "pons/ext/llm.h"
+#include "pons/halves.h"
 
 #define PONS__EVENT_MAX     (1024 * 1024)     // bytes of one event of a stream
 #define PONS__REPLY_MAX     (4 * 1024 * 1024) // bytes of a whole reply
@@ -105,13 +106,6 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret);
 int pons__extra_take(pons__reply *r, pons_value **extra, const pons_value *from,
                      const char *const *known);
 int pons__extra_finish(pons__reply *r, const pons_value *calls, pons_value **ret);
-
-// Halves of characters in a JSON text (halves.c): finds a low one at the head of a string, and a high one at
-// the end of one (or NULL); all others become U+FFFD, as _replace makes it of one that stays alone (NULL-safe).
-// _join moves the low one out of `text` behind the high one of `held`.
-void pons__halves_find(char *text, size_t n, char **ret_head, char **ret_tail);
-void pons__halves_replace(char *at);
-int pons__halves_join(pons_buf *held, size_t high, pons_buf *text, char *low);
 
 // The reply's tool calls (calls.c): takes "tool_calls" of a delta or of a whole message (or
 // NULL), and makes the list of the contract, or the error.

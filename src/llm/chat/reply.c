@@ -391,15 +391,15 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
     if (pons_buf_bytes(&own, text, len) != PONS_OK) {
         return pons__no_memory(r);
     }
-    pons__halves_find(own.data, own.len, &head, &tail);
+    pons_halves_find(own.data, own.len, &head, &tail);
     int rc = PONS_OK;
     if (r->held.len && head) {
-        rc = pons__halves_join(&r->held, r->held_at, &own, head);
-        pons__halves_find(own.data, own.len, &head, &tail);
+        rc = pons_halves_join(&r->held, r->held_at, &own, head);
+        pons_halves_find(own.data, own.len, &head, &tail);
     } else if (r->held.len) {
-        pons__halves_replace(r->held.data + r->held_at);
+        pons_halves_replace(r->held.data + r->held_at);
     }
-    pons__halves_replace(head);
+    pons_halves_replace(head);
     rc = rc == PONS_OK ? let_go(r) : pons__no_memory(r);
     if (rc == PONS_OK && tail && strcmp(key, "delta") == 0) {
         r->progress = true;
@@ -407,7 +407,7 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
         return pons_buf_bytes(&r->held, own.data, own.len) == PONS_OK ? PONS_OK
                                                                       : pons__no_memory(r);
     }
-    pons__halves_replace(tail);
+    pons_halves_replace(tail);
     return rc == PONS_OK ? take_json(r, own.data, own.len, key) : rc;
 }
 

@@ -21,6 +21,7 @@
 #include "mcp/wire.h"
 #include "pons/buf.h"
 #include "pons/clock.h"
+#include "pons/halves.h"
 #include "pons/memory.h"
 #include "pons/sse.h"
 
@@ -142,7 +143,7 @@ static void take_message(transfer *t, const char *text, size_t n)
     if (n == 0) {
         return;
     }
-    if (pons_value_parse(text, n, &m, &bad) < 0) {
+    if (pons_halves_parse(text, n, &m, &bad) < 0) {
         if (t->id > 0 && !t->answered) {
             t->answered = true;
             answer_for(t->w, t->id, PONS__RPC_WIRE, "the server's answer is not JSON");
