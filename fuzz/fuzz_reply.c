@@ -56,6 +56,7 @@ static pons_value *read_stream(const pons_value *request, const uint8_t *data, s
     pons_value *v = NULL;
     pons_sse_init(&sse, EVENT_BYTES);
     pons__reply_init(&r, request, on_piece, shown, KEY, err);
+    r.from = "m at u";
     int rc = PONS_OK;
     for (size_t at = 0; rc == PONS_OK && at < size; at += piece) {
         const size_t n = size - at < piece ? size - at : piece;

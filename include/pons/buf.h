@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,12 @@ static inline void pons_buf_cleanup(pons_buf *b)
 size_t pons_utf8_sequence(const char *s, size_t len);
 // How many bytes at the beginning are UTF-8 without a zero byte: len, or where the first is that is not. Any thread.
 size_t pons_utf8_valid(const char *s, size_t len);
+
+// Bytes of the byte order mark that some editors put before a text: 3, or 0 where there is none.
+static inline size_t pons_utf8_mark(const char *s, size_t len)
+{
+    return len >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,9 @@ extern "C" {
 // descriptor, or -errno.
 int pons_file_open(const char *path);
 FILE *pons_file_read(const char *path); // the same; NULL and errno
+// A whole file, with a zero behind it: the caller's (free()). One that has more than `most` bytes gives one more
+// than that. NULL and errno.
+char *pons_file_text(const char *path, size_t most, size_t *ret_n);
 // What to say of such an error; borrowed, as strerror's.
 const char *pons_file_why(int error);
 

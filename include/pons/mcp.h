@@ -16,12 +16,13 @@ extern "C" {
 
 // ---- client -------------------------------------------------------------------------------------
 
-// Reads mcp.json as other programs write it: {"mcpServers": {NAME: {command, args?, env?, cwd?} |
-// {url, headers?}}}, each also with disabled?, timeout_s?, risk? (a word, or {TOOL: word}),
+// Reads mcp.json as other programs write it (docs/mcp.md): {"mcpServers": {NAME: {command, args?, env?,
+// cwd?} | {url, headers?}}}, each also with disabled?, timeout_s?, risk? (a word, or {TOOL: word}),
 // autoApprove? ([TOOL]: "warn" in place of "dangerous"), trust? (its annotations may say "safe").
-// ${NAME} and ${NAME:-default} in texts are the environment's. *ret is the checked, expanded object
-// of servers. PONS_ENOTFOUND when there is no file; PONS_EINVAL with file:line:col as the source.
-int pons_mcp_load(const char *path, pons_value **ret, pons_error *err);
+// ${NAME} and ${NAME:-default} in texts are the environment's, ${workspaceFolder} is `folder`. *ret is the
+// object of servers in these words, expanded; one that cannot be had has a `fault`, one line with
+// file:line:col. PONS_ENOTFOUND when there is no file; PONS_EINVAL when it is none of servers.
+int pons_mcp_load(const char *path, const char *folder, pons_value **ret, pons_error *err);
 
 // Starts the servers, each by itself, in the background. config: {workspace: absolute path,
 // servers: from pons_mcp_load, timeout_s? (of a call without progress; 120), start_s? (30)}. What
@@ -31,7 +32,8 @@ int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools 
                   pons_error *err);
 
 // How the servers are: [{name, state: "starting" | "ready" | "waiting" (for its next start) |
-// "disabled", transport, tools, starts, protocol?, server?{name, version}, error?}]. Any thread.
+// "disabled" | "refused" (its entry has a fault), transport, tools, starts, protocol?,
+// server?{name, version}, error?}]. Any thread.
 int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err);
 
 // ---- server -------------------------------------------------------------------------------------

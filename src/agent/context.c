@@ -37,7 +37,8 @@ static size_t text_size(const pons_value *v)
 
 static size_t size_of(const pons_value *m)
 {
-    return MESSAGE_BYTES + text_size(pons_get(m, "content")) + text_size(pons_get(m, "tool_calls"));
+    return MESSAGE_BYTES + text_size(pons_get(m, "content")) +
+           text_size(pons_get(m, "tool_calls")) + text_size(pons_get(m, "extra"));
 }
 
 size_t pons__context_size(const pons_value *list)

@@ -18,7 +18,6 @@
 #define NAMES_MAX 128
 #define MINUTE_MS 60000
 #define RATE_MAX  10000
-static const char HIDDEN[] = "[redacted]";
 
 static int bad_options(pons_error *err, const char *name, const char *why);
 
@@ -135,42 +134,27 @@ static int rate_before(void *user, const pons_agent_call *call, pons_value **req
 
 // ---- redact -------------------------------------------------------------------------------------
 
-static pons_value *redact_value(const pons_redact *r, const pons_value *v)
+static char *redact_text(void *user, const char *text)
 {
-    if (json_is_string(v)) {
-        char *text = pons_redact_text(r, json_string_value(v));
-        pons_value *s = text ? json_string(text) : pons_value_ref(v);
-        free(text);
-        return s ? s : json_string(HIDDEN);
-    }
-    if (json_is_array(v)) {
-        pons_value *list = json_array();
-        for (size_t i = 0; i < json_array_size(v); i++) {
-            json_array_append_new(list, redact_value(r, json_array_get(v, i)));
-        }
-        return list;
-    }
-    if (json_is_object(v)) {
-        pons_value *o = json_object();
-        const char *key;
-        pons_value *member;
-        json_object_foreach((pons_value *)(uintptr_t)v, key, member)
-        {
-            json_object_set_new(o, key, redact_value(r, member));
-        }
-        return o;
-    }
-    return pons_value_ref(v);
+    return pons_redact_text(user, text);
 }
 
-// What a model is sent; a tool gets its arguments as they are, or it could not work.
+// What a model is sent; a tool gets its arguments as they are, or it could not work. What a model itself has
+// sent beside its words goes back as it came: a signature looks like a key.
 static int redact_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
     (void)ret_wait_ms;
     (void)err;
     if (call->model) {
-        pons_value *messages = redact_value(user, pons_get(*request, "messages"));
+        const pons_value *old = pons_get(*request, "messages");
+        pons_value *messages = pons__agent_texts(old, redact_text, user);
+        for (size_t i = 0; i < json_array_size(old); i++) {
+            pons_value *extra = json_object_get(json_array_get(old, i), "extra");
+            if (extra) {
+                json_object_set(json_array_get(messages, i), "extra", extra);
+            }
+        }
         pons_value *next = pons__agent_put_in(*request, "messages", messages);
         pons_value_unref(*request);
         *request = next;
@@ -181,15 +165,10 @@ static int redact_before(void *user, const pons_agent_call *call, pons_value **r
 static void redact_after(void *user, const pons_agent_call *call, pons_value **answer)
 {
     if (!call->model) { // before it is stored
-        pons_value *next = redact_value(user, *answer);
+        pons_value *next = pons__agent_texts(*answer, redact_text, user);
         pons_value_unref(*answer);
         *answer = next;
     }
-}
-
-static char *redact_shown(void *user, const char *text)
-{
-    return pons_redact_text(user, text);
 }
 
 static void redact_close(void *user)
@@ -256,7 +235,7 @@ int pons_agent_middleware_open(const char *name, const pons_value *options, cons
         m = (pons_agent_middleware){.name = "redact",
                                     .before = redact_before,
                                     .after = redact_after,
-                                    .shown = redact_shown,
+                                    .shown = redact_text,
                                     .close = redact_close,
                                     .user = r};
     } else {

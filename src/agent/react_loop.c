@@ -379,7 +379,8 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     pons_cx_put(cx, "turn",
                 pons_object("id", json_string(id), "role", json_string("assistant"), "content",
                             any && !*content ? json_null() : json_string(content), "tool_calls",
-                            any ? pons_value_ref(calls) : NULL, NULL));
+                            any ? pons_value_ref(calls) : NULL, "extra",
+                            pons_value_ref(pons_get(reply, "extra")), NULL));
     if (!any) {
         if (role->executor) {
             return pons__step_told(role, cx, true, content, err);

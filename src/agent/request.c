@@ -40,8 +40,8 @@ static pons_value *as_sent(const pons_value *m)
 {
     pons_value *out = pons_object("role", pons_value_ref(pons_get(m, "role")), "content",
                                   pons_value_ref(pons_get(m, "content")), NULL);
-    static const char *const more[] = {"tool_calls", "tool_call_id"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const more[] = {"tool_calls", "tool_call_id", "extra"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         if (pons_get(m, more[i])) {
             json_object_set_new(out, more[i], pons_value_ref(pons_get(m, more[i])));
         }

@@ -34,25 +34,18 @@ char *pons__agent_shown(pons_agent *a, const char *text)
     return now;
 }
 
-pons_value *pons__agent_shown_value(pons_agent *a, const pons_value *v)
+pons_value *pons__agent_texts(const pons_value *v, char *(*fn)(void *, const char *), void *user)
 {
-    bool any = false;
-    for (size_t i = 0; a && i < a->n_mw; i++) {
-        any = any || a->mw[i].m.shown;
-    }
-    if (!any) {
-        return pons_value_ref(v);
-    }
     if (json_is_string(v)) {
-        char *text = pons__agent_shown(a, json_string_value(v));
-        pons_value *s = json_string(text ? text : "");
+        char *text = fn(user, json_string_value(v));
+        pons_value *s = text ? json_string(text) : pons_value_ref(v);
         free(text);
         return s ? s : json_string("");
     }
     if (json_is_array(v)) {
         pons_value *list = json_array();
         for (size_t i = 0; i < json_array_size(v); i++) {
-            json_array_append_new(list, pons__agent_shown_value(a, json_array_get(v, i)));
+            json_array_append_new(list, pons__agent_texts(json_array_get(v, i), fn, user));
         }
         return list;
     }
@@ -62,11 +55,26 @@ pons_value *pons__agent_shown_value(pons_agent *a, const pons_value *v)
         pons_value *member;
         json_object_foreach((pons_value *)(uintptr_t)v, key, member)
         {
-            json_object_set_new(o, key, pons__agent_shown_value(a, member));
+            json_object_set_new(o, key, pons__agent_texts(member, fn, user));
         }
         return o;
     }
     return pons_value_ref(v);
+}
+
+static char *as_shown(void *agent, const char *text)
+{
+    char *now = pons__agent_shown(agent, text);
+    return now ? now : strdup("");
+}
+
+pons_value *pons__agent_shown_value(pons_agent *a, const pons_value *v)
+{
+    bool any = false;
+    for (size_t i = 0; a && i < a->n_mw; i++) {
+        any = any || a->mw[i].m.shown;
+    }
+    return any ? pons__agent_texts(v, as_shown, a) : pons_value_ref(v);
 }
 
 pons_value *pons__agent_put_in(const pons_value *old, const char *key, pons_value *v)

@@ -7,6 +7,8 @@
 // A text as middlewares let it be shown. New string; NULL: no memory.
 char *pons__agent_shown(pons_agent *a, const char *text);
 pons_value *pons__agent_shown_value(pons_agent *a, const pons_value *v); // every string of it
+// A value with every string as fn makes it (free()); NULL of fn: as it is.
+pons_value *pons__agent_texts(const pons_value *v, char *(*fn)(void *, const char *), void *user);
 // Emits an event with the step, and notes it in a list for pending_events (may be NULL). Takes
 // payload.
 void pons__agent_emit(pons_agent *a, pons_cx *cx, pons_value *pending, const char *type,

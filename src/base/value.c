@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
 
@@ -206,6 +205,9 @@ static int parse(const char *text, size_t len, int depth_max, size_t flags, pons
                  pons_error *err)
 {
     size_t longest = 0;
+    const size_t mark = pons_utf8_mark(text, len);
+    text += mark;
+    len -= mark;
     const int r = check_depth(text, len, depth_max, &longest, err);
     if (r < 0) {
         return r;
@@ -399,29 +401,18 @@ pons_value pons__absent = {JSON_NULL, IMMORTAL};
 
 int pons_value_load(const char *path, pons_value **ret, pons_error *err)
 {
-    FILE *f = pons_file_read(path);
-    if (!f) {
-        const int why = errno, rc = why == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+    size_t n = 0;
+    char *text = pons_file_text(path, LOAD_MAX, &n);
+    if (!text || n > LOAD_MAX) {
+        const int why = text ? EFBIG : errno;
+        const int rc = why == ENOENT ? PONS_ENOTFOUND : why == ENOMEM ? PONS_ENOMEM : PONS_EIO;
+        free(text);
         pons_error_set(err, rc, "value", "cannot read the file");
         pons_error_source(err, "%s", path);
         pons_error_cause(err, "%s", pons_file_why(why));
         return rc;
     }
-    // As large as the file: a block of LOAD_MAX would teach malloc to keep that much for ever.
-    struct stat st;
-    const bool sized = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size < LOAD_MAX;
-    const size_t room = sized ? (size_t)st.st_size + 1 : LOAD_MAX;
-    char *text = malloc(room);
-    if (!text) {
-        fclose(f);
-        return pons_error_set(err, PONS_ENOMEM, "value", "no memory to read %s", path);
-    }
-    size_t n = fread(text, 1, room, f);
-    bool whole = n < room && !ferror(f);
-    fclose(f);
-    int rc =
-        whole ? pons_value_parse(text, n, ret, err)
-              : pons_error_set(err, PONS_EIO, "value", "cannot read the file, or it is too large");
+    const int rc = pons_value_parse(text, n, ret, err);
     free(text);
     if (rc < 0 && err) {
         char where[PONS_ERROR_SOURCE_MAX];

@@ -23,14 +23,11 @@
 #include <libfyaml.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define WHERE           "yaml" // in errors
 #define SECOND_DOCUMENT "more than one document"
@@ -38,10 +35,9 @@
 #define SIZE_MAX_YAML   ((size_t)4 << 20) // bytes of a text
 
 enum {
-    DEPTH_MAX = 64,    // collections in each other
-    NODES_FIRST = 64,  // entries of the first allocation of positions
-    READ_FIRST = 4096, // bytes of the first read of a file whose size is unknown
-    QUOTE_MAX = 60     // bytes of a text that a message quotes
+    DEPTH_MAX = 64,   // collections in each other
+    NODES_FIRST = 64, // entries of the first allocation of positions
+    QUOTE_MAX = 60    // bytes of a text that a message quotes
 };
 
 typedef struct node {
@@ -96,7 +92,6 @@ static int parser_failure(builder *b);
 static int no_memory(pons_error *err);
 static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
                           json_t **ret);
-static int read_all(int fd, pons_buf *text);
 
 // ---- public -------------------------------------------------------------------------------------
 
@@ -127,23 +122,22 @@ out:
 
 int pons_yaml_load(const char *path, pons_yaml **ret, pons_error *err)
 {
-    pons_autobuf text = PONS_BUF_INIT;
-    const int fd = pons_file_open(path);
-    int r = fd < 0 ? fd : read_all(fd, &text);
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (r == -ENOMEM) {
-        return no_memory(err);
-    }
-    if (r < 0) {
-        const int status = r == -ENOENT || r == -ENOTDIR ? PONS_ENOTFOUND : PONS_EIO;
+    size_t n = 0;
+    char *text = pons_file_text(path, SIZE_MAX_YAML, &n); // one byte more is the parser's to tell
+    if (!text) {
+        const int why = errno;
+        const int status = why == ENOENT || why == ENOTDIR ? PONS_ENOTFOUND : PONS_EIO;
+        if (why == ENOMEM) {
+            return no_memory(err);
+        }
         pons_error_set(err, status, WHERE, "cannot read the file");
         pons_error_source(err, "%s", path);
-        pons_error_cause(err, "%s", pons_file_why(-r));
+        pons_error_cause(err, "%s", pons_file_why(why));
         return status;
     }
-    return pons_yaml_parse(text.data ? text.data : "", text.len, path, ret, err);
+    const int rc = pons_yaml_parse(text, n, path, ret, err);
+    free(text);
+    return rc;
 }
 
 void pons_yaml_destroy(pons_yaml *y)
@@ -256,34 +250,6 @@ int pons_yaml_fault(const pons_yaml *y, const char *pointer, const char *module,
 // ---- reading ------------------------------------------------------------------------------------
 
 // 0 or -errno.
-static int read_all(int fd, pons_buf *text)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        return -errno;
-    }
-    if (S_ISDIR(st.st_mode)) {
-        return -EISDIR;
-    }
-    while (text->len <= SIZE_MAX_YAML) { // one read beyond the limit, which the parser then tells
-        if (pons_buf_reserve(text, READ_FIRST) < 0) {
-            return -ENOMEM;
-        }
-        const ssize_t n = read(fd, text->data + text->len, text->cap - text->len - 1);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return -errno;
-        }
-        if (n == 0) {
-            return 0;
-        }
-        text->len += (size_t)n;
-    }
-    return 0;
-}
-
 // Size and encoding, before the parser sees the text.
 static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err)
 {

@@ -2,6 +2,8 @@
 // given.
 #include "base/yaml_scalar.h"
 
+#include "pons/buf.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@ enum { BLANK_LINES_MAX = 256, DIRECTIVE_MAX = 256, DIRECTIVES_MAX = 16 };
 
 const char *pons__yaml_slow(const char *text, size_t len, uint32_t *ret_line)
 {
-    size_t begins = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // the line
+    size_t begins = pons_utf8_mark(text, len); // the line
     int breaks = 0, directives = 0;
     *ret_line = 1;
     for (size_t i = begins; i < len; i++) {

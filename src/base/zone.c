@@ -294,13 +294,11 @@ int pons_zone_read(const void *bytes, size_t n, pons_zone **ret, pons_error *err
 
 static int load(const char *path, pons_zone **ret, pons_error *err)
 {
-    FILE *f = pons_file_read(path);
-    if (!f) {
+    size_t n = 0;
+    char *all = pons_file_text(path, FILE_MAX, &n);
+    if (!all) {
         return errno == ENOENT ? PONS_ENOTFOUND : PONS_EENV;
     }
-    char *all = pons_need(FILE_MAX);
-    const size_t n = fread(all, 1, FILE_MAX, f);
-    fclose(f);
     const int rc = pons_zone_read(all, n, ret, err);
     free(all);
     return rc;

@@ -29,6 +29,7 @@
 #include "bt/core/faults.h"
 #include "bt/core/source.h"
 #include "bt/mdsl/read.h"
+#include "pons/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,9 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     pons_bt *bt = NULL;
     pons__bt_pos top = {file, 1, 1};
     int rc = PONS_OK;
+    const size_t mark = pons_utf8_mark(text, len);
+    text += mark;
+    len -= mark;
     if (len > PONS__BT_FILE_MAX) {
         pons__bt_fault(&faults, top, "the file is larger than %d MiB", PONS__BT_FILE_MAX >> 20);
     } else if (o->bytes_max && len > o->bytes_max) {

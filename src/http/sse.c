@@ -3,6 +3,8 @@
 // are looked at, so nothing has to be known of UTF-8 here.
 #include "pons/sse.h"
 
+#include "pons/buf.h"
+
 #include <string.h>
 
 #define RETRY_LONG 1000000000L // milliseconds; more is not told apart
@@ -112,13 +114,11 @@ static int take_field(pons_sse *s, const char *name, size_t n, const char *value
 
 static int end_line(pons_sse *s, pons_sse_fn fn, void *user)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     const char *line = s->line.data ? s->line.data : "";
     size_t len = s->line.len;
-    if (!s->begun && len >= 3 && memcmp(line, byte_order_mark, 3) == 0) {
-        line += 3;
-        len -= 3;
-    }
+    const size_t mark = s->begun ? 0 : pons_utf8_mark(line, len);
+    line += mark;
+    len -= mark;
     s->begun = true;
     int rc = PONS_OK;
     if (len == 0) {

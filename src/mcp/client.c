@@ -37,7 +37,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SERVERS_MAX     32
+#define SERVERS_MAX     128
 #define CALLS_MAX       256  // of one server, at a time
 #define TOOLS_MAX       1000 // of one server
 #define PAGES_MAX       100
@@ -52,15 +52,16 @@
 #define PATIENCE        "no answer in time"
 #define DESCRIPTION_MAX 4000 // bytes of a tool's description that a model gets
 
-enum { WAITING, STARTING, READY, DISABLED };
+enum { WAITING, STARTING, READY, DISABLED, REFUSED };
 static const pons_machine machine = {
     .name = "server",
-    .n = 4,
-    .states = (const char *const[]){"waiting", "starting", "ready", "disabled"},
+    .n = 5,
+    .states = (const char *const[]){"waiting", "starting", "ready", "disabled", "refused"},
     .may = (const uint64_t[]){[WAITING] = PONS_TO(STARTING),
                               [STARTING] = PONS_TO(READY) | PONS_TO(WAITING),
                               [READY] = PONS_TO(WAITING),
-                              [DISABLED] = 0}};
+                              [DISABLED] = 0,
+                              [REFUSED] = 0}};
 
 typedef enum ask_kind { ASK_START, ASK_LIST, ASK_CALL } ask_kind;
 
@@ -269,13 +270,15 @@ static void add_server(provider *p, const char *name, const pons_value *spec)
     server *s = &p->servers[p->n_servers++];
     *s = (server){.p = p, .spec = spec, .log = {.fd = -1}, .next_id = 1, .state = WAITING};
     snprintf(s->name, sizeof s->name, "%s", name);
-    if (pons_get_bool(spec, "disabled", false)) {
-        s->state = DISABLED;
+    const char *fault = pons_get_str(spec, "fault", NULL);
+    if (fault || pons_get_bool(spec, "disabled", false)) {
+        s->state = fault ? REFUSED : DISABLED;
+        snprintf(s->error, sizeof s->error, "%s", fault ? fault : "");
         return;
     }
     snprintf(file, sizeof file, "%s", name);
     for (char *c = file; *c; c++) {
-        *c = *c == ' ' ? '_' : *c;
+        *c = *c == ' ' || *c == '/' ? '_' : *c;
     }
     snprintf(path, sizeof path, "%s/run", p->workspace);
     mkdir(path, 0700);
@@ -389,11 +392,21 @@ static bool among(const pons_value *list, const char *name)
     json_t *v;
     json_array_foreach(list, i, v)
     {
-        if (strcmp(json_string_value(v), name) == 0) {
+        if (json_is_string(v) && strcmp(json_string_value(v), name) == 0) {
             return true;
         }
     }
     return false;
+}
+
+// Whether the file keeps a tool from whoever reads it: a list of those that may be called (Gemini's,
+// Copilot's), or of those that may not (Gemini's, Windsurf's).
+static bool kept_back(const server *s, const char *name)
+{
+    const pons_value *some = pons_get(s->spec, "includeTools"), *tools = pons_get(s->spec, "tools");
+    some = some || !json_is_array(tools) || among(tools, "*") ? some : tools;
+    return (some && !among(some, name)) || among(pons_get(s->spec, "excludeTools"), name) ||
+           among(pons_get(s->spec, "disabledTools"), name);
 }
 
 // What the file says; else what the server's hints say, as far as they may be believed: a server
@@ -404,6 +417,9 @@ static const char *risk_of(const server *s, const pons_value *tool)
     const pons_value *risk = pons_get(s->spec, "risk"), *hints = pons_get(tool, "annotations");
     const bool approved = among(pons_get(s->spec, "autoApprove"), name) ||
                           among(pons_get(s->spec, "alwaysAllow"), name);
+    if (kept_back(s, name)) {
+        return "blocked";
+    }
     if (json_is_string(risk)) {
         return json_string_value(risk);
     }

@@ -16,18 +16,20 @@
 void pons__mcp_tool_name(const char *server, const char *tool, char ret[PONS__MCP_TOOL_NAME])
 {
     char whole[512];
+    uint8_t digest[32]; // two long names that begin alike stay two, and two of other letters
+    bool foreign = false;
     snprintf(whole, sizeof whole, "%s.%s", server, tool);
+    pons_sha256(whole, strlen(whole), digest);
     for (char *c = whole; *c; c++) {
+        foreign = foreign || (unsigned char)*c > 0x7F;
         if (!isalnum((unsigned char)*c) && !strchr("_.-", *c)) {
             *c = '_';
         }
     }
-    if (strlen(whole) <= NAME_MAX_) {
+    if (!foreign && strlen(whole) <= NAME_MAX_) {
         snprintf(ret, PONS__MCP_TOOL_NAME, "%s", whole);
         return;
     }
-    uint8_t digest[32]; // two long names that begin alike stay two
-    pons_sha256(whole, strlen(whole), digest);
     snprintf(ret, PONS__MCP_TOOL_NAME, "%.*s_%02x%02x%02x%02x", NAME_MAX_ - 9, whole, digest[0],
              digest[1], digest[2], digest[3]);
 }

@@ -4,6 +4,7 @@
 // lines to the one session of a host (host.c), which knows what they mean.
 #include "mcp/rpc.h"
 #include "pons/buf.h"
+#include "pons/halves.h"
 #include "pons/mcp.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static int take_line(client *s, const char *line, size_t n, pons_error *err)
     if (n == 0) {
         return PONS_OK;
     }
-    if (pons_value_parse(line, n, &m, &bad) < 0) {
+    if (pons_halves_parse(line, n, &m, &bad) < 0) {
         pons_autovalue fault = pons__rpc_error(NULL, PONS__RPC_PARSE, bad.message);
         say(s, fault, NULL);
         return ++s->garbage <= GARBAGE_MAX

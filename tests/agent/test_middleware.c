@@ -131,7 +131,8 @@ static pons_value *sees_secrets(void *user, const pons_value *request)
     return strcmp(pons_get_str(last, "role", ""), "tool") == 0
                ? json("{'content':'ok','tool_calls':[]}")
                : json("{'content':null,'tool_calls':[{'id':'1','name':'write','arguments':{'text':"
-                      "'sk-abcdefghijklmnop1234 and hunter2-rose'}}]}");
+                      "'sk-abcdefghijklmnop1234 and hunter2-rose'}}],'extra':{'from':'m','message':"
+                      "{'signature':'sk-zyxwvutsrqponmlk9876'}}}");
 }
 
 // The tool gets what it needs; the model, the events and the store do not.
@@ -153,6 +154,11 @@ static void secrets_stay_where_they_are(void **state)
     assert_non_null(strstr(events, "[redacted] and [redacted]"));
     free(events);
     assert_string_equal(bench_last_message(&b, "tool"), "write [redacted] and [redacted]");
+    // What came beside its words goes back as it came.
+    const pons_value *sent = pons_get(json_array_get(b.requests, 1), "messages");
+    const pons_value *said = json_array_get(sent, json_array_size(sent) - 2);
+    assert_string_equal(pons_get_str(pons_get(pons_get(said, "extra"), "message"), "signature", ""),
+                        "sk-zyxwvutsrqponmlk9876");
     assert_false(seen); // though the user's own words, which are kept, had one
     bench_close(&b);
 }

@@ -109,6 +109,40 @@ static pons_value *calls_what_is_not_offered(void *user, const pons_value *reque
                       "{'id':'3','name':'step_failed','arguments':{'reason':'x'}}]}");
 }
 
+static pons_value *says_more_than_words(void *user, const pons_value *request)
+{
+    (void)user;
+    const size_t n = json_array_size(pons_get(request, "messages"));
+    const pons_value *last = json_array_get(pons_get(request, "messages"), n - 1);
+    return strcmp(pons_get_str(last, "role", ""), "tool") == 0
+               ? json("{'content':'I see','tool_calls':[],'extra':{'from':'m','message':{'r':1}}}")
+               : json("{'content':null,'tool_calls':[{'id':'1','name':'look','arguments':{'at':'x'}"
+                      "}],"
+                      "'extra':{'from':'m','calls':{'1':{'s':'S'}}}}");
+}
+
+// What came beside the words is part of the conversation: in the same turn, and in another life's.
+static void what_a_model_sends_beside_its_words_is_kept(void **state)
+{
+    (void)state;
+    bench b = {.model = says_more_than_words};
+    bench_open(&b, "", NULL);
+    bench_say(&b, "go");
+    bench_kill(&b);
+    bench_agent(&b);
+    bench_say(&b, "again");
+    const pons_value *second = pons_get(json_array_get(b.requests, 1), "messages"),
+                     *third = pons_get(json_array_get(b.requests, 2), "messages");
+    pons_autovalue call = json("{'from':'m','calls':{'1':{'s':'S'}}}");
+    pons_autovalue words = json("{'from':'m','message':{'r':1}}");
+    const size_t n = json_array_size(second);
+    assert_true(json_equal(pons_get(json_array_get(second, n - 2), "extra"), call));
+    assert_int_equal(json_array_size(third), n + 2);
+    assert_true(json_equal(pons_get(json_array_get(third, n - 2), "extra"), call));
+    assert_true(json_equal(pons_get(json_array_get(third, n), "extra"), words));
+    bench_close(&b);
+}
+
 static void a_tool_that_is_blocked_or_unknown_never_runs(void **state)
 {
     (void)state;
@@ -663,6 +697,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_streamed_and_kept),
         cmocka_unit_test(calls_run_side_by_side_or_in_order),
         cmocka_unit_test(what_is_not_right_is_told_to_the_model),
+        cmocka_unit_test(what_a_model_sends_beside_its_words_is_kept),
         cmocka_unit_test(a_tool_that_is_blocked_or_unknown_never_runs),
         cmocka_unit_test(people_are_asked_about_what_is_dangerous),
         cmocka_unit_test(an_address_that_a_model_made_is_asked_about),

@@ -268,9 +268,39 @@ static void servers_are_looked_at(void **state)
     bench_must_fail(&b, "mcp tools", 2, "there is no mcp.json");
     snprintf(path, sizeof path, "%s/mcp.json", b.workspace);
     FILE *f = fopen(path, "w");
-    fputs("{\n  \"mcpServers\": {\"a\": {\"command\": 1}}\n}\n", f);
+    fputs("{\n  \"mcpServers\": 1\n}\n", f);
     fclose(f);
     bench_must_fail(&b, "mcp tools", 2, "mcp.json:2:");
+    proc p = {0};
+    f = fopen(path,
+              "w"); // one entry with a fault: one line, and the others are none the worse for it
+    fprintf(
+        f,
+        "{\"mcpServers\": {\"bad\": {\"command\": \"x\", \"env\": {\"K\": \"${PONS_NOT_SET}\"}},\n"
+        "\"inner\": {\"command\": \"%s\", \"args\": [\"mcp\", \"serve\", \"--tools\", \"core\", "
+        "\"--workspace\", \"%s/inner\"], \"env\": {\"PONS_SHARE\": \"%s\"}}}}",
+        PONS_BINARY_DIR "/pons", b.workspace, PONS_SOURCE_DIR);
+    fclose(f);
+    bench_start(&b, &p, NULL, "mcp tools");
+    assert_int_equal(bench_finish(&p), 3);
+    assert_non_null(strstr(p.text, "inner (stdio): ready"));
+    assert_non_null(strstr(p.text,
+                           "bad (stdio): refused, mcp: /mcpServers/bad/env/K: the environment "
+                           "has no PONS_NOT_SET ["));
+    bench_free(&p);
+    snprintf(text, sizeof text, "%s/script.yaml", b.dir);
+    f = fopen(text, "w");
+    fputs("replies: [{content: hello}]\n", f);
+    fclose(f);
+    snprintf(text, sizeof text, "agent hi --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, NULL, text);
+    bench_must_exit(&p, 0);
+    char *err = bench_stderr(&p), *line = strstr(err, "/mcpServers/bad/env/K: ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "; bad is left out\n"));
+    assert_null(strstr(line + 1, "/mcpServers/bad"));
+    free(err);
+    bench_free(&p);
     f = fopen(path, "w"); // pons as a server of pons, and a program that is not there
     fprintf(f,
             "{\"mcpServers\": {\"inner\": {\"command\": \"%s\", \"args\": [\"mcp\", \"serve\", "
@@ -278,7 +308,6 @@ static void servers_are_looked_at(void **state)
             "\"core\", \"--workspace\", \"%s/inner\"], \"env\": {\"PONS_SHARE\": \"%s\"}}}}",
             PONS_BINARY_DIR "/pons", b.workspace, PONS_SOURCE_DIR);
     fclose(f);
-    proc p = {0};
     bench_start(&b, &p, NULL, "mcp tools --json");
     bench_await(&p, "server", "state", "ready");
     bench_await(&p, "tool", "name", "inner.search_knowledge");

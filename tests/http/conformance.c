@@ -25,9 +25,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HANG_MS 120000 // a test that waits so long has failed
-#define OK      "HTTP/1.1 200 OK\r\nConnection: close\r\nX-One: first\r\nx-one:  last \r\n\r\n"
-#define KEEP    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+#define HANG_MS   120000 // a test that waits so long has failed
+#define OK        "HTTP/1.1 200 OK\r\nConnection: close\r\nX-One: first\r\nx-one:  last \r\n\r\n"
+#define OK_PACKED "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nConnection: close\r\n\r\n"
+#define KEEP      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 #define TO(where)                                                                                  \
     "HTTP/1.1 302 Found\r\nLocation: " where "\r\nContent-Length: 4\r\nConnection: close\r\n\r\n"  \
     "gone"
@@ -215,6 +216,50 @@ static void test_what_cannot_be_asked(void **state)
     free(u.url);
     free(u.shown);
     close_bench(&b);
+}
+
+// ---- packed bodies ------------------------------------------------------------------------------
+
+#define UNPACKED                                                                                   \
+    "data: 0123456789 00000000000000000000000000000000000000000000000000000000000000000000000000"  \
+    "000000"
+
+static const char gzipped[] =
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x49\x2c\x49\xb4\x52\x30\x30\x34"
+    "\x32\x36\x31\x35\x33\xb7\xb0\x54\x30\xa0\x32\x00\x00\x97\xe9\x97\x59\x61\x00"
+    "\x00\x00";
+static const char zlibbed[] =
+    "\x78\x9c\x4b\x49\x2c\x49\xb4\x52\x30\x30\x34\x32\x36\x31\x35\x33\xb7\xb0\x54"
+    "\x30\xa0\x32\x00\x00\xd4\xc0\x13\x22";
+static const char deflated[] =
+    "\x4b\x49\x2c\x49\xb4\x52\x30\x30\x34\x32\x36\x31\x35\x33\xb7\xb0\x54\x30\xa0"
+    "\x32\x00\x00";
+
+// A server packs though nobody asked for it: what comes is unpacked, and no longer than it may be.
+static void test_packed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *encoding, *bytes;
+        size_t n;
+    } rows[] = {{"gzip", gzipped, sizeof gzipped - 1},
+                {"deflate", zlibbed, sizeof zlibbed - 1},
+                {"deflate", deflated, sizeof deflated - 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        const int head = snprintf(text, sizeof text, OK_PACKED, rows[i].encoding);
+        memcpy(text + head, rows[i].bytes, rows[i].n);
+        const fake_step step = {.bytes = text, .n = (size_t)head + rows[i].n, .piece = 7};
+        bench b = open_bench(&step, 1);
+        is_good(ask(&b, (pons_http_request){0}), UNPACKED);
+        assert_non_null(strstr(fake_server_head(b.server, 0), "Accept-Encoding: identity\r\n"));
+        is_good(ask(&b, (pons_http_request){.decode = true, .body_max = 1000}), UNPACKED);
+        assert_null(strstr(fake_server_head(b.server, 1), "identity"));
+        reply r = ask(&b, (pons_http_request){.body_max = 9});
+        assert_string_equal(r.body.data, "data: 012");
+        is_fault(r, PONS_HTTP_LONG_BODY, "");
+        close_bench(&b);
+    }
 }
 
 // ---- limits -------------------------------------------------------------------------------------
@@ -630,6 +675,7 @@ int http_conformance(const char *name, const pons_http_ops *ops)
         cmocka_unit_test(test_status_alone),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_what_cannot_be_asked),
+        cmocka_unit_test(test_packed),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_back_pressure),

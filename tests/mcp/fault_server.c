@@ -68,9 +68,9 @@ static pons_value *tool(const char *name, const char *annotations)
 // Two pages.
 static void list(const pons_value *id, const pons_value *params)
 {
-    static const char *const rest[] = {"slow",  "progress", "crash",   "fail",     "image",
-                                       "ping",  "garbage",  "strange", "change",   "env",
-                                       "error", "big",      "data",    "odd name!"};
+    static const char *const rest[] = {"slow",  "progress", "crash",   "fail",      "image",
+                                       "ping",  "garbage",  "strange", "change",    "env",
+                                       "error", "big",      "data",    "odd name!", "half"};
     pons_value *tools = json_array();
     if (!pons_get(params, "cursor")) {
         json_array_append_new(tools,
@@ -158,6 +158,16 @@ static void call(const pons_value *id, const pons_value *params)
         say("42");
         say("\xff\xfe");
         text_result(id, "still here", false);
+    } else if (strcmp(name, "half") == 0) { // a text that was cut inside a character
+        char cut[256], *number = NULL;
+        pons_value_line(id, &number);
+        snprintf(
+            cut, sizeof cut,
+            "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+            "\"cut \\ud83d\"}]}}",
+            number);
+        free(number);
+        say(cut);
     } else if (strcmp(name, "strange") == 0) {
         say("{\"jsonrpc\":\"2.0\",\"id\":123456,\"result\":{}}");
         say("{\"jsonrpc\":\"2.0\",\"id\":\"abc\",\"result\":{}}");

@@ -179,6 +179,9 @@ static void test_garbage_and_strangers(void **state)
     char *out = host_output(&h, "f.garbage", "{}");
     assert_string_equal(out, "still here");
     free(out);
+    out = host_output(&h, "f.half", "{}");
+    assert_string_equal(out, "cut \uFFFD");
+    free(out);
     out = host_output(&h, "f.strange", "{}");
     assert_string_equal(out, "fine");
     free(out);
@@ -239,69 +242,203 @@ static void test_versions(void **state)
     host_close(&h);
 }
 
-static void test_file(void **state)
+static int load(const char *dir, const char *text, pons_value **ret, pons_error *err)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/mcp.json", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    *err = (pons_error)PONS_ERROR_INIT;
+    return pons_mcp_load(path, dir, ret, err);
+}
+
+#define A(entry) "{'mcpServers':{'a':" entry "}}"
+
+// One server in the words of whoever wrote the file, and in pons's own.
+static void test_forms_of_an_entry(void **state)
 {
     static const struct {
-        const char *text, *says, *where; // says NULL: it is good
+        const char *text, *spec;
     } rows[] = {
-        {"{\"mcpServers\":{}}", NULL, NULL},
-        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"-y\"],\"env\":{\"K\":\"v\"},"
-         "\"cwd\":\"y\",\"disabled\":true,\"colour\":1}},\"inputs\":[]}",
-         NULL, NULL},
-        {"{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1:1/mcp\",\"type\":\"http\"}}}", NULL,
-         NULL},
-        {"{\"mcpServers\":\n", "", ":2:"},
-        {"{}", "mcpServers", ":1:"},
-        {"{\n  \"mcpServers\": {\n    \"a\": {\"command\": 5}\n  }\n}", "/mcpServers/a/command",
-         ":3:22"},
-        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"y\",1]}}}", "/mcpServers/a/args/1",
-         ":1:"},
-        {"{\"mcpServers\":{\"a\":{}}}", "a command or a url", ":1:"},
-        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"url\":\"http://x\"}}}", "not both", ":1:"},
-        {"{\"mcpServers\":{\"a\":{\"url\":\"http://x\",\"type\":\"sse\"}}}", "streamable HTTP",
-         ":1:"},
-        {"{\"mcpServers\":{\"a\":{\"url\":\"file:///x\"}}}", "/mcpServers/a/url", ":1:"},
-        {"{\"mcpServers\":{\"a/b\":{\"command\":\"x\"}}}", "a server's name", ":1:"},
-        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"risk\":\"mild\"}}}", "/mcpServers/a/risk",
-         ":1:"},
-        {"{\"mcpServers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${PONS_NOT_SET}\"}}}}",
-         "/mcpServers/a/env/K: the environment has no PONS_NOT_SET", ":1:"},
+        {A("{'command':'x','args':['-p',80,true],'env':{'N':1,'B':true,'U':null}}"),
+         "{'command':'x','args':['-p','80','true'],'env':{'N':'1','B':'true'}}"},
+        {A("{'command':'x','env':[],'cwd':null,'url':''}"), "{'command':'x','env':[]}"},
+        {A("{'command':'x','disabled':true,'args':['${PONS_NOT_SET}']}"),
+         "{'command':'x','disabled':true,'args':['${PONS_NOT_SET}']}"},
+        {A("{'command':'x','colour':1,'inputs':[]}"), "{'command':'x','colour':1,'inputs':[]}"},
+        // what texts stand for
+        {A("{'command':'${PONS_SET}/"
+           "x','args':['${env:PONS_SET}','${env:PONS_NOT:-d}','{env:PONS_SET}',"
+           "'$PONS_SET','$PONS_NOT','a $ {b} ${PONS_NOT:-}','${pathSeparator}'],'cwd':"
+           "'${workspaceFolder}'}"),
+         "{'command':'value/x','args':['value','d','value','value','$PONS_NOT','a $ {b} ','/'],"
+         "'cwd':'DIR'}"},
+        {A("{'url':'http://${PONS_SET}/','headers':{'A':'Bearer ${PONS_SET}'}}"),
+         "{'url':'http://value/','headers':{'A':'Bearer value'}}"},
+        // which transport
+        {A("{'command':'x','url':'http://u'}"), "{'command':'x'}"},
+        {A("{'command':'x','url':'http://u','type':'stdio'}"), "{'command':'x','type':'stdio'}"},
+        {A("{'command':'x','url':'http://u','type':'streamable-http'}"),
+         "{'url':'http://u','type':'streamable-http'}"},
+        {A("{'url':'http://u','type':'sse'}"), "{'url':'http://u','type':'sse'}"},
+        // Gemini CLI, Windsurf, opencode, Zed
+        {A("{'httpUrl':'http://u'}"), "{'url':'http://u'}"},
+        {A("{'serverUrl':'http://u'}"), "{'url':'http://u'}"},
+        {"{'mcp':{'a':{'type':'local','command':['npx','-y','x'],'environment':{'K':'v'},'enabled':"
+         "true}}}",
+         "{'type':'local','command':'npx','args':['-y','x'],'env':{'K':'v'},'enabled':true}"},
+        {"{'mcp':{'a':{'type':'remote','url':'http://u','enabled':false}}}",
+         "{'type':'remote','url':'http://u','enabled':false,'disabled':true}"},
+        {"{'context_servers':{'a':{'command':{'path':'x','args':['y'],'env':{'K':'v'}}}}}",
+         "{'command':'x','args':['y'],'env':{'K':'v'}}"},
+        // VS Code: its own file, and its settings; a plugin of Claude Code: the map alone
+        {"{'inputs':[{'id':'i'}],'servers':{'a':{'type':'stdio','command':'x'}}}",
+         "{'type':'stdio','command':'x'}"},
+        {"{'mcp':{'inputs':[],'servers':{'a':{'command':'x'}}}}", "{'command':'x'}"},
+        {"{'a':{'command':'x'}}", "{'command':'x'}"},
+        // a mark, comments, commas
+        {"\xEF\xBB\xBF{ // the ' servers\n'mcpServers':{/* {,\n "
+         "*/'a':{'command':'x//y',\n'args':['/*',],},},}",
+         "{'command':'x//y','args':['/*']}"},
+        // the file of the environment; what the entry says goes first
+        {A("{'command':'x','env':{'K':'own'},'envFile':'${workspaceFolder}/e'}"),
+         "{'command':'x','env':{'K':'own','Q':'a # b','P':'c','E':''},'envFile':'DIR/e'}"},
     };
     char dir[] = "/tmp/pons-mcp-file-XXXXXX", path[64];
     (void)state;
     assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/mcp.json", dir);
-    pons_error err = PONS_ERROR_INIT;
-    pons_value *servers = NULL;
-    assert_int_equal(pons_mcp_load(path, &servers, &err), PONS_ENOTFOUND);
+    snprintf(path, sizeof path, "%s/e", dir);
+    FILE *f = fopen(path, "w");
+    fputs("\xEF\xBB\xBF# about\n\nexport K = file\r\nQ=\"a # b\" # c\nP= c # d\nE=\nnothing\n", f);
+    fclose(f);
+    setenv("PONS_SET", "value", 1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        FILE *f = fopen(path, "w");
-        fputs(rows[i].text, f);
-        fclose(f);
-        err = (pons_error)PONS_ERROR_INIT;
-        servers = NULL;
-        const int rc = pons_mcp_load(path, &servers, &err);
-        if (!rows[i].says) {
-            assert_int_equal(rc, PONS_OK);
-            pons_value_unref(servers);
-        } else if (rc != PONS_EINVAL || !strstr(err.message, rows[i].says) ||
-                   !strstr(err.source, rows[i].where) || strncmp(err.source, path, 10) != 0) {
-            fail_msg("%s: %d %s [%s]", rows[i].text, rc, err.message, err.source);
+        char text[1024];
+        pons_autovalue servers = NULL;
+        pons_error err;
+        snprintf(text, sizeof text, "%s", rows[i].text);
+        for (char *at = text; (at = strchr(at, '\''));) {
+            *at = '"';
+        }
+        if (load(dir, text, &servers, &err) < 0) {
+            fail_msg("%s: %s", text, err.message);
+        }
+        char spec[512];
+        snprintf(spec, sizeof spec, "%s", rows[i].spec);
+        for (char *at = spec; (at = strchr(at, '\''));) {
+            *at = '"';
+        }
+        pons_autovalue want = mcp_json(spec);
+        for (const char *const *key = (const char *const[]){"cwd", "envFile", NULL}; *key; key++) {
+            const char *given = pons_get_str(want, *key, NULL);
+            if (given && strncmp(given, "DIR", 3) == 0) {
+                json_object_set_new(want, *key, json_sprintf("%s%s", dir, given + 3));
+            }
+        }
+        // what is read under another name stays, as any key that is not pons's
+        for (const char *const *key =
+                 (const char *const[]){"httpUrl", "serverUrl", "environment", "path", NULL};
+             *key; key++) {
+            json_object_del(json_object_get(servers, "a"), *key);
+        }
+        if (!json_equal(want, pons_get(servers, "a"))) {
+            char *got = NULL;
+            pons_value_line(servers, &got);
+            fail_msg("%s gave %s", rows[i].text, got);
         }
     }
-    setenv("PONS_SET", "value", 1);
-    FILE *f = fopen(path, "w");
-    fputs("{\"mcpServers\":{\"a\":{\"url\":\"http://${PONS_SET}/${PONS_NOT:-d}\",\"headers\":"
-          "{\"X\":\"a $ {b} ${PONS_SET}\"}}}}",
-          f);
-    fclose(f);
-    assert_int_equal(pons_mcp_load(path, &servers, &err), PONS_OK);
-    const pons_value *a = pons_get(servers, "a");
-    assert_string_equal(pons_get_str(a, "url", ""), "http://value/d");
-    assert_string_equal(pons_get_str(pons_get(a, "headers"), "X", ""), "a $ {b} value");
-    pons_value_unref(servers);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/mcp.json", dir);
     unlink(path);
     rmdir(dir);
+}
+
+// A fault of an entry is its own: it has a line, the next one is a server. One of the file is an error.
+static void test_faults_of_a_file(void **state)
+{
+    static const struct {
+        const char *entry, *says;
+    } rows[] = {
+        {"{\n \"command\": 5}", "/mcpServers/a: b~1/command: expected"},
+        {"{\"command\":\"x\",\"args\":[\"y\",{}]}", "/args/1"},
+        {"{\"url\":[\"http://x\"]}", "/url: expected string, found array"},
+        {"{}", "a command or a url"},
+        {"7", "expected object"},
+        {"{\"command\":\"\"}", "/command"},
+        {"{\"url\":\"file:///x\"}", "/url: an address begins with http:// or https://"},
+        {"{\"type\":\"ws\",\"url\":\"ws://x\"}", "/type: servers over WebSocket"},
+        {"{\"command\":\"x\",\"risk\":\"mild\"}", "/risk"},
+        {"{\"command\":\"x\",\"env\":{\"K\":\"${PONS_NOT_SET}\"}}",
+         "/env/K: the environment has no PONS_NOT_SET"},
+        {"{\"command\":\"x\",\"env\":{\"K\":\"${env:PONS_NOT_SET}\"}}", "has no PONS_NOT_SET"},
+        {"{\"command\":\"x\",\"env\":{\"K\":\"${input:key}\"}}",
+         "${input:key} is asked of a person by editors"},
+        {"{\"command\":\"x\",\"envFile\":\"none\"}", "/envFile: cannot read "},
+    };
+    static const char *const files[][2] = {
+        {"{\"mcpServers\":\n", ":2:"},
+        {"{}", ":1:"},
+        {"[]", ":1:"},
+        {"{\"mcpServers\":{\"a\":{\"command\":\"x\" 1}}}", ":1:"}};
+    char dir[] = "/tmp/pons-mcp-file-XXXXXX", path[64];
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *servers = NULL;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/mcp.json", dir);
+    assert_int_equal(pons_mcp_load(path, dir, &servers, &err), PONS_ENOTFOUND);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"mcpServers\":{\"a: b/\xC3\xA4\":%s,\n\"good\":{\"command\":\"x\"}}}",
+                 rows[i].entry);
+        assert_int_equal(load(dir, text, &servers, &err), PONS_OK);
+        const char *fault = pons_get_str(pons_get(servers, "a: b/\xC3\xA4"), "fault", "");
+        char says[128];
+        snprintf(says, sizeof says, "%s", rows[i].says);
+        char *name = strstr(says, "b~1/");
+        if (name) { // a name may be anything; as a pointer it has ~1 for /
+            snprintf(says, sizeof says, "/mcpServers/a: b~1\xC3\xA4/command: expected");
+        }
+        if (!strstr(fault, says) || !strstr(fault, "/mcp.json:")) {
+            fail_msg("%s: %s", rows[i].entry, fault);
+        }
+        assert_string_equal(pons_get_str(pons_get(servers, "good"), "command", ""), "x");
+        assert_null(pons_get(pons_get(servers, "good"), "fault"));
+        pons_value_unref(servers);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const int rc = load(dir, files[i][0], &servers, &err);
+        if (rc != PONS_EINVAL || !strstr(err.source, files[i][1])) {
+            fail_msg("%s: %d %s [%s]", files[i][0], rc, err.message, err.source);
+        }
+    }
+    unlink(path);
+    rmdir(dir);
+}
+
+// A server whose entry has a fault is told, and is not started; tools that the file keeps back are blocked.
+static void test_an_entry_with_a_fault(void **state)
+{
+    host h;
+    (void)state;
+    host_open(&h, config("good", ",\"excludeTools\":[\"echo\"]},\"bad\":{\"fault\":"
+                                 "\"mcp: no [mcp.json:1:1]\""));
+    host_wait_tool(&h, "f.echo");
+    pons_autovalue status = NULL;
+    pons_autovalue tools = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_mcp_status(&h.tools, &status, &err), PONS_OK);
+    const pons_value *bad = pons_find(status, "name", "bad");
+    assert_string_equal(pons_get_str(bad, "state", ""), "refused");
+    assert_string_equal(pons_get_str(bad, "error", ""), "mcp: no [mcp.json:1:1]");
+    assert_int_equal(h.tools.ops->list(h.tools.self, &tools, &err), PONS_OK);
+    assert_string_equal(pons_get_str(pons_find(tools, "name", "f.echo"), "risk", ""), "blocked");
+    assert_string_not_equal(pons_get_str(pons_find(tools, "name", "f.slow"), "risk", ""),
+                            "blocked");
+    host_close(&h);
 }
 
 // The suite of every provider of tools (tests/tools/conformance.c); the suite closes it.
@@ -329,14 +466,11 @@ int main(void)
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(n > 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_and_calls),
-        cmocka_unit_test(test_change_of_the_list),
-        cmocka_unit_test(test_cancel_and_time),
-        cmocka_unit_test(test_death),
-        cmocka_unit_test(test_garbage_and_strangers),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_conformance),
+        cmocka_unit_test(test_lists_and_calls),       cmocka_unit_test(test_change_of_the_list),
+        cmocka_unit_test(test_cancel_and_time),       cmocka_unit_test(test_death),
+        cmocka_unit_test(test_garbage_and_strangers), cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_forms_of_an_entry),     cmocka_unit_test(test_faults_of_a_file),
+        cmocka_unit_test(test_an_entry_with_a_fault), cmocka_unit_test(test_conformance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

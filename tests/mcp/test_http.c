@@ -24,7 +24,7 @@
 #define JSON        "Content-Type: application/json\r\n"
 #define STREAM      "Content-Type: text/event-stream\r\n"
 
-typedef enum mode { PLAIN, STREAMED, BREAKS, LOST, FORGETS, NO_DOOR, PAGE, TALKS } mode;
+typedef enum mode { PLAIN, STREAMED, BREAKS, LOST, FORGETS, NO_DOOR, OLD, PAGE, TALKS } mode;
 
 static struct {
     int fd, port;
@@ -162,7 +162,7 @@ static void serve(int fd, const char *head, const char *body)
         fault("a session before the session");
     }
     char session[64] = "";
-    if (first && srv.mode != NO_DOOR) {
+    if (first && srv.mode != NO_DOOR && srv.mode != OLD) {
         snprintf(session, sizeof session, "Mcp-Session-Id: s%d\r\n", count(&srv.initializes));
     } else if (!first) {
         pthread_mutex_lock(&srv.mtx);
@@ -177,6 +177,8 @@ static void serve(int fd, const char *head, const char *body)
     }
     if (srv.mode == NO_DOOR) {
         reply(fd, "401 Unauthorized", JSON, "{\"error\":\"invalid_token\"}");
+    } else if (srv.mode == OLD) {
+        reply(fd, "405 Method Not Allowed", "", "");
     } else if (first) {
         answer(fd, srv.mode == STREAMED, session, id,
                "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},\"serverInfo\":"
@@ -256,9 +258,9 @@ static void start(host *h, mode m)
     assert_int_equal(pthread_create(&srv.thread, NULL, listen_loop, NULL), 0);
     snprintf(
         text, sizeof text,
-        "{\"servers\":{\"w\":{\"url\":\"http://127.0.0.1:%d/mcp\",\"headers\":{\"Authorization\":"
+        "{\"servers\":{\"w\":{\"url\":\"http://127.0.0.1:%d/%s\",\"headers\":{\"Authorization\":"
         "\"Bearer t0ken\"}}}}",
-        srv.port);
+        srv.port, m == OLD ? "sse" : "mcp");
     host_open(h, text);
 }
 
@@ -336,21 +338,28 @@ static void test_refusals(void **state)
     host_wait_tool(&h, "w.do");
     host_fails(&h, "w.do", "{}", PONS_ECLOSED, "not JSON");
     stop(&h);
-    start(&h, NO_DOOR);
-    for (int i = 0; i < 60000; i++) {
-        pons_autovalue s = host_status(&h, "w");
-        const char *error = pons_get_str(s, "error", NULL);
-        if (error) {
-            if (!strstr(error, "HTTP status 401: put what it wants into \"headers\"") ||
-                !strstr(error, "invalid_token")) {
-                fail_msg("%s", error);
+    static const struct {
+        mode m;
+        const char *says, *too;
+    } rows[] = {
+        {NO_DOOR, "HTTP status 401: put what it wants into \"headers\"", "invalid_token"},
+        {OLD, "HTTP status 405: the transport sse, of 2024, is not spoken", "streamable HTTP"}};
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        start(&h, rows[k].m);
+        for (int i = 0; i < 60000; i++) {
+            pons_autovalue s = host_status(&h, "w");
+            const char *error = pons_get_str(s, "error", NULL);
+            if (error) {
+                if (!strstr(error, rows[k].says) || !strstr(error, rows[k].too)) {
+                    fail_msg("%s", error);
+                }
+                break;
             }
-            break;
+            const struct timespec nap = {.tv_nsec = 2000000};
+            nanosleep(&nap, NULL);
         }
-        const struct timespec nap = {.tv_nsec = 2000000};
-        nanosleep(&nap, NULL);
+        stop(&h);
     }
-    stop(&h);
 }
 
 static void test_own_stream(void **state)

@@ -80,7 +80,7 @@ typedef struct pons_http_request { // copied by start, but for what `want` point
     const char *const *want; // names of headers for HEAD, NULL at the end; static; or NULL
     const char *ca_file;     // who signs servers' certificates; NULL: the system's list
     const char *proxy;       // "" none; NULL: the environment's, but none for this machine
-    bool decode;             // compressed bodies are unpacked; needs body_max
+    bool decode;             // may be compressed, which is always unpacked; needs body_max
     size_t body_max;         // bytes; 0: none
     unsigned redirects;      // to be followed, by a GET without headers; 0: one is a reply
     // Milliseconds, 0: none. connect is of each redirect again, the others are of the whole call.

@@ -6,6 +6,7 @@
 // request: {
 //   messages   [{role: system|user|assistant|tool, content: string|null,
 //                tool_calls?: [{id, name, arguments: object}],   of an assistant's message
+//                extra?,                                         the same; as its reply had it
 //                tool_call_id?}],                                of a tool's message
 //   tools?     [{name, description, parameters: JSON Schema}]    what may be called
 //   tool_choice?  "auto" (default with tools) | "none" | "required" | {name}
@@ -19,7 +20,9 @@
 // reply:   {
 //   content: string|null, refusal?: string, reasoning?: string,
 //   tool_calls: [{id, name, arguments: object}],   in the order of the stream's indexes; may be []
-//   finish_reason: "stop"|"tool_calls"|…, usage?{prompt_tokens, completion_tokens}, model?
+//   finish_reason: "stop"|"tool_calls"|…, usage?{prompt_tokens, completion_tokens}, model?,
+//   extra?: object     what came beside, as the provider has it: a host keeps it with the message. A
+//                      provider sends it to the model that it came from, and to no other
 // }
 // A reply is complete and valid, or it is an ERROR: arguments are parsed (strict JSON, no key
 // twice), every call has an id of its own, its name is one of `tools`. Nothing of half a message

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#define BLOCK 4096 // bytes of the first piece of what tells no size
 
 // A shell's: both ends were open when the name was made.
 static bool is_nameless_pipe(int fd)
@@ -57,6 +60,42 @@ FILE *pons_file_read(const char *path)
     }
     errno = fd < 0 ? -fd : errno;
     return f;
+}
+
+char *pons_file_text(const char *path, size_t most, size_t *ret_n)
+{
+    const int fd = pons_file_open(path);
+    struct stat st;
+    if (fd < 0) {
+        errno = -fd;
+        return NULL;
+    }
+    // As large as the file: a block for the most would teach malloc to keep that much for ever.
+    const bool sized = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size <= most;
+    size_t room = (sized ? (size_t)st.st_size : BLOCK) + 1, n = 0;
+    char *text = malloc(room + 1);
+    int why = text ? 0 : ENOMEM;
+    for (ssize_t got = 1; !why && got != 0 && n <= most;) {
+        if (n == room) {
+            room = 2 * room <= most ? 2 * room : most + 1;
+            char *more = realloc(text, room + 1);
+            text = more ? more : text;
+            why = more ? 0 : ENOMEM;
+            continue;
+        }
+        got = read(fd, text + n, room - n);
+        n += got > 0 ? (size_t)got : 0;
+        why = got < 0 && errno != EINTR ? errno : 0;
+    }
+    close(fd);
+    if (why) {
+        free(text);
+        errno = why;
+        return NULL;
+    }
+    text[n] = '\0';
+    *ret_n = n;
+    return text;
 }
 
 const char *pons_file_why(int error)

@@ -69,9 +69,6 @@ int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
     r.arena = &arena;
     r.faults = faults;
     pons__bt_ast *first = NULL, **tail = &first;
-    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        r.at += 3;
-    }
     advance(&r);
     if (r.next.len == 0) {
         pons__bt_fault(faults, r.next.pos, "root node expected: the definition is empty");

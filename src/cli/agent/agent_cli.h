@@ -89,6 +89,8 @@ int cli_tool_modules(cli *c, const pons_clock *clock, pons_tools *tools, size_t 
 
 // The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err);
+// One line for each server whose entry has a fault, once a process.
+void cli_mcp_tell_refused(const pons_tools *mcp);
 // Those that mcp.json has, by name (pons_mcp_load). PONS_ENOTFOUND.
 int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err);
 // Waits until each server has started or failed, at most so long; *ret is pons_mcp_status.

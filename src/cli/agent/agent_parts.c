@@ -120,6 +120,7 @@ static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_e
     const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
     if (rc >= 0) {
         p->mcp = &p->tools[p->n_tools++];
+        cli_mcp_tell_refused(p->mcp);
     }
     return rc == PONS_ENOTFOUND ? PONS_OK : rc;
 }
@@ -178,12 +179,10 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
     pons_value *all = json_object();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[PATH_MAX + 64], relative[64];
-        char *text = malloc(PROMPT_MAX + 1);
         pons_error none = PONS_ERROR_INIT;
         snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
         const int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, &none);
         if (rc < 0) {
-            free(text);
             if (rc == PONS_ENOTFOUND) {
                 continue;
             }
@@ -191,12 +190,9 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
             *err = none;
             return rc;
         }
-        FILE *f = text ? pons_file_read(path) : NULL;
-        const size_t n = f ? fread(text, 1, PROMPT_MAX + 1, f) : 0;
-        if (f) {
-            fclose(f);
-        }
-        pons_value *v = f && n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
+        size_t n = 0;
+        char *text = pons_file_text(path, PROMPT_MAX, &n);
+        pons_value *v = n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
         free(text);
         if (!v) {
             pons_value_unref(all);

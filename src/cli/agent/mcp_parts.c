@@ -206,7 +206,9 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
     }
     if (rc >= 0 && cli_mcp_wants(list, "mcp")) {
         rc = cli_mcp_tools(s->c, &s->clock, &s->tools[s->n_tools], err);
-        s->n_tools += rc >= 0;
+        if (rc >= 0) {
+            cli_mcp_tell_refused(&s->tools[s->n_tools++]);
+        }
         rc = rc == PONS_ENOTFOUND ? PONS_OK : rc;
     }
     return rc;

@@ -5,6 +5,7 @@
 #include "pons/protect.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX + 32];
     const int rc = find_file(c, path, sizeof path, err);
-    return rc < 0 ? rc : pons_mcp_load(path, ret, err);
+    return rc < 0 ? rc : pons_mcp_load(path, c->workspace, ret, err);
 }
 
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
@@ -46,6 +47,25 @@ int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_e
     pons_autovalue config = pons_object("workspace", json_string(c->workspace), "servers",
                                         pons_value_ref(servers), NULL);
     return pons_mcp_open(config, clock, ret, err);
+}
+
+void cli_mcp_tell_refused(const pons_tools *mcp)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT; // a server opens this for each of its sessions
+    pons_autovalue status = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (pons_mcp_status(mcp, &status, &ignored) < 0 || atomic_flag_test_and_set(&told)) {
+        return;
+    }
+    size_t i;
+    json_t *s;
+    json_array_foreach(status, i, s)
+    {
+        if (strcmp(pons_get_str(s, "state", ""), "refused") == 0) {
+            cli_err("pons: %s; %s is left out\n", pons_get_str(s, "error", ""),
+                    pons_get_str(s, "name", ""));
+        }
+    }
 }
 
 static bool settled(const pons_value *status)

@@ -68,20 +68,16 @@ static void print_faults(const cli *c, const pons_value *faults)
 
 static int read_script(const char *path, pons_value **ret, pons_error *err)
 {
-    FILE *f = pons_file_read(path);
-    char *text = f ? malloc(SCRIPT_MAX + 1) : NULL;
-    const size_t n = text ? fread(text, 1, SCRIPT_MAX + 1, f) : 0;
+    size_t n = 0;
+    char *text = pons_file_text(path, SCRIPT_MAX, &n);
     int rc = n > SCRIPT_MAX
                  ? pons_error_set(err, PONS_EINVAL, "bt", "the script is larger than 8 MiB")
-             : f ? pons_value_parse(text ? text : "", n, ret, err)
-                 : pons_error_set(err, PONS_EINVAL, "bt", "cannot read the script of leaves");
+             : text ? pons_value_parse(text, n, ret, err)
+                    : pons_error_set(err, PONS_EINVAL, "bt", "cannot read the script of leaves");
     if (rc < 0) {
         char where[64];
         snprintf(where, sizeof where, "%.40s", err->source);
         pons_error_source(err, "%s%s%s", path, *where ? ":" : "", where);
-    }
-    if (f) {
-        fclose(f);
     }
     free(text);
     return rc;

@@ -85,8 +85,15 @@ static int world_view(cli *c, const char *path, pons_error *err)
 static int servers(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue list = NULL;
-    (void)c;
-    return pons_mcp_load(path, &list, err);
+    int rc = pons_mcp_load(path, c->workspace, &list, err);
+    const char *name;
+    json_t *spec;
+    json_object_foreach(list, name, spec)
+    {
+        const char *fault = pons_get_str(spec, "fault", NULL);
+        rc = rc >= 0 && fault ? pons_error_set(err, PONS_EINVAL, "config", "%s", fault) : rc;
+    }
+    return rc;
 }
 
 static int fleet(cli *c, const char *path, pons_error *err)

@@ -150,6 +150,7 @@ static void check_mcp(doctor *d)
         char what[80], log[128];
         const char *state = pons_get_str(s, "state", "");
         const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;
+        const bool refused = strcmp(state, "refused") == 0;
         snprintf(what, sizeof what, "mcp %s", pons_get_str(s, "name", ""));
         snprintf(log, sizeof log, "`pons logs mcp-%s` is what it said",
                  pons_get_str(s, "name", ""));
@@ -161,7 +162,7 @@ static void check_mcp(doctor *d)
                    ready ? line
                    : off ? "disabled"
                          : pons_get_str(s, "error", "no answer yet"),
-                   ready || off ? NULL : log);
+                   ready || off || refused ? NULL : log);
     }
     mcp.ops->close(mcp.self);
 }

@@ -114,18 +114,14 @@ static int graph_config(void *user, char **ret_text, pons_error *err)
     const cli_host *h = user;
     char path[PATH_MAX + 64];
     int rc = cli_agent_config_path(h->c, path, sizeof path, err);
-    FILE *f = rc >= 0 ? pons_file_read(path) : NULL;
-    char *text = f ? calloc(1, CONFIG_MAX + 1) : NULL;
+    size_t n = 0;
+    char *text = rc >= 0 ? pons_file_text(path, CONFIG_MAX, &n) : NULL;
     if (rc >= 0 && !text) {
         rc = pons_error_set(err, PONS_EENV, "agent", "%s cannot be read: %s", path,
                             pons_file_why(errno));
-    }
-    if (text && fread(text, 1, CONFIG_MAX + 1, f) > CONFIG_MAX) {
+    } else if (n > (size_t)CONFIG_MAX) {
         rc = pons_error_set(err, PONS_EINVAL, "agent", "%s is longer than %ld bytes", path,
                             CONFIG_MAX);
-    }
-    if (f) {
-        fclose(f);
     }
     if (rc < 0) {
         free(text);

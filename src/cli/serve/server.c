@@ -202,14 +202,12 @@ static int listen_at(const char *text, cli_server *s, pons_error *err)
 
 static int pem(const char *path, char **ret, pons_error *err)
 {
-    FILE *f = pons_file_read(path);
-    if (!f) {
+    size_t n = 0;
+    char *text = pons_file_text(path, PEM_MAX, &n);
+    if (!text) {
         return cli_bad(err, "%s cannot be read: %s", path, pons_file_why(errno));
     }
-    char *text = calloc(1, PEM_MAX);
-    const size_t n = text ? fread(text, 1, PEM_MAX - 1, f) : 0;
-    fclose(f);
-    if (n == 0 || !strstr(text, "-----BEGIN ")) {
+    if (n > PEM_MAX || !strstr(text, "-----BEGIN ")) {
         free(text);
         return cli_bad(err, "%s is no PEM file", path);
     }

@@ -5,6 +5,7 @@
 #include "pons/file.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -154,15 +155,10 @@ int ros2_texts_add(ros2_texts *t, const char *text, const char *where, pons_erro
 
 static int read_text(const char *path, char **ret, pons_error *err)
 {
-    FILE *f = pons_file_read(path);
-    if (!f) {
-        return PONS_ENOTFOUND;
-    }
-    char *text = calloc(1, FILE_MAX_BYTES + 1);
-    const size_t n = text ? fread(text, 1, FILE_MAX_BYTES + 1, f) : 0;
-    fclose(f);
+    size_t n = 0;
+    char *text = pons_file_text(path, FILE_MAX_BYTES, &n);
     if (!text) {
-        return no_memory(err);
+        return errno == ENOMEM ? no_memory(err) : PONS_ENOTFOUND;
     }
     if (n > FILE_MAX_BYTES || strlen(text) != n) {
         free(text);

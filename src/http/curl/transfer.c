@@ -77,7 +77,8 @@ static bool set_request(pons__transfer *t, const pons_http_request *r)
     }
     ok = ok && (!r->method || SET(CURLOPT_CUSTOMREQUEST, r->method));
     ok = ok && (!proxy || SET(CURLOPT_PROXY, proxy));
-    ok = ok && (!r->decode || SET(CURLOPT_ACCEPT_ENCODING, ""));
+    // A server that packs what was to come as it is, is unpacked too.
+    ok = ok && SET(CURLOPT_ACCEPT_ENCODING, r->decode ? "" : "identity");
     if (r->ca_file) {
         ok = ok && SET(CURLOPT_CAINFO, r->ca_file) && SET(CURLOPT_CAPATH, NULL);
     }

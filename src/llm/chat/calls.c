@@ -4,12 +4,15 @@
 // arguments in pieces, and servers differ in what they leave out or say again. A fragment belongs
 // to
 //
-//     the newest call of its index, unless it brings a name and another id: that begins a call;
-//     without an index: a name begins a call, everything else goes on with the newest one
+//     the call of its id; else the newest of its index, unless it brings a name and either another id, or
+//     none where the arguments are whole already: that begins a call;
+//     without an index, or with one that is new: a name or an id begins a call, everything else goes on
+//     with the newest one
 //
 // so that these are all understood: interleaved indexes (OpenAI); whole calls that all have index
 // 0, or none (Ollama, gateways to other vendors' models); a new id in each fragment of one call
-// (vLLM once); the id and the name in every fragment; arguments as an object, not as its text.
+// (vLLM once); the id and the name in every fragment, or the id alone; indexes that go on within one call;
+// arguments as an object, not as its text.
 //
 // At the end every call must be whole: a name that was offered, arguments that are one JSON object.
 // An id that is missing is made; one that is there twice is an error, since the same call may have
@@ -83,6 +86,7 @@ void pons__calls_fini(pons__reply *r)
         pons_buf_fini(&r->calls[i].id);
         pons_buf_fini(&r->calls[i].name);
         pons_buf_fini(&r->calls[i].arguments);
+        pons_value_unref(r->calls[i].extra);
     }
     free(r->calls);
     r->calls = NULL;
@@ -101,6 +105,19 @@ static pons__tool_call *newest_of(pons__reply *r, int64_t index)
     return NULL;
 }
 
+static bool has_id(const pons__tool_call *c, const char *id)
+{
+    return c->id.len && strcmp(c->id.data, id) == 0;
+}
+
+// Whether nothing can be added to a call's arguments.
+static bool is_whole(const pons__tool_call *c)
+{
+    pons_autovalue v = NULL;
+    return c->arguments.len &&
+           pons_value_parse(c->arguments.data, c->arguments.len, &v, NULL) == PONS_OK;
+}
+
 static pons__tool_call *begin_call(pons__reply *r, int64_t index)
 {
     if (r->n_calls == r->cap_calls) {
@@ -116,6 +133,27 @@ static pons__tool_call *begin_call(pons__reply *r, int64_t index)
     return &r->calls[r->n_calls++];
 }
 
+// The call that a fragment goes on with; NULL: it begins one.
+static pons__tool_call *going_on(pons__reply *r, int64_t index, const char *id, const char *name,
+                                 const pons_value *arguments)
+{
+    pons__tool_call *last = r->n_calls ? &r->calls[r->n_calls - 1] : NULL;
+    pons__tool_call *c = index >= 0 ? newest_of(r, index) : NULL;
+    for (size_t i = r->n_calls; *id && i-- > 0;) {
+        if (has_id(&r->calls[i], id) && (index < 0 || r->calls[i].index == index)) {
+            return &r->calls[i];
+        }
+    }
+    if (!c) {
+        return !*name && (!*id || index < 0) ? last : NULL;
+    }
+    if (!*name || !c->name.len) {
+        return c;
+    }
+    const bool more = json_is_object(arguments) || json_string_length(arguments) > 0;
+    return (*id ? c->id.len > 0 : more && is_whole(c)) ? NULL : c;
+}
+
 // The call that a fragment belongs to. NULL: r->err says why.
 static pons__tool_call *call_of(pons__reply *r, const pons_value *v, bool whole, const char *id,
                                 const char *name)
@@ -123,29 +161,20 @@ static pons__tool_call *call_of(pons__reply *r, const pons_value *v, bool whole,
     const pons_value *given = pons_get(v, "index");
     const bool has_index = !whole && given && !json_is_null(given);
     int64_t index = json_is_integer(given) ? json_integer_value(given) : -1;
-    pons__tool_call *c = NULL, *last = r->n_calls ? &r->calls[r->n_calls - 1] : NULL;
-    if (has_index) {
-        if (index < 0 || index >= PONS__CALLS_MAX) {
-            pons__bad(r, "a tool call's index is not a number from 0 to %d", PONS__CALLS_MAX - 1);
-            return NULL;
-        }
-        c = newest_of(r, index);
-        const bool other = c && *id && c->id.len && strcmp(c->id.data, id) != 0;
-        c = c && !(other && *name && c->name.len) ? c : NULL;
-    } else {
-        const bool same = last && *id && last->id.len && strcmp(last->id.data, id) == 0;
-        c = !whole && last && (!*name || same) ? last : NULL;
-        index = last ? last->index + 1 : 0;
-        if (!c && !whole && !*name) {
-            pons__bad(r, "a piece of a tool call belongs to no call");
-            return NULL;
-        }
-    }
-    if (!c && r->n_calls >= PONS__CALLS_MAX) {
-        pons__bad(r, "the answer has more than %d tool calls", PONS__CALLS_MAX);
+    if (has_index && (index < 0 || index >= PONS__CALLS_MAX)) {
+        pons__bad(r, "a tool call's index is not a number from 0 to %d", PONS__CALLS_MAX - 1);
         return NULL;
     }
-    if (!c && !(c = begin_call(r, index))) {
+    const pons_value *arguments = pons_get(pons_get(v, "function"), "arguments");
+    pons__tool_call *c = whole ? NULL : going_on(r, has_index ? index : -1, id, name, arguments);
+    if (!c && !has_index) {
+        index = r->n_calls ? r->calls[r->n_calls - 1].index + 1 : 0;
+    }
+    if (!c && !whole && !has_index && !*name) {
+        pons__bad(r, "a piece of a tool call belongs to no call");
+    } else if (!c && r->n_calls >= PONS__CALLS_MAX) {
+        pons__bad(r, "the answer has more than %d tool calls", PONS__CALLS_MAX);
+    } else if (!c && !(c = begin_call(r, index))) {
         pons__no_memory(r);
     }
     return c;
@@ -193,10 +222,11 @@ static bool is_text_or_absent(const pons_value *v)
 
 static int take_call(pons__reply *r, const pons_value *v, bool whole)
 {
+    static const char *const known[] = {"index", "id", "type", "function", NULL};
     const pons_value *function = pons_get(v, "function");
     const char *id = pons_get_str(v, "id", ""), *name = pons_get_str(function, "name", "");
     const char *type = pons_get_str(v, "type", "");
-    if (!json_is_object(v) || (function && !json_is_object(function)) ||
+    if (!json_is_object(v) || !(!function || json_is_null(function) || json_is_object(function)) ||
         !is_text_or_absent(pons_get(v, "id")) || !is_text_or_absent(pons_get(function, "name"))) {
         return pons__bad(r, "a tool call is not {index, id, function{name, arguments}}");
     }
@@ -214,6 +244,7 @@ static int take_call(pons__reply *r, const pons_value *v, bool whole)
         return pons__no_memory(r);
     }
     int rc = add_name(r, c, name);
+    rc = rc == PONS_OK ? pons__extra_take(r, &c->extra, v, known) : rc;
     return rc == PONS_OK ? add_arguments(r, c, pons_get(function, "arguments")) : rc;
 }
 
@@ -254,7 +285,7 @@ static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value 
     pons__redact(c->arguments.data, r->secret);
     pons_error why = PONS_ERROR_INIT;
     pons_value *v = NULL;
-    if (pons_value_parse(text, strlen(text), &v, &why) != PONS_OK) {
+    if (pons_halves_parse(text, strlen(text), &v, &why) != PONS_OK) {
         return pons__faulty(r, "the arguments of the call of %s are not JSON: %.200s", name,
                             why.message);
     }
@@ -266,7 +297,7 @@ static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value 
     return PONS_OK;
 }
 
-static bool has_id(const pons_value *list, const char *id)
+static bool has_call(const pons_value *list, const char *id)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (strcmp(pons_get_str(json_array_get(list, i), "id", ""), id) == 0) {
@@ -287,7 +318,7 @@ static int make_id(pons__reply *r, pons__tool_call *c, uint64_t seed, const pons
         if (pons_buf_printf(&c->id, "call_%016" PRIx64, x ^ (x >> 31)) != PONS_OK) {
             return pons__no_memory(r);
         }
-    } while (has_id(list, c->id.data));
+    } while (has_call(list, c->id.data));
     return PONS_OK;
 }
 
@@ -327,11 +358,11 @@ static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *nam
     const pons_value *tool = NULL;
     pons_value *arguments = NULL;
     int rc = whole_call(r, c, names, &tool, &arguments);
-    if (rc == PONS_OK && c->id.len && has_id(list, c->id.data)) {
+    if (rc == PONS_OK && c->id.len && has_call(list, c->id.data)) {
         shown(r, c->id.data, text);
         rc = pons__faulty(r, "two tool calls have the id %s", text);
         pons_buf_clear(&c->id);
-    } else if (c->id.len && has_id(list, c->id.data)) {
+    } else if (c->id.len && has_call(list, c->id.data)) {
         pons_buf_clear(&c->id);
     }
     snprintf(why, sizeof why, "%s", rc == PONS_OK ? fault ? fault : "" : r->err->message);
@@ -342,6 +373,12 @@ static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *nam
     if (rc != PONS_OK) {
         *r->err = (pons_error)PONS_ERROR_INIT;
         rc = PONS_OK;
+    }
+    if (rc == PONS_OK && r->from &&
+        c->id.len >= PONS__OWN_ID_MAX) { // it stands for itself there alone
+        pons_autovalue id = pons_object("id", json_string(c->id.data), NULL);
+        rc = pons__extra_take(r, &c->extra, id, NULL);
+        pons_buf_clear(&c->id);
     }
     if (c->id.len == 0) {
         rc = make_id(r, c, seed, list);

@@ -6,13 +6,15 @@
 
 #include "llm/redactor.h"
 #include "pons/ext/llm.h"
+#include "pons/halves.h"
 
 #define PONS__EVENT_MAX     (1024 * 1024)     // bytes of one event of a stream
 #define PONS__REPLY_MAX     (4 * 1024 * 1024) // bytes of a whole reply
 #define PONS__CALLS_MAX     128               // tool calls of one reply
 #define PONS__WIRE_NAME     65                // bytes of a tool's name on the wire, with its zero
-#define PONS__CALL_ID_MAX   256               // bytes of a tool call's id
-#define PONS__TOOL_NAME_MAX 256               // bytes of a tool's name as a server may send it
+#define PONS__CALL_ID_MAX   (64 * 1024) // bytes of a tool call's id: some have a signature in it
+#define PONS__OWN_ID_MAX    64          // of one that other models take as well
+#define PONS__TOOL_NAME_MAX 256         // bytes of a tool's name as a server may send it
 
 // How the answer's form is asked for, best first. A server that answers 400 to one gets the next.
 typedef enum pons__format {
@@ -30,12 +32,17 @@ typedef struct pons__dialect {
     bool no_stream_options;     // refuses stream_options
     bool no_tool_choice;        // refuses tool_choice
     bool no_stream_with_tools;  // answers a request with tools only whole
+    bool no_extra;              // refuses what it has sent beside its words
+    // Refuses calls that another model made, as they have no thought, or no signature: gets an empty one.
+    bool wants_thought, wants_signature;
 } pons__dialect;
 
 // Whether the request is one that can be asked: PONS_OK or PONS_EINVAL.
 int pons__openai_check(const pons_value *request, pons_error *err);
 // The request's body, or NULL on no memory; the caller frees.
-char *pons__openai_body(const pons_value *request, const char *model, const pons__dialect *d);
+// `from`: whose `extra` of a message is sent with it (pons__reply.from); or NULL.
+char *pons__openai_body(const pons_value *request, const char *model, const char *from,
+                        const pons__dialect *d);
 
 typedef enum pons__adapted {
     ADAPTED_NOT,   // asking again makes no sense
@@ -54,12 +61,17 @@ typedef struct pons__tool_call {
     int64_t index; // of the stream
     pons_buf id, name, arguments;
     bool is_object; // the arguments came as an object, not as its text
+    pons_value *extra;
 } pons__tool_call;
 
 // A reply as it comes together.
 typedef struct pons__reply {
     const pons_value *request; // outlives the reply
+    const char *from;          // the model and its address: whose `extra` it is; NULL: none is kept
+    pons_value *extra;         // of the message
     pons_buf content, refusal, reasoning;
+    pons_buf held; // an event that ends with half a character, until the next tells the other half
+    size_t held_at;
     pons__tool_call *calls; // in the order of their coming
     size_t n_calls, cap_calls;
     char finish_reason[32]; // empty: not yet
@@ -88,6 +100,12 @@ int pons__reply_object(pons__reply *r, const char *text, size_t len);
 // The end: a reply as ext/llm.h has it, or an error when it is not a complete, usable message.
 // `seed` makes the ids of calls that came without one.
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret);
+
+// What comes beside the words (extra.c): takes the fields of a piece that are not known; makes `extra` of
+// ext/llm.h, or leaves *ret.
+int pons__extra_take(pons__reply *r, pons_value **extra, const pons_value *from,
+                     const char *const *known);
+int pons__extra_finish(pons__reply *r, const pons_value *calls, pons_value **ret);
 
 // The reply's tool calls (calls.c): takes "tool_calls" of a delta or of a whole message (or
 // NULL), and makes the list of the contract, or the error.

@@ -17,6 +17,7 @@ static void quote_words(const char *words, const char *secret, char *buf, size_t
 static const char *error_words(const pons_value *v);
 static bool is_utf8(const char *s, size_t n);
 static int take_text(pons__reply *r, const char *text, size_t len, const char *key);
+static int let_go(pons__reply *r);
 static int check_ended_well(pons__reply *r);
 static pons_value *usage_of(const pons_value *usage);
 
@@ -44,7 +45,9 @@ void pons__reply_fini(pons__reply *r)
     pons__redactor_fini(&r->thoughts);
     pons__calls_fini(r);
     pons_value_unref(r->usage);
-    r->usage = NULL;
+    pons_value_unref(r->extra);
+    r->usage = r->extra = NULL;
+    pons_buf_fini(&r->held);
 }
 
 int pons__reply_event(void *reply, const char *event, const char *data, size_t len)
@@ -55,7 +58,7 @@ int pons__reply_event(void *reply, const char *event, const char *data, size_t l
     }
     if (len == strlen("[DONE]") && memcmp(data, "[DONE]", len) == 0) {
         r->done = true;
-        return PONS_OK;
+        return let_go(r);
     }
     return take_text(r, data, len, "delta");
 }
@@ -96,7 +99,8 @@ static pons_value *text_or_null(pons_buf *b, const char *secret, bool or_null)
 
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
 {
-    int rc = flush(r, &r->thoughts, PONS_LLM_REASONING);
+    int rc = let_go(r);
+    rc = rc == PONS_OK ? flush(r, &r->thoughts, PONS_LLM_REASONING) : rc;
     rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
     rc = rc == PONS_OK ? check_ended_well(r) : rc;
     // A host that gives faults back to the model gets them in a reply.
@@ -106,11 +110,13 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
         *r->err = (pons_error)PONS_ERROR_INIT;
         rc = PONS_OK;
     }
-    pons_value *calls = NULL;
+    pons_value *calls = NULL, *extra = NULL;
     if (rc == PONS_OK) {
         rc = pons__calls_finish(r, seed, *fault ? fault : NULL, &calls);
     }
+    rc = rc == PONS_OK ? pons__extra_finish(r, calls, &extra) : rc;
     if (rc != PONS_OK) {
+        pons_value_unref(calls);
         return rc;
     }
     pons__redact(r->model, r->secret);
@@ -121,7 +127,7 @@ int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
                                 text_or_null(&r->reasoning, r->secret, false), "tool_calls", calls,
                                 "finish_reason", json_string(why), "usage", usage_of(r->usage),
                                 "model", r->model[0] ? json_string(r->model) : NULL, "fault",
-                                *fault ? json_string(fault) : NULL, NULL);
+                                *fault ? json_string(fault) : NULL, "extra", extra, NULL);
     if (!v) {
         return pons__no_memory(r);
     }
@@ -138,13 +144,16 @@ static int check_ended_well(pons__reply *r)
                                          "cancelled", "canceled", "insufficient_system_resource",
                                          "timed_out", NULL};
     char text[ERROR_TEXT_MAX];
+    if (r->done && !r->finish_reason[0]) { // it says that it is whole all the same
+        snprintf(r->finish_reason, sizeof r->finish_reason, "stop");
+    }
     const char *why = r->finish_reason;
     if (r->refusal.len && (pons_get(r->request, "schema") || !why[0])) {
         quote_words(r->refusal.data, r->secret, text, sizeof text);
         return pons__bad(r, "the model refused: %s", text);
     }
     if (!why[0]) {
-        return pons__faulty(r, "the answer ended before it was complete: no finish_reason");
+        return pons__bad(r, "the answer ended before it was complete: no finish_reason");
     }
     for (size_t i = 0; cut[i]; i++) {
         if (strcasecmp(why, cut[i]) == 0) {
@@ -251,7 +260,9 @@ static int take_parts(pons__reply *r, const pons_value *parts)
             const char *text = json_is_array(inner)
                                    ? pons_get_str(json_array_get(inner, 0), "text", "")
                                    : pons_get_str(part, "thinking", pons_get_str(part, "text", ""));
-            rc = add_reasoning(r, text);
+            pons_autovalue beside = json_pack("{s[O]}", "content", part);
+            rc = pons__extra_take(r, &r->extra, beside, NULL);
+            rc = rc == PONS_OK ? add_reasoning(r, text) : rc;
         } else if (strcmp(type, "refusal") == 0) {
             rc = add(r, &r->refusal, pons_get_str(part, "refusal", ""));
         } else {
@@ -276,6 +287,8 @@ static int take_content(pons__reply *r, const pons_value *content)
 
 static int take_choice(pons__reply *r, const pons_value *choice, const char *key)
 {
+    static const char *const known[] = {"role",       "content",       "refusal",
+                                        "tool_calls", "function_call", NULL};
     const pons_value *message = pons_get(choice, key);
     const char *refusal = pons_get_str(message, "refusal", NULL);
     const char *finish = pons_get_str(choice, "finish_reason", NULL);
@@ -285,6 +298,9 @@ static int take_choice(pons__reply *r, const pons_value *choice, const char *key
     thought = thought ? thought : pons_get_str(message, "reasoning", "");
     r->progress = r->progress || finish || json_object_size(message) > 0;
     int rc = add_reasoning(r, thought);
+    if (rc == PONS_OK) {
+        rc = pons__extra_take(r, &r->extra, message, known);
+    }
     if (rc == PONS_OK) {
         rc = take_content(r, pons_get(message, "content"));
     }
@@ -309,17 +325,21 @@ static int error_event(pons__reply *r, const pons_value *v)
     return PONS_EIO;
 }
 
-static int take_object(pons__reply *r, const pons_value *v, const char *key)
+static void take_usage(pons__reply *r, const pons_value *usage)
 {
-    const pons_value *error = pons_get(v, "error");
-    if (error && !json_is_null(error)) {
-        return error_event(r, v);
-    }
-    const pons_value *usage = pons_get(v, "usage");
     if (json_is_object(usage)) {
         pons_value_unref(r->usage);
         r->usage = pons_value_ref(usage);
     }
+}
+
+static int take_object(pons__reply *r, const pons_value *v, const char *key)
+{
+    const pons_value *error = pons_get(v, "error");
+    if ((error && !json_is_null(error)) || strcmp(pons_get_str(v, "object", ""), "error") == 0) {
+        return error_event(r, v);
+    }
+    take_usage(r, pons_get(v, "usage"));
     const char *model = pons_get_str(v, "model", "");
     if (*model && strlen(model) < sizeof r->model) {
         memcpy(r->model, model, strlen(model) + 1);
@@ -328,17 +348,15 @@ static int take_object(pons__reply *r, const pons_value *v, const char *key)
     for (size_t i = 0; i < json_array_size(choices); i++) {
         const pons_value *choice = json_array_get(choices, i);
         if (pons_get_int(choice, "index", 0) == 0) { // one answer was asked for
+            take_usage(r, pons_get(choice, "usage"));
             return take_choice(r, choice, key);
         }
     }
     return PONS_OK;
 }
 
-static int take_text(pons__reply *r, const char *text, size_t len, const char *key)
+static int take_json(pons__reply *r, const char *text, size_t len, const char *key)
 {
-    if (!is_utf8(text, len)) {
-        return pons__bad(r, "the answer is not valid UTF-8");
-    }
     pons_value *v = NULL;
     pons_error why = PONS_ERROR_INIT;
     if (pons_value_parse(text, len, &v, &why) != PONS_OK) {
@@ -350,6 +368,47 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
                                : pons__bad(r, "the server sent JSON that is not an object");
     pons_value_unref(v);
     return rc;
+}
+
+// What was held back: the other half of its last character has come, or never will.
+static int let_go(pons__reply *r)
+{
+    const int rc = r->held.len ? take_json(r, r->held.data, r->held.len, "delta") : PONS_OK;
+    pons_buf_clear(&r->held);
+    return rc;
+}
+
+static int take_text(pons__reply *r, const char *text, size_t len, const char *key)
+{
+    if (!is_utf8(text, len)) {
+        return pons__bad(r, "the answer is not valid UTF-8");
+    }
+    if (!r->held.len && !memmem(text, len, "\\ud", 3) && !memmem(text, len, "\\uD", 3)) {
+        return take_json(r, text, len, key);
+    }
+    pons_autobuf own = PONS_BUF_INIT;
+    char *head = NULL, *tail = NULL;
+    if (pons_buf_bytes(&own, text, len) != PONS_OK) {
+        return pons__no_memory(r);
+    }
+    pons_halves_find(own.data, own.len, &head, &tail);
+    int rc = PONS_OK;
+    if (r->held.len && head) {
+        rc = pons_halves_join(&r->held, r->held_at, &own, head);
+        pons_halves_find(own.data, own.len, &head, &tail);
+    } else if (r->held.len) {
+        pons_halves_replace(r->held.data + r->held_at);
+    }
+    pons_halves_replace(head);
+    rc = rc == PONS_OK ? let_go(r) : pons__no_memory(r);
+    if (rc == PONS_OK && tail && strcmp(key, "delta") == 0) {
+        r->progress = true;
+        r->held_at = (size_t)(tail - own.data);
+        return pons_buf_bytes(&r->held, own.data, own.len) == PONS_OK ? PONS_OK
+                                                                      : pons__no_memory(r);
+    }
+    pons_halves_replace(tail);
+    return rc == PONS_OK ? take_json(r, own.data, own.len, key) : rc;
 }
 
 // ---- a server's words ---------------------------------------------------------------------------
@@ -384,6 +443,7 @@ static void one_line(const char *s, size_t n, char *buf, size_t cap)
 // The words of an error object, whatever shape servers give it.
 static const char *error_words(const pons_value *v)
 {
+    v = json_is_array(v) ? json_array_get(v, 0) : v;
     const pons_value *error = pons_get(v, "error");
     const char *s = json_string_value(error);
     s = s ? s : pons_get_str(error, "message", NULL);

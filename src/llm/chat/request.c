@@ -5,14 +5,16 @@
 // are an object here and its text there; a tool's name may have dots here ("files.read", as MCP
 // servers have them) and may not there; an assistant that only calls tools said null here, and ""
 // there, because some templates fail on null. Keys of a message that the wire does not have
-// are left out: servers refuse what they do not know.
+// are left out: servers refuse what they do not know. What the model that is asked has itself sent beside
+// its words (`extra`) stands in its place again, until its server refuses that.
 #include "llm/chat/chat.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE "llm"
+#define WHERE     "llm"
+#define FIELD_MIN 8 // bytes: a shorter word stands in refusals of other things
 
 // ---- names of tools -----------------------------------------------------------------------------
 
@@ -150,12 +152,21 @@ static pons_value *schema_message(const pons_value *schema)
                : pons_object("role", json_string("system"), "content", json_string(b.data), NULL);
 }
 
-// {id, name, arguments} as the wire has it.
-static pons_value *wire_call(const pons_value *call, const pons_value *names)
+// What one request has to know of its messages.
+typedef struct asked {
+    const pons_value *names; // of tools
+    const char *from;        // whose extra is sent; NULL: nobody's
+    pons_value *ids;         // {id here: id there}, where they differ
+    const pons__dialect *d;
+} asked;
+
+// {id, name, arguments} as the wire has it; extra: what came beside it, or NULL.
+static pons_value *wire_call(const pons_value *call, const pons_value *extra, const asked *q)
 {
     char name[PONS__WIRE_NAME];
-    wire_name(names, pons_get_str(call, "name", ""), name);
+    wire_name(q->names, pons_get_str(call, "name", ""), name);
     const pons_value *arguments = pons_get(call, "arguments");
+    const char *id = pons_get_str(call, "id", "");
     char *text = NULL;
     if (arguments && pons_value_line(arguments, &text) < 0) {
         return NULL;
@@ -163,15 +174,30 @@ static pons_value *wire_call(const pons_value *call, const pons_value *names)
     pons_value *function =
         pons_object("name", json_string(name), "arguments", json_string(text ? text : "{}"), NULL);
     free(text);
-    return pons_object("id", json_string(pons_get_str(call, "id", "")), "type",
-                       json_string("function"), "function", function, NULL);
+    pons_value *all = pons_object("id", json_string(id), "type", json_string("function"),
+                                  "function", function, NULL);
+    if (all && extra && json_object_update_recursive(all, (pons_value *)extra) != 0) {
+        json_decref(all);
+        return NULL;
+    }
+    if (pons_get(extra, "id")) {
+        json_object_set(q->ids, id, json_object_get(extra, "id"));
+    }
+    if (all && q->d->wants_signature && !pons_get(all, "extra_content")) { // Google's word for none
+        json_object_set_new(all, "extra_content",
+                            json_pack("{s{ss}}", "google", "thought_signature",
+                                      "skip_thought_signature_validator"));
+    }
+    return all;
 }
 
-static pons_value *wire_calls(const pons_value *calls, const pons_value *names)
+static pons_value *wire_calls(const pons_value *calls, const pons_value *extra, const asked *q)
 {
     pons_value *list = json_array();
     for (size_t i = 0; list && i < json_array_size(calls); i++) {
-        if (json_array_append_new(list, wire_call(json_array_get(calls, i), names)) != 0) {
+        const pons_value *call = json_array_get(calls, i);
+        const pons_value *beside = pons_get(extra, pons_get_str(call, "id", ""));
+        if (json_array_append_new(list, wire_call(call, beside, q)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -179,33 +205,49 @@ static pons_value *wire_calls(const pons_value *calls, const pons_value *names)
     return list;
 }
 
-static pons_value *wire_message(const pons_value *m, const pons_value *names)
+static pons_value *wire_message(const pons_value *m, const asked *q)
 {
-    const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls");
-    pons_value *list = json_array_size(calls) ? wire_calls(calls, names) : NULL;
+    const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls"),
+                     *extra = pons_get(m, "extra");
+    extra = q->from && strcmp(pons_get_str(extra, "from", ""), q->from) == 0 ? extra : NULL;
+    pons_value *list =
+        json_array_size(calls) ? wire_calls(calls, pons_get(extra, "calls"), q) : NULL;
     if (json_array_size(calls) && !list) {
         return NULL;
     }
     const pons_value *id = pons_get(m, "tool_call_id"), *name = pons_get(m, "name");
-    return pons_object(
-        "role", pons_value_ref(pons_get(m, "role")), "content",
-        !content || json_is_null(content) ? json_string("") : pons_value_ref(content), "tool_calls",
-        list, "tool_call_id", pons_value_ref(id), "name", pons_value_ref(name), NULL);
+    const pons_value *there = pons_get(q->ids, json_string_value(id) ? json_string_value(id) : "");
+    pons_value *all =
+        pons_object("role", pons_value_ref(pons_get(m, "role")), "content",
+                    !content || json_is_null(content) ? json_string("") : pons_value_ref(content),
+                    "tool_calls", list, "tool_call_id", pons_value_ref(there ? there : id), "name",
+                    pons_value_ref(name), NULL);
+    const pons_value *beside = pons_get(extra, "message");
+    if (all && beside && json_object_update(all, (pons_value *)beside) != 0) {
+        json_decref(all);
+        return NULL;
+    }
+    if (all && list && q->d->wants_thought && !pons_get(all, "reasoning_content")) {
+        json_object_set_new(all, "reasoning_content", json_string(""));
+    }
+    return all;
 }
 
 // The messages, and where the server is not given the schema, a message that has it.
 static pons_value *messages_of(const pons_value *request, const pons__dialect *d,
-                               const pons_value *names)
+                               const pons_value *names, const char *from)
 {
+    pons_autovalue ids = json_object();
+    const asked q = {.names = names, .from = d->no_extra ? NULL : from, .ids = ids, .d = d};
     const pons_value *messages = pons_get(request, "messages"),
                      *schema = pons_get(request, "schema");
     pons_value *list = json_array();
-    int rc = list ? 0 : -1;
+    int rc = list && ids ? 0 : -1;
     if (rc == 0 && schema && d->format != FORMAT_SCHEMA) {
         rc = json_array_append_new(list, schema_message(schema));
     }
     for (size_t i = 0; rc == 0 && i < json_array_size(messages); i++) {
-        rc = json_array_append_new(list, wire_message(json_array_get(messages, i), names));
+        rc = json_array_append_new(list, wire_message(json_array_get(messages, i), &q));
     }
     if (rc != 0) {
         json_decref(list);
@@ -269,7 +311,8 @@ static pons_value *response_format(const pons_value *request, const pons__dialec
     return pons_object("type", json_string("json_schema"), "json_schema", named, NULL);
 }
 
-char *pons__openai_body(const pons_value *request, const char *model, const pons__dialect *d)
+char *pons__openai_body(const pons_value *request, const char *model, const char *from,
+                        const pons__dialect *d)
 {
     const pons_value *temperature = pons_get(request, "temperature");
     const pons_value *max_tokens = pons_get(request, "max_tokens");
@@ -278,7 +321,7 @@ char *pons__openai_body(const pons_value *request, const char *model, const pons
     const bool stream = !(has_tools && d->no_stream_with_tools);
     pons_value *usage =
         d->no_stream_options || !stream ? NULL : pons_object("include_usage", json_true(), NULL);
-    pons_value *messages = names ? messages_of(request, d, names) : NULL;
+    pons_value *messages = names ? messages_of(request, d, names, from) : NULL;
     pons_value *tools = names ? tools_of(request, names) : NULL;
     bool whole = messages && (tools || !has_tools);
     pons_value *body = pons_object(
@@ -326,6 +369,43 @@ static pons__adapted adapt_format(pons__dialect *d, const char *text)
     return named ? ADAPTED_NAMED : ADAPTED_GUESS;
 }
 
+static bool names_field(const char *text, const char *field)
+{
+    return strlen(field) >= FIELD_MIN && strstr(text, field);
+}
+
+// Whether a refusal says that something is not there.
+static bool says_missing(const char *text)
+{
+    static const char *const missing[] = {"missing", "required", "must be", "without", NULL};
+    return mentions(text, missing);
+}
+
+// Whether a refusal names a field that was sent back, and does not say that one is missing.
+static bool refuses_extra(const pons_value *request, const char *text)
+{
+    const pons_value *messages = pons_get(request, "messages");
+    bool named = false;
+    for (size_t i = 0; i < json_array_size(messages); i++) {
+        const pons_value *extra = pons_get(json_array_get(messages, i), "extra");
+        const char *key;
+        pons_value *v, *call;
+        json_object_foreach(json_object_get(extra, "message"), key, v)
+        {
+            named = named || names_field(text, key);
+        }
+        json_object_foreach(json_object_get(extra, "calls"), key, call)
+        {
+            const char *field;
+            json_object_foreach(call, field, v)
+            {
+                named = named || names_field(text, field);
+            }
+        }
+    }
+    return named && !says_missing(text);
+}
+
 pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, const char *body)
 {
     // A server that names what it does not take loses only that.
@@ -342,6 +422,9 @@ pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, co
         {&d->no_stream_options, true, "stream_options"},
         {&d->no_tool_choice, tools && pons_get(request, "tool_choice"), "tool_choice"},
         {&d->no_stream_with_tools, tools, "tools with stream"},
+        {&d->no_extra, refuses_extra(request, text), ""},
+        {&d->wants_thought, says_missing(text), "reasoning_content"},
+        {&d->wants_signature, says_missing(text), "thought_signature"},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         if (named[i].was_sent && !*named[i].lost && strstr(text, named[i].word)) {

@@ -42,7 +42,8 @@
 #define BACKOFF_MAX_S      8.0
 #define IDLE_POLL_MS       60000
 #define HEADER_MAX         128
-#define HEADERS            4 // of a request, with the NULL at the end
+#define FROM_MAX           512 // bytes of a model's name and its address
+#define HEADERS            4   // of a request, with the NULL at the end
 #define TIMEOUT_MAX_S      86400.0
 #define HTTP_OK            200
 #define HTTP_BAD           400
@@ -60,6 +61,7 @@ typedef struct call { // HTTP thread alone
     provider *p;
     uint64_t id;
     pons_value *request;
+    char from[FROM_MAX]; // the model and its address
     pons__dialect dialect;
     unsigned retries;
     uint64_t attempt; // of the HTTP client; 0: waiting until due_ns
@@ -389,6 +391,8 @@ static void start_call(provider *p, uint64_t id, pons_value *request)
         return;
     }
     *c = (call){.next = p->calls, .p = p, .id = id, .request = request, .dialect = p->dialect};
+    snprintf(c->from, sizeof c->from, "%s at %s", pons_get_str(request, "model", p->model),
+             p->shown_url);
     p->calls = c;
     c->due_ns = pons_now_ns(&p->clock);
     c->total_until_ns = after(c->due_ns, p->t.total_s);
@@ -525,7 +529,7 @@ static bool looks_like_stream(const call *c, const char *bytes, size_t n)
     if (strncasecmp(c->content_type, "text/event-stream", strlen("text/event-stream")) == 0) {
         return true;
     }
-    return (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
+    return (n >= 1 && bytes[0] == ':') || (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
            (n >= 6 && memcmp(bytes, "event:", 6) == 0);
 }
 
@@ -541,6 +545,9 @@ static void learn(const call *c)
     all->no_stream_options |= d->no_stream_options;
     all->no_tool_choice |= d->no_tool_choice;
     all->no_stream_with_tools |= d->no_stream_with_tools;
+    all->no_extra |= d->no_extra;
+    all->wants_thought |= d->wants_thought;
+    all->wants_signature |= d->wants_signature;
 }
 
 static int take_body(call *c, const char *bytes, size_t n)
@@ -594,7 +601,7 @@ static void begin(call *c)
     const char *const headers[HEADERS] = {"Content-Type: application/json",
                                           "Accept: text/event-stream, application/json",
                                           p->authorization};
-    char *body = lists ? NULL : pons__openai_body(c->request, p->model, &c->dialect);
+    char *body = lists ? NULL : pons__openai_body(c->request, p->model, c->from, &c->dialect);
     const pons_http_request r = {.user = c,
                                  .url = lists ? p->models : p->endpoint,
                                  .headers = headers,
@@ -611,6 +618,7 @@ static void begin(call *c)
         c->attempt = p->attempts;
         pons_sse_init(&c->sse, PONS__EVENT_MAX);
         pons__reply_init(&c->reply, c->request, on_piece, c, p->key, &c->error);
+        c->reply.from = c->from;
     }
     free(body);
 }
@@ -720,7 +728,9 @@ static void finished_badly(call *c, pons_http_fault fault, const char *why)
         pons_error_set(&c->error, PONS_ECLOSED, WHERE, "%s: %s",
                        fault == PONS_HTTP_UNTRUSTED ? "cannot trust the model's server"
                        : c->reply.any_token ? "the connection was lost in the middle of the answer"
-                                            : "cannot reach the model",
+                       : c->status == HTTP_OK && fault == PONS_HTTP_BROKEN
+                           ? "cannot read the answer"
+                           : "cannot reach the model",
                        why);
     }
     fail(c);
@@ -743,7 +753,7 @@ static void finished(call *c, pons_http_fault fault, const char *why)
                pons__reply_object(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) !=
                    PONS_OK) {
         fail(c);
-    } else {
+    } else if (c->reply.done || !try_again(c)) { // a stream that just ends is a lost connection
         complete(c);
     }
 }

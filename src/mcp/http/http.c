@@ -21,6 +21,7 @@
 #include "mcp/wire.h"
 #include "pons/buf.h"
 #include "pons/clock.h"
+#include "pons/halves.h"
 #include "pons/memory.h"
 #include "pons/sse.h"
 
@@ -81,6 +82,7 @@ typedef struct incoming {
 struct wire {
     // const after open
     char *url;
+    bool is_sse; // by its entry it is of the transport of 2024: it is tried all the same
     pons_value *headers;
     pons_clock clock;
     const pons_http_ops *http;
@@ -141,7 +143,7 @@ static void take_message(transfer *t, const char *text, size_t n)
     if (n == 0) {
         return;
     }
-    if (pons_value_parse(text, n, &m, &bad) < 0) {
+    if (pons_halves_parse(text, n, &m, &bad) < 0) {
         if (t->id > 0 && !t->answered) {
             t->answered = true;
             answer_for(t->w, t->id, PONS__RPC_WIRE, "the server's answer is not JSON");
@@ -306,11 +308,13 @@ static void refused(transfer *t)
         says = pons_get_str(pons_get(m, "error"), "message",
                             pons_get_str(m, "message", pons_get_str(m, "error", "")));
     }
-    snprintf(why, sizeof why, "HTTP status %d%s%s%.300s", status,
-             status == HTTP_UNAUTH || status == HTTP_FORBIDDEN
-                 ? ": put what it wants into \"headers\" of mcp.json"
-                 : "",
-             *says ? ": " : "", says);
+    const char *advice = "";
+    if (status == HTTP_UNAUTH || status == HTTP_FORBIDDEN) {
+        advice = ": put what it wants into \"headers\" of mcp.json";
+    } else if (t->initialize && w->is_sse) {
+        advice = ": the transport sse, of 2024, is not spoken; give the url of its streamable HTTP";
+    }
+    snprintf(why, sizeof why, "HTTP status %d%s%s%.300s", status, advice, *says ? ": " : "", says);
     pons_value_unref(m);
     if (t->id > 0) {
         answer_for(w, t->id, t->kind == RESUME ? PONS__RPC_WIRE : PONS__RPC_INTERNAL, why);
@@ -515,6 +519,10 @@ static int http_open(const pons_value *spec, const char *workspace, pons__mcp_lo
     w->clock = pons_clock_real();
     w->url = strdup(pons_get_str(spec, "url", ""));
     w->headers = pons_value_ref(pons_get(spec, "headers"));
+    const char *last = w->url ? strrchr(w->url, '/') : NULL;
+    w->is_sse =
+        strcmp(pons_get_str(spec, "type", pons_get_str(spec, "transport", "")), "sse") == 0 ||
+        (last && strcmp(last, "/sse") == 0);
     w->stream_wait_ms = RETRY_MS;
     w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int rc = w->url && w->timer_fd >= 0

@@ -6,6 +6,7 @@
 #include "mcp/rpc.h"
 #include "mcp/wire.h"
 #include "pons/buf.h"
+#include "pons/halves.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -360,7 +361,7 @@ static int take_line(process *p, size_t n, pons_value **ret, pons_error *err)
     size_t len = n;
     len -= len > 0 && line[len - 1] == '\r';
     int rc = 0;
-    if (len > 0 && pons_value_parse(line, len, ret, &bad) >= 0) {
+    if (len > 0 && pons_halves_parse(line, len, ret, &bad) >= 0) {
         p->garbage = 0;
         rc = 1;
     } else if (len > 0) {

@@ -55,6 +55,7 @@ static seen read_stream(const char *request, const char *stream, size_t a, size_
     pons__reply r;
     pons_sse_init(&sse, PONS__EVENT_MAX);
     pons__reply_init(&r, q, on_piece, &s, KEY, &s.error);
+    r.from = pons_get_str(q, "from", NULL);
     const size_t n = strlen(stream), cuts[] = {0, a < n ? a : n, b < n ? b : n, n};
     int rc = PONS_OK;
     for (int i = 0; rc == PONS_OK && i < 3; i++) {
@@ -150,10 +151,87 @@ static void test_what_servers_send(void **state)
                 CALLS("{\"function\":{\"arguments\":\"{\\\"to\\\":\"}}")
                     CALLS("{\"function\":{\"arguments\":\"\\\"厨房\\\"}\"}}") END("tool_calls")
                         DONE,
+        // two ids of one index, the arguments of both afterwards, by their ids; no finish_reason
+        CALLS(FIRST("0", "a", "look") "," FIRST("0", "b", "go"))
+            CALLS("{\"index\":0,\"id\":\"a\",\"function\":{\"arguments\":\"{}\"}}")
+                CALLS("{\"index\":0,\"id\":\"b\",\"function\":{\"arguments\":\"{\\\"to\\\":\"}}")
+                    CALLS(MORE("0", "\\\"厨房\\\"}")) DONE,
+        // a proxy: an index at first, then the id alone
+        CALLS(FIRST("0", "a", "look")) CALLS(FIRST("1", "b", "go"))
+            CALLS("{\"id\":\"a\",\"function\":{\"arguments\":\"{}\"}}")
+                CALLS("{\"id\":\"b\",\"function\":{\"arguments\":\"{\\\"to\\\":\\\"厨房\\\"}\"}}")
+                    END("tool_calls"),
+        // Cerebras, Nebius: the index counts the fragments of one call
+        CALLS(FIRST("0", "a", "look")) CALLS(MORE("1", "{")) CALLS(MORE("2", "}"))
+            CALLS(FIRST("3", "b", "go")) CALLS(MORE("4", "{\\\"to\\\":\\\"厨房\\\"}")) END("stop"),
+        // Gemini: whole calls of index 0 with an id each, and a last chunk of an empty text
+        CALLS(
+            "{\"index\":0,\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"look\","
+            "\"arguments\":\"{}\"}},{\"index\":0,\"id\":\"b\",\"type\":\"function\",\"function\":{"
+            "\"name\":\"go\",\"arguments\":\"{\\\"to\\\":\\\"厨房\\\"}\"}}")
+            CHUNK("{\"role\":\"assistant\",\"content\":\"\"}") END("stop") DONE,
+        // MiniMax: roles that are empty, and at the end the whole message once more, not as a delta
+        CHUNK("{\"role\":\"\",\"content\":\"\"}") CALLS(FIRST("0", "a", "look"))
+            CALLS("{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"go\",\"arguments\":"
+                  "\"{\\\"to\\\":\\\"厨房\\\"}\"}}") "data: "
+                                                     "{\"object\":\"chat.completion\",\"choices\":["
+                                                     "{\"index\":0,\"finish_reason\":"
+                                                     "\"tool_calls\",\"message\":{\"content\":\"\","
+                                                     "\"tool_calls\":[{\"id\":\"a\","
+                                                     "\"function\":{\"name\":\"look\","
+                                                     "\"arguments\":\"{}\"}}]}}]}\n\n",
     };
     for (size_t i = 0; i < sizeof two / sizeof *two; i++) {
         expect_reply(two[i], REPLY(LOOK "," GO));
     }
+}
+
+// Whole calls of one index without ids are as many as they have arguments.
+static void test_calls_without_ids(void **state)
+{
+    (void)state;
+    seen s = read_every_way(request_text,
+                            CALLS("{\"index\":0,\"function\":{\"name\":\"look\",\"arguments\":"
+                                  "\"{\\\"n\\\":1}\"}}")
+                                CALLS("{\"index\":0,\"function\":{\"name\":\"look\",\"arguments\":"
+                                      "\"{\\\"n\\\":2}\"}}") END("stop") DONE);
+    assert_int_equal(json_array_size(pons_get(s.value, "tool_calls")), 2);
+    pons_value_unref(s.value);
+}
+
+// A character that a server cut into two events is one; a half that stays alone is U+FFFD.
+static void test_halves_of_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stream, *content;
+    } rows[] = {
+        {CHUNK("{\"content\":\"a\\ud83d\"}") CHUNK("{\"content\":\"\\ude00b\"}"), "a😀b"},
+        {CHUNK("{\"content\":\"a\\uD83D\"}") CHUNK("{\"content\":\"\\uDE00\"}"), "a😀"},
+        {CHUNK("{\"content\":\"\\ud83d\"}") CHUNK("{\"content\":\"\\ude00\\ud83d\"}")
+             CHUNK("{\"content\":\"\\ude01\"}"),
+         "😀😁"},
+        {CHUNK("{\"content\":\"a\\ud83d\"}") CHUNK("{\"content\":\"b\"}"), "a\uFFFDb"},
+        {CHUNK("{\"content\":\"a\\ud83d\"}"), "a\uFFFD"},
+        {CHUNK("{\"content\":\"\\ude00a\"}"), "\uFFFDa"},
+        {CHUNK("{\"content\":\"a\\ud83d b\\ude00\\\\ud83d\"}"), "a\uFFFD b\uFFFD\\ud83d"},
+        {CHUNK("{\"content\":\"\\ud83d\\ude00 \\\\\\ud83d\"}") CHUNK("{\"content\":\"\\ude00\"}"),
+         "😀 \\😀"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char stream[1024];
+        snprintf(stream, sizeof stream, "%s%s", rows[i].stream, END("stop") DONE);
+        seen s = read_every_way(request_text, stream);
+        assert_string_equal(s.error.message, "");
+        assert_string_equal(pons_get_str(s.value, "content", ""), rows[i].content);
+        assert_string_equal(s.shown, rows[i].content);
+        pons_value_unref(s.value);
+    }
+    expect_reply(CALLS(FIRST("0", "b", "go")) CALLS(MORE("0", "{\\\"to\\\":\\\"\\\\ud83d\\\"}"))
+                     END("stop") DONE,
+                 REPLY("{\"id\":\"b\",\"name\":\"go\",\"arguments\":{\"to\":\"\uFFFD\"}}"));
+    expect_reply(CHUNK("{\"content\":\"[DONE] is an end\"}") DONE,
+                 "{\"content\":\"[DONE] is an end\",\"tool_calls\":[],\"finish_reason\":\"stop\"}");
 }
 
 static void test_the_rest_of_a_reply(void **state)
@@ -170,6 +248,19 @@ static void test_the_rest_of_a_reply(void **state)
         "{\"content\":\"yes\",\"reasoning\":\"hm, so\",\"tool_calls\":[],"
         "\"finish_reason\":\"stop\",\"model\":\"m\",\"usage\":{\"prompt_tokens\":3,"
         "\"completion_tokens\":2,\"cached_tokens\":1}}");
+    // Azure: a filter's chunk before, one without a delta between; Kimi: the usage in the choice;
+    // SGLang: nulls
+    expect_reply(
+        "data: {\"choices\":[],\"model\":\"\",\"prompt_filter_results\":[{}]}\n\n" CHUNK(
+            "{\"role\":null,\"content\":\"yes\",\"reasoning_content\":null,\"tool_calls\":null}")
+            CHUNK(
+                "null") "data: "
+                        "{\"choices\":[{\"finish_reason\":null,\"content_filter_results\":{}}],"
+                        "\"usage\":null}\n\n: OPENROUTER PROCESSING\n\n"
+                        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\","
+                        "\"matched_stop\":1,\"usage\":{\"prompt_tokens\":3}}]}\n\n" DONE,
+        "{\"content\":\"yes\",\"tool_calls\":[],\"finish_reason\":\"stop\",\"usage\":{"
+        "\"prompt_tokens\":3}}");
     // content as parts
     expect_reply(CHUNK("{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\","
                        "\"text\":\"hm\"}]},{\"type\":\"text\",\"text\":\"你\"},{\"type\":"
@@ -190,6 +281,80 @@ static void test_the_rest_of_a_reply(void **state)
                  REPLY("{\"id\":\"a\",\"name\":\"fs.read\",\"arguments\":{}},"
                        "{\"id\":\"b\",\"name\":\"fs_read\",\"arguments\":{}},"
                        "{\"id\":\"c\",\"name\":\"fs.read\",\"arguments\":{}}"));
+}
+
+// What comes beside the words: as pieces of a stream, one row a server.
+static void test_what_comes_beside(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stream, *extra;
+    } rows[] = {
+        // DeepSeek, Kimi; Groq says its channel in each piece; MiniMax its name
+        {CHUNK("{'role':'assistant','content':null,'reasoning_content':'h'}")
+             CHUNK("{'reasoning_content':'m','channel':'analysis'}")
+                 CHUNK("{'content':'a','reasoning_content':null,'channel':'analysis','name':'M'}")
+                     CHUNK("{'name':'M','function_call':null}"),
+         "'message':{'reasoning_content':'hm','channel':'analysis','name':'M'}"},
+        // OpenRouter: pieces by index, the signature in a piece without text; encrypted ones by id
+        {CHUNK("{'reasoning_details':[{'type':'reasoning.text','text':'Let','format':'f','index':0}"
+               "]}") CHUNK("{'reasoning_details':[{'type':'reasoning.text','text':' "
+                           "me','format':'f','index':0}]}")
+             CHUNK("{'content':'a','reasoning_details':[{'type':'reasoning.text','signature':'S',"
+                   "'format':'f','index':0},{'type':'reasoning.encrypted','data':'X','index':0}]}")
+                 CHUNK("{'reasoning_details':[{'type':'reasoning.encrypted','data':'Y','id':'i',"
+                       "'index':0},{'type':'reasoning.encrypted','data':'Z','id':'k','index':0}]}"),
+         "'message':{'reasoning_details':[{'type':'reasoning.text','text':'Let me','format':'f',"
+         "'index':0,'signature':'S'},{'type':'reasoning.encrypted','data':'XY','id':'i','index':0},"
+         "{'type':'reasoning.encrypted','data':'Z','id':'k','index':0}]}"},
+        // LiteLLM: blocks without an index, closed by their signatures
+        {CHUNK("{'thinking_blocks':[{'type':'thinking','thinking':'a'}]}")
+             CHUNK("{'thinking_blocks':[{'type':'thinking','thinking':'b','signature':'S'}]}")
+                 CHUNK("{'content':'a','thinking_blocks':[{'type':'thinking','thinking':'c'}]}"),
+         "'message':{'thinking_blocks':[{'type':'thinking','thinking':'ab','signature':'S'},"
+         "{'type':'thinking','thinking':'c'}]}"},
+        // Gemini: a signature of each call, and of the words
+        {CHUNK("{'content':'a','extra_content':{'google':{'thought_signature':'W'}}}") CALLS(
+             "{'index':0,'id':'a','function':{'name':'look','arguments':'{}'},'extra_content':"
+             "{'google':{'thought_signature':'S'}}},{'index':0,'id':'b','function':{'name':"
+             "'look','arguments':'{}'}}"),
+         "'message':{'extra_content':{'google':{'thought_signature':'W'}}},'calls':{'a':"
+         "{'extra_content':{'google':{'thought_signature':'S'}}}}"},
+        // Mistral: thoughts are parts of the content
+        {CHUNK("{'content':[{'type':'thinking','thinking':[{'type':'text','text':'h'}]}]}")
+             CHUNK("{'content':[{'type':'thinking','thinking':[{'type':'text','text':'m'}]}]}")
+                 CHUNK("{'content':'a'}"),
+         "'message':{'content':[{'type':'thinking','thinking':[{'type':'text','text':'hm'}]},"
+         "{'type':'text','text':'a'}]}"},
+        // the key is not kept here either
+        {CHUNK("{'content':'a','reasoning':'" KEY "'}"), "'message':{'reasoning':'***'}"},
+        {CHUNK("{'content':'a','reasoning':null}"), NULL},
+    };
+    pons_autovalue q = fixture_json(request_text);
+    json_object_set_new(q, "from", json_string("m at u"));
+    char *asked = NULL;
+    assert_true(pons_value_line(q, &asked) > 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char stream[2048], extra[1024];
+        snprintf(stream, sizeof stream, "%s%s", rows[i].stream, END("stop"));
+        snprintf(extra, sizeof extra, "{'from':'m at u',%s}", rows[i].extra ? rows[i].extra : "");
+        for (char *at = stream; (at = strchr(at, '\''));) {
+            *at = '"';
+        }
+        for (char *at = extra; (at = strchr(at, '\''));) {
+            *at = '"';
+        }
+        seen s = read_stream(asked, stream, 0, 0);
+        assert_string_equal(s.error.message, "");
+        pons_autovalue want = rows[i].extra ? fixture_json(extra) : NULL;
+        if (want ? !json_equal(want, pons_get(s.value, "extra")) : !!pons_get(s.value, "extra")) {
+            char *got = NULL;
+            pons_value_line(s.value, &got);
+            fail_msg("row %zu: %s", i, got);
+        }
+        pons_value_unref(s.value);
+    }
+    free(asked);
 }
 
 // What counts as a piece of the answer, and so moves the deadline on.
@@ -254,10 +419,11 @@ static const struct {
     const char *stream, *message;
 } faults[] = {
     {"", "no finish_reason"},
-    {DONE, "no finish_reason"},
+    {DONE, "no content"},
     {CHUNK("{\"content\":\"half\"}"), "no finish_reason"},
-    {CHUNK("{\"content\":\"half\"}") DONE, "no finish_reason"},
-    {CALLS(FIRST("0", "a", "look")) DONE, "no finish_reason"},
+    {CALLS(FIRST("0", "a", "look")), "no finish_reason"},
+    {CALLS(FIRST("0", "b", "go")) CALLS(MORE("0", "{\\\"to\\\":\\\"ki")) DONE,
+     "the arguments of the call of go are not JSON"},
     {CHUNK("{\"content\":\"half\"}") END("length") DONE, "cut at its longest after 4 bytes"},
     {CHUNK("{\"content\":\"half\"}") END("max_tokens") DONE, "cut at its longest"},
     {CALLS(FIRST("0", "b", "go")) CALLS(MORE("0", "{\\\"to\\\":\\\"ki")) END("length") DONE,
@@ -315,12 +481,16 @@ static const struct {
      "neither text nor one object"},
     {"data: {\"choices\":[],\"choices\":[]}\n\n", "not JSON: duplicate"},
     {"data: {\"choices\":[{\"delta\":{\"content\":\"\xC3\x28\"}}]}\n\n", "not valid UTF-8"},
-    {"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\n", "not JSON"},
+    {"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud8\"}}]}\n\n", "not JSON"},
     {"data: {\"choices\":[{\"delta\":{\"content\":\"\xF0\x9F\x92\"}}]}\n\n", "not valid UTF-8"},
     {"data: {\"choices\": " KEY "}\n\n", "not JSON"},
     {"data: [1]\n\n", "not an object"},
     {"data: {\"error\":{\"message\":\"lost " KEY "\",\"code\":500}}\n\n", "an error: lost ***"},
     {"event: error\ndata: {\"message\":\"gone\",\"error\":{}}\n\n", "an error: gone"},
+    {"data: {\"object\":\"error\",\"message\":\"gone\",\"code\":400}\n\n" DONE, "an error: gone"},
+    {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\"}],"
+     "\"error\":{\"code\":502,\"message\":\"gone\"}}\n\n",
+     "an error: gone"},
 };
 
 static void test_faults(void **state)
@@ -416,7 +586,6 @@ static void test_faults_come_as_a_reply_where_they_are_asked_for(void **state)
          "its longest after 4 bytes (finish_reason length)'}"},
         {END("stop"), "{'content':null,'tool_calls':[],'finish_reason':'stop','fault':'the answer "
                       "has no content (finish_reason stop)'}"},
-        {CHUNK("{\"content\":\"half\"}") DONE, NULL},
     };
     pons_autovalue q = fixture_json(request_text);
     json_object_set_new(q, "faults", json_true());
@@ -494,7 +663,10 @@ int main(void)
         cmocka_unit_test(test_faults_come_as_a_reply_where_they_are_asked_for),
         cmocka_unit_test(test_how_much_a_model_takes_is_read_where_servers_say_it),
         cmocka_unit_test(test_what_servers_send),
+        cmocka_unit_test(test_calls_without_ids),
+        cmocka_unit_test(test_halves_of_characters),
         cmocka_unit_test(test_the_rest_of_a_reply),
+        cmocka_unit_test(test_what_comes_beside),
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_missing_ids),
         cmocka_unit_test(test_faults),

@@ -233,6 +233,7 @@ static void test_tools_on_the_wire(void **state)
     pons_autovalue reply = fixture_json(
         "{\"content\":null,\"reasoning\":\"hm\",\"finish_reason\":\"tool_calls\",\"tool_calls\":["
         "{\"id\":\"c2\",\"name\":\"fs.read\",\"arguments\":{\"path\":\"b\"}}]}");
+    json_object_del(got, "extra");
     assert_true(json_equal(got, reply));
     assert_int_equal(a.n_tokens, 0);
     assert_int_equal(a.n_thoughts, 1);
@@ -258,6 +259,82 @@ static void test_tools_on_the_wire(void **state)
         pons_autovalue q = fixture_json(bad[i]);
         pons_error err = PONS_ERROR_INIT;
         assert_int_equal(ops->start(c.self, 2, q, &err), PONS_EINVAL);
+    }
+    close_client(&c);
+}
+
+// What a model sent beside its words goes back to it, and to no other; an id that is too long for others
+// likewise. Until the server refuses the field by its name: then it is asked without.
+static void test_what_came_beside_goes_back(void **state)
+{
+    (void)state;
+    char bytes[2048], id[301] = "";
+    memset(id, 'i', sizeof id - 1);
+    snprintf(
+        bytes, sizeof bytes,
+        STREAM_HEAD
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\",\"tool_calls\":["
+        "{\"index\":0,\"id\":\"%s\",\"function\":{\"name\":\"a\",\"arguments\":\"{}\"},"
+        "\"extra_content\":{\"google\":{\"thought_signature\":\"S\"}}}]},\"finish_reason\":"
+        "\"stop\"}]}\n\n" DONE,
+        id);
+    static const char tools[] = "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\"}}]";
+    const fake_step steps[] = {
+        {.bytes = bytes},
+        {.bytes = STREAM_HEAD TOKEN("yes") END("stop") DONE},
+        {.bytes = STREAM_HEAD TOKEN("yes") END("stop") DONE},
+        {.bytes = STATUS(
+             "400 Bad Request",
+             "[{\"error\":{\"message\":\"Function call is missing a thought_signature\"}}]")},
+        {.bytes = STATUS("400 Bad Request", "{\"error\":\"reasoning_content is missing\"}")},
+        {.bytes = STATUS("400 Bad Request", "{\"error\":\"reasoning_content is missing\"}")},
+        {.bytes = STATUS("400 Bad Request", "{\"error\":\"unknown field reasoning_content\"}")},
+        {.bytes = STREAM_HEAD TOKEN("yes") END("stop") DONE}};
+    client c = open_client(steps, 8, quick);
+    start_request(c.self, 1,
+                  pons_object("messages", json_array(), "tools", fixture_json(tools), NULL));
+    answer a = wait_answer(c.self, 1);
+    pons_autovalue reply = a.value;
+    assert_non_null(reply);
+    const pons_value *call = json_array_get(pons_get(reply, "tool_calls"), 0);
+    assert_true(strlen(pons_get_str(call, "id", "")) < 64);
+    for (uint64_t n = 2; n <= 5; n++) {
+        pons_value *said = pons_object("role", json_string("assistant"), "content", json_null(),
+                                       "tool_calls", pons_value_ref(pons_get(reply, "tool_calls")),
+                                       "extra", pons_value_ref(pons_get(reply, "extra")), NULL);
+        pons_value *told = pons_object("role", json_string("tool"), "content", json_string("x"),
+                                       "tool_call_id", pons_value_ref(pons_get(call, "id")), NULL);
+        start_request(c.self, n,
+                      pons_object("messages", json_pack("[oo]", said, told), "tools",
+                                  fixture_json(tools), "model", n == 3 ? json_string("m2") : NULL,
+                                  NULL));
+        a = wait_answer(c.self, n);
+        if (n ==
+            4) { // which names them, but because they are missing: what lacks one gets an empty one
+            expect_error(a, PONS_EIO, "HTTP 400: reasoning_content is missing");
+            continue;
+        }
+        assert_non_null(a.value);
+        pons_value_unref(a.value);
+    }
+    for (size_t i = 1; i < 8; i++) {
+        const bool sent = i != 2 && i != 7; // to another model; after the refusal
+        pons_autovalue body = fixture_json(fake_server_body(c.server, i));
+        const pons_value *messages = pons_get(body, "messages"), *m = json_array_get(messages, 0);
+        const pons_value *made = json_array_get(pons_get(m, "tool_calls"), 0);
+        assert_string_equal(pons_get_str(m, "reasoning_content", "-"), sent    ? "hm"
+                                                                       : i < 5 ? "-"
+                                                                               : "");
+        assert_string_equal(pons_get_str(pons_get(pons_get(made, "extra_content"), "google"),
+                                         "thought_signature", "-"),
+                            sent    ? "S"
+                            : i < 4 ? "-"
+                                    : "skip_thought_signature_validator");
+        assert_string_equal(pons_get_str(made, "id", ""),
+                            sent ? id : pons_get_str(call, "id", "none"));
+        assert_string_equal(pons_get_str(json_array_get(messages, 1), "tool_call_id", ""),
+                            pons_get_str(made, "id", ""));
+        assert_null(pons_get(m, "extra"));
     }
     close_client(&c);
 }
@@ -352,8 +429,7 @@ static void test_bad_answers(void **state)
         int status;
     } bad[] = {
         {STREAM_HEAD TOKEN("{"), "no finish_reason", PONS_EPROTOCOL},
-        {STREAM_HEAD TOKEN("{") DONE, "no finish_reason", PONS_EPROTOCOL},
-        {STREAM_HEAD, "no finish_reason", PONS_EPROTOCOL},
+        {STREAM_HEAD DONE, "no content", PONS_EPROTOCOL},
         {STREAM_HEAD TOKEN("{") END("length") DONE, "cut at its longest", PONS_EPROTOCOL},
         {STREAM_HEAD TOKEN("{") END("content_filter") DONE, "filter withheld", PONS_EPROTOCOL},
         {STREAM_HEAD END("stop") DONE, "no content", PONS_EPROTOCOL},
@@ -369,7 +445,7 @@ static void test_bad_answers(void **state)
          "the model refused: I can't.", PONS_EPROTOCOL},
         {JSON_HEAD "{\"choices\":[{\"message\":{\"content\":null},\"finish_reason\":\"stop\"}]}",
          "no content", PONS_EPROTOCOL},
-        {JSON_HEAD "{\"choices\":[]}", "no finish_reason", PONS_EPROTOCOL},
+        {JSON_HEAD "{\"choices\":[]}", "no content", PONS_EPROTOCOL},
         {JSON_HEAD "", "not JSON", PONS_EPROTOCOL},
         {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<html>hi</html>",
          "a web page, not a chat completion", PONS_EPROTOCOL},
@@ -389,10 +465,18 @@ static void test_bad_answers(void **state)
     const fake_step broken = {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                        "Transfer-Encoding: chunked\r\n\r\nzz\r\n"};
     expect_error(ask_steps(&broken, 1, 3), PONS_ECLOSED, "cannot reach the model");
-    // What nobody asked for to be packed is not unpacked.
+    // Said to be packed, and is not.
     const fake_step packed = {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                        "Content-Encoding: gzip\r\n\r\ndata: \x1f\x8b\x08\n\n"};
-    expect_error(ask_steps(&packed, 1, 1), PONS_EPROTOCOL, "not valid UTF-8");
+    expect_error(ask_steps(&packed, 1, 1), PONS_ECLOSED, "cannot read the answer: ");
+    // A stream that ends like that, before anything was shown, is a lost connection.
+    const fake_step empty = {.bytes = STREAM_HEAD};
+    expect_error(ask_steps(&empty, 1, 3), PONS_EPROTOCOL, "no finish_reason");
+    const fake_step again[] = {{.bytes = STREAM_HEAD USAGE}, {.bytes = GOOD}};
+    expect_good(ask_steps(again, 2, 2), "{\"a\":1}");
+    // [DONE] is an end, whether or not a finish_reason came before it.
+    const fake_step ended = {.bytes = STREAM_HEAD TOKEN("{}") DONE, .hold = true};
+    expect_good(ask_steps(&ended, 1, 1), "{}");
 }
 
 static void test_limits(void **state)
@@ -821,6 +905,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_wire),
         cmocka_unit_test(test_tools_on_the_wire),
+        cmocka_unit_test(test_what_came_beside_goes_back),
         cmocka_unit_test(test_tools_not_taken),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_utf8_in_pieces),
