@@ -1241,7 +1241,7 @@ static bool apply_member(checker *c, const rule *r, const char *key, size_t len,
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                                  r->properties[i].key);
     }
-    if (used >= sizeof names - 1) {
+    if (used == 0 || used >= sizeof names - 1) {
         return fault(c, FAULT_OTHER, &below, "unknown property");
     }
     return fault(c, FAULT_OTHER, &below, "unknown property, expected one of: %s", names);

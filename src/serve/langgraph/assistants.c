@@ -134,16 +134,8 @@ static bool keep(pons__request *r, const pons_value *a)
     return rc >= 0;
 }
 
-static bool well_formed(pons__request *r)
+static bool has_graph(pons__request *r)
 {
-    static const char *const objects[] = {"config", "metadata", NULL};
-    for (size_t i = 0; objects[i]; i++) {
-        const pons_value *v = pons_get(r->body, objects[i]);
-        if (v && !json_is_null(v) && !json_is_object(v)) {
-            pons__reply_error(r, 422, "%s: an object", objects[i]);
-            return false;
-        }
-    }
     const char *graph = pons_get_str(r->body, "graph_id", NULL);
     if (graph && !pons__runhost_graph(r->s->host, graph)) {
         pons__reply_error(r, 404, "there is no graph %.80s", graph);
@@ -179,11 +171,7 @@ static void create(pons__request *r)
     pons_error none = PONS_ERROR_INIT;
     char id[PONS__UUID];
     const char *wanted = pons_get_str(r->body, "assistant_id", NULL);
-    if (!pons_get_str(r->body, "graph_id", NULL) || (wanted && strlen(wanted) >= PONS__UUID)) {
-        pons__reply_error(r, 422, "graph_id: which graph; assistant_id: a UUID, or none");
-        return;
-    }
-    if (!well_formed(r)) {
+    if (!has_graph(r)) {
         return;
     }
     pons__uuid(pons_wall_ms(&r->s->o.clock), id);
@@ -204,7 +192,7 @@ static void create(pons__request *r)
 static void change(pons__request *r)
 {
     pons_autovalue was = find(r);
-    if (!was || !well_formed(r)) {
+    if (!was || !has_graph(r)) {
         return;
     }
     pons_autovalue a = json_deep_copy(was);
@@ -296,8 +284,7 @@ static void forget(pons__request *r)
         pons__lg_refuse(r, &err);
         return;
     }
-    const char *threads = r->s->http->query(r->x, "delete_threads");
-    if (threads && strcmp(threads, "true") == 0) {
+    if (pons_get_bool(r->query, "delete_threads", false)) {
         delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);

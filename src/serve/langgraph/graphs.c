@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 // The graph of the assistant that the path names; NULL: it is answered.
 static const pons_serve_graph *find(pons__request *r)
@@ -48,10 +47,9 @@ static int draw(const pons_serve_graph *g, const char *format, int xray, pons_va
 // true: all levels of subgraphs; a number: so many; else none.
 static int xray_of(const pons__request *r)
 {
-    const char *text = r->s->http->query(r->x, "xray");
-    const bool all = text && strcasecmp(text, "true") == 0;
-    const int64_t n = all ? -1 : pons__lg_number(r, "xray", 0);
-    return n < -1 || n > INT_MAX ? -1 : (int)n;
+    const int64_t n =
+        pons_get_bool(r->query, "xray", false) ? -1 : pons_get_int(r->query, "xray", 0);
+    return n > INT_MAX ? -1 : (int)n;
 }
 
 static void graph(pons__request *r)
@@ -134,14 +132,13 @@ static int subs_of(const pons_graph *g, const char *before, bool deep, const cha
 static void subgraphs(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    const char *recurse = r->s->http->query(r->x, "recurse");
     const char *wanted = r->n_args > 1 ? r->args[1] : NULL;
     const pons_serve_graph *g = find(r);
     if (!g) {
         return;
     }
     pons_autovalue all = json_object();
-    if (subs_of(drawn(g), "", recurse && strcasecmp(recurse, "true") == 0, wanted, all, &err) < 0) {
+    if (subs_of(drawn(g), "", pons_get_bool(r->query, "recurse", false), wanted, all, &err) < 0) {
         pons__lg_refuse(r, &err);
     } else if (wanted && json_object_size(all) == 0) {
         pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);

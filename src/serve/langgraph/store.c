@@ -67,9 +67,7 @@ static void put(pons__request *r)
     json_t *one;
     json_array_foreach(index, i, one)
     {
-        if (i < FIELDS_MAX && json_is_string(one)) {
-            fields[i] = json_string_value(one);
-        }
+        fields[i] = json_string_value(one);
     }
     o.fields = fields[0] ? fields : NULL;
     if (!space(r, pons_get(r->body, "namespace"), ns)) {
@@ -87,11 +85,8 @@ static void get(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue item = NULL;
-    const char *ns = r->s->http->query(r->x, "namespace"), *key = r->s->http->query(r->x, "key");
-    if (!ns || !key) {
-        pons__reply_error(r, 422, "namespace and key");
-        return;
-    }
+    const char *ns = pons_get_str(r->query, "namespace", ""),
+               *key = pons_get_str(r->query, "key", "");
     const int rc = own(ns) ? PONS_ENOTFOUND
                            : pons_items_get(pons__runhost_items(r->s->host), ns, key, &item, &err);
     if (rc == PONS_ENOTFOUND) {
