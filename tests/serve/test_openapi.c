@@ -75,8 +75,8 @@ static pons_value *sample(const pons_value *of)
         return is_type(schema, "boolean") ? json_true() : json_integer(1);
     }
     pons_value *made = json_object();
-    const pons_value *one = json_array_get(pons_get(schema, "oneOf"), 0);
-    json_array_foreach(needed ? needed : pons_get(one, "required"), i, name)
+    const pons_value *otherwise = pons_get(schema, "else");
+    json_array_foreach(needed ? needed : pons_get(otherwise, "required"), i, name)
     {
         const char *text = json_string_value(name);
         json_object_set_new(made, text, sample(pons_get(pons_get(schema, "properties"), text)));
