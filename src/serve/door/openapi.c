@@ -198,6 +198,9 @@ static void add(pons_value *query, const char *name, const char *text, const pon
     if (!was) {
         json_object_set_new(query, name, was = json_array());
     }
+    if (!*text) {
+        return;
+    }
     if (*text == '[' && pons_value_parse(text, strlen(text), &list, NULL) >= 0) {
         json_array_extend(was, list);
         return;

@@ -176,12 +176,13 @@ static void join_stream(pons__request *r)
 static void stream_thread(pons__request *r)
 {
     const pons_value *modes = pons_get(r->query, "stream_mode");
+    const char *first = json_string_value(json_array_get(modes, 0)); // run_modes: as the runs are
     pons_autovalue usual = json_pack("[sss]", "values", "updates", "messages-tuple");
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         return;
     }
-    pons__lg_stream_thread(r, r->args[0], modes ? modes : usual,
+    pons__lg_stream_thread(r, r->args[0], first && strcmp(first, "run_modes") != 0 ? modes : usual,
                            r->s->http->header(r->x, "Last-Event-ID"));
 }
 
