@@ -392,11 +392,48 @@ static void test_what_the_document_does_not_have_is_refused(void **state)
     bench_close(&b);
 }
 
+// What is no JSON for us at all: one line that says so, whatever the route.
+static void test_bodies_that_are_none(void **state)
+{
+    static const struct {
+        const char *body, *headers, *says;
+        int status;
+    } rows[] = {
+        {"{\"limit\":1,\"limit\":2}", NULL, "duplicate", 400},
+        {"{\"limit\":", NULL, "unexpected token", 400},
+        {"{\"query\":\"a\\u0000b\"}", NULL, "zero character", 400},
+        {"{\"query\":\"\xff\"}", NULL, "decode", 400},
+        {"{} {}", NULL, "end of file", 400},
+        {"\"text\"", NULL, "body: expected object, found string", 422},
+        {"null", NULL, "body: expected object, found null", 422},
+        {"[]", NULL, "body: expected object, found array of 0", 422},
+        {"{}", "Content-Type: application/jsonp\r\n", "application/json", 415},
+        {"limit=1", "Content-Type: application/x-www-form-urlencoded\r\n", "application/json", 415},
+        {"{}", NULL, "[", 200},
+        {"{}", "Content-Type: application/json; charset=utf-8\r\n", "[", 200},
+    };
+    (void)state;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *reply =
+            bench_reply(&b, &(ask){"POST", "/threads/search", NULL, bench_token(&b, "viewer"),
+                                   rows[i].headers, rows[i].body, false});
+        const char *text = strstr(reply, "\r\n\r\n");
+        if (bench_code(reply) != rows[i].status || !text || !strstr(text, rows[i].says)) {
+            fail_msg("row %zu: %s", i, reply);
+        }
+        assert_null(strchr(text + 4, '\n')); // one line
+        free(reply);
+    }
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_document_has_each_route),
         cmocka_unit_test(test_what_the_document_does_not_have_is_refused),
+        cmocka_unit_test(test_bodies_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

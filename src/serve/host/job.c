@@ -121,6 +121,7 @@ static int read_command(const pons_value *command, pons__order *o, pons_error *e
     o->command = true;
     o->update = member(command, "update");
     o->go = member(command, "goto");
+    o->go = json_is_array(o->go) && json_array_size(o->go) == 0 ? NULL : o->go; // Command's default
     o->resume = pons_get(command, "resume"); // null is an answer, if only it is said
     if (json_is_null(o->resume) && (o->update || o->go)) {
         o->resume = NULL;
