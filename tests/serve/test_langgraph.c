@@ -709,9 +709,10 @@ static void test_bodies_of_clients(void **state)
     assert_int_equal(json_array_size(some), 4);
     assert_int_equal(json_object_size(json_array_get(some, 0)), 2);
     // A stream's modes as clients of different ages write them, and none.
-    static const char *const modes[] = {"?stream_mode=", "?stream_mode=values,updates",
-                                        "?stream_mode=%5B%22values%22%5D&cancel_on_disconnect=0",
-                                        "?stream_mode=values&stream_mode=updates"};
+    static const char *const modes[] = {
+        "?stream_mode=", "?stream_mode=values,updates",
+        "?stream_mode=%5B%22values%22%5D&cancel_on_disconnect=0&checkpoint_id=x",
+        "?stream_mode=values&stream_mode=updates"};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         char path[PATH];
         char *s = lg_text(&t, "GET",

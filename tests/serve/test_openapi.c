@@ -399,7 +399,7 @@ static void test_bodies_that_are_none(void **state)
         const char *body, *headers, *says;
         int status;
     } rows[] = {
-        {"{\"limit\":1,\"limit\":2}", NULL, "duplicate", 400},
+        {"{\"limit\":1,\"limit\":2}", NULL, "body:1:20: duplicate", 400},
         {"{\"limit\":", NULL, "unexpected token", 400},
         {"{\"query\":\"a\\u0000b\"}", NULL, "zero character", 400},
         {"{\"query\":\"\xff\"}", NULL, "decode", 400},

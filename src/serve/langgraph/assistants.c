@@ -114,7 +114,7 @@ static pons_value *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *a = NULL;
     if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return a;
@@ -129,7 +129,7 @@ static bool keep(pons__request *r, const pons_value *a)
         pons_items_put(pons__runhost_items(r->s->host), SPACE, pons_get_str(a, "assistant_id", ""),
                        a, &(pons_item_put){.unsearched = true}, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     }
     return rc >= 0;
 }
@@ -281,7 +281,7 @@ static void forget(pons__request *r)
     }
     if (pons_items_delete(pons__runhost_items(r->s->host), SPACE,
                           pons_get_str(a, "assistant_id", ""), &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     if (pons_get_bool(r->query, "delete_threads", false)) {
@@ -345,7 +345,7 @@ static void search(pons__request *r)
     size_t i;
     json_t *one;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_autovalue found = json_array();
@@ -366,7 +366,7 @@ static void count(pons__request *r)
     json_t *one;
     int64_t n = 0;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     json_array_foreach(list, i, one)

@@ -6,6 +6,7 @@
 #include "serve/langgraph/ask.h"
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/routes.h"
+#include "serve/langgraph/shape.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static const pons_serve_graph *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue a = NULL;
     if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     const char *id = pons_get_str(a, "graph_id", "");
@@ -61,15 +62,10 @@ static void graph(pons__request *r)
         return;
     }
     if (draw(g, "langgraph", xray_of(r), &drawn, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, drawn);
-}
-
-static pons_value *or_null(const pons_value *v)
-{
-    return v ? pons_value_ref(v) : json_null();
 }
 
 // As LangGraph names them; id NULL: of a subgraph.
@@ -79,10 +75,11 @@ static int schemas_of(const pons_graph *g, const char *id, pons_value **ret, pon
     const int rc = pons_graph_schemas(g, &s, err);
     if (rc >= 0) {
         *ret = pons_object("graph_id", id ? json_string(id) : NULL, "input_schema",
-                           or_null(pons_get(s, "input_schema")), "output_schema",
-                           or_null(pons_get(s, "output_schema")), "state_schema",
-                           or_null(pons_get(s, "state_schema")), "config_schema", json_object(),
-                           "context_schema", or_null(pons_get(s, "context_schema")), NULL);
+                           pons__lg_or_null(pons_get(s, "input_schema")), "output_schema",
+                           pons__lg_or_null(pons_get(s, "output_schema")), "state_schema",
+                           pons__lg_or_null(pons_get(s, "state_schema")), "config_schema",
+                           json_object(), "context_schema",
+                           pons__lg_or_null(pons_get(s, "context_schema")), NULL);
     }
     return rc;
 }
@@ -96,7 +93,7 @@ static void schemas(pons__request *r)
         return;
     }
     if (schemas_of(g->graph, g->id, &all, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, all);
@@ -139,7 +136,7 @@ static void subgraphs(pons__request *r)
     }
     pons_autovalue all = json_object();
     if (subs_of(drawn(g), "", pons_get_bool(r->query, "recurse", false), wanted, all, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     } else if (wanted && json_object_size(all) == 0) {
         pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);
     } else {

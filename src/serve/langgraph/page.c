@@ -81,11 +81,6 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
     free(text);
 }
 
-void pons__lg_refuse(pons__request *r, const pons_error *err)
-{
-    pons__reply_fault(r, err);
-}
-
 void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by)
 {
     pons__lg_reply_page(r, list,

@@ -1,5 +1,4 @@
-// page.h - a part of a list, as a client asked for it: sorted, cut, with how many there are; and what
-// is refused.
+// page.h - a part of a list, as a client asked for it: sorted, cut, with how many there are.
 #ifndef PONS_SERVE_LANGGRAPH_PAGE_H
 #define PONS_SERVE_LANGGRAPH_PAGE_H
 
@@ -17,7 +16,6 @@ typedef struct pons__lg_page {
 void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page *p);
 // The part that the request's body asks for; sort_by: when it names no member.
 void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by);
-bool pons__lg_ascending(const pons_value *body);               // sort_order
-void pons__lg_refuse(pons__request *r, const pons_error *err); // as pons__reply_fault
+bool pons__lg_ascending(const pons_value *body); // sort_order
 
 #endif

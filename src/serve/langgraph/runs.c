@@ -23,7 +23,7 @@ static pons_value *submit(pons__request *r, const char *thread)
     pons_error err = PONS_ERROR_INIT;
     pons_value *run = NULL;
     if (pons__lg_submit(r->s, thread, r->body, &run, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return run;
@@ -102,7 +102,7 @@ static void create_batch(pons__request *r)
     }
     if (rc < 0) {
         pons_value_unref(shown);
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, shown);
@@ -115,7 +115,7 @@ static pons_value *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *run = NULL;
     if (pons__runhost_run(r->s->host, r->args[0], r->args[1], &run, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return run;
@@ -132,7 +132,7 @@ static void list(pons__request *r)
     if (pons__runhost_runs(r->s->host, r->args[0], pons_get_str(r->query, "status", NULL),
                            pons_get_int(r->query, "limit", LIMIT),
                            pons_get_int(r->query, "offset", 0), &runs, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *shown = json_array();
@@ -201,7 +201,7 @@ static void cancel(pons__request *r)
         return;
     }
     if (pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rolls_back(r), &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     } else if (pons_get_bool(r->query, "wait", false)) {
         pons__lg_wait(r, run, false);
     } else {
@@ -222,7 +222,7 @@ static void cancel_many(pons__request *r)
     {
         const char *id = json_string_value(one);
         if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &err) < 0) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
             return;
         }
     }
@@ -237,7 +237,7 @@ static void forget(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons__runhost_settle(r->s->host, r->args[0]);
     if (pons__runhost_forget(r->s->host, r->args[0], r->args[1], &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);

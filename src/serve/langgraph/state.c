@@ -47,7 +47,7 @@ static void nothing(pons__request *r, const pons_error *err, bool list)
         if (err->status == PONS_ENOTFOUND) {
             pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         } else {
-            pons__lg_refuse(r, err);
+            pons__reply_fault(r, err);
         }
         return;
     }
@@ -76,7 +76,7 @@ static void show(pons__request *r, const char *ns, const char *checkpoint, bool 
     }
     if (pons_state_snapshot(r->s->o.store, r->args[0], ns_of(r, ns), &o, &snapshot, &err) < 0) {
         if (checkpoint && err.status == PONS_ENOTFOUND) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
         } else {
             nothing(r, &err, false);
         }
@@ -117,7 +117,7 @@ static void update(pons__request *r)
     }
     if (pons__lg_update(r->s, r->args[0], ns, checkpoint, pons_get(r->body, "values"),
                         pons_get_str(r->body, "as_node", NULL), id, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *where = pons__lg_checkpoint(r->args[0], ns, id);
@@ -133,7 +133,7 @@ static void patch(pons__request *r)
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
     } else if (pons_thread_metadata_set(r->s->o.store, r->args[0], m, true, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     } else {
         pons__reply_json(r, 200, json_object());
     }

@@ -47,7 +47,7 @@ static void reply(pons__request *r, const char *thread)
     pons_error err = PONS_ERROR_INIT;
     pons_value *shown = NULL;
     if (describe(r->s, thread, &shown, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, shown);
@@ -104,7 +104,7 @@ static void create(pons__request *r)
         }
     }
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, id);
@@ -125,7 +125,7 @@ static void change(pons__request *r)
     pons_autovalue metadata = metadata_of(r->body);
     if (pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0 ||
         pons__ttl_set(r->s, r->args[0], pons_get(r->body, "ttl"), &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, r->args[0]);
@@ -139,7 +139,7 @@ static void forget(pons__request *r)
         return;
     }
     if (pons__runhost_thread_delete(r->s->host, r->args[0], &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__ttl_forget(r->s, r->args[0]);
@@ -158,7 +158,7 @@ static void copy(pons__request *r)
     const int rc = robot ? host->fork(host->user, r->args[0], NULL, id, NULL, &err)
                          : pons_state_copy(r->s->o.store, r->args[0], id, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, id);
@@ -216,7 +216,7 @@ static void search(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (find(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__lg_reply_asked(r, list, "updated_at");
@@ -227,7 +227,7 @@ static void count(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (find(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
@@ -253,7 +253,7 @@ static void prune(pons__request *r)
         const int rc = all ? pons__runhost_thread_delete(r->s->host, id, &err)
                            : pons_state_prune(r->s->o.store, id, 1, 0, NULL, &err);
         if (rc < 0) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
             return;
         }
         n++;
