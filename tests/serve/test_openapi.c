@@ -399,7 +399,7 @@ static void test_bodies_that_are_none(void **state)
         const char *body, *headers, *says;
         int status;
     } rows[] = {
-        {"{\"limit\":1,\"limit\":2}", NULL, "body:1:20: duplicate", 400},
+        {"{\"limit\":1,\"limit\":2}", NULL, "body:1:18: duplicate", 400},
         {"{\"limit\":", NULL, "unexpected token", 400},
         {"{\"query\":\"a\\u0000b\"}", NULL, "zero character", 400},
         {"{\"query\":\"\xff\"}", NULL, "decode", 400},
@@ -425,6 +425,9 @@ static void test_bodies_that_are_none(void **state)
         assert_null(strchr(text + 4, '\n')); // one line
         free(reply);
     }
+    const ask odd = {"GET", "/v1/state?thread=%ff", NULL, bench_token(&b, "viewer"), NULL, NULL,
+                     false};
+    assert_int_equal(bench_status(&b, &odd), 400);
     bench_close(&b);
 }
 

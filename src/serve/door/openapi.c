@@ -250,6 +250,11 @@ bool pons__openapi_admits(pons__request *r, const pons__route *row)
     const pons_value *names = pons_get(pons_get(pons_get(op, "properties"), "query"), "properties");
     r->query = json_object();
     for (unsigned i = 0; (text = r->s->http->query_at(r->x, i, &name)); i++) {
+        pons_autovalue readable = json_pack("[ss]", name, text);
+        if (!readable) {
+            pons__reply_error(r, 400, "the query cannot be read: it is not UTF-8");
+            return false;
+        }
         add(r->query, name, text, pons_get(names, name));
     }
     if (!op) {
