@@ -31,7 +31,7 @@ struct pons_http_exchange {
     size_t n;
     const char *body;
     size_t body_n;
-    char value[PIECE]; // of the query that was asked for last
+    char name[PIECE], value[PIECE]; // of the query that was asked for last
     atomic_int replies;
     int status;
 };
@@ -96,6 +96,24 @@ static const char *query(const pons_http_exchange *x, const char *name)
         }
     }
     return NULL;
+}
+
+static const char *query_at(const pons_http_exchange *x, unsigned i, const char **ret_name)
+{
+    pons_http_exchange *mine = (pons_http_exchange *)(uintptr_t)x;
+    const char *at = x->query;
+    for (; *at && i > 0; i--) {
+        at += strcspn(at, "&");
+        at += *at == '&';
+    }
+    const size_t n = strcspn(at, "=&");
+    if (!*at) {
+        return NULL;
+    }
+    snprintf(mine->name, sizeof mine->name, "%.*s", (int)n, at);
+    snprintf(mine->value, sizeof mine->value, "%.*s", (int)strcspn(at + n, "&"), at + n);
+    *ret_name = mine->name;
+    return mine->value + (mine->value[0] == '=');
 }
 
 static const char *header(const pons_http_exchange *x, const char *name)
@@ -178,6 +196,7 @@ static const pons_http_server_ops http = {.abi = PONS_HTTP_SERVER_ABI,
                                           .method = method,
                                           .path = path,
                                           .query = query,
+                                          .query_at = query_at,
                                           .header = header,
                                           .header_count = header_count,
                                           .body = body,

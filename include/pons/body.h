@@ -34,6 +34,8 @@ int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_err
 // says what is wrong with one, PONS_EEXIST that its name is taken, PONS_EUNSUPPORTED that its
 // contract has another version.
 int pons_body_skills(const pons_skill *const *skills, size_t n, pons_value **ret, pons_error *err);
+// The i-th name of all skills that pons has, for whatever robot; NULL: there are not so many.
+const char *pons_body_skill_name(size_t i);
 
 typedef struct pons_body pons_body;
 

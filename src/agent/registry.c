@@ -10,6 +10,7 @@
 #include "agent/session.h"
 #include "pons/agent.h"
 #include "pons/log.h"
+#include "pons/meant.h"
 #include "pons/schema.h"
 
 #include <stdlib.h>
@@ -182,17 +183,6 @@ static bool server_is_silent(const pons_value *list, const char *name)
     return dot != NULL;
 }
 
-// Without a body there are no skills, only what is known without one.
-static bool body_is_away(const pons__registry *r)
-{
-    for (size_t i = 0; i < r->n_providers; i++) {
-        if (strcmp(r->providers[i].ops->name, "robot") == 0) {
-            return json_array_size(r->lists[i]) <= 1;
-        }
-    }
-    return false;
-}
-
 int pons__specs_check(const pons__registry *r, const pons_agent_config *c, const char *pointer,
                       const pons_value *specs, pons_error *err)
 {
@@ -226,20 +216,24 @@ int pons__names_check(const pons__registry *r, const pons_agent_config *c, const
         if (names_tool(r, name)) {
             continue;
         }
-        if (!list && body_is_away(r) && !names_something(r, name)) {
-            pons_log(PONS_LOG_WARN, "agent",
-                     "graph.%s: there is no tool named %s as long as no "
-                     "body runs",
-                     key, name);
-            continue;
+        char at[128], place[24], line[512];
+        pons_meant m = pons_meant_of(name, strlen(name));
+        for (size_t k = 0; k < r->n_tools; k++) {
+            pons_meant_try(&m, r->tools[k].name, strlen(r->tools[k].name));
         }
-        char at[128], place[24];
         snprintf(place, sizeof place, "%zu", i);
         snprintf(at, sizeof at, "/graph/tools/%s/%s", strchr(key, '.') + 1, list ? place : name);
-        pons_error_set(err, PONS_EINVAL, PONS__AGENT, "graph.%s: there is no tool named %s", key,
-                       name);
+        pons_error_set(err, PONS_EINVAL, PONS__AGENT, "graph.%s: there is no tool named %s%s%s%s",
+                       key, name, m.best ? ", did you mean '" : "", m.best ? m.best : "",
+                       m.best ? "'?" : "");
         pons__cfg_blame(c, at, err);
-        return PONS_EINVAL;
+        if (m.best || names_something(r, name)) {
+            return PONS_EINVAL;
+        }
+        // A skill of a module, or of the robot's own software: who has it may come later.
+        pons_log(PONS_LOG_WARN, "agent", "%s; it counts when one has that name",
+                 pons_error_line(err, line, sizeof line));
+        *err = (pons_error)PONS_ERROR_INIT;
     }
     return PONS_OK;
 }

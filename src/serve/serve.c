@@ -23,6 +23,7 @@
 #include "serve/chat/chat.h"
 #include "serve/chat/desk.h"
 #include "serve/door/door.h"
+#include "serve/door/openapi.h"
 #include "serve/door/reply.h"
 #include "serve/door/route.h"
 #include "serve/feed/hub.h"
@@ -75,13 +76,15 @@ const pons__route *const pons__serve_tables[] = {
     pons__lg_graph_routes,
     pons__lg_cron_routes,
     pons__lg_protocol_routes,
-    pons__page_routes, // page/page.c
+    pons__openapi_routes, // door/openapi.c
+    pons__page_routes,    // page/page.c
     NULL,
 };
 
 static void handle(void *user, pons_http_exchange *x)
 {
-    pons__request r = {.s = user, .x = x};
+    pons_serve *s = user;
+    pons__request r = {.s = s, .x = x, .openapi = s->openapi};
     const int64_t from = pons_now_ns(&r.s->o.clock);
     pons__door_begin(&r);
     if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
@@ -90,6 +93,7 @@ static void handle(void *user, pons_http_exchange *x)
         pons__route_request(&r, pons__serve_tables);
     }
     pons_value_unref(r.body);
+    pons_value_unref(r.query);
     pons__metrics_request(r.s->metrics, r.status, pons_now_ns(&r.s->o.clock) - from);
 }
 
@@ -269,6 +273,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     int rc = may_listen(opts, s->o.address, err);
     rc = rc < 0 ? rc : pons__tokens_load(opts->token_file, &s->tokens, err);
     open_view(s);
+    rc = rc < 0 ? rc : pons__openapi_open(&s->openapi, err);
     rc = rc < 0 ? rc : pons__metrics_open(s, &s->metrics, err);
     rc = rc < 0 ? rc : pons__page_open(s, &s->page, err);
     rc = rc < 0 ? rc : pons__hub_open(s, &s->hub, err);
@@ -320,6 +325,7 @@ void pons_serve_close(pons_serve *s)
     pons_tools_view_close(s->view);
     pons__page_close(s->page);
     pons__metrics_close(s->metrics);
+    pons__openapi_close(s->openapi);
     free_list(s->hosts);
     free_list(s->origins);
     free(s);

@@ -88,7 +88,8 @@ static void a_wrong_tool_is_refused(void **state)
         {"graph:\n  tools:\n    approve: [core]\n", "there is no tool named core"},
         {"graph:\n  nodes:\n    agent:\n      tools: [all, mcp, robot, core, notes.read, "
          "navigate_to_pose, query_world, save_memory, terminal, propose_action]\n"
-         "  tools:\n    risk: {notes.write: blocked, spin: dangerous}\n    approve: [terminal]\n",
+         "  tools:\n    risk: {notes.write: blocked, spin: dangerous, pick: warn, sing: warn}\n    "
+         "approve: [terminal]\n",
          NULL},
     };
     bench b;
@@ -132,6 +133,38 @@ static void what_is_out_of_order_is_refused(void **state)
         free(said);
         bench_free(&p);
         bench_must_fail(&b, "run --driver kinematic charge", 2, rows[i][1]);
+        bench_close(&b);
+    }
+}
+
+// Names of skills that pons has not: a misspelt one is a fault, by its place; another one may be a module's or the
+// robot's, so its place is told and it is none.
+static void a_skill_that_nobody_has_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        int status;
+    } rows[] = {
+        {"approval:\n  ask_on_unknown: [pick, plce]\n", "kernel.yaml:2:26", 2},
+        {"approval:\n  ask_on_unknown: [nonsense, place]\n", "kernel.yaml:2:20", 0},
+        {"approval:\n  skills: [navigate_to_pse]\n", "did you mean 'navigate_to_pose'?", 2},
+        {"approval:\n  skills: [spin, sing]\n",
+         "kernel.yaml:2:18: approval.skills: pons has no skill 'sing'", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        proc p = {0};
+        bench_open(&b);
+        put(&b, "config/kernel.yaml", rows[i].text);
+        bench_start(&b, &p, NULL, "config check kernel.yaml");
+        bench_must_exit(&p, rows[i].status);
+        char *said = bench_stderr(&p);
+        if (!strstr(said, rows[i].says)) {
+            fail_msg("row %zu: %s", i, said);
+        }
+        free(said);
+        bench_free(&p);
         bench_close(&b);
     }
 }
@@ -333,6 +366,7 @@ int main(void)
         cmocka_unit_test_teardown(all_faults_are_told, bench_teardown),
         cmocka_unit_test_teardown(a_wrong_tool_is_refused, bench_teardown),
         cmocka_unit_test_teardown(what_is_out_of_order_is_refused, bench_teardown),
+        cmocka_unit_test_teardown(a_skill_that_nobody_has_is_told, bench_teardown),
         cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
         cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),
         cmocka_unit_test_teardown(a_persons_file_that_does_not_count, bench_teardown),

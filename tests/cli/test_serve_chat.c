@@ -234,7 +234,7 @@ static void events_of_a_turn(void **state)
     serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"  \"}", 422, "message");
     serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":7}", 422, "message");
     serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"stream\":\"no\"}", 422,
-               "true");
+               "/stream: expected null or boolean");
     serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"session_id\":\"../x\"}", 422,
                "session_id");
     serve_must(&t.a, port, "POST", "/api/chat", "{\"message\":\"x\",\"session_id\":\"main\"}", 409,
@@ -259,9 +259,10 @@ static void two_approvals_in_one_chat(void **state)
     char *r = hear_event(fd, "plan_approval_request");
     value_of(r, "plan_id", id);
     free(r);
-    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":\"true\"", 422, "true or false");
+    yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":\"true\"", 422,
+        "/approved: expected boolean");
     yes(&t, "/api/approve", "request_id", id, "\"approved\":true,\"action\":\"deny\"", 422,
-        "other");
+        "opposite");
     // Meanwhile nobody else's words get between; the question is what the turn waits for.
     yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true", 200, "\"status\":\"ok\"");
     yes(&t, "/api/plan/approve", "plan_id", id, "\"approved\":true", 404, "nobody asks");
@@ -408,7 +409,7 @@ static void the_configuration(void **state)
     serve_must(&t.a, t.a.port, "PUT", url, on, 403, "admin");
     serve_must(&admin, t.a.port, "PUT", url, "{\"text\":\"graph: {nods: 1}\"}", 422, ":1:");
     serve_must(&admin, t.a.port, "PUT", url, "{\"config\":{\"graph\":{}},\"text\":\"\"}", 422,
-               "either");
+               "/config: not allowed");
     serve_must(
         &admin, t.a.port, "PUT", url,
         "{\"dry_run\":true,\"config\":{\"graph\":{\"nodes\":{\"approval\":{\"enabled\":true}}"
@@ -441,12 +442,14 @@ static void programs_of_others(void **state)
     static const char url[] = "/v1/chat/completions";
     snprintf(path, sizeof path, "%s/made.txt", t.b.workspace);
     serve_must(&t.a, port, "GET", "/v1/models", "", 200, "\"id\":\"agent\"");
-    serve_must(&t.a, port, "POST", url, "{\"model\":\"gpt\",\"messages\":[]}", 404, "no model");
-    serve_must(&t.a, port, "POST", url, "{\"model\":\"agent\",\"messages\":[]}", 400, "messages");
+    serve_must(&t.a, port, "POST", url, "{\"model\":\"gpt\",\"messages\":[{\"role\":\"user\"}]}",
+               404, "no model");
+    serve_must(&t.a, port, "POST", url, "{\"model\":\"agent\",\"messages\":[]}", 422,
+               "\"param\":\"messages\"");
     serve_must(&t.a, port, "POST", url,
                "{\"model\":\"agent\",\"tools\":[{}],\"messages\":[{\"role\":\"user\",\"content\":"
                "\"x\"}]}",
-               400, "tools of its own");
+               422, "\"param\":\"tools\"");
     // Without the mark, also when it stands elsewhere or is the program's: nothing is made.
     static const char *const looks[] = {
         "{\"role\":\"user\",\"content\":\"write it\"}",

@@ -669,6 +669,67 @@ static void test_runs_of_their_own(void **state)
     lg_close(&t);
 }
 
+// A command as a Command of Python or JavaScript serializes itself, and what else these clients add.
+static void test_bodies_of_clients(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *has; // has: in the reply
+    } rows[] = {
+        {"{\"assistant_id\":\"letters\",\"input\":{\"wanted\":1},\"if_not_exists\":\"create\","
+         "\"command\":null,"
+         "\"config\":{\"tags\":[],\"metadata\":{},\"configurable\":{}},\"langsmith_tracer\":null,"
+         "\"strict_resume\":false,\"feedback_keys\":[]}",
+         "post 1 letters?"},
+        {"{\"assistant_id\":\"letters\",\"command\":{\"goto\":[{\"lg_name\":\"Send\",\"node\":"
+         "\"write\",\"args\":"
+         "{\"letters\":[1,2,3]}}],\"update\":null}}",
+         "letter 2"},
+        {"{\"assistant_id\":\"letters\",\"command\":{\"goto\":{\"node\":\"write\",\"input\":"
+         "{\"letters\":[1,2,3,4,5]}}}}",
+         "letter 3"},
+        {"{\"assistant_id\":\"letters\",\"command\":{\"lg_name\":\"Command\",\"resume\":\"yes\","
+         "\"goto\":[]}}",
+         "\"posted\":true"},
+    };
+    lg t;
+    lg_open(&t);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *s = lg_text(&t, "POST", "/threads/c1/runs/wait", NULL, rows[i].body);
+        if (!strstr(s, rows[i].has)) {
+            fail_msg("row %zu: %s", i, s);
+        }
+        free(s);
+    }
+    pons_autovalue batch = lg_call(
+        &t, 200, "POST", "/runs/batch",
+        "[{\"assistant_id\":\"letters\",\"assistantId\":\"letters\",\"input\":{\"wanted\":1}}]");
+    pons_autovalue some =
+        lg_call(&t, 200, "GET", "/threads/c1/runs?select=run_id&select=status&limit=1000", NULL);
+    assert_int_equal(json_array_size(some), 4);
+    assert_int_equal(json_object_size(json_array_get(some, 0)), 2);
+    // A stream's modes as clients of different ages write them, and none.
+    static const char *const modes[] = {
+        "?stream_mode=", "?stream_mode=values,updates",
+        "?stream_mode=%5B%22values%22%5D&cancel_on_disconnect=0&checkpoint_id=x",
+        "?stream_mode=values&stream_mode=updates"};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        char path[PATH];
+        char *s = lg_text(&t, "GET",
+                          AT(path, "/threads/c1/runs/%s/stream%s",
+                             pons_get_str(json_array_get(some, 0), "run_id", ""), modes[i]),
+                          NULL, NULL);
+        assert_non_null(strstr(s, "event: values"));
+        free(s);
+    }
+    const int fd = lg_begin(&t, "GET", "/threads/c1/stream?stream_mode=run_modes", NULL, NULL);
+    char *head = bench_until(fd, "\r\n\r\n");
+    assert_int_equal(bench_code(head), 200);
+    free(head);
+    close(fd);
+    lg_close(&t);
+}
+
 // ---- the document -------------------------------------------------------------------------------
 
 // One line of docs/http.md: METHOD PATH [BODY] STATUS.
@@ -1101,6 +1162,7 @@ int main(void)
         cmocka_unit_test(test_subgraphs),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_runs_of_their_own),
+        cmocka_unit_test(test_bodies_of_clients),
         cmocka_unit_test(test_every_route_has_an_example),
         cmocka_unit_test(test_the_document),
         cmocka_unit_test(test_every_route_has_its_doors),

@@ -259,12 +259,12 @@ static void test_a_session(void **state)
     assert_int_equal(status_of(&t, "POST", "no-such-session", NULL, ping), 404);
     assert_int_equal(status_of(&t, "POST", one, "MCP-Protocol-Version: 2025-06-18\r\n", ping), 200);
     assert_int_equal(status_of(&t, "POST", one, "MCP-Protocol-Version: 1999-01-01\r\n", ping), 400);
-    assert_int_equal(status_of(&t, "POST", one, NULL, "[]"), 400);
-    assert_int_equal(status_of(&t, "POST", one, NULL, "{}"), 400);
+    assert_int_equal(status_of(&t, "POST", one, NULL, "[]"), 422);
+    assert_int_equal(status_of(&t, "POST", one, NULL, "{}"), 422);
     assert_int_equal(status_of(&t, "POST", one, NULL,
                                "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":"
                                "\"ping\"}"),
-                     400);
+                     422);
     assert_int_equal(status_of(&t, "POST", one, "Origin: http://evil.example\r\n", ping), 403);
     assert_int_equal(status_of(&t, "PUT", one, NULL, ping), 405);
     // The end of one is not the end of the other.

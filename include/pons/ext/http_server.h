@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define PONS_HTTP_SERVER_ABI  4u
+#define PONS_HTTP_SERVER_ABI  5u
 #define PONS_HTTP_FINGERPRINT 96 // "AB:CD:…" of SHA-256, with the zero
 
 typedef struct pons_http_exchange pons_http_exchange; // a request, and its reply to be
@@ -85,8 +85,8 @@ typedef struct pons_http_server_ops {
     const char *(*method)(const pons_http_exchange *x);
     const char *(*path)(const pons_http_exchange *x); // as it was sent: not decoded, without query
     const char *(*query)(const pons_http_exchange *x, const char *name); // decoded; NULL: none
-    // The i-th of several of that name, in their order; NULL: there are not so many.
-    const char *(*query_at)(const pons_http_exchange *x, const char *name, unsigned i);
+    // The i-th of all ("" where it has no value), and its name; NULL: there are not so many.
+    const char *(*query_at)(const pons_http_exchange *x, unsigned i, const char **ret_name);
     const char *(*header)(const pons_http_exchange *x, const char *name); // any case; NULL: none
     unsigned (*header_count)(const pons_http_exchange *x, const char *name);
     const char *(*body)(const pons_http_exchange *x, size_t *ret_n); // ends with a zero beyond n

@@ -166,6 +166,11 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
     return rc;
 }
 
+const char *pons_body_skill_name(size_t i)
+{
+    return i < N_OWN ? own[i]->name : NULL;
+}
+
 // What the robot's own software takes, that judges: but where a journey leads the world says.
 bool pons__skill_check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                        pons__skill_refusal *ret)

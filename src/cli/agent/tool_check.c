@@ -72,16 +72,15 @@ static int fixed_names(const cli *c, const pons_agent_config *config, pons_value
                                            {"nodes", "executor", "tools"},
                                            {"tools", "approve", NULL},
                                            {"tools", "risk", NULL}};
-    pons_autovalue skills = NULL;
     pons_autovalue servers = NULL;
-    int rc = pons_body_skills(NULL, 0, &skills, err);
-    rc = rc < 0 ? rc : cli_mcp_servers(c, &servers, err);
+    const char *skill;
+    const int rc = cli_mcp_servers(c, &servers, err);
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         return rc;
     }
     *err = (pons_error)PONS_ERROR_INIT; // without mcp.json there are no servers
-    for (size_t i = 0; i < json_array_size(skills); i++) {
-        add(names, pons_get_str(json_array_get(skills, i), "name", ""), "robot");
+    for (size_t i = 0; (skill = pons_body_skill_name(i)); i++) {
+        add(names, skill, "robot");
     }
     for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
         add(names, beside[i][0], beside[i][1]);

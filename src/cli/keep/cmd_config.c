@@ -7,9 +7,11 @@
 #include "cli/cli.h"
 #include "cli/fleet/fleet.h"
 #include "cli/run/notify.h"
+#include "pons/body.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/mcp.h"
+#include "pons/meant.h"
 #include "pons/module.h"
 #include "pons/policy.h"
 #include "pons/protect.h"
@@ -28,11 +30,52 @@ typedef struct file_row {
     bool of_a_workspace; // no person has one for all
 } file_row;
 
+// Names of skills in a list of kernel.yaml: one that is almost one of pons's own is a fault; another one
+// may be a module's, or the robot's own.
+static int skill_names(const pons_yaml *y, const char *list, pons_error *err)
+{
+    size_t i;
+    json_t *name;
+    const pons_value *names = pons_get(pons_get(pons_yaml_value(y), "approval"), list);
+    json_array_foreach(names, i, name)
+    {
+        const char *word = json_string_value(name);
+        char at[64], place[PONS_ERROR_SOURCE_MAX];
+        pons_meant m = pons_meant_of(word, strlen(word));
+        bool is = false;
+        const char *known;
+        for (size_t k = 0; (known = pons_body_skill_name(k)); k++) {
+            pons_meant_try(&m, known, strlen(known));
+            is = is || strcmp(known, word) == 0;
+        }
+        if (is) {
+            continue;
+        }
+        snprintf(at, sizeof at, "/approval/%s/%zu", list, i);
+        pons_yaml_position(y, at, place, sizeof place);
+        if (m.best) {
+            pons_error_set(err, PONS_EINVAL, "config",
+                           "approval.%s: there is no skill '%s', did you mean '%s'?", list, word,
+                           m.best);
+            return pons_error_source(err, "%s", place);
+        }
+        cli_err("pons: %s: approval.%s: pons has no skill '%s'; it counts when a module or the "
+                "robot has one\n",
+                place, list, word);
+    }
+    return PONS_OK;
+}
+
 static int kernel(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue v = NULL;
-    (void)path;
-    return cli_config(c, &v, err);
+    pons_yaml *y = NULL;
+    int rc = cli_config(c, &v, err);
+    rc = rc < 0 ? rc : pons_yaml_load(path, &y, err);
+    rc = rc < 0 ? rc : skill_names(y, "skills", err);
+    rc = rc < 0 ? rc : skill_names(y, "ask_on_unknown", err);
+    pons_yaml_destroy(y);
+    return rc;
 }
 
 static int intents(cli *c, const char *path, pons_error *err)

@@ -248,17 +248,19 @@ static enum MHD_Result seek(void *user, enum MHD_ValueKind kind, const char *nam
 {
     sought *s = user;
     (void)kind;
-    if (strcmp(name, s->name) != 0 || s->left-- > 0) {
+    if (s->left-- > 0) {
         return MHD_YES;
     }
-    s->found = value;
+    s->name = name;
+    s->found = value ? value : "";
     return MHD_NO;
 }
 
-static const char *query_at(const pons_http_exchange *x, const char *name, unsigned i)
+static const char *query_at(const pons_http_exchange *x, unsigned i, const char **ret_name)
 {
-    sought s = {.name = name, .left = i};
+    sought s = {.left = i};
     MHD_get_connection_values(x->connection, MHD_GET_ARGUMENT_KIND, seek, &s);
+    *ret_name = s.name;
     return s.found;
 }
 

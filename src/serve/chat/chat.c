@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSION     "main_session"
-#define MESSAGE_MAX (64 * 1024)
+#define SESSION "main_session"
 
 // ---- a client that listens ----------------------------------------------------------------------
 
@@ -173,11 +172,6 @@ static const char *session_of(pons__request *r, const char *name)
     return name;
 }
 
-static bool is_flag(const pons_value *v)
-{
-    return !v || json_is_boolean(v);
-}
-
 // The stream begins before the turn does, so that nothing of it is missed: what is wrong with the
 // turn is said in it, as `error` and `done`.
 static ear *listen_in(pons__request *r, const char *session, bool whole, bool debug)
@@ -241,22 +235,11 @@ static void chat(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     const char *message = pons_get_str(r->body, "message", "");
-    const pons_value *stream = pons_get(r->body, "stream");
-    const pons_value *name = pons_get(r->body, "session_id");
-    if (message[strspn(message, " \t\r\n")] == '\0' || strlen(message) > MESSAGE_MAX) {
-        pons__reply_error(r, 422, "message: something to say, at most %d bytes", MESSAGE_MAX);
-        return;
-    }
-    if (!is_flag(stream) || !is_flag(pons_get(r->body, "debug")) ||
-        (name && !json_is_string(name))) {
-        pons__reply_error(r, 422, "session_id is a text, stream and debug are true or false");
-        return;
-    }
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
     const char *says = NULL;
     int rc = PONS_OK;
     const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &err);
-    ear *e = session ? listen_in(r, session, json_is_false(stream),
+    ear *e = session ? listen_in(r, session, !pons_get_bool(r->body, "stream", true),
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;
     if (e && stopped) {
@@ -269,8 +252,7 @@ static void chat(pons__request *r)
 static void come_back(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    const char *debug = r->s->http->query(r->x, "debug");
-    const char *session = session_of(r, r->s->http->query(r->x, "session_id"));
+    const char *session = session_of(r, pons_get_str(r->query, "session_id", NULL));
     int64_t last = 0;
     const pons_store store = r->s->o.store;
     if (!session) {
@@ -280,7 +262,7 @@ static void come_back(pons__request *r)
         pons__reply_error(r, 404, "there is no session %s", session);
         return;
     }
-    ear *e = listen_in(r, session, false, debug && strcmp(debug, "true") == 0);
+    ear *e = listen_in(r, session, false, pons_get_bool(r->query, "debug", false));
     if (e) {
         pons__desk_join(r->s->desk, session, &e->l, &err);
     }
@@ -333,10 +315,6 @@ static void answer(pons__request *r, const char *key, bool yes)
         pons__reply_error(r, 404, "there is no agent here");
         return;
     }
-    if (!*id || strlen(id) > 200) {
-        pons__reply_error(r, 422, "%s: of the request that is answered", key);
-        return;
-    }
     if (session && !session_of(r, session)) {
         return;
     }
@@ -354,27 +332,17 @@ static void answer(pons__request *r, const char *key, bool yes)
 
 static void approve_plan(pons__request *r)
 {
-    const pons_value *approved = pons_get(r->body, "approved");
-    if (!json_is_boolean(approved)) {
-        pons__reply_error(r, 422, "approved: true or false");
-        return;
-    }
-    answer(r, "plan_id", json_is_true(approved));
+    answer(r, "plan_id", pons_get_bool(r->body, "approved", false));
 }
 
 // The word says more than the flag, and must not say something else.
 static void approve(pons__request *r)
 {
-    const pons_value *approved = pons_get(r->body, "approved");
     const char *action = pons_get_str(r->body, "action", NULL);
-    const bool yes = action ? strcmp(action, "approve") == 0 : json_is_true(approved);
-    const bool known =
-        !action || yes || strcmp(action, "deny") == 0 || strcmp(action, "instruct") == 0;
-    if (!known || (!action && !json_is_boolean(approved)) ||
-        (approved && json_is_true(approved) != yes) || (approved && !json_is_boolean(approved))) {
-        pons__reply_error(r, 422,
-                          "approved: true or false; action: approve, deny or instruct, and not the "
-                          "other of the two");
+    const bool approved = pons_get_bool(r->body, "approved", false);
+    const bool yes = action ? strcmp(action, "approve") == 0 : approved;
+    if (pons_get_bool(r->body, "approved", yes) != yes) {
+        pons__reply_wrong(r, "/action", "it says the opposite of approved");
         return;
     }
     answer(r, "request_id", yes);

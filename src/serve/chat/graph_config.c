@@ -123,15 +123,10 @@ static void get(pons__request *r)
 }
 
 // The text that is to be: as it came, or the value as JSON, which is YAML.
-static char *text_of(pons__request *r)
+static char *text_of(const pons_value *body)
 {
-    const pons_value *text = pons_get(r->body, "text"), *config = pons_get(r->body, "config");
-    if (!!text == !!config || (text && !json_is_string(text)) ||
-        (config && !json_is_object(config))) {
-        pons__reply_error(r, 422, "either text (YAML) or config (an object)");
-        return NULL;
-    }
-    if (text) {
+    const pons_value *text = pons_get(body, "text"), *config = pons_get(body, "config");
+    if (json_is_string(text)) {
         return strdup(json_string_value(text));
     }
     char *dumped = json_dumps(config, JSON_INDENT(2) | JSON_ENSURE_ASCII);
@@ -166,26 +161,18 @@ static void put(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_agent_config *config = NULL;
     pons_autobuf b = PONS_BUF_INIT;
-    const pons_value *dry = pons_get(r->body, "dry_run");
+    const bool only = pons_get_bool(r->body, "dry_run", false);
     bool changed = false;
     if (!r->s->desk) {
         pons__reply_error(r, 404, "there is no agent here");
         return;
     }
-    if (dry && !json_is_boolean(dry)) {
-        pons__reply_error(r, 422, "dry_run: true or false");
-        return;
-    }
-    char *text = text_of(r);
-    if (!text) {
-        return;
-    }
+    char *text = text_of(r->body);
     int rc = pons_agent_config_parse(text, strlen(text), NAME, &config, &err);
     rc = rc < 0 ? rc : change(r, text, &b, &changed, &err);
     if (rc < 0) {
         pons__reply_fault(r, &err);
     } else {
-        const bool only = json_is_true(dry);
         if (changed && !only) {
             pons__desk_renew(r->s->desk);
         }

@@ -141,7 +141,7 @@ static bool body(pons__request *r)
         return false;
     }
     if (pons_value_parse(text, n, &r->body, &err) < 0) {
-        pons__reply_error(r, 400, "%s", err.message);
+        pons__reply_error(r, 400, "body:%s: %s", err.source, err.message);
         return false;
     }
     return true;

@@ -115,6 +115,11 @@ void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
     free(text);
 }
 
+void pons__reply_wrong(pons__request *r, const char *where, const char *message)
+{
+    pons__reply_error(r, 422, "%s: %s", where, message);
+}
+
 void pons__reply_fault(pons__request *r, const pons_error *err)
 {
     static const struct {

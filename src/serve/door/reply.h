@@ -9,6 +9,8 @@ void pons__reply_json(pons__request *r, int status, pons_value *value);
 // {"detail": "…"}, and a line in the log.
 void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+// 422 with "WHERE: MESSAGE".
+void pons__reply_wrong(pons__request *r, const char *where, const char *message);
 // The status that an error's is, with its line.
 void pons__reply_fault(pons__request *r, const pons_error *err);
 void pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,

@@ -6,6 +6,7 @@
 #include "serve/door/route.h"
 
 #include "pons/buf.h"
+#include "serve/door/openapi.h"
 #include "serve/door/reply.h"
 
 #include <stdio.h>
@@ -106,7 +107,9 @@ static bool matches(const char *pattern, const segments *path, char **args, size
 static void handle(pons__request *r, const pons__route *row)
 {
     if (r->role >= row->role) {
-        row->handle(r);
+        if (!r->openapi || pons__openapi_admits(r, row)) {
+            row->handle(r);
+        }
     } else if (r->role == PONS__NOBODY) {
         pons__reply_error(r, 401, "a token is needed here (%s or more)",
                           pons__role_name(row->role));

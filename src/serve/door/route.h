@@ -11,6 +11,9 @@ typedef struct pons__route {
     const char *path; // "/v1/threads/*/events": a star is one segment, and an argument
     pons__role role;  // who may
     pons__handler handle;
+    // What a client of this protocol reads when a member (where: "/name", "?name") is wrong; NULL:
+    // pons__reply_wrong.
+    void (*refuse)(pons__request *r, const char *where, const char *message);
 } pons__route;
 
 extern const pons__route *const pons__serve_tables[]; // the main port's; NULL at the end

@@ -21,12 +21,14 @@ typedef struct pons__runhost pons__runhost;
 typedef struct pons__desk pons__desk;
 typedef struct pons__webhooks pons__webhooks;
 typedef struct pons__agent_graph pons__agent_graph;
+typedef struct pons__openapi pons__openapi;
 
 struct pons_serve { // const after open, but for what its rooms guard themselves
     pons_serve_options o;
     const pons_http_server_ops *http;
     void *listener;
     pons__tokens tokens;
+    pons__openapi *openapi;
     pons__hub *hub;
     pons__live *live;
     pons__foxglove *foxglove;
@@ -56,11 +58,13 @@ typedef struct pons__request { // one handler's, on a worker's stack
     pons_serve *s;
     pons_http_exchange *x;
     pons__role role;
-    char id[17];                // in its reply and in the log
-    int status;                 // of its reply; 0: none yet
-    const char *origin;         // that may read the reply; NULL: none asked
-    pons_value *body;           // of a POST, PUT or PATCH: an object or a list; NULL: none came
-    char *args[PONS__ARGS_MAX]; // of the path, decoded, in order
+    char id[17];                  // in its reply and in the log
+    int status;                   // of its reply; 0: none yet
+    const char *origin;           // that may read the reply; NULL: none asked
+    pons_value *body;             // as the document has it; NULL: none came
+    pons_value *query;            // as the document has it
+    const pons__openapi *openapi; // that document; NULL: nothing is compared with it (Stop's port)
+    char *args[PONS__ARGS_MAX];   // of the path, decoded, in order
     size_t n_args;
     char path[1024]; // decoded segments, each ends with a zero
 } pons__request;

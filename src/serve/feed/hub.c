@@ -515,22 +515,17 @@ static void unseat(pons__hub *h)
     pons__metrics_stream(h->s->metrics, "events", -1);
 }
 
-// A number, or -1 for "from the first on"; whatever else is no place in a stream.
+// Of Last-Event-ID, or of the query; whatever else than a number is no place in a stream. -1 is from the
+// first on.
 static bool place_of(pons__request *r, int64_t newest, int64_t *ret)
 {
     const char *text = r->s->http->header(r->x, "Last-Event-ID");
     char *end = NULL;
-    text = text ? text : r->s->http->query(r->x, "after");
-    *ret = newest;
-    if (!text) { // from now on, or from so many before
-        const char *last = r->s->http->query(r->x, "last");
-        const long long back = last ? strtoll(last, &end, 10) : 0;
-        *ret = back <= 0 ? newest : back > newest ? 0 : newest - back;
-        return !last || (end != last && *end == '\0');
-    }
-    const long long n = strtoll(text, &end, 10);
+    const int64_t back = pons_get_int(r->query, "last", 0); // so many before what comes from now on
+    const int64_t after = pons_get_int(r->query, "after", back <= 0 ? newest : newest - back);
+    const int64_t n = text ? strtoll(text, &end, 10) : after;
     *ret = n < 0 ? 0 : n > newest ? newest : n;
-    return end != text && *end == '\0';
+    return !text || (end != text && *end == '\0');
 }
 
 static void events(pons__request *r)
@@ -539,8 +534,7 @@ static void events(pons__request *r)
     pons__hub *h = s->hub;
     pons_error err = PONS_ERROR_INIT;
     pons_error none = PONS_ERROR_INIT;
-    const char *thread = s->http->query(r->x, "thread");
-    thread = thread ? thread : s->o.thread;
+    const char *thread = pons_get_str(r->query, "thread", s->o.thread);
     int64_t newest = 0, at = 0;
     if (!thread || strlen(thread) >= PONS_NAME_MAX) {
         pons__reply_error(r, 422, "which thread? (?thread=NAME)");

@@ -140,7 +140,8 @@ static int go_to(const starting *s, const pons_value *go, pons_value *update, po
         if (json_is_string(one) && n < NODES_MAX) {
             names[n++] = json_string_value(one);
         } else if (node && cmd.n_sends < NODES_MAX) {
-            sends[cmd.n_sends++] = (pons_send){node, pons_value_ref(pons_get(one, "input"))};
+            const pons_value *input = pons_get(one, "input"), *args = pons_get(one, "args");
+            sends[cmd.n_sends++] = (pons_send){node, pons_value_ref(input ? input : args)};
         }
     }
     return pons_run_command(s->t, s->g->graph, s->g->ns, &cmd, &s->o, ret, err);

@@ -90,27 +90,6 @@ static const pons_value *member(const pons_value *v, const char *name)
     return json_is_null(m) ? NULL : m;
 }
 
-static int bad(pons_error *err, const char *what)
-{
-    return pons_error_set(err, PONS_EINVAL, HOST, "%s", what);
-}
-
-static bool is_nodes(const pons_value *v)
-{
-    size_t i;
-    json_t *one;
-    if (!v || json_is_string(v)) {
-        return true;
-    }
-    json_array_foreach(v, i, one)
-    {
-        if (!json_is_string(one)) {
-            return false;
-        }
-    }
-    return json_is_array(v);
-}
-
 // The words of clients for the engine's modes; those that it has not are 0.
 static uint32_t mode_of(const char *word)
 {
@@ -120,28 +99,18 @@ static uint32_t mode_of(const char *word)
     return strcmp(word, "messages-tuple") == 0 ? PONS_STREAM_MESSAGES : pons_stream_mode(word);
 }
 
-static int read_modes(const pons_value *modes, pons__order *o, pons_error *err)
+static void read_modes(const pons_value *modes, pons__order *o)
 {
     size_t i;
     json_t *one;
     o->stream = PONS_STREAM_VALUES; // a client that comes later finds these at least
     if (json_is_string(modes)) {
         o->stream |= mode_of(json_string_value(modes));
-        return mode_of(json_string_value(modes)) ? PONS_OK : bad(err, "stream_mode: no such mode");
-    }
-    if (modes && !json_is_array(modes)) {
-        return bad(err, "stream_mode: a mode, or a list of them");
     }
     json_array_foreach(modes, i, one)
     {
-        const char *word = json_is_string(one) ? json_string_value(one) : "";
-        if (!mode_of(word)) {
-            return pons_error_set(err, PONS_EINVAL, HOST, "stream_mode: there is no mode '%.40s'",
-                                  word);
-        }
-        o->stream |= mode_of(word);
+        o->stream |= mode_of(json_is_string(one) ? json_string_value(one) : "");
     }
-    return PONS_OK;
 }
 
 static int read_command(const pons_value *command, pons__order *o, pons_error *err)
@@ -149,12 +118,10 @@ static int read_command(const pons_value *command, pons__order *o, pons_error *e
     if (!command) {
         return PONS_OK;
     }
-    if (!json_is_object(command)) {
-        return bad(err, "command: an object with update, resume or goto");
-    }
     o->command = true;
     o->update = member(command, "update");
     o->go = member(command, "goto");
+    o->go = json_is_array(o->go) && json_array_size(o->go) == 0 ? NULL : o->go; // Command's default
     o->resume = pons_get(command, "resume"); // null is an answer, if only it is said
     if (json_is_null(o->resume) && (o->update || o->go)) {
         o->resume = NULL;
@@ -163,24 +130,19 @@ static int read_command(const pons_value *command, pons__order *o, pons_error *e
         o->command = false;
     }
     if (o->resume && o->go) {
-        return bad(err, "command: resume and goto do not go together");
+        return pons_error_set(err, PONS_EINVAL, HOST,
+                              "command: resume and goto do not go together");
     }
     return PONS_OK;
 }
 
-static int read_durability(const pons_value *k, pons__order *o, pons_error *err)
+static pons_durability durability_of(const pons_value *k)
 {
     static const char *const words[] = {"async", "sync", "exit"};
-    const pons_value *said = member(k, "durability");
-    const int at = json_is_string(said) ? find(words, 3, json_string_value(said)) : 0;
-    if (said && (!json_is_string(said) || at < 0)) {
-        return bad(err, "durability: async, sync or exit");
-    }
-    o->durability = (pons_durability)at;
-    if (!said && json_is_false(pons_get(k, "checkpoint_during"))) {
-        o->durability = PONS_DURABILITY_EXIT;
-    }
-    return PONS_OK;
+    const char *said = pons_get_str(k, "durability", NULL);
+    const bool during = said || pons_get_bool(k, "checkpoint_during", true);
+    const int at = said ? find(words, 3, said) : 0;
+    return !during ? PONS_DURABILITY_EXIT : (pons_durability)(at < 0 ? 0 : at);
 }
 
 int pons__order_read(const pons_value *k, pons__order *o, pons_error *err)
@@ -193,28 +155,15 @@ int pons__order_read(const pons_value *k, pons__order *o, pons_error *err)
                        .context = member(k, "context"),
                        .webhook = pons_get_str(k, "webhook", NULL),
                        .subgraphs = pons_get_bool(k, "stream_subgraphs", false)};
-    if (config && !json_is_object(config)) {
-        return bad(err, "config: an object");
-    }
-    if (!is_nodes(o->before) || !is_nodes(o->after)) {
-        return bad(err, "interrupt_before, interrupt_after: \"*\" or a list of nodes");
-    }
-    if (o->input && !json_is_object(o->input)) {
-        return bad(err, "input: an object, {channel: value}");
-    }
-    const int64_t limit = pons_get_int(config, "recursion_limit", 0);
-    if (limit < 0 || limit > 1000000) {
-        return bad(err, "recursion_limit: 1 to 1,000,000");
-    }
-    o->recursion_limit = (int)limit;
+    o->recursion_limit = (int)pons_get_int(config, "recursion_limit", 0);
     o->context = o->context ? o->context : configurable;
     o->checkpoint = pons_get_str(k, "checkpoint_id", pons_get_str(at, "checkpoint_id", NULL));
     o->checkpoint =
         o->checkpoint ? o->checkpoint : pons_get_str(configurable, "checkpoint_id", NULL);
     o->checkpoint_ns = pons_get_str(at, "checkpoint_ns", "");
-    int rc = read_command(member(k, "command"), o, err);
-    rc = rc < 0 ? rc : read_durability(k, o, err);
-    return rc < 0 ? rc : read_modes(member(k, "stream_mode"), o, err);
+    o->durability = durability_of(k);
+    read_modes(member(k, "stream_mode"), o);
+    return read_command(member(k, "command"), o, err);
 }
 
 // ---- life ---------------------------------------------------------------------------------------

@@ -153,20 +153,8 @@ static pons_value *kwargs_of(const pons_value *body, const pons_value *assistant
     const pons_value *context = pons_get(body, "context"), *own = pons_get(assistant, "context");
     if (json_object_size(context) > 0 || json_object_size(own) > 0) {
         json_object_set_new(k, "context", merged(own, context));
-    } else if (context && !json_is_null(context) && !json_is_object(context)) {
-        json_object_set_new(k, "context", pons_value_ref(context));
     }
     return k;
-}
-
-static int strategy(const pons_value *body, pons__multitask *ret, pons_error *err)
-{
-    const char *word = pons_get_str(body, "multitask_strategy", "enqueue");
-    return pons__multitask_of(word, ret)
-               ? PONS_OK
-               : pons_error_set(err, BAD,
-                                "multitask_strategy: enqueue, reject, interrupt or "
-                                "rollback");
 }
 
 int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, pons_value **ret,
@@ -180,30 +168,14 @@ int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *bo
 {
     pons_autovalue assistant = NULL;
     pons__ask a = {.thread = thread, .run = run, .own = own};
-    const char *id = pons_get_str(body, "assistant_id", NULL);
-    const pons_value *after = pons_get(body, "after_seconds");
-    if (!json_is_object(body) || !id) {
-        return pons_error_set(err, BAD,
-                              "assistant_id: whose run it is, an assistant's id or a "
-                              "graph's name");
-    }
-    if (json_array_size(pons_get(body, "feedback_keys")) > 0) {
-        return pons_error_set(err, BAD,
-                              "feedback_keys: feedback is kept by LangSmith, which is not here");
-    }
-    int rc = pons__lg_assistant(s, id, &assistant, err);
-    rc = rc < 0 ? rc : strategy(body, &a.multitask, err);
-    if (rc >= 0 && after && !json_is_null(after) &&
-        (!json_is_number(after) || json_number_value(after) < 0 ||
-         json_number_value(after) > 1e9)) {
-        rc = pons_error_set(err, BAD, "after_seconds: a number of seconds, not below 0");
-    }
+    int rc = pons__lg_assistant(s, pons_get_str(body, "assistant_id", ""), &assistant, err);
     if (rc < 0) {
         return rc;
     }
+    pons__multitask_of(pons_get_str(body, "multitask_strategy", "enqueue"), &a.multitask);
     a.assistant = pons_get_str(assistant, "assistant_id", "");
     a.graph = pons_get_str(assistant, "graph_id", "");
-    a.after_ms = (int64_t)(json_number_value(after) * 1000.0);
+    a.after_ms = (int64_t)(pons_get_num(body, "after_seconds", 0.0) * 1000.0);
     a.keep = strcmp(pons_get_str(body, "on_completion", "delete"), "keep") == 0;
     pons_autovalue kwargs = kwargs_of(body, assistant);
     pons_autovalue metadata = merged(pons_get(assistant, "metadata"), pons_get(body, "metadata"));

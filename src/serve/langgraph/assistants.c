@@ -114,7 +114,7 @@ static pons_value *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *a = NULL;
     if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return a;
@@ -129,21 +129,13 @@ static bool keep(pons__request *r, const pons_value *a)
         pons_items_put(pons__runhost_items(r->s->host), SPACE, pons_get_str(a, "assistant_id", ""),
                        a, &(pons_item_put){.unsearched = true}, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     }
     return rc >= 0;
 }
 
-static bool well_formed(pons__request *r)
+static bool has_graph(pons__request *r)
 {
-    static const char *const objects[] = {"config", "metadata", NULL};
-    for (size_t i = 0; objects[i]; i++) {
-        const pons_value *v = pons_get(r->body, objects[i]);
-        if (v && !json_is_null(v) && !json_is_object(v)) {
-            pons__reply_error(r, 422, "%s: an object", objects[i]);
-            return false;
-        }
-    }
     const char *graph = pons_get_str(r->body, "graph_id", NULL);
     if (graph && !pons__runhost_graph(r->s->host, graph)) {
         pons__reply_error(r, 404, "there is no graph %.80s", graph);
@@ -179,11 +171,7 @@ static void create(pons__request *r)
     pons_error none = PONS_ERROR_INIT;
     char id[PONS__UUID];
     const char *wanted = pons_get_str(r->body, "assistant_id", NULL);
-    if (!pons_get_str(r->body, "graph_id", NULL) || (wanted && strlen(wanted) >= PONS__UUID)) {
-        pons__reply_error(r, 422, "graph_id: which graph; assistant_id: a UUID, or none");
-        return;
-    }
-    if (!well_formed(r)) {
+    if (!has_graph(r)) {
         return;
     }
     pons__uuid(pons_wall_ms(&r->s->o.clock), id);
@@ -204,7 +192,7 @@ static void create(pons__request *r)
 static void change(pons__request *r)
 {
     pons_autovalue was = find(r);
-    if (!was || !well_formed(r)) {
+    if (!was || !has_graph(r)) {
         return;
     }
     pons_autovalue a = json_deep_copy(was);
@@ -293,11 +281,10 @@ static void forget(pons__request *r)
     }
     if (pons_items_delete(pons__runhost_items(r->s->host), SPACE,
                           pons_get_str(a, "assistant_id", ""), &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
-    const char *threads = r->s->http->query(r->x, "delete_threads");
-    if (threads && strcmp(threads, "true") == 0) {
+    if (pons_get_bool(r->query, "delete_threads", false)) {
         delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
@@ -358,7 +345,7 @@ static void search(pons__request *r)
     size_t i;
     json_t *one;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_autovalue found = json_array();
@@ -379,7 +366,7 @@ static void count(pons__request *r)
     json_t *one;
     int64_t n = 0;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     json_array_foreach(list, i, one)

@@ -25,24 +25,21 @@
 
 enum { LOOK_MS = 1000 };
 
-static pons_value *or_null(const pons_value *v)
-{
-    return v ? pons_value_ref(v) : json_null();
-}
-
 static pons_value *shown(const pons_value *c)
 {
-    return pons_object(
-        "cron_id", or_null(pons_get(c, "cron_id")), "assistant_id",
-        or_null(pons_get(c, "assistant_id")), "thread_id", or_null(pons_get(c, "thread_id")),
-        "user_id", json_string(""), "schedule", or_null(pons_get(c, "schedule")), "end_time",
-        or_null(pons_get(c, "end_time")), "timezone", or_null(pons_get(c, "timezone")), "payload",
-        or_null(pons_get(c, "payload")), "metadata", or_null(pons_get(c, "metadata")),
-        "on_run_completed", or_null(pons_get(c, "on_run_completed")), "enabled",
-        or_null(pons_get(c, "enabled")), "next_run_date",
-        pons__lg_time_value(pons_get_int(c, "next_ms", 0)), "created_at",
-        pons__lg_time_value(pons_get_int(c, "created_ms", 0)), "updated_at",
-        pons__lg_time_value(pons_get_int(c, "updated_ms", 0)), NULL);
+    return pons_object("cron_id", pons__lg_or_null(pons_get(c, "cron_id")), "assistant_id",
+                       pons__lg_or_null(pons_get(c, "assistant_id")), "thread_id",
+                       pons__lg_or_null(pons_get(c, "thread_id")), "user_id", json_string(""),
+                       "schedule", pons__lg_or_null(pons_get(c, "schedule")), "end_time",
+                       pons__lg_or_null(pons_get(c, "end_time")), "timezone",
+                       pons__lg_or_null(pons_get(c, "timezone")), "payload",
+                       pons__lg_or_null(pons_get(c, "payload")), "metadata",
+                       pons__lg_or_null(pons_get(c, "metadata")), "on_run_completed",
+                       pons__lg_or_null(pons_get(c, "on_run_completed")), "enabled",
+                       pons__lg_or_null(pons_get(c, "enabled")), "next_run_date",
+                       pons__lg_time_value(pons_get_int(c, "next_ms", 0)), "created_at",
+                       pons__lg_time_value(pons_get_int(c, "created_ms", 0)), "updated_at",
+                       pons__lg_time_value(pons_get_int(c, "updated_ms", 0)), NULL);
 }
 
 static int keep(pons_serve *s, const pons_value *c, pons_error *err)
@@ -81,8 +78,8 @@ static void id_of(const char *what, const pons_value *c, char ret[PONS__UUID])
 {
     char h[33];
     pons_autovalue words =
-        pons_object("what", json_string(what), "cron", or_null(pons_get(c, "cron_id")), "due",
-                    or_null(pons_get(c, "next_ms")), NULL);
+        pons_object("what", json_string(what), "cron", pons__lg_or_null(pons_get(c, "cron_id")),
+                    "due", pons__lg_or_null(pons_get(c, "next_ms")), NULL);
     pons_value_hash(words, h);
     snprintf(ret, PONS__UUID, "%.8s-%.4s-8%.3s-a%.3s-%.12s", h, h + 8, h + 13, h + 17, h + 20);
 }
@@ -93,10 +90,10 @@ static int fire(pons_serve *s, const pons_value *c, pons_error *err)
     pons_autovalue run = NULL;
     pons_autovalue body = json_copy((pons_value *)(uintptr_t)pons_get(c, "payload"));
     pons_autovalue metadata = json_copy((pons_value *)(uintptr_t)pons_get(c, "metadata"));
-    json_object_set_new(metadata, "cron_id", or_null(pons_get(c, "cron_id")));
-    json_object_set_new(body, "assistant_id", or_null(pons_get(c, "assistant_id")));
+    json_object_set_new(metadata, "cron_id", pons__lg_or_null(pons_get(c, "cron_id")));
+    json_object_set_new(body, "assistant_id", pons__lg_or_null(pons_get(c, "assistant_id")));
     json_object_set_new(body, "metadata", pons_value_ref(metadata));
-    json_object_set_new(body, "on_completion", or_null(pons_get(c, "on_run_completed")));
+    json_object_set_new(body, "on_completion", pons__lg_or_null(pons_get(c, "on_run_completed")));
     id_of("run", c, id);
     id_of("thread", c, own);
     return pons__lg_submit_once(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
@@ -183,7 +180,7 @@ static bool make(pons__request *r, const char *thread, pons_value **ret)
     int64_t next = 0;
     pons__order order;
     if (pons__lg_assistant(r->s, pons_get_str(r->body, "assistant_id", ""), &a, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return false;
     }
     pons_value *payload = json_object();
@@ -193,17 +190,17 @@ static bool make(pons__request *r, const char *thread, pons_value **ret)
         "cron_id", json_string(id), "assistant_id", pons_value_ref(pons_get(a, "assistant_id")),
         "thread_id", thread ? json_string(thread) : json_null(), "schedule",
         json_string(pons_get_str(r->body, "schedule", "")), "timezone",
-        or_null(pons_get(r->body, "timezone")), "end_time", or_null(end), "payload", payload,
-        "metadata", json_is_object(m) ? pons_value_ref(m) : json_object(), "on_run_completed",
-        json_string(pons_get_str(r->body, "on_run_completed", "delete")), "enabled",
-        json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms", json_integer(now),
-        "updated_ms", json_integer(now), NULL);
+        pons__lg_or_null(pons_get(r->body, "timezone")), "end_time", pons__lg_or_null(end),
+        "payload", payload, "metadata", json_is_object(m) ? pons_value_ref(m) : json_object(),
+        "on_run_completed", json_string(pons_get_str(r->body, "on_run_completed", "delete")),
+        "enabled", json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms",
+        json_integer(now), "updated_ms", json_integer(now), NULL);
     int rc = pons__order_read(payload, &order, &err);
     rc = rc < 0 ? rc : next_of(c, now, &next, &err);
     json_object_set_new(c, "next_ms", json_integer(next));
     rc = rc < 0 ? rc : keep(r->s, c, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return false;
     }
     *ret = pons_value_ref(c);
@@ -229,7 +226,7 @@ static pons_value *find(pons__request *r)
         if (err.status == PONS_ENOTFOUND) {
             pons__reply_error(r, 404, "there is no cron %s", r->args[0]);
         } else {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
         }
         return NULL;
     }
@@ -270,7 +267,7 @@ static void change(pons__request *r)
     json_object_set_new(c, "next_ms", json_integer(next));
     rc = rc < 0 ? rc : keep(r->s, c, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, shown(c));
@@ -284,7 +281,7 @@ static void forget(pons__request *r)
         return;
     }
     if (pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, json_object());
@@ -328,7 +325,7 @@ static void search(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__lg_reply_asked(r, list, "created_at");
@@ -339,7 +336,7 @@ static void count(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (all(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));

@@ -6,12 +6,12 @@
 #include "serve/langgraph/ask.h"
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/routes.h"
+#include "serve/langgraph/shape.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 // The graph of the assistant that the path names; NULL: it is answered.
 static const pons_serve_graph *find(pons__request *r)
@@ -19,7 +19,7 @@ static const pons_serve_graph *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue a = NULL;
     if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     const char *id = pons_get_str(a, "graph_id", "");
@@ -48,10 +48,9 @@ static int draw(const pons_serve_graph *g, const char *format, int xray, pons_va
 // true: all levels of subgraphs; a number: so many; else none.
 static int xray_of(const pons__request *r)
 {
-    const char *text = r->s->http->query(r->x, "xray");
-    const bool all = text && strcasecmp(text, "true") == 0;
-    const int64_t n = all ? -1 : pons__lg_number(r, "xray", 0);
-    return n < -1 || n > INT_MAX ? -1 : (int)n;
+    const int64_t n =
+        pons_get_bool(r->query, "xray", false) ? -1 : pons_get_int(r->query, "xray", 0);
+    return n > INT_MAX ? -1 : (int)n;
 }
 
 static void graph(pons__request *r)
@@ -63,15 +62,10 @@ static void graph(pons__request *r)
         return;
     }
     if (draw(g, "langgraph", xray_of(r), &drawn, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, drawn);
-}
-
-static pons_value *or_null(const pons_value *v)
-{
-    return v ? pons_value_ref(v) : json_null();
 }
 
 // As LangGraph names them; id NULL: of a subgraph.
@@ -81,10 +75,11 @@ static int schemas_of(const pons_graph *g, const char *id, pons_value **ret, pon
     const int rc = pons_graph_schemas(g, &s, err);
     if (rc >= 0) {
         *ret = pons_object("graph_id", id ? json_string(id) : NULL, "input_schema",
-                           or_null(pons_get(s, "input_schema")), "output_schema",
-                           or_null(pons_get(s, "output_schema")), "state_schema",
-                           or_null(pons_get(s, "state_schema")), "config_schema", json_object(),
-                           "context_schema", or_null(pons_get(s, "context_schema")), NULL);
+                           pons__lg_or_null(pons_get(s, "input_schema")), "output_schema",
+                           pons__lg_or_null(pons_get(s, "output_schema")), "state_schema",
+                           pons__lg_or_null(pons_get(s, "state_schema")), "config_schema",
+                           json_object(), "context_schema",
+                           pons__lg_or_null(pons_get(s, "context_schema")), NULL);
     }
     return rc;
 }
@@ -98,7 +93,7 @@ static void schemas(pons__request *r)
         return;
     }
     if (schemas_of(g->graph, g->id, &all, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, all);
@@ -134,15 +129,14 @@ static int subs_of(const pons_graph *g, const char *before, bool deep, const cha
 static void subgraphs(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    const char *recurse = r->s->http->query(r->x, "recurse");
     const char *wanted = r->n_args > 1 ? r->args[1] : NULL;
     const pons_serve_graph *g = find(r);
     if (!g) {
         return;
     }
     pons_autovalue all = json_object();
-    if (subs_of(drawn(g), "", recurse && strcasecmp(recurse, "true") == 0, wanted, all, &err) < 0) {
-        pons__lg_refuse(r, &err);
+    if (subs_of(drawn(g), "", pons_get_bool(r->query, "recurse", false), wanted, all, &err) < 0) {
+        pons__reply_fault(r, &err);
     } else if (wanted && json_object_size(all) == 0) {
         pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);
     } else {

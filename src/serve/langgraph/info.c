@@ -25,8 +25,16 @@ static void info(pons__request *r)
                                  graphs, NULL));
 }
 
+static void absent(pons__request *r)
+{
+    pons__reply_error(r, 501,
+                      "%s is of LangGraph's servers, and not here; /openapi.json has what is",
+                      r->s->http->path(r->x));
+}
+
 const pons__route pons__lg_info_routes[] = {
-    {"GET", "/ok", PONS__NOBODY, ok},
-    {"GET", "/info", PONS__VIEWER, info},
+    {"GET", "/ok", PONS__NOBODY, ok},           {"GET", "/info", PONS__VIEWER, info},
+    {"GET", "/docs", PONS__VIEWER, absent},     {"GET", "/threads/*/storage", PONS__VIEWER, absent},
+    {"POST", "/a2a/*", PONS__OPERATOR, absent}, {"POST", "/ui/*", PONS__VIEWER, absent},
     {NULL, NULL, PONS__NOBODY, NULL},
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT = 10, LIMIT_MAX = 1000 };
+enum { LIMIT = 10 };
 
 typedef struct placed {
     pons_value *row;
@@ -58,9 +58,8 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
     char total[64], next[64];
     const char *headers[3] = {total, NULL, NULL};
     const int64_t n = (int64_t)json_array_size(list);
-    const int64_t from = p->offset < 0 ? 0 : p->offset > n ? n : p->offset;
-    const int64_t limit = p->limit < 0 || p->limit > LIMIT_MAX ? LIMIT_MAX : p->limit;
-    const int64_t to = n - from > limit ? from + limit : n;
+    const int64_t from = p->offset > n ? n : p->offset;
+    const int64_t to = n - from > p->limit ? from + p->limit : n;
     if (p->sort_by) {
         sort(list, p);
     }
@@ -80,19 +79,6 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
     pons__reply_bytes(r, 200, "application/json", headers, len > 0 ? text : "[]",
                       len > 0 ? (size_t)len : 2);
     free(text);
-}
-
-void pons__lg_refuse(pons__request *r, const pons_error *err)
-{
-    pons__reply_fault(r, err);
-}
-
-int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallback)
-{
-    const char *text = r->s->http->query(r->x, name);
-    char *end = NULL;
-    const long long n = text ? strtoll(text, &end, 10) : fallback;
-    return text && (end == text || *end) ? fallback : n;
 }
 
 void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by)

@@ -1,5 +1,4 @@
-// page.h - a part of a list, as a client asked for it: sorted, cut, with how many there are; numbers of
-// a query, and what is refused.
+// page.h - a part of a list, as a client asked for it: sorted, cut, with how many there are.
 #ifndef PONS_SERVE_LANGGRAPH_PAGE_H
 #define PONS_SERVE_LANGGRAPH_PAGE_H
 
@@ -17,9 +16,6 @@ typedef struct pons__lg_page {
 void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page *p);
 // The part that the request's body asks for; sort_by: when it names no member.
 void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by);
-bool pons__lg_ascending(const pons_value *body);               // sort_order
-void pons__lg_refuse(pons__request *r, const pons_error *err); // as pons__reply_fault
-// A number of the query; fallback: none, or it is no number.
-int64_t pons__lg_number(const pons__request *r, const char *name, int64_t fallback);
+bool pons__lg_ascending(const pons_value *body); // sort_order
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { BATCH_MAX = 100, LIMIT = 10, LIMIT_MAX = 1000 };
+enum { LIMIT = 10 };
 
 // ---- asking for one -----------------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ static pons_value *submit(pons__request *r, const char *thread)
     pons_error err = PONS_ERROR_INIT;
     pons_value *run = NULL;
     if (pons__lg_submit(r->s, thread, r->body, &run, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return run;
@@ -83,10 +83,6 @@ static void create_batch(pons__request *r)
     size_t i;
     json_t *one;
     int rc = PONS_OK;
-    if (!json_is_array(r->body) || json_array_size(r->body) > BATCH_MAX) {
-        pons__reply_error(r, 422, "a list of at most %d runs", BATCH_MAX);
-        return;
-    }
     json_array_foreach(r->body, i, one)
     {
         pons_value *run = NULL;
@@ -106,7 +102,7 @@ static void create_batch(pons__request *r)
     }
     if (rc < 0) {
         pons_value_unref(shown);
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, shown);
@@ -119,7 +115,7 @@ static pons_value *find(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *run = NULL;
     if (pons__runhost_run(r->s->host, r->args[0], r->args[1], &run, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return NULL;
     }
     return run;
@@ -129,16 +125,14 @@ static void list(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue runs = NULL;
-    const char *status = r->s->http->query(r->x, "status");
-    int64_t limit = pons__lg_number(r, "limit", LIMIT);
-    limit = limit < 0 || limit > LIMIT_MAX ? LIMIT_MAX : limit;
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         return;
     }
-    if (pons__runhost_runs(r->s->host, r->args[0], status, limit, pons__lg_number(r, "offset", 0),
-                           &runs, &err) < 0) {
-        pons__lg_refuse(r, &err);
+    if (pons__runhost_runs(r->s->host, r->args[0], pons_get_str(r->query, "status", NULL),
+                           pons_get_int(r->query, "limit", LIMIT),
+                           pons_get_int(r->query, "offset", 0), &runs, &err) < 0) {
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *shown = json_array();
@@ -148,7 +142,7 @@ static void list(pons__request *r)
     {
         json_array_append_new(shown, pons__lg_run(one));
     }
-    pons__reply_json(r, 200, shown);
+    pons__reply_json(r, 200, pons__lg_select(shown, pons_get(r->query, "select")));
 }
 
 static void get(pons__request *r)
@@ -161,74 +155,54 @@ static void get(pons__request *r)
 
 static void join(pons__request *r)
 {
-    const char *cancel = r->s->http->query(r->x, "cancel_on_disconnect");
     pons_autovalue run = find(r);
     if (run) {
-        pons__lg_wait(r, run, cancel && (*cancel == '1' || *cancel == 't'));
+        pons__lg_wait(r, run, pons_get_bool(r->query, "cancel_on_disconnect", false));
     }
-}
-
-// stream_mode=a&stream_mode=b, or ["a","b"], or a: as clients of different ages write it. NULL: none.
-static pons_value *modes_of(const pons__request *r)
-{
-    enum { MODES_MAX = 16 };
-    const char *one = r->s->http->query_at(r->x, "stream_mode", 0);
-    if (!one || !r->s->http->query_at(r->x, "stream_mode", 1)) {
-        return one ? json_string(one) : NULL;
-    }
-    pons_value *list = json_array();
-    for (unsigned i = 0; one && i < MODES_MAX; i++) {
-        json_array_append_new(list, json_string(one));
-        one = r->s->http->query_at(r->x, "stream_mode", i + 1);
-    }
-    return list;
 }
 
 static void join_stream(pons__request *r)
 {
-    const char *cancel = r->s->http->query(r->x, "cancel_on_disconnect");
-    pons_autovalue words = modes_of(r);
     pons_autovalue run = find(r);
     if (run) {
-        pons__lg_stream(
-            r, &(pons__lg_follow){.run = run,
-                                  .modes = words,
-                                  .last_event_id = r->s->http->header(r->x, "Last-Event-ID"),
-                                  .cancel = cancel && (*cancel == '1' || *cancel == 't')});
+        pons__lg_stream(r, &(pons__lg_follow){
+                               .run = run,
+                               .modes = pons_get(r->query, "stream_mode"),
+                               .last_event_id = r->s->http->header(r->x, "Last-Event-ID"),
+                               .cancel = pons_get_bool(r->query, "cancel_on_disconnect", false)});
     }
 }
 
 static void stream_thread(pons__request *r)
 {
-    const char *modes = r->s->http->query(r->x, "stream_mode");
-    pons_autovalue words =
-        modes ? json_string(modes) : json_pack("[sss]", "values", "updates", "messages-tuple");
+    const pons_value *modes = pons_get(r->query, "stream_mode");
+    const char *first = json_string_value(json_array_get(modes, 0)); // run_modes: as the runs are
+    pons_autovalue usual = json_pack("[sss]", "values", "updates", "messages-tuple");
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         return;
     }
-    pons__lg_stream_thread(r, r->args[0], words, r->s->http->header(r->x, "Last-Event-ID"));
+    pons__lg_stream_thread(r, r->args[0], first && strcmp(first, "run_modes") != 0 ? modes : usual,
+                           r->s->http->header(r->x, "Last-Event-ID"));
 }
 
 // ---- ending -------------------------------------------------------------------------------------
 
+static bool rolls_back(const pons__request *r)
+{
+    return strcmp(pons_get_str(r->query, "action", "interrupt"), "rollback") == 0;
+}
+
 static void cancel(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    const char *wait = r->s->http->query(r->x, "wait");
-    const char *action = r->s->http->query(r->x, "action");
-    const bool rollback = action && strcmp(action, "rollback") == 0;
-    if (action && !rollback && strcmp(action, "interrupt") != 0) {
-        pons__reply_error(r, 422, "action: interrupt or rollback");
-        return;
-    }
     pons_autovalue run = find(r);
     if (!run) {
         return;
     }
-    if (pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rollback, &err) < 0) {
-        pons__lg_refuse(r, &err);
-    } else if (wait && (*wait == '1' || *wait == 't')) {
+    if (pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rolls_back(r), &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else if (pons_get_bool(r->query, "wait", false)) {
         pons__lg_wait(r, run, false);
     } else {
         pons__reply_json(r, 202, json_object());
@@ -241,19 +215,14 @@ static void cancel_many(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     const char *thread = pons_get_str(r->body, "thread_id", NULL);
     const char *status = pons_get_str(r->body, "status", NULL);
-    const char *action = r->s->http->query(r->x, "action");
-    const bool rollback = action && strcmp(action, "rollback") == 0;
+    const bool rollback = rolls_back(r);
     size_t i;
     json_t *one;
-    if (!status == !thread || (thread && !json_is_array(pons_get(r->body, "run_ids")))) {
-        pons__reply_error(r, 422, "thread_id and run_ids, or status: pending, running or all");
-        return;
-    }
     json_array_foreach(pons_get(r->body, "run_ids"), i, one)
     {
-        const char *id = json_is_string(one) ? json_string_value(one) : "";
+        const char *id = json_string_value(one);
         if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &err) < 0) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
             return;
         }
     }
@@ -268,7 +237,7 @@ static void forget(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons__runhost_settle(r->s->host, r->args[0]);
     if (pons__runhost_forget(r->s->host, r->args[0], r->args[1], &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);

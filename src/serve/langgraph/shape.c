@@ -60,7 +60,7 @@ bool pons__lg_time_read(const char *text, int64_t *ret_ms)
     return true;
 }
 
-static pons_value *or_null(const pons_value *v)
+pons_value *pons__lg_or_null(const pons_value *v)
 {
     return v ? pons_value_ref(v) : json_null();
 }
@@ -72,13 +72,14 @@ pons_value *pons__lg_run(const pons_value *run)
     pons_value *metadata = json_deep_copy(pons_get(run, "metadata"));
     json_object_set_new(metadata, "graph_id", pons_value_ref(pons_get(run, "graph_id")));
     json_object_set_new(metadata, "assistant_id", pons_value_ref(pons_get(run, "assistant_id")));
-    return pons_object("run_id", or_null(pons_get(run, "run_id")), "thread_id",
-                       or_null(pons_get(run, "thread_id")), "assistant_id",
-                       or_null(pons_get(run, "assistant_id")), "metadata", metadata, "status",
-                       or_null(pons_get(run, "status")), "kwargs", or_null(pons_get(run, "kwargs")),
-                       "multitask_strategy", or_null(pons_get(run, "multitask_strategy")),
-                       "created_at", pons__lg_time_value(pons_get_int(run, "created_ms", 0)),
-                       "updated_at", pons__lg_time_value(pons_get_int(run, "updated_ms", 0)), NULL);
+    return pons_object("run_id", pons__lg_or_null(pons_get(run, "run_id")), "thread_id",
+                       pons__lg_or_null(pons_get(run, "thread_id")), "assistant_id",
+                       pons__lg_or_null(pons_get(run, "assistant_id")), "metadata", metadata,
+                       "status", pons__lg_or_null(pons_get(run, "status")), "kwargs",
+                       pons__lg_or_null(pons_get(run, "kwargs")), "multitask_strategy",
+                       pons__lg_or_null(pons_get(run, "multitask_strategy")), "created_at",
+                       pons__lg_time_value(pons_get_int(run, "created_ms", 0)), "updated_at",
+                       pons__lg_time_value(pons_get_int(run, "updated_ms", 0)), NULL);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -93,12 +94,12 @@ pons_value *pons__lg_thread(const pons_value *row, bool busy)
     const pons_value *config = pons_get(metadata, PONS__THREAD_CONFIG);
     pons_value *shown = config ? pons_value_ref(config) : json_object();
     json_object_del(metadata, PONS__THREAD_CONFIG);
-    return pons_object("thread_id", or_null(pons_get(row, "thread_id")), "created_at",
+    return pons_object("thread_id", pons__lg_or_null(pons_get(row, "thread_id")), "created_at",
                        pons__lg_time_value(pons_get_int(row, "created_ms", 0)), "updated_at",
                        updated, "state_updated_at", pons_value_ref(updated), "metadata", metadata,
                        "status", json_string(status), "config", shown, "values",
-                       or_null(pons_get(row, "values")), "interrupts",
-                       or_null(pons_get(row, "interrupts")), "error", json_null(), NULL);
+                       pons__lg_or_null(pons_get(row, "values")), "interrupts",
+                       pons__lg_or_null(pons_get(row, "interrupts")), "error", json_null(), NULL);
 }
 
 // ---- state --------------------------------------------------------------------------------------
@@ -120,13 +121,14 @@ static pons_value *task(const pons_value *snapshot, const pons_value *t)
     pons_value *checkpoint =
         ns ? pons_object("thread_id", json_string(thread), "checkpoint_ns", json_string(ns), NULL)
            : json_null();
-    return pons_object(
-        "id", or_null(pons_get(t, "id")), "name", or_null(pons_get(t, "name")), "path",
-        json_pack("[ss]", pons_get(t, "arg") ? "__pregel_push" : "__pregel_pull",
-                  pons_get_str(t, "name", "")),
-        "error", or_null(pons_get(t, "error")), "interrupts", or_null(pons_get(t, "interrupts")),
-        "checkpoint", checkpoint, "state", state ? pons__lg_state(state) : json_null(), "result",
-        or_null(pons_get(t, "result")), NULL);
+    return pons_object("id", pons__lg_or_null(pons_get(t, "id")), "name",
+                       pons__lg_or_null(pons_get(t, "name")), "path",
+                       json_pack("[ss]", pons_get(t, "arg") ? "__pregel_push" : "__pregel_pull",
+                                 pons_get_str(t, "name", "")),
+                       "error", pons__lg_or_null(pons_get(t, "error")), "interrupts",
+                       pons__lg_or_null(pons_get(t, "interrupts")), "checkpoint", checkpoint,
+                       "state", state ? pons__lg_state(state) : json_null(), "result",
+                       pons__lg_or_null(pons_get(t, "result")), NULL);
 }
 
 static pons_value *metadata(const pons_value *snapshot)
@@ -152,12 +154,12 @@ pons_value *pons__lg_state(const pons_value *s)
     {
         json_array_append_new(tasks, task(s, one));
     }
-    return pons_object("values", or_null(pons_get(s, "values")), "next",
-                       or_null(pons_get(s, "next")), "tasks", tasks, "metadata", metadata(s),
-                       "created_at", pons__lg_time_value(pons_get_int(s, "ts_ms", 0)), "checkpoint",
-                       pons__lg_checkpoint(thread, ns, id), "parent_checkpoint",
+    return pons_object("values", pons__lg_or_null(pons_get(s, "values")), "next",
+                       pons__lg_or_null(pons_get(s, "next")), "tasks", tasks, "metadata",
+                       metadata(s), "created_at", pons__lg_time_value(pons_get_int(s, "ts_ms", 0)),
+                       "checkpoint", pons__lg_checkpoint(thread, ns, id), "parent_checkpoint",
                        pons__lg_checkpoint(thread, ns, parent), "interrupts",
-                       or_null(pons_get(s, "interrupts")), "checkpoint_id",
+                       pons__lg_or_null(pons_get(s, "interrupts")), "checkpoint_id",
                        id ? json_string(id) : json_null(), "parent_checkpoint_id",
                        parent ? json_string(parent) : json_null(), NULL);
 }

@@ -12,6 +12,8 @@ pons_value *pons__lg_time_value(int64_t wall_ms); // null for 0
 // Its reading, of a text with or without parts of a second and an offset. False: it is none.
 bool pons__lg_time_read(const char *text, int64_t *ret_ms);
 
+pons_value *pons__lg_or_null(const pons_value *v); // a new reference; null for NULL
+
 // The rest give new references, of a run (pons__runhost_run), a thread (pons_threads_find; busy: as
 // the run host knows) and a snapshot (pons_state_snapshot).
 pons_value *pons__lg_run(const pons_value *run);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { LIMIT = 10, LIMIT_MAX = 1000 };
+enum { LIMIT = 10 };
 
 static const char *ns_of(const pons__request *r, const char *asked)
 {
@@ -47,7 +47,7 @@ static void nothing(pons__request *r, const pons_error *err, bool list)
         if (err->status == PONS_ENOTFOUND) {
             pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         } else {
-            pons__lg_refuse(r, err);
+            pons__reply_fault(r, err);
         }
         return;
     }
@@ -76,7 +76,7 @@ static void show(pons__request *r, const char *ns, const char *checkpoint, bool 
     }
     if (pons_state_snapshot(r->s->o.store, r->args[0], ns_of(r, ns), &o, &snapshot, &err) < 0) {
         if (checkpoint && err.status == PONS_ENOTFOUND) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
         } else {
             nothing(r, &err, false);
         }
@@ -86,30 +86,19 @@ static void show(pons__request *r, const char *ns, const char *checkpoint, bool 
     pons__reply_json(r, 200, checkpoint || (ns && *ns) ? state : with_more(r, state));
 }
 
-static bool asked(const pons__request *r, const char *name)
-{
-    const char *text = r->s->http->query(r->x, name);
-    return text &&
-           (strcmp(text, "true") == 0 || strcmp(text, "1") == 0 || strcmp(text, "True") == 0);
-}
-
 static void get(pons__request *r)
 {
-    show(r, NULL, NULL, asked(r, "subgraphs"));
+    show(r, NULL, NULL, pons_get_bool(r->query, "subgraphs", false));
 }
 
 static void get_at(pons__request *r)
 {
-    show(r, NULL, r->args[1], asked(r, "subgraphs"));
+    show(r, NULL, r->args[1], pons_get_bool(r->query, "subgraphs", false));
 }
 
 static void get_checkpoint(pons__request *r)
 {
     const pons_value *at = pons_get(r->body, "checkpoint");
-    if (!json_is_object(at)) {
-        pons__reply_error(r, 422, "checkpoint: {checkpoint_ns, checkpoint_id}");
-        return;
-    }
     show(r, pons_get_str(at, "checkpoint_ns", NULL), pons_get_str(at, "checkpoint_id", NULL),
          pons_get_bool(r->body, "subgraphs", false));
 }
@@ -122,17 +111,13 @@ static void update(pons__request *r)
     const char *checkpoint =
         pons_get_str(r->body, "checkpoint_id", pons_get_str(at, "checkpoint_id", NULL));
     const char *ns = pons_get_str(at, "checkpoint_ns", "");
-    if (!json_is_object(r->body)) {
-        pons__reply_error(r, 422, "values, as_node, checkpoint: an object");
-        return;
-    }
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         return;
     }
     if (pons__lg_update(r->s, r->args[0], ns, checkpoint, pons_get(r->body, "values"),
                         pons_get_str(r->body, "as_node", NULL), id, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *where = pons__lg_checkpoint(r->args[0], ns, id);
@@ -147,10 +132,8 @@ static void patch(pons__request *r)
     const pons_value *m = pons_get(r->body, "metadata");
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
-    } else if (!json_is_object(m)) {
-        pons__reply_error(r, 422, "metadata: an object");
     } else if (pons_thread_metadata_set(r->s->o.store, r->args[0], m, true, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     } else {
         pons__reply_json(r, 200, json_object());
     }
@@ -180,9 +163,7 @@ static void tell_past(pons__request *r, const char *ns, int64_t limit, const cha
         json_object_set(filter, PONS__RUN_MEMBER, run);
         json_object_del(filter, "run_id");
     }
-    const pons_history_query q = {.before = before,
-                                  .limit = limit < 1 || limit > LIMIT_MAX ? LIMIT_MAX : limit,
-                                  .filter = filter};
+    const pons_history_query q = {.before = before, .limit = limit, .filter = filter};
     if (strlen(r->args[0]) >= PONS_NAME_MAX ||
         pons_state_history_find(r->s->o.store, r->args[0], ns_of(r, ns), &q, &list, &err) < 0) {
         nothing(r, &err, true);
@@ -210,7 +191,8 @@ static void history(pons__request *r)
 
 static void get_history(pons__request *r)
 {
-    tell_past(r, NULL, pons__lg_number(r, "limit", LIMIT), r->s->http->query(r->x, "before"), NULL);
+    tell_past(r, NULL, pons_get_int(r->query, "limit", LIMIT),
+              pons_get_str(r->query, "before", NULL), NULL);
 }
 
 const pons__route pons__lg_state_routes[] = {

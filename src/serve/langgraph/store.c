@@ -21,7 +21,7 @@ static bool own(const char *ns)
 
 static bool refused(pons__request *r, const pons_error *err)
 {
-    pons__lg_refuse(r, err);
+    pons__reply_fault(r, err);
     return false;
 }
 
@@ -67,9 +67,7 @@ static void put(pons__request *r)
     json_t *one;
     json_array_foreach(index, i, one)
     {
-        if (i < FIELDS_MAX && json_is_string(one)) {
-            fields[i] = json_string_value(one);
-        }
+        fields[i] = json_string_value(one);
     }
     o.fields = fields[0] ? fields : NULL;
     if (!space(r, pons_get(r->body, "namespace"), ns)) {
@@ -77,7 +75,7 @@ static void put(pons__request *r)
     }
     if (pons_items_put(pons__runhost_items(r->s->host), ns, pons_get_str(r->body, "key", ""),
                        pons_get(r->body, "value"), &o, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
@@ -87,17 +85,14 @@ static void get(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue item = NULL;
-    const char *ns = r->s->http->query(r->x, "namespace"), *key = r->s->http->query(r->x, "key");
-    if (!ns || !key) {
-        pons__reply_error(r, 422, "namespace and key");
-        return;
-    }
+    const char *ns = pons_get_str(r->query, "namespace", ""),
+               *key = pons_get_str(r->query, "key", "");
     const int rc = own(ns) ? PONS_ENOTFOUND
                            : pons_items_get(pons__runhost_items(r->s->host), ns, key, &item, &err);
     if (rc == PONS_ENOTFOUND) {
         pons__reply_json(r, 200, NULL);
     } else if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
     } else {
         pons__reply_json(r, 200, shown(item, false));
     }
@@ -112,7 +107,7 @@ static void forget(pons__request *r)
     }
     if (pons_items_delete(pons__runhost_items(r->s->host), ns, pons_get_str(r->body, "key", ""),
                           &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
@@ -150,7 +145,7 @@ static void search(pons__request *r)
                                 .query = query && *query ? query : NULL,
                                 .limit = -1};
     if (pons_items_search(pons__runhost_items(r->s->host), &q, &items, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *list = json_array();
@@ -183,7 +178,7 @@ static void namespaces(pons__request *r)
                                  .max_depth = pons_get_int(r->body, "max_depth", 0),
                                  .limit = -1};
     if (pons_items_namespaces(pons__runhost_items(r->s->host), &q, &spaces, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons_value *list = json_array();

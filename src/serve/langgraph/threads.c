@@ -47,7 +47,7 @@ static void reply(pons__request *r, const char *thread)
     pons_error err = PONS_ERROR_INIT;
     pons_value *shown = NULL;
     if (describe(r->s, thread, &shown, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, shown);
@@ -74,16 +74,8 @@ static void create(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     char fresh[PONS__UUID];
-    const pons_value *m = pons_get(r->body, "metadata"), *steps = pons_get(r->body, "supersteps");
+    const pons_value *steps = pons_get(r->body, "supersteps");
     const char *id = pons_get_str(r->body, "thread_id", NULL);
-    if (m && !json_is_null(m) && !json_is_object(m)) {
-        pons__reply_error(r, 422, "metadata: an object");
-        return;
-    }
-    if (pons__ttl_check(pons_get(r->body, "ttl"), &err) < 0) {
-        pons__lg_refuse(r, &err);
-        return;
-    }
     if (id && !pons__thread_name(id)) {
         pons__reply_error(r, 422,
                           "thread_id: 1 to %d bytes, no spaces, slashes or what nobody can see",
@@ -112,7 +104,7 @@ static void create(pons__request *r)
         }
     }
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, id);
@@ -126,21 +118,14 @@ static void get(pons__request *r)
 static void change(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    const pons_value *m = pons_get(r->body, "metadata");
     if (!pons__lg_thread_is(r->s, r->args[0])) {
         pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
         return;
     }
-    if (m && !json_is_null(m) && !json_is_object(m)) {
-        pons__reply_error(r, 422, "metadata: an object");
-        return;
-    }
     pons_autovalue metadata = metadata_of(r->body);
-    const pons_value *ttl = pons_get(r->body, "ttl");
-    if (pons__ttl_check(ttl, &err) < 0 ||
-        pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0 ||
-        pons__ttl_set(r->s, r->args[0], ttl, &err) < 0) {
-        pons__lg_refuse(r, &err);
+    if (pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0 ||
+        pons__ttl_set(r->s, r->args[0], pons_get(r->body, "ttl"), &err) < 0) {
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, r->args[0]);
@@ -154,7 +139,7 @@ static void forget(pons__request *r)
         return;
     }
     if (pons__runhost_thread_delete(r->s->host, r->args[0], &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__ttl_forget(r->s, r->args[0]);
@@ -173,7 +158,7 @@ static void copy(pons__request *r)
     const int rc = robot ? host->fork(host->user, r->args[0], NULL, id, NULL, &err)
                          : pons_state_copy(r->s->o.store, r->args[0], id, &err);
     if (rc < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     reply(r, id);
@@ -187,7 +172,7 @@ static bool in(const pons_value *ids, const char *id)
     json_t *one;
     json_array_foreach(ids, i, one)
     {
-        if (json_is_string(one) && strcmp(json_string_value(one), id) == 0) {
+        if (strcmp(json_string_value(one), id) == 0) {
             return true;
         }
     }
@@ -231,7 +216,7 @@ static void search(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (find(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__lg_reply_asked(r, list, "updated_at");
@@ -242,7 +227,7 @@ static void count(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
     if (find(r, &list, &err) < 0) {
-        pons__lg_refuse(r, &err);
+        pons__reply_fault(r, &err);
         return;
     }
     pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
@@ -258,13 +243,9 @@ static void prune(pons__request *r)
     size_t i;
     json_t *one;
     int64_t n = 0;
-    if (!json_is_array(ids) || (!all && strcmp(how, "keep_latest") != 0)) {
-        pons__reply_error(r, 422, "thread_ids: a list; strategy: delete or keep_latest");
-        return;
-    }
     json_array_foreach(ids, i, one)
     {
-        const char *id = json_is_string(one) ? json_string_value(one) : "";
+        const char *id = json_string_value(one);
         if (!*id || !pons__lg_thread_is(r->s, id)) {
             continue;
         }
@@ -272,7 +253,7 @@ static void prune(pons__request *r)
         const int rc = all ? pons__runhost_thread_delete(r->s->host, id, &err)
                            : pons_state_prune(r->s->o.store, id, 1, 0, NULL, &err);
         if (rc < 0) {
-            pons__lg_refuse(r, &err);
+            pons__reply_fault(r, &err);
             return;
         }
         n++;

@@ -10,34 +10,17 @@
 #include "serve/host/host.h"
 #include "serve/host/keep.h"
 
-#include <math.h>
 #include <string.h>
 
 #define SPACE PONS__OWN ".ttl"
 
 enum { SWEEP_MS = 10000 };
 
-static const double MINUTES_MAX = 60.0 * 24 * 366 * 100;
 static const double MS_PER_MINUTE = 60000.0;
 
 static double minutes_of(const pons_value *ttl)
 {
-    const pons_value *n = json_is_object(ttl) ? pons_get(ttl, "ttl") : ttl;
-    return json_is_number(n) ? json_number_value(n) : NAN;
-}
-
-int pons__ttl_check(const pons_value *ttl, pons_error *err)
-{
-    const double minutes = minutes_of(ttl);
-    const char *how = pons_get_str(ttl, "strategy", "delete");
-    if (!ttl || json_is_null(ttl) ||
-        (minutes > 0.0 && minutes <= MINUTES_MAX &&
-         (strcmp(how, "delete") == 0 || strcmp(how, "keep_latest") == 0))) {
-        return PONS_OK;
-    }
-    return pons_error_set(
-        err, PONS_EINVAL, PONS__SERVE,
-        "ttl: minutes above 0, or {ttl: minutes, strategy: delete or keep_latest}");
+    return json_number_value(json_is_object(ttl) ? pons_get(ttl, "ttl") : ttl);
 }
 
 int pons__ttl_set(pons_serve *s, const char *thread, const pons_value *ttl, pons_error *err)

@@ -374,14 +374,6 @@ static void post(pons__request *r)
 {
     const pons_value *id = pons_get(r->body, "id");
     const char *method = pons_get_str(r->body, "method", NULL);
-    if (!json_is_object(r->body) || strcmp(pons_get_str(r->body, "jsonrpc", ""), "2.0") != 0) {
-        pons__reply_error(r, 400, "a message is one object of JSON-RPC 2.0");
-        return;
-    }
-    if (id && !json_is_string(id) && !json_is_integer(id)) {
-        pons__reply_error(r, 400, "an id is a text or a whole number");
-        return;
-    }
     const bool first = method && id && strcmp(method, "initialize") == 0;
     if (first && r->s->http->header(r->x, "Mcp-Session-Id")) {
         pons__reply_error(r, 400, "a session is initialized once");

@@ -33,6 +33,18 @@ typedef struct ear {
 } ear;
 
 // {"error": …} as this protocol's clients read it.
+static void reply_error(pons__request *r, int status, const char *type, const char *param,
+                        const char *text)
+{
+    pons__reply_json(
+        r, status,
+        pons_object("error",
+                    pons_object("message", pons_string(text), "type", json_string(type), "param",
+                                param ? pons_string(param) : json_null(), "code", json_null(),
+                                NULL),
+                    NULL));
+}
+
 static void refuse(pons__request *r, int status, const char *type, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static void refuse(pons__request *r, int status, const char *type, const char *fmt, ...)
@@ -42,12 +54,14 @@ static void refuse(pons__request *r, int status, const char *type, const char *f
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    pons__reply_json(
-        r, status,
-        pons_object("error",
-                    pons_object("message", json_string(text), "type", json_string(type), "param",
-                                json_null(), "code", json_null(), NULL),
-                    NULL));
+    reply_error(r, status, type, NULL, text);
+}
+
+static void refuse_member(pons__request *r, const char *where, const char *message)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s: %s", where, message);
+    reply_error(r, 422, "invalid_request_error", where + (*where == '/'), text);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
@@ -214,28 +228,6 @@ static void one_model(pons__request *r)
                                  NULL));
 }
 
-// What would be passed over in silence is refused.
-static bool is_taken(pons__request *r)
-{
-    const pons_value *b = r->body;
-    const pons_value *stream = pons_get(b, "stream");
-    if (strcmp(pons_get_str(b, "model", ""), MODEL) != 0) {
-        refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
-               pons_get_str(b, "model", "(none)"));
-    } else if (pons_get(b, "n") && pons_get_int(b, "n", 0) != 1) {
-        refuse(r, 400, "invalid_request_error", "n: one answer");
-    } else if (json_array_size(pons_get(b, "tools")) > 0 ||
-               json_array_size(pons_get(b, "functions")) > 0) {
-        refuse(r, 400, "invalid_request_error",
-               "the agent has tools of its own, and takes no others");
-    } else if (stream && !json_is_boolean(stream) && !json_is_null(stream)) {
-        refuse(r, 400, "invalid_request_error", "stream: true or false");
-    } else {
-        return true;
-    }
-    return false;
-}
-
 static ear *listen_in(pons__request *r, pons__conversation *c)
 {
     ear *e = calloc(1, sizeof *e);
@@ -273,7 +265,9 @@ static void completions(pons__request *r)
         refuse(r, 404, "invalid_request_error", "there is no agent here");
         return;
     }
-    if (!is_taken(r)) {
+    if (strcmp(pons_get_str(r->body, "model", ""), MODEL) != 0) {
+        refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
+               pons_get_str(r->body, "model", ""));
         return;
     }
     int rc = pons__conversation_read(r->s, r->body, &c, &err);
@@ -307,6 +301,6 @@ static void completions(pons__request *r)
 const pons__route pons__openai_routes[] = {
     {"GET", "/v1/models", PONS__VIEWER, models},
     {"GET", "/v1/models/*", PONS__VIEWER, one_model},
-    {"POST", "/v1/chat/completions", PONS__OPERATOR, completions},
+    {"POST", "/v1/chat/completions", PONS__OPERATOR, completions, refuse_member},
     {NULL, NULL, PONS__NOBODY, NULL},
 };

@@ -156,8 +156,7 @@ static pons_value *protocol(const char *path, const pons_value *text)
 static void files(pons__request *r)
 {
     struct stat st;
-    const char *path = r->s->http->query(r->x, "path");
-    path = path ? path : "";
+    const char *path = pons_get_str(r->query, "path", "");
     pons_error none = PONS_ERROR_INIT;
     const pons_tools_view *view = r->s->view;
     const int fd = view && may_show(path) ? pons_tools_view_file(view, path, &none) : -1;

@@ -17,8 +17,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
-#define TEXT_MAX       4096
-#define NUMBER_MAX     1e8
 
 static void look(pons__request *r, bool map)
 {
@@ -71,40 +69,15 @@ static void cancel(pons__request *r)
     say(r, "cancel", json_object());
 }
 
-// What a member may be, when it is there.
-static bool is_sane(const pons_value *body, const char *key, bool number, bool needed)
-{
-    const pons_value *v = pons_get(body, key);
-    const double n = json_number_value(v);
-    return !v       ? !needed
-           : number ? json_is_number(v) && n >= 0.0 && n <= NUMBER_MAX
-                    : json_is_string(v) && json_string_length(v) <= TEXT_MAX &&
-                          (!needed || json_string_length(v) > 0);
-}
-
 static void assign(pons__request *r)
 {
-    static const struct {
-        const char *key;
-        bool number, needed;
-    } members[] = {{"name", false, true},       {"stops", false, true},
-                   {"needs", false, false},     {"priority", false, false},
-                   {"payload_kg", true, false}, {"deadline_s", true, false}};
     pons_error err = PONS_ERROR_INIT;
     const pons_serve_host *h = &r->s->o.host;
     char id[PONS_ID_MAX];
-    pons_autovalue v = json_object();
+    pons_autovalue v = json_copy(r->body);
     if (!h->fleet_say) {
         pons__reply_error(r, 404, "this is no fleet's workspace");
         return;
-    }
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        if (!is_sane(r->body, members[i].key, members[i].number, members[i].needed)) {
-            pons__reply_error(r, 422, "%s: %s", members[i].key,
-                              members[i].number ? "a number, 0 to 100,000,000" : "words");
-            return;
-        }
-        json_object_set_new(v, members[i].key, pons_value_ref(pons_get(r->body, members[i].key)));
     }
     pons_rand rand;
     pons_id_source ids;
@@ -122,12 +95,7 @@ static void assign(pons__request *r)
 
 static void settle(pons__request *r)
 {
-    const pons_value *done = pons_get(r->body, "done");
-    if (!json_is_boolean(done)) {
-        pons__reply_error(r, 422, "done: true or false");
-        return;
-    }
-    say(r, "settle", pons_object("done", json_boolean(json_is_true(done)), NULL));
+    say(r, "settle", json_copy(r->body));
 }
 
 static void clear(pons__request *r)
@@ -137,12 +105,7 @@ static void clear(pons__request *r)
 
 static void block(pons__request *r)
 {
-    const pons_value *blocked = pons_get(r->body, "blocked");
-    if (!json_is_boolean(blocked)) {
-        pons__reply_error(r, 422, "blocked: true or false");
-        return;
-    }
-    say(r, "block", pons_object("blocked", json_boolean(json_is_true(blocked)), NULL));
+    say(r, "block", json_copy(r->body));
 }
 
 const pons__route pons__fleet_routes[] = {

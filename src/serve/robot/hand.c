@@ -77,11 +77,6 @@ static void drive(pons__request *r)
     const bool let_go = pons_get_bool(r->body, "let_go", false);
     const int64_t now = pons_now_ms(&r->s->o.clock);
     const int64_t tick = pons_get_int(r->body, "tick", 0);
-    if (!*pilot || strlen(pilot) >= PILOT_BYTES) {
-        pons__reply_error(r, 422, "pilot: a name of the page's own, at most %d bytes",
-                          PILOT_BYTES - 1);
-        return;
-    }
     const bool fresh = tick > 0 && tick <= now && now - tick <= TICK_MS;
     const double v = fresh ? pons_get_num(r->body, "v", 0.0) : 0.0;
     const double w = fresh ? pons_get_num(r->body, "w", 0.0) : 0.0;
@@ -103,20 +98,12 @@ static void drive(pons__request *r)
                      pons_object("tick", json_integer(now), "fresh", json_boolean(fresh), NULL));
 }
 
-static bool number(const pons_value *body, const char *key, double *ret)
-{
-    const pons_value *v = pons_get(body, key);
-    *ret = json_is_number(v) ? json_number_value(v) : 0.0;
-    return json_is_number(v);
-}
-
 static void pose(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    double x, y, yaw;
-    if (!number(r->body, "x", &x) || !number(r->body, "y", &y) || !number(r->body, "yaw", &yaw)) {
-        pons__reply_error(r, 422, "x and y in metres, yaw in radians, in the map");
-    } else if (r->s->o.host.place(r->s->o.host.user, x, y, yaw, &err) < 0) {
+    const double x = pons_get_num(r->body, "x", 0.0), y = pons_get_num(r->body, "y", 0.0);
+    const double yaw = pons_get_num(r->body, "yaw", 0.0);
+    if (r->s->o.host.place(r->s->o.host.user, x, y, yaw, &err) < 0) {
         pons__reply_fault(r, &err);
     } else {
         pons__reply_json(

@@ -478,10 +478,6 @@ static void map(pons__request *r)
 static void live(pons__request *r)
 {
     pons__live *l = r->s->live;
-    const char *text = r->s->http->query(r->x, "hz");
-    const char *view = r->s->http->query(r->x, "view");
-    long hz = text ? strtol(text, NULL, 10) : 10;
-    hz = hz < 1 ? 1 : hz > HZ_MAX ? HZ_MAX : hz;
     pthread_mutex_lock(&l->mtx);
     const bool room = l->n < CLIENTS_MAX && !l->closing;
     l->n += room;
@@ -495,8 +491,8 @@ static void live(pons__request *r)
     }
     pthread_mutex_lock(&l->mtx);
     if (v) {
-        v->every_ms = 1000 / hz;
-        v->view = view && strcmp(view, "1") == 0;
+        v->every_ms = 1000 / pons_get_int(r->query, "hz", 10);
+        v->view = pons_get_bool(r->query, "view", false);
         v->next = l->coming;
         l->coming = v;
         pons__metrics_stream(l->s->metrics, "live", 1);

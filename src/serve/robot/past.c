@@ -17,27 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 500
-
-static const char *asked(const pons__request *r, const char *name, const char *otherwise)
-{
-    const char *text = r->s->http->query(r->x, name);
-    return text && *text ? text : otherwise;
-}
+#define ROWS 100
 
 static const char *space(const pons__request *r) // "" is a graph's own
 {
-    const char *text = r->s->http->query(r->x, "ns");
-    return text ? text : "react";
+    return pons_get_str(r->query, "ns", "react");
 }
 
 static void history(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *list = NULL;
-    long limit = strtol(asked(r, "limit", "100"), NULL, 10);
-    limit = limit < 1 || limit > ROWS_MAX ? ROWS_MAX : limit;
-    const pons_history_query q = {.before = asked(r, "before", NULL), .limit = limit, .bare = true};
+    const pons_history_query q = {.before = pons_get_str(r->query, "before", NULL),
+                                  .limit = pons_get_int(r->query, "limit", ROWS),
+                                  .bare = true};
     if (pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
@@ -49,7 +42,7 @@ static void state(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *snapshot = NULL;
-    const pons_snapshot_options o = {.checkpoint = asked(r, "checkpoint", NULL)};
+    const pons_snapshot_options o = {.checkpoint = pons_get_str(r->query, "checkpoint", NULL)};
     if (pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
@@ -62,10 +55,6 @@ static void fork_thread(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     const char *to = pons_get_str(r->body, "to", "");
     const pons_value *edit = pons_get(r->body, "edit");
-    if (edit && !json_is_object(pons_get(edit, "values"))) {
-        pons__reply_error(r, 422, "edit: {ns, values: {channel: value}}");
-        return;
-    }
     if (r->s->o.host.fork(r->s->o.host.user, r->args[0], pons_get_str(r->body, "checkpoint", NULL),
                           to, edit, &err) < 0) {
         pons__reply_fault(r, &err);

@@ -18,14 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX_BYTES   4096
-#define EVENTS_MAX       1000
-#define SENDER_MAX_BYTES 200
+#define EVENTS_MAX 1000
 
 static const char *thread_of(const pons__request *r)
 {
-    const char *asked = r->s->http->query(r->x, "thread");
-    return asked && *asked ? asked : r->s->o.thread;
+    const char *asked = pons_get_str(r->query, "thread", "");
+    return *asked ? asked : r->s->o.thread;
 }
 
 static void state(pons__request *r)
@@ -44,10 +42,6 @@ static void say(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *said = NULL;
     const char *text = pons_get_str(r->body, "text", "");
-    if (text[strspn(text, " \t\r\n")] == '\0' || strlen(text) > TEXT_MAX_BYTES) {
-        pons__reply_error(r, 422, "text: something to say, at most %d bytes", TEXT_MAX_BYTES);
-        return;
-    }
     if (r->s->o.host.say(r->s->o.host.user, thread_of(r), text, &said, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
@@ -80,46 +74,11 @@ static void do_cancel(pons__request *r)
     control(r, "cancel", pons_get_str(r->body, "task", NULL));
 }
 
-// What a person may say to a question, and no more: an answer has members that are the kernel's own.
-static const char *said_wrong(const pons_value *body)
-{
-    static const char *const members[] = {"action", "answer", "args", "op", "ops", "reason"};
-    const char *action = pons_get_str(body, "action", ""), *name;
-    const pons_value *words = pons_get(body, "answer"), *reason = pons_get(body, "reason");
-    json_t *unused;
-    const bool edit = strcmp(action, "edit") == 0, answer = strcmp(action, "answer") == 0;
-    if (!answer && !edit && strcmp(action, "approve") != 0 && strcmp(action, "reject") != 0) {
-        return "action: approve, answer, edit or reject";
-    }
-    json_object_foreach((json_t *)body, name, unused)
-    {
-        bool known = false;
-        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-            known = known || strcmp(name, members[i]) == 0;
-        }
-        if (!known) {
-            return "an answer has action, answer, args, op, ops and reason";
-        }
-    }
-    if (answer ? !json_is_string(words) || !*json_string_value(words) : words != NULL) {
-        return "answer: the words of action answer";
-    }
-    if (edit && !json_is_object(pons_get(body, "args")) && !json_is_array(pons_get(body, "ops"))) {
-        return "edit: args, an object, or ops, a list";
-    }
-    return reason && !json_is_string(reason) ? "reason: a text" : NULL;
-}
-
 static void answer(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *became = NULL;
     char by[128];
-    const char *wrong = said_wrong(r->body);
-    if (wrong) {
-        pons__reply_error(r, 422, "%s", wrong);
-        return;
-    }
     snprintf(by, sizeof by, "%s at the page (%s)", pons__role_name(r->role),
              r->s->http->peer(r->x));
     if (r->s->o.host.answer(r->s->o.host.user, thread_of(r), r->args[0], r->body, by, &became,
@@ -150,11 +109,7 @@ static void message(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     const char *text = pons_get_str(r->body, "text", "");
     const char *from = pons_get_str(r->body, "from", NULL);
-    if (text[strspn(text, " \t\r\n")] == '\0' || strlen(text) > TEXT_MAX_BYTES ||
-        (from && strlen(from) > SENDER_MAX_BYTES)) {
-        pons__reply_error(r, 422, "text: what to tell it, at most %d bytes; from: %d",
-                          TEXT_MAX_BYTES, SENDER_MAX_BYTES);
-    } else if (!r->s->o.host.message) {
+    if (!r->s->o.host.message) {
         pons__reply_error(r, 404, "there is no companion here");
     } else if (r->s->o.host.message(r->s->o.host.user, text, from,
                                     pons_get_bool(r->body, "urgent", false), &err) < 0) {
@@ -239,20 +194,13 @@ static int list_event(void *user, const pons_event_row *row)
     return 0;
 }
 
-static int64_t number(const pons__request *r, const char *name, int64_t fallback)
-{
-    const char *text = r->s->http->query(r->x, name);
-    return text ? strtoll(text, NULL, 10) : fallback;
-}
-
 static void past(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     const pons_store store = r->s->o.store;
     pons_value *list = json_array();
-    int64_t limit = number(r, "limit", EVENTS_MAX);
-    limit = limit < 1 || limit > EVENTS_MAX ? EVENTS_MAX : limit;
-    if (store.ops->events(store.self, r->args[0], number(r, "after", 0), limit, list_event, list,
+    if (store.ops->events(store.self, r->args[0], pons_get_int(r->query, "after", 0),
+                          pons_get_int(r->query, "limit", EVENTS_MAX), list_event, list,
                           &err) < 0) {
         pons_value_unref(list);
         pons__reply_fault(r, &err);
