@@ -33,10 +33,10 @@ static void cancel_tasks(pons__saying *s, const char *only);
 static void raise_task(pons__saying *s, const char *id);
 static void ignored(pons__saying *s, const char *word, const char *reason);
 
-void pons__reply_hear(pons__saying *s, const pons__reply *reply)
+bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
 {
     pons_autovalue value = pons__record_write(&pons__reply_record, reply);
-    pons__answer_hear(s->b, s->cx, value);
+    return pons__answer_hear(s->b, s->cx, value);
 }
 
 void pons__hear(pons__saying *s, const pons_value *pending, bool results)
@@ -421,10 +421,14 @@ static void handle_control(pons__saying *s, const char *word)
             ignored(s, word, "several questions are open: answer one by its id");
             return;
         }
-        pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
-                                           .reason = word,
-                                           .at_ms = s->said->at_ms,
-                                           .by = s->said->by});
+        const bool counts = pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
+                                                               .reason = word,
+                                                               .at_ms = s->said->at_ms,
+                                                               .by = s->said->by});
+        if (!counts && !yes && *t->active_task_id) { // it answers nothing: it is about what goes on
+            pons__stopped_say(s->b, t, s->said, "a person said no");
+            s->stopped = true;
+        }
     }
 }
 
