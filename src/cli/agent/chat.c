@@ -365,7 +365,8 @@ static int take_line(cli_chat *s, const char *line)
     pons_error err = PONS_ERROR_INIT;
     const char *text = line + strspn(line, " \t\r\n");
     const pons_agent_state state = pons_agent_state_get(s->a);
-    if (*text && cli_chat_stop(s, text)) {
+    if (*text &&
+        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && cli_ends(&s->policy, text)))) {
         interrupts += state != PONS_AGENT_IDLE;
         return PONS_OK;
     }

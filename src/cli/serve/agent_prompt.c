@@ -39,6 +39,7 @@ typedef struct heard { // from the chat
 
 typedef struct prompt {
     const cli_agent_prompt_words *w;
+    const pons_policy *policy;
     cli_server *server;
     cli_session_guest inner; // the server's
     cli_agent_view view;
@@ -164,11 +165,11 @@ static void said(void *user, const char *line)
     prompt *p = user;
     pons_error err = PONS_ERROR_INIT;
     pons_value *answer = NULL;
-    if (strcmp(line, "/stop") == 0) {
+    pons_value *question = json_array_get(p->open, 0);
+    if (strcmp(line, "/stop") == 0 || (question && cli_ends(p->policy, line))) {
         give(p, (word){.what = STOP});
         return;
     }
-    pons_value *question = json_array_get(p->open, 0);
     if (!question) {
         give(p, (word){.what = SAY, .text = pons_need_text(line)});
         return;
@@ -321,6 +322,7 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
         &(cli_server_session){
             .thread = THREAD, .llm = w->llm, .policy = policy, .on_chat = on_chat, .user = p});
     p->open = json_array();
+    p->policy = policy;
     cli_agent_view_init(&p->view, c->json, isatty(STDOUT_FILENO));
     p->view.prompting = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
     const int rc = cli_session_run(c, &o, err);
