@@ -16,6 +16,7 @@
 #include "cli/agent/chat.h"
 
 #include "cli/show/screen.h"
+#include "pons/language.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -418,6 +419,7 @@ static int say(cli_chat *s, const char *words)
     if (s->prompting) {
         cli_agent_view_said(&s->view, "agent > ", words);
     }
+    s->view.chinese = pons_language_chinese(words);
     const int rc = pons_agent_say(s->a, words, &err);
     if (rc < 0) {
         note_error(s, &err);

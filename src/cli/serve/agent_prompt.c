@@ -9,6 +9,7 @@
 // own.
 #include "cli/agent/agent_cli.h"
 #include "cli/served.h"
+#include "pons/language.h"
 #include "pons/memory.h"
 #include "pons/policy.h"
 
@@ -171,6 +172,7 @@ static void said(void *user, const char *line)
         return;
     }
     if (!question) {
+        p->view.chinese = pons_language_chinese(line);
         give(p, (word){.what = SAY, .text = pons_need_text(line)});
         return;
     }
