@@ -16,6 +16,7 @@
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
 #include "brain/tempo.h"
+#include "pons/language.h"
 
 #include <string.h>
 
@@ -244,6 +245,23 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
     }
 }
 
+// What nobody here understands while a question wants a yes or a no (可以吗, 好像不行) is neither, and no task.
+static bool asked_again(pons__saying *s, const char *text)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    bool open = false;
+    for (size_t i = 0; i < list.n && !s->b->opts.llm; i++) {
+        const pons__question *about = list.at[i].about;
+        open = open || (!list.at[i].answered && !(about && about->words));
+    }
+    if (open) {
+        ignored(s, "answer",
+                pons_language_chinese(text) ? "这既不是“是”，也不是“否”：问题还在等回答"
+                                            : "that is neither yes nor no: the question is open");
+    }
+    return open;
+}
+
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
                               const pons_error *why)
 {
@@ -263,7 +281,7 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     if (hurry || done) {
         return;
     }
-    if (still_at(s)) {
+    if (still_at(s) || (why && person && asked_again(s, text))) {
         return;
     }
     if (presumes && wanted) {

@@ -74,6 +74,8 @@ static void requests_in_the_house_are_small(void **state)
         if (pons_value_parse(line, strlen(line), &v, NULL) >= 0 && pons_get(v, "request")) {
             measure(pons_get(v, "request"), &texts, &form);
             assert_true(texts > 0 && form > 0);
+            // The first may drive and speak, whatever the budget has room for.
+            assert_true(requests > 0 || strstr(line, "{\"const\":\"speak\"}"));
             requests++;
             texts_max = texts > texts_max ? texts : texts_max;
             form_max = form > form_max ? form : form_max;
