@@ -91,19 +91,17 @@ int pons__given_begin(pons_agent *a, const pons_plan *plan, pons_value **ret_mes
 // Of the steps the one that has failed, or that a person did not want; else the plan.
 static pons_value *outcome(const pons_agent *a, const pons_value *plan)
 {
-    static const char *const zh[PONS_PLAN_STATUSES] = {[PONS_PLAN_COMPLETED] = "完成了",
-                                                       [PONS_PLAN_FAILED] = "失败了",
-                                                       [PONS_PLAN_CANCELLED] = "已取消"};
     const char *word = pons_get_str(plan, "status", ""), *goal = pons_get_str(plan, "goal", "");
     const int status = pons_plan_status_find(word);
-    const bool chinese = pons_language_chinese(goal) && status >= 0 && zh[status];
+    const bool chinese = pons_language_chinese(goal) && status >= 0;
     const bool done = status == PONS_PLAN_COMPLETED;
     const char *said = json_string_value(pons_run_get(a->run, "step_response"));
     const char *why = !done && said && *said ? said : NULL;
     why = why && strncmp(why, PONS__RESPONSE_FAILED, strlen(PONS__RESPONSE_FAILED)) == 0
               ? why + strlen(PONS__RESPONSE_FAILED)
               : why;
-    return chinese ? json_sprintf("计划%s%s%s", zh[status], why ? "：" : "", why ? why : "")
+    return chinese ? json_sprintf("计划%s%s%s", pons_plan_status_said(status, true),
+                                  why ? "：" : "", why ? why : "")
                    : json_sprintf("the plan is %s%s%s", word, why ? ": " : "", why ? why : "");
 }
 

@@ -16,6 +16,7 @@
 #include "brain/stopped.h"
 #include "brain/task_plan.h"
 #include "brain/tempo.h"
+#include "pons/language.h"
 
 #include <string.h>
 
@@ -33,10 +34,10 @@ static void cancel_tasks(pons__saying *s, const char *only);
 static void raise_task(pons__saying *s, const char *id);
 static void ignored(pons__saying *s, const char *word, const char *reason);
 
-void pons__reply_hear(pons__saying *s, const pons__reply *reply)
+bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
 {
     pons_autovalue value = pons__record_write(&pons__reply_record, reply);
-    pons__answer_hear(s->b, s->cx, value);
+    return pons__answer_hear(s->b, s->cx, value);
 }
 
 void pons__hear(pons__saying *s, const pons_value *pending, bool results)
@@ -244,6 +245,23 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
     }
 }
 
+// What nobody here understands while a question wants a yes or a no (可以吗, 好像不行) is neither, and no task.
+static bool asked_again(pons__saying *s, const char *text)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    bool open = false;
+    for (size_t i = 0; i < list.n && !s->b->opts.llm; i++) {
+        const pons__question *about = list.at[i].about;
+        open = open || (!list.at[i].answered && !(about && about->words));
+    }
+    if (open) {
+        ignored(s, "answer",
+                pons_language_chinese(text) ? "这既不是“是”，也不是“否”：问题还在等回答"
+                                            : "that is neither yes nor no: the question is open");
+    }
+    return open;
+}
+
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
                               const pons_error *why)
 {
@@ -263,7 +281,7 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     if (hurry || done) {
         return;
     }
-    if (still_at(s)) {
+    if (still_at(s) || (why && person && asked_again(s, text))) {
         return;
     }
     if (presumes && wanted) {
@@ -421,10 +439,14 @@ static void handle_control(pons__saying *s, const char *word)
             ignored(s, word, "several questions are open: answer one by its id");
             return;
         }
-        pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
-                                           .reason = word,
-                                           .at_ms = s->said->at_ms,
-                                           .by = s->said->by});
+        const bool counts = pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
+                                                               .reason = word,
+                                                               .at_ms = s->said->at_ms,
+                                                               .by = s->said->by});
+        if (!counts && !yes && *t->active_task_id) { // it answers nothing: it is about what goes on
+            pons__stopped_say(s->b, t, s->said, "a person said no");
+            s->stopped = true;
+        }
     }
 }
 

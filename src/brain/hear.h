@@ -7,7 +7,7 @@
 // Letters: those of the inner loop (results), or the others.
 void pons__hear(pons__saying *s, const pons_value *pending, bool results);
 // An answer that nobody posted: words that were one, and the kernel's own no.
-void pons__reply_hear(pons__saying *s, const pons__reply *reply);
+bool pons__reply_hear(pons__saying *s, const pons__reply *reply);
 
 // What the body has said of a pace, and what was said with that one.
 void pons__hear_tempo(pons__saying *s);

@@ -136,7 +136,8 @@ int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error 
         const pons__goal *goal = goals->at[i];
         const bool uses = uses_place(goal);
         pons_autovalue target = uses ? (pons_value *)(uintptr_t)target_of(world, goal->zone) : NULL;
-        if (uses && (!target || strcmp(goal->intent, "go_to") != 0)) {
+        if (uses && (!target ||
+                     (strcmp(goal->intent, "go_to") != 0 && strcmp(goal->intent, "where") != 0))) {
             return pons_error_set(err, PONS_EINVAL, WHERE,
                                   "a place that was named can be gone to, and nothing else");
         }

@@ -358,7 +358,7 @@ static void close_late(pons_brain *b, pons_cx *cx, const pons__open *list,
 }
 
 // K5: a message is heard.
-void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
+bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
     pons_error none = PONS_ERROR_INIT;
     PONS__AUTO_OPEN list = pons__questions_open(b);
@@ -390,7 +390,8 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     pons__set_text(&heard->verdict, verdict);
     keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
     b->hci->changed = true;
-    if (strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0) {
+    const bool counts = back || (!again && one);
+    if (counts) {
         bind(b, cx, &list, one, question, reply, answer);
     } else {
         pons__event_emit(b, cx, &pons__approval_late_record,
@@ -399,6 +400,7 @@ void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     }
     pons__record_free(&pons__answer_record, paced);
     pons__record_free(&pons__reply_record, reply);
+    return counts;
 }
 
 // Whether it is this question, or was asked beside it.

@@ -48,7 +48,7 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const c
 const char *pons__question_acted_on(pons_brain *b);
 // The answer that counts, whole; NULL: none. Borrowed.
 const pons_value *pons__question_answer(const pons__hci *hci, const char *question);
-// K5: a message is heard.
-void pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer);
+// K5: a message is heard. Whether it counts: false for one that comes late, or answers nothing.
+bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer);
 
 #endif

@@ -358,6 +358,8 @@ bool cli_halts(const pons_policy *policy, const char *text);
 // Whether a person talks to the robot and means it to stop: no other words, or a mark behind the first of them
 // ("stop! the cat"). In a talk about other things a word that stops may stand anywhere.
 bool cli_stops(const pons_policy *policy, const char *text);
+// The same, or a word that cancels: what a plan or a turn is ended with, whatever it asks.
+bool cli_ends(const pons_policy *policy, const char *text);
 bool cli_no_body(int rc); // of cli_stop_robots, cli_robot_connect: there is no robot
 pons_value *cli_stopped(const char *reason); // what --json says of a stop that latched; new
 int cli_halt(cli *c, pons_store store, const char *thread, const char *text, pons_error *err);

@@ -2,6 +2,7 @@
 #include "cli/onboarded.h"
 
 #include "pons/process.h"
+#include "pons/schema.h"
 #include "pons/value.h"
 
 #include <errno.h>
@@ -38,10 +39,18 @@ int cli_workspace_config(const cli *c, pons_value **ret, pons_ws_dialect *ret_di
     if (access(path, F_OK) < 0) {
         return PONS_OK;
     }
-    const int rc = pons_value_load(path, ret, err);
-    if (rc >= 0) {
+    pons_schema *schema = NULL;
+    pons_error why = PONS_ERROR_INIT;
+    int rc = pons_value_load(path, ret, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/config.json", &schema, err);
+    if (rc >= 0 && pons_schema_check(schema, *ret, &why) < 0) {
+        rc = pons_error_set(err, PONS_EINVAL, "config", "%s: %s", path, why.message);
+        pons_value_unref(*ret);
+        *ret = NULL;
+    } else if (rc >= 0) {
         pons_ws_dialect_of(pons_get_str(*ret, "dialect", "seed"), ret_dialect);
     }
+    pons_schema_destroy(schema);
     return rc;
 }
 

@@ -114,7 +114,7 @@ static const phrase phrases[] = {
 
 // What may stand before and behind it, beside what the intents say.
 static const char *const fillers[] = {
-    "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "go", "drive", "move", "back to",
+    "a little bit", "a little", "a bit", "a lot", "much", "somewhat", "and", "but", "only", "但是", "但", "不过", "可是", "只是", "go", "drive", "move", "back to",
     "back at", "return to", "at", "from now on", "一点儿", "一点", "一些", "点儿", "点", "些", "稍微", "稍", "更", "再", "开", "走", "跑", "行驶",
     "very", "really", "非常", "尽量", "的时候", "你", "要", "用", "以", "按", "到", "从现在起", "恢复", "恢复到",
 };

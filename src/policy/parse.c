@@ -68,6 +68,7 @@ typedef struct session {
     pons_value *goals;
     pons__control control;
     bool urgent;
+    bool asks; // a question: a bare name in it is no wish
     pons_error *err;
 } session;
 
@@ -267,6 +268,10 @@ static int session_init(session *s, const pons__intents *r, const char *text,
         session_fini(s);
         return no_memory(err);
     }
+    static const char *const asking[] = {"?", "？", "吗", "呢"};
+    for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
+        s->asks = s->asks || strstr(text, asking[i]);
+    }
     int rc = names_load(s, "zones", false);
     if (rc == PONS_OK) {
         rc = names_load(s, "objects", true);
@@ -313,6 +318,10 @@ static bool only_fillers(const session *s, size_t pos, size_t end)
         pos = skip_punctuation(s, pos, end);
         if (pos >= end) {
             return true;
+        }
+        if (pons__literal_at(s->f.s, pos, end, "了吗") || // whether it was done is no wish
+            pons__literal_at(s->f.s, pos, end, "了没")) {
+            return false;
         }
         size_t after = pons__word_at(&s->r->trailing, s->f.s, pos, end, NULL);
         after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, end, NULL);
@@ -517,6 +526,11 @@ static pons__control wish_control(const session *s, span w)
     for (size_t k = 0; k < n; k++) {
         for (pons__control c = CONTROL_STOP; c < CONTROL_COUNT; c++) {
             size_t after = pons__word_at(&s->r->control[c], s->f.s, at[k], w.hi, NULL);
+            for (size_t again = after; again;) { // 停停停, "no, no"
+                after = again;
+                again = pons__word_at(&s->r->control[c], s->f.s, skip_punctuation(s, after, w.hi),
+                                      w.hi, NULL);
+            }
             if (after && only_fillers(s, after, w.hi)) {
                 return c;
             }
@@ -583,7 +597,7 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
         pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             *ret = (capture){0};
-            if (match(s, p, 0, at[k], w.hi, STRICT, ret)) {
+            if (!(p->known_only && s->asks) && match(s, p, 0, at[k], w.hi, STRICT, ret)) {
                 return p;
             }
         }
@@ -1136,6 +1150,11 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
+    case INTENT_WHERE:
+        return goal_add(
+            s, INTENT_WHERE,
+            pons_object(c->place && c->place->object ? "object" : "zone", id_of(c->place), NULL),
+            wish);
     case INTENT_DO:
         return goal_add(s, INTENT_DO,
                         pons_object("skill", pons_value_ref(p->means.skill), "args",

@@ -510,6 +510,30 @@ static void a_wish_answers_nothing(void **state)
     bench_close(&b);
 }
 
+// A doubt, or a question back, is neither yes nor no: it is asked on, and no task comes of it.
+static void what_is_neither_leaves_the_question(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"好像不行", "可以吗", "yes?", "is that ok"};
+    bench b;
+    bench_open(&b, NULL);
+    ask_first(&b);
+    bench_brain(&b);
+    bench_goal_text(&b, "去厨房");
+    bench_await(&b, "approval.requested", NULL, NULL, SOON);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench_say(&b, words[i]);
+        bench_run(&b, 0.2);
+    }
+    assert_int_equal(bench_count(&b, "approval.resolved", NULL, NULL), 0);
+    assert_int_equal(bench_count(&b, "task.done", NULL, NULL), 0);
+    assert_int_equal(motions(&b), 0);
+    assert_int_equal(bench_count(&b, "control", "word", "answer"), 4);
+    bench_say(&b, "行");
+    bench_await(&b, "approval.resolved", "action", "approve", SOON);
+    bench_close(&b);
+}
+
 static void a_wish_ends_no_pause(void **state)
 {
     (void)state;
@@ -650,6 +674,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wish_answers_nothing),
+        cmocka_unit_test(what_is_neither_leaves_the_question),
         cmocka_unit_test(a_wish_ends_no_pause),
         cmocka_unit_test(a_question_shows_every_operation),
         cmocka_unit_test(a_name_that_no_skill_has_is_told),

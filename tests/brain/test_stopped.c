@@ -779,6 +779,22 @@ static void a_stop_of_a_robot_without_tasks_leaves_nothing(void **state)
     bench_close(&b);
 }
 
+// "No!" where nothing is asked is about what goes on.
+static void a_no_that_answers_nothing_stops(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"不要！", "别", "no no no", "don't"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bench b;
+        under_way(&b);
+        bench_say(&b, words[i]);
+        bench_run(&b, SOON);
+        assert_true(b.latched);
+        stands(&b, "SAFE");
+        bench_close(&b);
+    }
+}
+
 // But a wish that was said while it was latched is no command that a reset sets in motion.
 static void a_wish_said_while_latched_waits(void **state)
 {
@@ -872,6 +888,7 @@ int main(void)
         cmocka_unit_test(a_low_battery_waits_too),
         cmocka_unit_test(a_charge_that_a_stop_cut_short),
         cmocka_unit_test(a_stop_of_a_robot_without_tasks_leaves_nothing),
+        cmocka_unit_test(a_no_that_answers_nothing_stops),
         cmocka_unit_test(a_wish_said_while_latched_waits),
         cmocka_unit_test(cancel_names_a_task_or_takes_all),
         cmocka_unit_test(cancel_under_a_stop),

@@ -349,6 +349,28 @@ static void a_chat_by_lines(void **state)
     bench_close(&b);
 }
 
+// What is asked is asked in the language of what was said.
+static void a_chinese_user_is_asked_in_chinese(void **state)
+{
+    (void)state;
+    bench b;
+    proc p;
+    char line[256];
+    bench_open(&b);
+    bench_file(&b, "script.yaml",
+               "replies:\n- tool_calls: [{name: terminal, arguments: {command: 'rm -r x'}}]\n"
+               "- content: left it\n");
+    snprintf(line, sizeof line, "agent --llm script:%s/script.yaml", b.dir);
+    bench_start(&b, &p, "删除 x\n不\n", line);
+    must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "可以调用 terminal"));
+    assert_non_null(strstr(p.text, "总是"));
+    assert_null(strstr(p.text, "may it call"));
+    assert_null(strstr(p.text, "approved, it"));
+    bench_free(&p);
+    bench_close(&b);
+}
+
 // Six answers at once to a thread that nobody runs: one is kept, the others are told that nothing
 // is asked any more, and what was kept is what happens.
 static void one_answer_of_six_counts(void **state)
@@ -676,6 +698,7 @@ int main(void)
         cmocka_unit_test_teardown(a_question_is_answered_from_elsewhere, bench_teardown),
         cmocka_unit_test_teardown(a_chat_on_a_terminal, bench_teardown),
         cmocka_unit_test_teardown(a_chat_by_lines, bench_teardown),
+        cmocka_unit_test_teardown(a_chinese_user_is_asked_in_chinese, bench_teardown),
         cmocka_unit_test_teardown(one_answer_of_six_counts, bench_teardown),
         cmocka_unit_test_teardown(a_question_hides_nothing, bench_teardown),
         cmocka_unit_test_teardown(lines_however_they_come, bench_teardown),

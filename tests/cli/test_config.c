@@ -169,6 +169,41 @@ static void a_skill_that_nobody_has_is_told(void **state)
     }
 }
 
+// Which robot moves hangs on it: what it does not know is named by whoever reads it, before anything is done.
+static void a_slip_in_config_json_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"{\"robot\":\"ros2\"}", "config.json: /robot: "},
+        {"{\"robot\":{\"drivr\":\"mujoco\"}}",
+         "/robot/drivr: unknown property, did you mean 'driver'?"},
+        {"[]", "config.json: "},
+        {"{\"driver\":\"kinematic\"}",
+         "/driver: unknown property, expected one of: dialect, robot, version"},
+        {"{\"robot\":{\"driver\":\"kinematic\",\"scene_xml\":\"x.xml\"}}",
+         "/robot/scene_xml: unknown"},
+        {"{\"dialect\":\"sed\"}", "/dialect: "},
+    };
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put(&b, "config.json", rows[i].text);
+        bench_must_fail(&b, "run 去厨房", 2, rows[i].says);
+        proc p = {0};
+        bench_start(&b, &p, NULL, "config check");
+        bench_must_exit(&p, 2);
+        char *err = bench_stderr(&p);
+        if (!strstr(err, rows[i].says) && !strstr(p.text, rows[i].says)) {
+            fail_msg("%s: %s%s", rows[i].text, p.text, err);
+        }
+        free(err);
+        bench_free(&p);
+    }
+    bench_close(&b);
+}
+
 static void doctor_looks_at_each(void **state)
 {
     (void)state;
@@ -368,6 +403,7 @@ int main(void)
         cmocka_unit_test_teardown(what_is_out_of_order_is_refused, bench_teardown),
         cmocka_unit_test_teardown(a_skill_that_nobody_has_is_told, bench_teardown),
         cmocka_unit_test_teardown(doctor_looks_at_each, bench_teardown),
+        cmocka_unit_test_teardown(a_slip_in_config_json_is_named, bench_teardown),
         cmocka_unit_test_teardown(a_persons_own_configuration, bench_teardown),
         cmocka_unit_test_teardown(a_persons_file_that_does_not_count, bench_teardown),
         cmocka_unit_test_teardown(a_workspace_that_nobody_names, bench_teardown),

@@ -246,6 +246,13 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench_start(&b, &p, "blue\n", command(&b, "plan run", ask, ""));
     bench_must_exit(&p, 0);
     bench_free(&p);
+    static const char *const ends[] = {"取消\n", "cancel\n", "stop\n", "停\n", "forget it\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) { // no answer
+        bench_start(&b, &p, ends[i], command(&b, "plan run", ask, ""));
+        bench_must_exit(&p, 1);
+        assert_non_null(strstr(p.text, "  cancelled"));
+        bench_free(&p);
+    }
     bench_close(&b);
 }
 
@@ -265,6 +272,9 @@ static void a_step_begins_with_an_outright_yes(void **state)
         {"不行\n", 1, "  cancelled"},
         {"yesterday never\n", 4, "  waits for a person"},
         {"好像不行\nis that ok\n", 4, "  waits for a person"},
+        {"停\n", 1, "  cancelled"}, // ends the plan
+        {"Stop!\n", 1, "  cancelled"},
+        {"取消\n", 1, "  cancelled"},
     };
     static const char plan[] = PLAN(
         "{\"step_id\":1,\"action\":\"say\",\"tool_call_type\":\"speak\",\"parameters\":{\"text\":"
@@ -506,8 +516,8 @@ static void a_cancelled_plan_is_told_in_its_language(void **state)
     bench_open(&b);
     bench_start(&b, &p, "不要\n", command(&b, "plan run", plan, ""));
     bench_must_exit(&p, 1);
-    assert_non_null(strstr(p.text, "1. skipped: 没有得到确认"));
-    assert_non_null(strstr(p.text, "2. skipped: 计划已取消"));
+    assert_non_null(strstr(p.text, "1. 已跳过: 没有得到确认"));
+    assert_non_null(strstr(p.text, "2. 已跳过: 计划已取消"));
     bench_free(&p);
     bench_start(&b, &p, NULL, command(&b, "run --json --thread t " FAST " --plan", plan, ""));
     bench_must_exit(&p, 4);

@@ -74,6 +74,8 @@ static void requests_in_the_house_are_small(void **state)
         if (pons_value_parse(line, strlen(line), &v, NULL) >= 0 && pons_get(v, "request")) {
             measure(pons_get(v, "request"), &texts, &form);
             assert_true(texts > 0 && form > 0);
+            // The first may drive and speak, whatever the budget has room for.
+            assert_true(requests > 0 || strstr(line, "{\"const\":\"speak\"}"));
             requests++;
             texts_max = texts > texts_max ? texts : texts_max;
             form_max = form > form_max ? form : form_max;
@@ -90,10 +92,36 @@ static void requests_in_the_house_are_small(void **state)
     bench_close(&b);
 }
 
+// What the rules refuse, a name that they do not know among it, is the model's where there is one.
+static void what_the_rules_do_not_know_is_the_models(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"帮我看看有没有人",
+                                        "go to the kitchen, no wait, the bedroom",
+                                        "去厨房，同时告诉我你走了", "go to the moon"};
+    bench b;
+    char path[160], command[512];
+    bench_open(&b);
+    snprintf(path, sizeof path, "%s/abort.yaml", b.dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("replies:\n  - decision: {type: ABORT, reason: the model was asked}\n    repeat: true\n",
+          f);
+    fclose(f);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        snprintf(command, sizeof command, "run --new --thread m%zu " FAST " --llm script:%s '%s'",
+                 i, path, words[i]);
+        assert_int_equal(bench_run(&b, command), 1); // 2: refused before it was asked
+    }
+    bench_end_body(&b);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(requests_in_the_house_are_small, bench_teardown),
+        cmocka_unit_test_teardown(what_the_rules_do_not_know_is_the_models, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

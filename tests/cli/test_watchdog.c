@@ -56,7 +56,7 @@ static void actions_in_their_order(void **state)
                   "1.0") ",\n"
                          "{\"action_id\":\"a2\",\"action_type\":\"dance\"},\n"
                          "{\"action_id\":\"a3\",\"action_type\":\"target_navigation\",\"params\":"
-                         "{\"target_label\":\"kitchen\"}},\n"
+                         "{\"target_label\":\"厨房\"}},\n"
                          "{\"action_id\":\"a4\",\"action_type\":\"target_navigation\",\"params\":"
                          "{\"target_label\":\"kitchen\",\"success_distance_m\":0.01}},\n"
                          "{\"action_id\":\"a5\",\"action_type\":\"check_connection\"},\n"

@@ -144,6 +144,12 @@ static void says(void **state)
     } both[] = {
         {"ok, slower", "ok", "slower", ""},
         {"ok slower", "ok", "slower", ""},
+        {"ok but slower", "ok", "slower", ""},
+        {"行，但是慢点", "行", "slower", ""},
+        {"好的，不过慢一点", "好的", "slower", ""},
+        {"可以，但慢一些", "可以", "slower", ""},
+        {"行，慢点", "行", "slower", ""},
+        {"是，但是半速", "是", "percent", ""},
         {"yes slow down", "yes", "slower", ""},
         {"可以慢一点", "可以", "slower", ""},
         {"可以慢一点吗", "", "slower", ""},

@@ -206,6 +206,28 @@ static void pages_of_phyagentos_are_judged_by(void **state)
     end(&f);
 }
 
+// What drives goes to the pose itself, whatever its arm's reach is.
+static void a_base_with_a_reach_goes_there(void **state)
+{
+    (void)state;
+    static const char embodied[] =
+        "## Supported Actions\n\n| Action |\n|---|\n| `move_to` |\n| `target_navigation` |\n"
+        "| `pick_up` |\n\n## Physical Constraints\n- **Max Reach**: 85 cm from base\n";
+    folder f;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    char path[128];
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "EMBODIED.md", embodied);
+    pons_error err = PONS_ERROR_INIT;
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    refused(&f, "move_to", "{\"target_pose\": [9, 9, 0]}", "");
+    refused(&f, "pick_up", APPLE, "max reach 0.85 m");
+    end(&f);
+}
+
 // A page about several robots: each is judged by its own sections, and by those that are nobody's.
 static void a_page_about_several_robots(void **state)
 {
@@ -449,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seeds_two_lessons),
         cmocka_unit_test(pages_of_phyagentos_are_judged_by),
+        cmocka_unit_test(a_base_with_a_reach_goes_there),
         cmocka_unit_test(a_page_about_several_robots),
         cmocka_unit_test(a_failures_fix_fits_it),
         cmocka_unit_test(what_a_person_lowers_holds),

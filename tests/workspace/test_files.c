@@ -221,6 +221,22 @@ static void limits_have_units_and_words(void **state)
     }
 }
 
+// Tables as people head them, and a name in backticks.
+static void peoples_own_forms(void **state)
+{
+    (void)state;
+    pons_ws_doc *d = read_text(PONS_WS_TASK, "# 任务\n\n| 步骤 | 描述 | 状态 |\n|---|---|---|\n"
+                                             "| 1 | 去厨房 | pending |\n| 2 | 回来 | done |\n");
+    assert_string_equal(pons_get_str(value_of(d, "subtask", "1"), "action", ""), "去厨房");
+    assert_string_equal(pons_get_str(value_of(d, "subtask", "2"), "status", ""), "done");
+    pons_ws_destroy(d);
+    d = read_text(PONS_WS_ACTION,
+                  "```json\n{\"actions\": [{\"action_id\": \"a1\", \"action_type\": "
+                  "\"`move_to`\", \"params\": {}, \"status\": \"pending\"}]}\n```\n");
+    assert_string_equal(pons_get_str(value_of(d, "action", "a1"), "action_type", ""), "move_to");
+    pons_ws_destroy(d);
+}
+
 // A registry of runtime skills as PhyAgentOS writes it, and its SKILLS.md, which is prose with an example.
 static void runtime_skills_are_read(void **state)
 {
@@ -659,6 +675,7 @@ int main(void)
         cmocka_unit_test(other_shapes_are_read),
         cmocka_unit_test(a_profile_of_phyagentos_is_read),
         cmocka_unit_test(limits_have_units_and_words),
+        cmocka_unit_test(peoples_own_forms),
         cmocka_unit_test(runtime_skills_are_read),
         cmocka_unit_test(states_and_state_files_are_read),
         cmocka_unit_test(positions_by_their_axes_are_read_and_kept),

@@ -28,6 +28,8 @@
 
 #define REASON_MAX 200 // characters of a reason
 #define WORDS_MAX  200 // of what is said while it drives
+#define SHORT_OPS_MAX                                                                              \
+    3 // operations of the short form: one is cancelled, one is begun, and words beside it
 
 static void add_moves(pons__cook *c, pons_value *form);
 static void add_ends(pons__cook *c, pons_value *form);
@@ -39,6 +41,24 @@ static void add(pons_value *form, pons_value *types, const char *name, pons_valu
     pons_value *properties = pons_object("type", pons__form_one_of(types), "reason",
                                          pons__form_text(REASON_MAX), name ? name : "", with, NULL);
     json_array_append_new(form, pons__form_exactly(properties));
+}
+
+static pons_value *speak_form(void)
+{
+    return pons__form_exactly(pons_object("op", pons__form_constant(pons__op_words[PONS_OP_SPEAK]),
+                                          "text", pons__form_text(WORDS_MAX), NULL));
+}
+
+// Of what runs; there is something.
+static pons_value *cancel_form(const pons__skills *skills)
+{
+    pons_value *ids = json_array();
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        json_array_append_new(ids, json_string(r->goal_id));
+    }
+    return pons__form_exactly(pons_object("op", pons__form_constant(pons__op_words[PONS_OP_CANCEL]),
+                                          "goal_id", pons__form_one_of(ids), NULL));
 }
 
 // ---- the menu -----------------------------------------------------------------------------------
@@ -69,10 +89,11 @@ pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skil
     return pons_object("oneOf", form, NULL);
 }
 
-// Without what may be given to a skill: for a budget that the menu does not fit.
-pons_value *pons__menu_short(const pons_brain *b)
+// Without what may be given to a skill: for a budget that the menu does not fit. What drives may have words beside it, or
+// what runs be cancelled first: which of those go together the guard says.
+pons_value *pons__menu_short(const pons_brain *b, const pons__skills *skills)
 {
-    pons_value *types = json_array(), *names = json_array();
+    pons_value *types = json_array(), *names = json_array(), *ops = json_array();
     for (int type = PONS_CONTINUE; type <= PONS_ABORT; type++) {
         json_array_append_new(types, json_string(pons__decision_words[type]));
     }
@@ -80,13 +101,19 @@ pons_value *pons__menu_short(const pons_brain *b)
         const pons__registered *skill = b->port.skills.at[i];
         json_array_append_new(names, json_string(skill->name));
     }
-    pons_value *op = pons__form_exactly(
-        pons_object("op", pons__form_constant(pons__op_words[PONS_OP_DISPATCH]), "skill",
-                    pons__form_one_of(names), "args", json_pack("{s:s}", "type", "object"), NULL));
+    json_array_append_new(
+        ops, pons__form_exactly(pons_object(
+                 "op", pons__form_constant(pons__op_words[PONS_OP_DISPATCH]), "skill",
+                 pons__form_one_of(names), "args", json_pack("{s:s}", "type", "object"), NULL)));
+    json_array_append_new(ops, speak_form());
+    if (skills->running.n > 0) {
+        json_array_append_new(ops, cancel_form(skills));
+    }
+    pons_value *list = json_pack("{s:s, s:i, s:i, s:{s:o}}", "type", "array", "minItems", 1,
+                                 "maxItems", SHORT_OPS_MAX, "items", "oneOf", ops);
     return pons_object("type", json_string("object"), "properties",
                        pons_object("type", pons__form_one_of(types), "reason",
-                                   pons__form_text(REASON_MAX), "ops", pons__form_list_of_one(op),
-                                   NULL),
+                                   pons__form_text(REASON_MAX), "ops", list, NULL),
                        "required", json_pack("[s,s]", "type", "reason"), "additionalProperties",
                        json_false(), NULL);
 }
@@ -109,11 +136,8 @@ static void add_moves(pons__cook *c, pons_value *form)
             json_array_append_new(types, json_string("RETRY"));
         }
         if (json_array_size(spoken) > 0) {
-            pons_value *speak = pons__form_exactly(
-                pons_object("op", pons__form_constant(pons__op_words[PONS_OP_SPEAK]), "text",
-                            pons__form_text(WORDS_MAX), NULL));
             add(form, pons_value_ref(types), "ops",
-                pons__form_pair(pons_object("oneOf", spoken, NULL), speak));
+                pons__form_pair(pons_object("oneOf", spoken, NULL), speak_form()));
         } else {
             pons_value_unref(spoken);
         }
@@ -121,19 +145,11 @@ static void add_moves(pons__cook *c, pons_value *form)
     } else {
         pons_value_unref(moves);
     }
-    pons_value *ids = json_array();
-    for (size_t i = 0; i < c->skills->running.n; i++) {
-        const pons__running *r = c->skills->running.at[i];
-        json_array_append_new(ids, json_string(r->goal_id));
-    }
-    if (json_array_size(ids) > 0) {
-        pons_value *cancel = pons__form_exactly(
-            pons_object("op", pons__form_constant(pons__op_words[PONS_OP_CANCEL]), "goal_id",
-                        pons__form_one_of(pons_value_ref(ids)), NULL));
+    if (c->skills->running.n > 0) {
         add(form, json_pack("[s]", "CONTINUE"), NULL, NULL);
-        add(form, json_pack("[s]", "REPLAN"), "ops", pons__form_list_of_one(cancel));
+        add(form, json_pack("[s]", "REPLAN"), "ops",
+            pons__form_list_of_one(cancel_form(c->skills)));
     }
-    pons_value_unref(ids);
 }
 
 static void add_ends(pons__cook *c, pons_value *form)

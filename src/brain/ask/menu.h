@@ -7,6 +7,6 @@
 // A JSON schema; NULL: the body has told nothing yet, or nothing may be decided.
 pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills);
 // The same without the arguments, and without asking the critic.
-pons_value *pons__menu_short(const pons_brain *b);
+pons_value *pons__menu_short(const pons_brain *b, const pons__skills *skills);
 
 #endif

@@ -212,7 +212,7 @@ static pons_value *answer_form(const ask *a, pons__room *left)
         pons_value_unref(form);
         free(text);
         text = NULL;
-        form = pons__menu_short(a->b);
+        form = pons__menu_short(a->b, a->skills);
     }
     if (!form) {
         form = pons_value_ref(pons__door_schema(a->b, PONS_DOOR_DECISION));

@@ -67,6 +67,50 @@ static const char *say_where(const pons_brain *b, bool zh, char *buf, size_t cap
     return buf;
 }
 
+// What a thing is called in a language, or its id; *ret_at: where it is seen now, or where the map has it.
+static const char *thing_of(const pons_brain *b, const char *id, const char *language,
+                            pons__pose *ret_at)
+{
+    const pons_value *seen = b->seen ? b->seen->scene : NULL;
+    const pons_value *known = b->around ? b->around->objects : NULL;
+    const pons_value *at = pons_get(pons__find(seen ? seen : known, "id", id), "position");
+    const pons_value *names = pons_get(pons__find(known, "id", id), "names");
+    const pons_value *name = json_array_get(pons_get(names, language), 0);
+    *ret_at = (pons__pose){.known = json_array_size(at) >= 2,
+                           .x = json_number_value(json_array_get(at, 0)),
+                           .y = json_number_value(json_array_get(at, 1))};
+    return json_is_string(name) ? json_string_value(name) : id;
+}
+
+// Where the robot is, or the goal's zone, place or thing, and how far that is.
+static const char *say_here(const pons_brain *b, const pons__goal *goal, bool zh, char *buf,
+                            size_t cap)
+{
+    const pons__pose here = pons__pose_of(b->seen ? b->seen->pose : NULL);
+    const pons__zone *zone = pons__zone_find(b, goal->zone);
+    const char *language = zh ? "zh" : "en";
+    pons__pose at = pons__pose_of(zone ? zone->target : goal->pose);
+    if (!zone && !goal->pose && !*goal->object) {
+        return say_where(b, zh, buf, cap);
+    }
+    const char *what = zone          ? called(b, goal->zone, language)
+                       : !goal->pose ? thing_of(b, goal->object, language, &at)
+                       : zh          ? "那里"
+                                     : "it";
+    if (!at.known) {
+        snprintf(buf, cap, zh ? "我不知道%.80s在哪里。" : "I do not know where %.80s is.", what);
+        return buf;
+    }
+    size_t n = (size_t)snprintf(
+        buf, cap, zh ? "%.80s在坐标 (%.2f, %.2f)" : "%.80s is at (%.2f, %.2f)", what, at.x, at.y);
+    if (here.known && pons__place_sure(b)) {
+        n += (size_t)snprintf(buf + n, cap - n, zh ? "，直线距离 %.1f 米" : ", %.1f m from here",
+                              hypot(at.x - here.x, at.y - here.y));
+    }
+    snprintf(buf + n, cap - n, "%s", zh ? "。" : ".");
+    return buf;
+}
+
 static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t cap)
 {
     const double pct = b->seen ? b->seen->battery_pct : NAN;
@@ -86,19 +130,12 @@ static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t c
 static const char *say_found(const pons_brain *b, const pons__goal *goal, bool zh, char *buf,
                              size_t cap)
 {
-    const pons_value *seen = b->seen ? b->seen->scene : NULL;
-    const pons_value *known = b->around ? b->around->objects : NULL;
-    const pons_value *thing = pons__find(known, "id", goal->object);
-    const pons_value *at =
-        pons_get(pons__find(seen ? seen : known, "id", goal->object), "position");
-    const pons__zone *zone = pons__zone_find(b, goal->zone);
-    const pons__pose where = {.known = json_array_size(at) >= 2,
-                              .x = json_number_value(json_array_get(at, 0)),
-                              .y = json_number_value(json_array_get(at, 1))};
-    const bool found = where.known && (!zone || pons__zone_contains(zone, &where));
+    const bool seen = b->seen && b->seen->scene;
     const char *language = zh ? "zh" : "en";
-    const pons_value *name = json_array_get(pons_get(pons_get(thing, "names"), language), 0);
-    const char *what = json_is_string(name) ? json_string_value(name) : goal->object;
+    pons__pose where;
+    const char *what = thing_of(b, goal->object, language, &where);
+    const pons__zone *zone = pons__zone_find(b, goal->zone);
+    const bool found = where.known && (!zone || pons__zone_contains(zone, &where));
     const char *place = zone ? called(b, goal->zone, language) : zh ? "这里" : "here";
     if (zh) {
         snprintf(buf, cap, "%s%.80s%s%.80s。", seen ? "" : "按地图，", place, found ? "有" : "没有",
@@ -111,14 +148,14 @@ static const char *say_found(const pons_brain *b, const pons__goal *goal, bool z
 }
 
 // What templates are filled from: the goal's members, the robot's, and sentences in the language of the goal: `here`
-// says where the robot is, `battery` how full that is, `found` whether the goal's object is there.
+// says where the robot is, or the goal's zone or thing, `battery` how full it is, `found` whether that thing is there.
 static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
 {
     char says[320];
     const bool zh = pons_language_chinese(goal->text);
     pons_value *from = pons__record_write(&pons__goal_record, goal);
     json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
-    json_object_set_new(from, "here", json_string(say_where(b, zh, says, sizeof says)));
+    json_object_set_new(from, "here", json_string(say_here(b, goal, zh, says, sizeof says)));
     json_object_set_new(from, "battery", json_string(say_battery(b, zh, says, sizeof says)));
     json_object_set_new(from, "found", json_string(say_found(b, goal, zh, says, sizeof says)));
     return from;

@@ -59,12 +59,9 @@ static void plan_over(pursuit *p, const pons_plan *plan)
 {
     char last[REASON_MAX];
     p->type = plan->status == PONS_PLAN_COMPLETED ? PONS_FINISH : PONS_ABORT;
-    static const char *const zh[PONS_PLAN_STATUSES] = {[PONS_PLAN_COMPLETED] = "完成了",
-                                                       [PONS_PLAN_FAILED] = "失败了",
-                                                       [PONS_PLAN_CANCELLED] = "已取消"};
-    if (pons_language_chinese(plan->goal) && zh[plan->status]) {
-        snprintf(last, sizeof last, "计划%s%s%.200s", zh[plan->status], *p->reason ? "：" : "",
-                 p->reason);
+    if (pons_language_chinese(plan->goal)) {
+        snprintf(last, sizeof last, "计划%s%s%.200s", pons_plan_status_said(plan->status, true),
+                 *p->reason ? "：" : "", p->reason);
     } else {
         snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
                  pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);

@@ -11,6 +11,7 @@
 
 #define ASKED_SHOWN 16384 // bytes of what a person is asked about
 #define CHOICES     "y, n REASON, always, or edit {arguments}"
+#define CHOICES_ZH  "y 是，n 否和原因，always 总是，或 edit {参数}"
 
 static void ask_call(cli_agent_view *v, const pons_value *q);
 static void ask_plan(cli_agent_view *v, const pons_value *q);
@@ -27,7 +28,8 @@ void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
     } else if (strcmp(type, "question") == 0) {
         cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
     } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask", "%s  y, or n REASON", pons_get_str(input, "question", ""));
+        cli_agent_view_line(v, "ask", v->chinese ? "%s  y 是，或 n 否和原因" : "%s  y, or n REASON",
+                            pons_get_str(input, "question", ""));
     } else {
         ask_call(v, q);
     }
@@ -50,12 +52,29 @@ static size_t shown_of(const char *text, size_t n)
     return shown;
 }
 
+// What stands before the reason why it asks; in Chinese, the words of this program that the reason begins with.
+static const char *lead_of(const cli_agent_view *v, const char **why)
+{
+    static const struct {
+        const char *en, *zh;
+    } known[] = {{"approved, it runs outside the wall", " 同意后，它在围墙之外运行"},
+                 {"it only reads the workspace, behind the wall", " 它在围墙之内，只读工作区"},
+                 {"it asks", " 它要访问"}};
+    for (size_t i = 0; v->chinese && i < sizeof known / sizeof *known; i++) {
+        if (strncmp(*why, known[i].en, strlen(known[i].en)) == 0) {
+            *why += strlen(known[i].en);
+            return known[i].zh;
+        }
+    }
+    return **why ? " " : "";
+}
+
 // A yes is for all of it, so all of it is shown: what a line has no room for may be what matters. A
 // provider's preview says what the arguments come to: a diff, a command.
 static void ask_call(cli_agent_view *v, const pons_value *q)
 {
     char *text = NULL;
-    const char *why = pons_get_str(q, "why", "");
+    const char *why = pons_get_str(q, "why", ""), *lead = lead_of(v, &why);
     const pons_value *preview = pons_get(q, "preview");
     const char *would = pons_get_str(preview, "text", NULL);
     if (would) {
@@ -66,18 +85,23 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     const size_t n = text ? strlen(text) : 0, shown = shown_of(text ? text : "", n);
     if (would && shown > 0) {
         text[shown] = '\0';
-        cli_agent_view_line(v, "ask", "may it call %s ?%s%s  " CHOICES, pons_get_str(q, "tool", ""),
-                            *why ? " " : "", why);
+        cli_agent_view_line(v, "ask",
+                            v->chinese ? "可以调用 %s 吗？%s%s  " CHOICES_ZH
+                                       : "may it call %s ?%s%s  " CHOICES,
+                            pons_get_str(q, "tool", ""), lead, why);
         cli_agent_view_diff(v, text);
     } else {
-        cli_agent_view_line(v, "ask", "may it call %s %.*s ?%s%s  " CHOICES,
-                            pons_get_str(q, "tool", ""), (int)shown, text ? text : "",
-                            *why ? " " : "", why);
+        cli_agent_view_line(v, "ask",
+                            v->chinese ? "可以调用 %s %.*s 吗？%s%s  " CHOICES_ZH
+                                       : "may it call %s %.*s ?%s%s  " CHOICES,
+                            pons_get_str(q, "tool", ""), (int)shown, text ? text : "", lead, why);
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",
-                            "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve THREAD` shows "
-                            "them",
+                            v->chinese
+                                ? "没有全部显示：还有 %zu 字节；`pons approve THREAD` 全部显示"
+                                : "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
+                                  "THREAD` shows them",
                             n - shown);
     }
     free(text);
@@ -104,7 +128,9 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
         }
         free(does);
     }
-    cli_agent_view_line(v, "ask", "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+    cli_agent_view_line(v, "ask",
+                        v->chinese ? "执行这个计划吗？y 是，n 否和原因，或 edit {\"steps\": […]}"
+                                   : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
 }
 
 // ---- answers ------------------------------------------------------------------------------------

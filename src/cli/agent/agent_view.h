@@ -21,6 +21,7 @@ typedef struct cli_agent_usage {
 
 typedef struct cli_agent_view {
     bool json, live, prompting;
+    bool chinese;              // what the person said last
     bool token_open, said_any; // a line of tokens is unfinished; the answer was streamed
     pons_value *plan;          // {title, steps[]} on the screen, or NULL
     bool plan_live;            // it is drawn at the lower end and ticks off there

@@ -16,6 +16,7 @@
 #include "cli/agent/chat.h"
 
 #include "cli/show/screen.h"
+#include "pons/language.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -365,7 +366,8 @@ static int take_line(cli_chat *s, const char *line)
     pons_error err = PONS_ERROR_INIT;
     const char *text = line + strspn(line, " \t\r\n");
     const pons_agent_state state = pons_agent_state_get(s->a);
-    if (*text && cli_chat_stop(s, text)) {
+    if (*text &&
+        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && cli_ends(&s->policy, text)))) {
         interrupts += state != PONS_AGENT_IDLE;
         return PONS_OK;
     }
@@ -417,6 +419,7 @@ static int say(cli_chat *s, const char *words)
     if (s->prompting) {
         cli_agent_view_said(&s->view, "agent > ", words);
     }
+    s->view.chinese = pons_language_chinese(words);
     const int rc = pons_agent_say(s->a, words, &err);
     if (rc < 0) {
         note_error(s, &err);

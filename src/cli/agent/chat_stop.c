@@ -13,7 +13,7 @@ bool cli_chat_stop(cli_chat *s, const char *words)
     }
     const int rc = cli_stop_robots(s->c, REASON, STOP_TIMEOUT_MS, &err);
     const bool none = cli_no_body(rc);
-    if (none && !(s->a && pons_agent_state_get(s->a) == PONS_AGENT_WORKING)) {
+    if (none && !(s->a && pons_agent_state_get(s->a) != PONS_AGENT_IDLE)) {
         return false;
     }
     if (s->prompting) {

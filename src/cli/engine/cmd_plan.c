@@ -10,9 +10,11 @@
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
+#include "pons/language.h"
 #include "pons/memory.h"
 #include "pons/module.h"
 #include "pons/plan.h"
+#include "pons/policy.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 #include "pons/yes_no.h"
@@ -32,6 +34,9 @@ typedef struct runner { // what the executors of `plan run` use
     pons_value *world; // NULL: none
     pons_clock clock;
     pons_tools documents; // ops NULL: not asked yet
+    pons_policy policy;
+    bool chinese; // the plan
+    bool ended;   // a person said stop, or cancel
 } runner;
 
 static int check(const pons_plan *p, pons_error *err);
@@ -262,7 +267,8 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
     return PONS_OK;
 }
 
-static int answer(const char *question, char buf[ANSWER_MAX], pons_error *err)
+// A word that stops or cancels is no answer: it ends the plan.
+static int answer(runner *r, const char *question, char buf[ANSWER_MAX], pons_error *err)
 {
     cli_err("%s ", question);
     if (!fgets(buf, ANSWER_MAX, stdin)) {
@@ -270,17 +276,21 @@ static int answer(const char *question, char buf[ANSWER_MAX], pons_error *err)
         return pons_error_set(err, PONS_EPARKED, "plan", "waits for a person: %s", question);
     }
     buf[strcspn(buf, "\r\n")] = '\0';
+    r->ended = cli_ends(&r->policy, buf);
+    if (r->ended) {
+        cli_stop_word(r->c, &r->policy, buf); // a robot that is there
+        return pons_error_set(err, PONS_EPARKED, "plan", "a person ended it");
+    }
     return PONS_OK;
 }
 
 static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *out, pons_error *err)
 {
     char line[ANSWER_MAX];
-    (void)user;
     if (is_fallback(call, out)) {
         return PONS_OK;
     }
-    const int rc = answer(pons_plan_call_words(call), line, err);
+    const int rc = answer(user, pons_plan_call_words(call), line, err);
     if (rc < 0) {
         return rc;
     }
@@ -311,13 +321,12 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
                    bool *ret, pons_error *err)
 {
     char line[ANSWER_MAX], asked[ANSWER_MAX];
-    (void)user;
     (void)p;
     (void)step;
     snprintf(asked, sizeof asked, "%s [y/n, 是/否]", question);
     pons_yes_no said = PONS_SAID_NEITHER;
     while (said == PONS_SAID_NEITHER) { // what is neither approves nothing: it is asked again
-        const int rc = answer(asked, line, err);
+        const int rc = answer(user, asked, line, err);
         if (rc < 0) {
             return rc;
         }
@@ -337,7 +346,7 @@ static void print_result(void *user, const pons_execution_result *result)
         }
     } else {
         cli_out("  %lld. %s%s%s%s%s\n", (long long)result->step_id,
-                pons_step_status_word(result->status), *result->message ? ": " : "",
+                pons_step_status_said(result->status, r->chinese), *result->message ? ": " : "",
                 result->message, strcmp(result->output, "{}") ? " " : "",
                 strcmp(result->output, "{}") ? result->output : "");
     }
@@ -372,9 +381,10 @@ static int can_run(const pons_plan *p, const pons_plan_ops *ops, pons_error *err
 
 static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
 {
-    runner r = {.c = c, .clock = pons_clock_real()};
+    runner r = {.c = c, .clock = pons_clock_real(), .chinese = pons_language_chinese(p->goal)};
     pons_plan_cursor cursor = {0};
-    int rc = world ? cli_world(world, &r.world, err) : PONS_OK;
+    int rc = cli_policy(c, &r.policy, err);
+    rc = rc >= 0 && world ? cli_world(world, &r.world, err) : rc;
     pons_plan_ops ops = {.executors = {[PONS_TOOL_SPEAK] = run_speak,
                                        [PONS_TOOL_ASK_USER] = run_ask,
                                        [PONS_TOOL_QUERY_KNOWLEDGE] = run_search,
@@ -390,9 +400,11 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
             cli_out("%s  %s\n", p->plan_id, p->goal);
         }
         rc = pons_plan_run(p, &cursor, &ops, err);
+        rc = r.ended ? pons_plan_cancel(p, &ops, err) : rc;
         if (!c->json) {
+            const char *waits = r.chinese ? "等待一个人" : "waits for a person";
             cli_out("  %s\n",
-                    rc == PONS_EPARKED ? "waits for a person" : pons_plan_status_word(p->status));
+                    rc == PONS_EPARKED ? waits : pons_plan_status_said(p->status, r.chinese));
         }
         rc = rc == PONS_EPARKED                            ? CLI_WAITING
              : rc >= 0 && p->status != PONS_PLAN_COMPLETED ? CLI_NO_SUCCESS
@@ -402,6 +414,7 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
         r.documents.ops->close(r.documents.self);
     }
     pons_value_unref(r.world);
+    pons_rules_close(&r.policy);
     return rc < 0 ? rc : PONS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
 #include "cli/fleet/fleet.h"
+#include "cli/onboarded.h"
 #include "cli/run/notify.h"
 #include "pons/body.h"
 #include "pons/companion.h"
@@ -155,6 +156,14 @@ static int vda5050(cli *c, const char *path, pons_error *err)
     return cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
 }
 
+static int robot(cli *c, const char *path, pons_error *err)
+{
+    pons_autovalue config = NULL;
+    pons_ws_dialect dialect;
+    (void)path;
+    return cli_workspace_config(c, &config, &dialect, err);
+}
+
 static int notify(cli *c, const char *path, pons_error *err)
 {
     (void)path;
@@ -189,6 +198,7 @@ static const file_row files[] = {
      true,
      "who is told when the robot needs a person",
      notify},
+    {"config.json", {"config.json"}, false, "which robot this workspace has", robot, true},
     {"mcp.json", {"mcp.json", "config/mcp.json"}, false, "servers of tools", servers},
     {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet, true},
 };

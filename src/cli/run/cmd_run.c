@@ -283,10 +283,10 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
             goal = pons_get_str(when, "text", goal);
         }
         rc = understand(policy, goal, world, modules, &parsed, err);
-        if (rc < 0 && strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0) {
-            rc = PONS_OK; // a body that runs already may have it
-        } else if (rc < 0 && model && strncmp(err->message, "unknown", strlen("unknown")) != 0) {
-            rc = PONS_OK;
+        if (rc < 0 &&
+            (model || strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0)) {
+            rc =
+                PONS_OK; // the model may understand it; a body that runs already may have the skill
         } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
             rc = cli_bad(err,
                          "goal %d, '%s', is a control word: `pons %s` says it to a running brain",

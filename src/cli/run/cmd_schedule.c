@@ -217,11 +217,14 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
         return cli_bad(err, "schedule: '%s' is a control word, and no goal", text);
     }
-    const bool unknown = rc < 0 && strncmp(why.message, "unknown", strlen("unknown")) == 0;
+    if (rc >= 0 || getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")) {
+        return PONS_OK; // what the rules do not understand is the model's
+    }
+    const bool unknown = strncmp(why.message, "unknown", strlen("unknown")) == 0;
     if (known && unknown && strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
     }
-    if (rc < 0 && !unknown && !getenv("PONS_LLM_URL") && !getenv("OPENAI_BASE_URL")) {
+    if (!unknown) {
         cli_err("pons: the rules do not understand \"%s\": only a brain with a model can do it\n",
                 text);
     }

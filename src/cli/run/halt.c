@@ -30,7 +30,8 @@ bool cli_halts(const pons_policy *policy, const char *text)
     return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
 }
 
-bool cli_stops(const pons_policy *policy, const char *text)
+// The control word that stands first and alone in what is said, "" where there is none.
+static void first_word(const pons_policy *policy, const char *text, char ret[16])
 {
     static const char *const marks[] = {"!",  ",",  ".",  ";",  ":", "\n",
                                         "！", "，", "。", "；", "："};
@@ -39,12 +40,26 @@ bool cli_stops(const pons_policy *policy, const char *text)
         const char *at = strstr(text, marks[i]);
         n = at && (size_t)(at - text) < n ? (size_t)(at - text) : n;
     }
-    char first[WORD_MAX + 1], word[16] = "";
+    char first[WORD_MAX + 1];
+    *ret = '\0';
     if (n > 0 && n <= WORD_MAX) {
         snprintf(first, sizeof first, "%.*s", (int)n, text);
-        control_of(policy, first, true, word);
+        control_of(policy, first, true, ret);
     }
+}
+
+bool cli_stops(const pons_policy *policy, const char *text)
+{
+    char word[16];
+    first_word(policy, text, word);
     return strcmp(word, "stop") == 0;
+}
+
+bool cli_ends(const pons_policy *policy, const char *text)
+{
+    char word[16];
+    first_word(policy, text, word);
+    return strcmp(word, "stop") == 0 || strcmp(word, "cancel") == 0;
 }
 
 bool cli_no_body(int rc)

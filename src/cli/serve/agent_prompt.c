@@ -9,6 +9,7 @@
 // own.
 #include "cli/agent/agent_cli.h"
 #include "cli/served.h"
+#include "pons/language.h"
 #include "pons/memory.h"
 #include "pons/policy.h"
 
@@ -39,6 +40,7 @@ typedef struct heard { // from the chat
 
 typedef struct prompt {
     const cli_agent_prompt_words *w;
+    const pons_policy *policy;
     cli_server *server;
     cli_session_guest inner; // the server's
     cli_agent_view view;
@@ -164,12 +166,13 @@ static void said(void *user, const char *line)
     prompt *p = user;
     pons_error err = PONS_ERROR_INIT;
     pons_value *answer = NULL;
-    if (strcmp(line, "/stop") == 0) {
+    pons_value *question = json_array_get(p->open, 0);
+    if (strcmp(line, "/stop") == 0 || (question && cli_ends(p->policy, line))) {
         give(p, (word){.what = STOP});
         return;
     }
-    pons_value *question = json_array_get(p->open, 0);
     if (!question) {
+        p->view.chinese = pons_language_chinese(line);
         give(p, (word){.what = SAY, .text = pons_need_text(line)});
         return;
     }
@@ -321,6 +324,7 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
         &(cli_server_session){
             .thread = THREAD, .llm = w->llm, .policy = policy, .on_chat = on_chat, .user = p});
     p->open = json_array();
+    p->policy = policy;
     cli_agent_view_init(&p->view, c->json, isatty(STDOUT_FILENO));
     p->view.prompting = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
     const int rc = cli_session_run(c, &o, err);

@@ -279,6 +279,16 @@ static pons_value *named(pons_value *take)
     return full;
 }
 
+// A name in backticks is code for the name, in JSON as in a table: letters, digits and _, two of them or more.
+static void take_backticks_off(pons_value *action)
+{
+    const char *type = pons_get_str(action, "action_type", "");
+    const size_t n = *type == '`' ? strspn(type + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+    if (n > 1 && strcmp(type + 1 + n, "`") == 0) {
+        json_object_set_new(action, "action_type", json_stringn(type + 1, n));
+    }
+}
+
 static void read_item(pons_ws_doc *d, size_t list, size_t node)
 {
     const ws_list *l = &d->lists[list];
@@ -299,6 +309,9 @@ static void read_item(pons_ws_doc *d, size_t list, size_t node)
         }
         if (!key || !json_is_object(full) || add_key(l->kind, key, full, what)) {
             value = pons__ws_record_read(l->kind, full, what, path);
+        }
+        if (value && l->kind == WS_ACTION) {
+            take_backticks_off(value);
         }
         const size_t at = value || !*path ? SIZE_MAX : pons__ws_data_path(&d->tree, node, path);
         where = at == SIZE_MAX ? node : at;

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAVIGATE       "navigate_to_pose"
 #define NEAREST_M      0.1 // success_distance_m is at least this
@@ -36,17 +37,37 @@ static bool has_tool(const pons_value *tools, const char *name)
     return pons_find(tools, "name", name) != NULL;
 }
 
-static const pons_value *named(const pons_value *list, const char *key, const char *name)
+static bool has_text(const pons_value *names,
+                     const char *name) // a text, a list of them, or a map of lists
+{
+    const char *key;
+    size_t i;
+    json_t *one;
+    bool has = json_is_string(names) && strcasecmp(json_string_value(names), name) == 0;
+    json_array_foreach(names, i, one)
+    {
+        has = has || has_text(one, name);
+    }
+    json_object_foreach((json_t *)names, key, one)
+    {
+        has = has || has_text(one, name);
+    }
+    return has;
+}
+
+// A zone or a thing, by its id or what people call it in any language.
+static const pons_value *named(const pons_value *list, const char *name)
 {
     size_t i;
-    const pons_value *v;
+    const pons_value *v, *called = NULL;
     json_array_foreach((json_t *)list, i, v)
     {
-        if (strcmp(pons_get_str(v, key, ""), name) == 0) {
+        if (strcmp(pons_get_str(v, "id", ""), name) == 0) {
             return v;
         }
+        called = !called && has_text(pons_get(v, "names"), name) ? v : called;
     }
-    return NULL;
+    return called;
 }
 
 // A list of numbers, or two or three of a map {x, y, z}; false: it is none of n.
@@ -139,7 +160,7 @@ static bool position_of(const char *label, const pons_value *world, const pons_w
             return true;
         }
     }
-    const pons_value *object = named(pons_get(world, "objects"), "id", label);
+    const pons_value *object = named(pons_get(world, "objects"), label);
     const pons_value *pose = pons_get(object, "pose");
     if (object && json_is_number(pons_get(pose ? pose : object, "x"))) {
         ret[0] = pons_get_num(pose ? pose : object, "x", 0);
@@ -155,6 +176,7 @@ static void navigate(const pons_value *params, const pons_value *world,
     const char *label = pons_get_str(params, "target_label", NULL);
     const double near = pons_get_num(params, "success_distance_m", NEAR_DEFAULT_M);
     const double heading = pons_get_num(params, "success_heading_deg", 0);
+    const pons_value *zone = label ? named(pons_get(world, "zones"), label) : NULL;
     double at[2];
     c->skill = NAVIGATE;
     if (!label) {
@@ -163,8 +185,8 @@ static void navigate(const pons_value *params, const pons_value *world,
         refuse(c, "BAD_PARAMS", "success_distance_m is %g m: at least %g", near, NEAREST_M);
     } else if (pons_get(params, "success_heading_deg") && !(heading > 0 && heading <= 180)) {
         refuse(c, "BAD_PARAMS", "success_heading_deg goes from above 0 to 180");
-    } else if (named(pons_get(world, "zones"), "id", label)) {
-        c->args = pons_object("zone", json_string(label), NULL);
+    } else if (zone) {
+        c->args = pons_object("zone", json_string(pons_get_str(zone, "id", label)), NULL);
     } else if (position_of(label, world, environment, at)) {
         // Before it, looking at it, on the side of the map's origin.
         const double yaw = atan2(at[1], at[0]);
@@ -183,7 +205,7 @@ bool pons__ws_heading(const pons_value *action, const pons_value *robot, const p
 {
     const pons_value *params = pons_get(action, "params"), *pose = pons_get(robot, "pose");
     const char *label = pons_get_str(params, "target_label", "");
-    const pons_value *zone = named(pons_get(world, "zones"), "id", label);
+    const pons_value *zone = named(pons_get(world, "zones"), label);
     const pons_value *target = pons_get(zone, "target");
     double at[2], wanted = 0;
     if (strcmp(pons_get_str(action, "action_type", ""), "target_navigation") != 0 ||

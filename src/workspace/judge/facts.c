@@ -193,7 +193,14 @@ void pons__ws_body_clear(ws_body *b)
 bool pons__ws_drives(const ws_body *b, const char *type)
 {
     // An arm's move_to is the tool's; a robot that has no arm, or wheels too, goes there itself.
-    const bool wheels = isnan(b->reach_m) || (!isnan(b->speed_mps) && b->speed_mps > 0);
+    bool wheels = isnan(b->reach_m) || (!isnan(b->speed_mps) && b->speed_mps > 0);
+    size_t i;
+    json_t *name;
+    json_array_foreach(b->actions, i, name)
+    {
+        wheels = wheels || strcmp(json_string_value(name), "target_navigation") == 0 ||
+                 strcmp(json_string_value(name), "navigate_to_pose") == 0;
+    }
     return strcmp(type, "target_navigation") == 0 || strcmp(type, "navigate_to_pose") == 0 ||
            (strcmp(type, "move_to") == 0 && wheels);
 }

@@ -142,8 +142,8 @@ static const ws_field task[] = {
 
 #define TASK_WORDS "pending running done failed cancelled completed>done canceled>cancelled in_progress>running todo>pending"
 static const ws_field subtask[] = {
-    {"n", {0}, NULL, WS_STRING, true, .seed_label = "子任务", .paos_label = "ID", .labels = "#|Step|No|Sub-Task ID|序号", .means = "names it"},
-    {"action", {0}, NULL, WS_STRING, .seed_label = "动作", .paos_label = "Sub-Task", .labels = "Action|Subtask|Description|Task", .means = "what is done"},
+    {"n", {0}, NULL, WS_STRING, true, .seed_label = "子任务", .paos_label = "ID", .labels = "#|Step|No|Sub-Task ID|序号|步骤|编号", .means = "names it"},
+    {"action", {0}, NULL, WS_STRING, .seed_label = "动作", .paos_label = "Sub-Task", .labels = "Action|Subtask|Description|Task|描述|任务|内容", .means = "what is done"},
     {"goal", {0}, NULL, WS_STRING, .seed_label = "目标", .paos_label = "Goal", .labels = "Target|Success Condition", .means = "what holds then"},
     {"status", {0}, NULL, WS_WORD, .words = TASK_WORDS, .preset = "pending", .seed_label = "状态", .paos_label = "Status", .labels = "State", .means = "where it is"},
     {"note", {0}, NULL, WS_STRING, .seed_label = "备注", .paos_label = "Notes", .labels = "Note|Remarks|Result", .means = "anything"},
