@@ -38,6 +38,7 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
         memcpy(ret->world, ret->world_file, sizeof ret->world);
     }
     snprintf(ret->world_name, sizeof ret->world_name, "%s", pons_get_str(loaded, "name", ""));
+    ret->charger = pons_get(loaded, "charger");
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
 }
 

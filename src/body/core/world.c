@@ -236,9 +236,9 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
     for (size_t i = 0; rc == PONS_OK && i < json_array_size(zones); i++) {
         rc = check_zone(&c, i, json_array_get(zones, i));
     }
-    if (rc == PONS_OK) {
-        rc = check_standing(&c, "/charger/pose", pons_get(pons_get(world, "charger"), "pose"),
-                            "the charger");
+    const pons_value *charger = pons_get(world, "charger");
+    if (rc == PONS_OK && charger) {
+        rc = check_standing(&c, "/charger/pose", pons_get(charger, "pose"), "the charger");
     }
     if (rc == PONS_OK) {
         rc = check_objects(&c);

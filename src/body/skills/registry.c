@@ -60,11 +60,13 @@ static int add(pons__skills *s, const pons__skill *k, pons_error *err);
 static pons_value *registry_item(const pons__skill *k, const pons_value *told);
 static pons_value *parse_constant(const char *text);
 
-// A robot that stands has no use for what drives, and one without an arm none for what grasps.
+// A robot that stands has no use for what drives, one without an arm none for what grasps, and where no charger is
+// nothing is driven onto.
 static bool of_use(const pons__skill *k, unsigned has)
 {
     return (!k->needs_arm || (has & PONS__WITH_ARM)) &&
-           (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS));
+           (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS)) &&
+           (k != &pons__skill_dock || (has & PONS__WITH_CHARGER));
 }
 
 int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *modules, size_t n,
@@ -157,7 +159,7 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
 {
     pons__skills s;
     pons_value *all = NULL;
-    int rc = pons__skills_open(&s, PONS__WITH_WHEELS, modules, n, err);
+    int rc = pons__skills_open(&s, PONS__WITH_WHEELS | PONS__WITH_CHARGER, modules, n, err);
     if (rc >= 0 && !(all = pons__skills_registry(&s))) {
         rc = pons_error_set(err, PONS_ENOMEM, "body", "no memory for the registry of skills");
     }

@@ -69,8 +69,11 @@ int map_sdf(const char *name, pons_error *err)
     {
         write_zone(v);
     }
-    write_mark("charger_pad", "<box><size>0.3 0.3 0.004</size></box>",
-               pose_of(pons_get(pons_get(s.world, "charger"), "pose")), "0.1 0.7 0.2 1");
+    const pons_value *charger = pons_get(s.world, "charger");
+    if (charger) {
+        write_mark("charger_pad", "<box><size>0.3 0.3 0.004</size></box>",
+                   pose_of(pons_get(charger, "pose")), "0.1 0.7 0.2 1");
+    }
     write_robot(s.world);
     cli_out("  </world>\n</sdf>\n");
     map_subject_clear(&s);

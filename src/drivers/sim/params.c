@@ -186,10 +186,11 @@ static const char *read_places(pons__sim_params *p, const pons_value *world,
     const pons_value *charger = pons_get(world, "charger");
     const char *bad = read_pose(start ? start : pons_get(world, "start"), &p->start,
                                 "start must have x, y and yaw");
-    if (!bad) {
-        bad = read_pose(pons_get(charger, "pose"), &p->charger,
-                        "charger.pose must have x, y and yaw");
+    p->contact_m = NAN; // nothing is that near
+    if (bad || !charger) {
+        return bad;
     }
+    bad = read_pose(pons_get(charger, "pose"), &p->charger, "charger.pose must have x, y and yaw");
     p->contact_m = pons_get_num(charger, "contact_m", NAN);
     if (!bad && !positive(p->contact_m)) {
         bad = "charger.contact_m must be > 0";
