@@ -124,7 +124,8 @@ static void in_joint(pons__base *b, const char *name, const char **attr)
         pons__urdf_name(&b->xml, attr, "link", PONS_URDF_NAME, j->parent);
     } else if (strcmp(name, "child") == 0) {
         pons__urdf_name(&b->xml, attr, "link", PONS_URDF_NAME, j->child);
-    } else if (strcmp(name, "axis") == 0) {
+    } else if (strcmp(name, "axis") == 0 && strcmp(j->type, "fixed") &&
+               strcmp(j->type, "floating")) {
         pons__urdf_axis(&b->xml, attr, j->name, j->axis);
     } else if (strcmp(name, "limit") == 0) {
         pons__urdf_numbers(&b->xml, attr, "velocity", 1, &j->speed_max);

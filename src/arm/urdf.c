@@ -140,7 +140,7 @@ static void in_joint(reader *r, const char *name, const char **attr)
     } else if (strcmp(name, "mimic") == 0) {
         pons__urdf_name(&r->xml, attr, "joint", PONS_ARM_NAME, r->joint->mimic);
         pons__urdf_numbers(&r->xml, attr, "multiplier", 1, &j->multiplier);
-    } else if (strcmp(name, "axis") == 0) {
+    } else if (strcmp(name, "axis") == 0 && j->kind != PONS_ARM_FIXED) {
         pons__urdf_axis(&r->xml, attr, j->name, j->axis);
     } else if (strcmp(name, "limit") == 0) {
         r->joint->limited = pons__urdf_numbers(&r->xml, attr, "lower", 1, &j->lower) >= 0 &&

@@ -18,6 +18,20 @@
 #define DEPTH_MAX  32
 #define XACRO      "this is xacro: expand it first, xacro FILE > robot.urdf"
 
+// Blank lines before the declaration, which other readers pass over: it says nothing that is not so anyway.
+static void blank_declaration(char *text, size_t n)
+{
+    size_t at = 0;
+    while (at < n && strchr(" \t\r\n", text[at])) {
+        at++;
+    }
+    if (at > 0 && n - at > 6 && memcmp(text + at, "<?xml ", 6) == 0) {
+        for (bool open = true; open && at < n; text[at++] = ' ') {
+            open = text[at] != '>';
+        }
+    }
+}
+
 static void on_start(void *user, const char *name, const char **attr);
 static void on_end(void *user, const char *name);
 static void on_text(void *user, const char *part, int n);
@@ -46,6 +60,7 @@ int pons__urdf_read(pons__urdf_xml *x)
     } else if (n > x->size_max) {
         pons__urdf_fault(x, URDF_NOWHERE, "the description is larger than %zu bytes", x->size_max);
     } else {
+        blank_declaration(text, n);
         x->xml = xml;
         XML_SetUserData(xml, x);
         XML_SetElementHandler(xml, on_start, on_end);
@@ -111,7 +126,7 @@ int pons__urdf_numbers(pons__urdf_xml *x, const char **attr, const char *key, in
     if (!text) {
         return 0;
     }
-    if (strstr(text, "${")) {
+    if (strstr(text, "${") || strstr(text, "$(")) {
         return URDF_FAULT(x, "%s=\"%.60s\": " XACRO, key, text);
     }
     for (int i = 0; i < n; i++) {
@@ -142,7 +157,7 @@ bool pons__urdf_name(pons__urdf_xml *x, const char **attr, const char *key, size
         URDF_FAULT(x, "a name of 1 to %zu bytes is missing (%s)", size - 1, key);
         return false;
     }
-    if (strstr(name, "${")) {
+    if (strstr(name, "${") || strstr(name, "$(")) {
         URDF_FAULT(x, "%.60s: " XACRO, name);
         return false;
     }
