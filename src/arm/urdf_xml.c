@@ -6,6 +6,7 @@
 #include "arm/urdf_xml.h"
 
 #include "pons/file.h"
+#include "pons/xml_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,20 +18,6 @@
 #define ORIGIN_MAX 1e4
 #define DEPTH_MAX  32
 #define XACRO      "this is xacro: expand it first, xacro FILE > robot.urdf"
-
-// Blank lines before the declaration, which other readers pass over: it says nothing that is not so anyway.
-static void blank_declaration(char *text, size_t n)
-{
-    size_t at = 0;
-    while (at < n && strchr(" \t\r\n", text[at])) {
-        at++;
-    }
-    if (at > 0 && n - at > 6 && memcmp(text + at, "<?xml ", 6) == 0) {
-        for (bool open = true; open && at < n; text[at++] = ' ') {
-            open = text[at] != '>';
-        }
-    }
-}
 
 static void on_start(void *user, const char *name, const char **attr);
 static void on_end(void *user, const char *name);
@@ -60,7 +47,7 @@ int pons__urdf_read(pons__urdf_xml *x)
     } else if (n > x->size_max) {
         pons__urdf_fault(x, URDF_NOWHERE, "the description is larger than %zu bytes", x->size_max);
     } else {
-        blank_declaration(text, n);
+        pons_xml_soften(text, n, false);
         x->xml = xml;
         XML_SetUserData(xml, x);
         XML_SetElementHandler(xml, on_start, on_end);

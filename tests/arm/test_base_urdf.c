@@ -92,7 +92,7 @@ static void forms_that_exporters_write_are_read(void **state)
         {"", OWN("fixed", "<axis xyz=\"0 0 0\"/>")},
         {"", OWN("floating", "<axis xyz=\"0 0 0\"/>")},
         {"", OWN("fixed", "<axis/><mimic joint=\"laser\" multiplier=\"-1\"/>")},
-        {"\n\n", ""},
+        {"\n\n", "<!-- a -- b --->"},
         {"", BEHIND("laser_rear")},
         {"", "<transmission name=\"t\"><joint name=\"x\"/></transmission>"},
     };

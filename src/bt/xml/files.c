@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top);
+static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top, bool alone);
 static void add_models(pons__bt_loader *l, pons__bt_element *list);
 static void include(pons__bt_loader *l, const pons__bt_element *e);
 
@@ -33,9 +33,13 @@ void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool 
             l->files[l->n_files++] = real;
         }
     }
+    int trees = 0;
+    for (const pons__bt_element *e = root->first; e; e = e->next) {
+        trees += strcmp(e->tag, "BehaviorTree") == 0;
+    }
     for (pons__bt_element *e = root->first; e; e = e->next) {
         if (strcmp(e->tag, "BehaviorTree") == 0) {
-            add_tree(l, e, top);
+            add_tree(l, e, top, trees == 1);
         } else if (strcmp(e->tag, "TreeNodesModel") == 0) {
             add_models(l, e);
         } else if (strcmp(e->tag, "include") == 0) {
@@ -58,10 +62,15 @@ static void *find_by_id(const pons_value *all, const char *id)
     return (void *)(intptr_t)json_integer_value(json_object_get(all, id));
 }
 
-static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top)
+// One that is alone in its file has the name that BehaviorTree.CPP gives it.
+static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top, bool alone)
 {
     const char *id = pons__bt_element_attr(e, "ID");
-    if (!id || !*id) {
+    if ((!id || !*id) && alone) {
+        char name[40];
+        snprintf(name, sizeof name, "BehaviorTree_%d", l->n_anonymous++);
+        id = pons__bt_loader_keep(l, name);
+    } else if (!id || !*id) {
         pons__bt_fault(l->f, e->pos, "<BehaviorTree> needs an ID");
         id = NULL;
     }
@@ -109,15 +118,10 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
                                                 strcmp(e->tag, "Decorator") == 0};
         int ports = 0;
         for (const pons__bt_element *p = e->first; p; p = p->next) {
-            const bool port = strcmp(p->tag, "input_port") == 0 ||
-                              strcmp(p->tag, "output_port") == 0 ||
-                              strcmp(p->tag, "inout_port") == 0;
+            const bool port = strstr(p->tag, "_port");
             if (port && !pons__bt_element_attr(p, "name")) {
                 pons__bt_fault(l->f, p->pos, "<%.60s> needs a name", p->tag);
-            } else if (!port && strcmp(p->tag, "description") != 0 &&
-                       strcmp(p->tag, "MetadataFields") != 0) {
-                pons__bt_fault(l->f, p->pos, "unexpected <%.60s> in a node's model", p->tag);
-            } else if (ports++ == PONS__BT_PORTS_MAX) {
+            } else if (port && ports++ == PONS__BT_PORTS_MAX) {
                 pons__bt_fault(l->f, p->pos, "more than %d ports in the model of %.60s",
                                PONS__BT_PORTS_MAX, id);
             }
