@@ -85,6 +85,19 @@ static char *keep_value(parse *p, const char *value)
     return ret;
 }
 
+// Version 3 had other names for the ports of Parallel.
+static const char *new_name(const char *tag, const char *name)
+{
+    static const char *const old[][2] = {{"success_threshold", "success_count"},
+                                         {"failure_threshold", "failure_count"}};
+    for (size_t i = 0; tag[0] == 'P' && i < 2; i++) {
+        if (strcmp(name, old[i][0]) == 0 && strcmp(tag, "Parallel") == 0) {
+            return old[i][1];
+        }
+    }
+    return name;
+}
+
 static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
 {
     parse *p = user;
@@ -112,7 +125,7 @@ static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
             l->nomem = true;
             break;
         }
-        a->name = pons__bt_loader_keep(l, attrs[0]);
+        a->name = pons__bt_loader_keep(l, new_name(tag, attrs[0]));
         a->value = keep_value(p, attrs[1]);
         *tail = a;
         tail = &a->next;

@@ -106,16 +106,17 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
             l->nomem = true;
             return;
         }
-        if (!id) {
-            pons__bt_fault(l->f, e->pos, "<%.60s> in <TreeNodesModel> needs an ID", e->tag);
+        const bool composite = strcmp(e->tag, "Control") == 0 || strcmp(e->tag, "Decorator") == 0;
+        const bool condition = strcmp(e->tag, "Condition") == 0;
+        const bool subtree = strncmp(e->tag, "SubTree", 7) == 0;
+        if (!id) { // of an element that is no model, nothing is asked
+            if (composite || condition || subtree || strcmp(e->tag, "Action") == 0) {
+                pons__bt_fault(l->f, e->pos, "<%.60s> in <TreeNodesModel> needs an ID", e->tag);
+            }
             continue;
         }
-        *m = (pons__bt_node_model){.id = id,
-                                   .e = e,
-                                   .subtree = strncmp(e->tag, "SubTree", 7) == 0,
-                                   .condition = strcmp(e->tag, "Condition") == 0,
-                                   .composite = strcmp(e->tag, "Control") == 0 ||
-                                                strcmp(e->tag, "Decorator") == 0};
+        *m = (pons__bt_node_model){
+            .id = id, .e = e, .subtree = subtree, .condition = condition, .composite = composite};
         int ports = 0;
         for (const pons__bt_element *p = e->first; p; p = p->next) {
             const bool port = strstr(p->tag, "_port");
