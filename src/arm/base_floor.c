@@ -12,18 +12,6 @@ static const double SAME_M = 0.01;       // a pair's wheels differ in x and in y
 static const double ALONG = 0.95;        // of an axis that counts as the base's own
 static const double LIDAR_UPRIGHT = 0.9; // of its axis; else it does not look around
 
-static void find_wheels(const pons__base *b, bool on_floor, bool *wheel, pons_base_urdf *ret);
-static void find_lidar(const pons__base *b, pons_base_urdf *ret);
-static int find_footprint(pons__base *b, const bool *wheel, pons_base_urdf *ret);
-
-int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret)
-{
-    bool wheel[PONS__BASE_LINKS] = {false};
-    find_wheels(b, on_floor, wheel, ret);
-    find_lidar(b, ret);
-    return find_footprint(b, wheel, ret);
-}
-
 // A joint's axis in the base.
 static void axis_of(const pons__base *b, const pons__base_joint *j, double ret[3])
 {
@@ -211,4 +199,12 @@ static void find_lidar(const pons__base *b, pons_base_urdf *ret)
             }
         }
     }
+}
+
+int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret)
+{
+    bool wheel[PONS__BASE_LINKS] = {false};
+    find_wheels(b, on_floor, wheel, ret);
+    find_lidar(b, ret);
+    return find_footprint(b, wheel, ret);
 }

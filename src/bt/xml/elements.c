@@ -23,44 +23,6 @@ typedef struct parse {
     bool stopped;
 } parse;
 
-static pons__bt_pos where(const parse *p);
-static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs);
-static void on_end(void *user, const XML_Char *tag);
-static void on_text(void *user, const XML_Char *s, int n);
-static void on_doctype(void *user, const XML_Char *name, const XML_Char *sysid,
-                       const XML_Char *pubid, int internal);
-
-// NULL, and a fault, when the text is no XML.
-pons__bt_element *pons__bt_elements_parse(pons__bt_loader *l, const char *text, size_t len,
-                                          const char *file)
-{
-    char *soft = malloc(len + 1);
-    parse p = {.l = l, .p = soft ? XML_ParserCreate(NULL) : NULL, .file = file, .text = text};
-    if (!p.p) {
-        l->nomem = true;
-        free(soft);
-        return NULL;
-    }
-    memcpy(soft, text, len);
-    pons_xml_soften(soft, len, true);
-    p.soft = soft;
-    p.end = soft + len;
-    XML_SetUserData(p.p, &p);
-    XML_SetHashSalt(p.p, 0x706f6e73UL);
-    XML_SetElementHandler(p.p, on_start, on_end);
-    XML_SetCharacterDataHandler(p.p, on_text);
-    XML_SetStartDoctypeDeclHandler(p.p, on_doctype);
-    const enum XML_Status s = XML_Parse(p.p, soft, (int)len, 1);
-    if (s == XML_STATUS_ERROR && XML_GetErrorCode(p.p) == XML_ERROR_NO_MEMORY) {
-        l->nomem = true;
-    } else if (s == XML_STATUS_ERROR && !p.stopped) {
-        pons__bt_fault(l->f, where(&p), "XML: %s", XML_ErrorString(XML_GetErrorCode(p.p)));
-    }
-    XML_ParserFree(p.p);
-    free(soft);
-    return s == XML_STATUS_ERROR || p.stopped ? NULL : p.root;
-}
-
 // ---- while it is read ---------------------------------------------------------------------------
 
 static pons__bt_pos where(const parse *p)
@@ -202,4 +164,37 @@ void pons__bt_loader_fault(pons__bt_loader *l, pons__bt_element *e, const char *
     if (!e->said) {
         pons__bt_fault(l->f, e->pos, "%s", text);
     }
+}
+
+// ---- a text ------------------------------------------------------------------------------------
+
+// NULL, and a fault, when the text is no XML.
+pons__bt_element *pons__bt_elements_parse(pons__bt_loader *l, const char *text, size_t len,
+                                          const char *file)
+{
+    char *soft = malloc(len + 1);
+    parse p = {.l = l, .p = soft ? XML_ParserCreate(NULL) : NULL, .file = file, .text = text};
+    if (!p.p) {
+        l->nomem = true;
+        free(soft);
+        return NULL;
+    }
+    memcpy(soft, text, len);
+    pons_xml_soften(soft, len, true);
+    p.soft = soft;
+    p.end = soft + len;
+    XML_SetUserData(p.p, &p);
+    XML_SetHashSalt(p.p, 0x706f6e73UL);
+    XML_SetElementHandler(p.p, on_start, on_end);
+    XML_SetCharacterDataHandler(p.p, on_text);
+    XML_SetStartDoctypeDeclHandler(p.p, on_doctype);
+    const enum XML_Status s = XML_Parse(p.p, soft, (int)len, 1);
+    if (s == XML_STATUS_ERROR && XML_GetErrorCode(p.p) == XML_ERROR_NO_MEMORY) {
+        l->nomem = true;
+    } else if (s == XML_STATUS_ERROR && !p.stopped) {
+        pons__bt_fault(l->f, where(&p), "XML: %s", XML_ErrorString(XML_GetErrorCode(p.p)));
+    }
+    XML_ParserFree(p.p);
+    free(soft);
+    return s == XML_STATUS_ERROR || p.stopped ? NULL : p.root;
 }

@@ -10,46 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top, bool alone);
-static void add_models(pons__bt_loader *l, pons__bt_element *list);
-static void include(pons__bt_loader *l, const pons__bt_element *e);
-
-void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool top, bool is_file)
-{
-    const char *format = pons__bt_element_attr(root, "BTCPP_format");
-    if (strcmp(root->tag, "root") != 0) {
-        pons__bt_fault(l->f, root->pos, "the outermost element must be <root>, not <%.60s>",
-                       root->tag);
-        return;
-    }
-    if (format && strcmp(format, "4") != 0) {
-        pons__bt_fault(l->f, root->pos, "BTCPP_format is \"%.20s\"; only \"4\" is read", format);
-    }
-    if (top) {
-        l->dollar = !format;
-        char *real = is_file ? realpath(l->bt->file, NULL) : NULL;
-        l->main_tree = pons__bt_element_attr(root, "main_tree_to_execute");
-        if (real) {
-            l->files[l->n_files++] = real;
-        }
-    }
-    int trees = 0;
-    for (const pons__bt_element *e = root->first; e; e = e->next) {
-        trees += strcmp(e->tag, "BehaviorTree") == 0;
-    }
-    for (pons__bt_element *e = root->first; e; e = e->next) {
-        if (strcmp(e->tag, "BehaviorTree") == 0) {
-            add_tree(l, e, top, trees == 1);
-        } else if (strcmp(e->tag, "TreeNodesModel") == 0) {
-            add_models(l, e);
-        } else if (strcmp(e->tag, "include") == 0) {
-            include(l, e);
-        } else {
-            pons__bt_fault(l->f, e->pos, "unknown element <%.60s> in <root>", e->tag);
-        }
-    }
-}
-
 // A tree or a model by its id: the newest of one id. The id is the arena's, as what is kept.
 static void keep_by_id(pons__bt_loader *l, pons_value **all, const char *id, const void *what)
 {
@@ -204,4 +164,42 @@ const pons__bt_node_model *pons__bt_files_model(const pons__bt_loader *l, const 
                                                 bool subtree)
 {
     return find_by_id(l->model_of[subtree], id);
+}
+
+// ---- a file ------------------------------------------------------------------------------------
+
+void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool top, bool is_file)
+{
+    const char *format = pons__bt_element_attr(root, "BTCPP_format");
+    if (strcmp(root->tag, "root") != 0) {
+        pons__bt_fault(l->f, root->pos, "the outermost element must be <root>, not <%.60s>",
+                       root->tag);
+        return;
+    }
+    if (format && strcmp(format, "4") != 0) {
+        pons__bt_fault(l->f, root->pos, "BTCPP_format is \"%.20s\"; only \"4\" is read", format);
+    }
+    if (top) {
+        l->dollar = !format;
+        char *real = is_file ? realpath(l->bt->file, NULL) : NULL;
+        l->main_tree = pons__bt_element_attr(root, "main_tree_to_execute");
+        if (real) {
+            l->files[l->n_files++] = real;
+        }
+    }
+    int trees = 0;
+    for (const pons__bt_element *e = root->first; e; e = e->next) {
+        trees += strcmp(e->tag, "BehaviorTree") == 0;
+    }
+    for (pons__bt_element *e = root->first; e; e = e->next) {
+        if (strcmp(e->tag, "BehaviorTree") == 0) {
+            add_tree(l, e, top, trees == 1);
+        } else if (strcmp(e->tag, "TreeNodesModel") == 0) {
+            add_models(l, e);
+        } else if (strcmp(e->tag, "include") == 0) {
+            include(l, e);
+        } else {
+            pons__bt_fault(l->f, e->pos, "unknown element <%.60s> in <root>", e->tag);
+        }
+    }
 }
