@@ -126,6 +126,7 @@ typedef struct pons_bt_load_options {
     const char *tree;               // which tree; NULL: the main one
     const pons_bt_registry *leaves; // XML: the nodes that exist besides the built-in ones, or NULL
     bool any_leaf;                  // XML: an unknown childless node is an action
+    bool any_tree;                  // XML: of several, none of them the main one, the first
     size_t
         bytes_max; // of a file and all that it includes, where a loop waits for it; 0: no more bounds
 } pons_bt_load_options;

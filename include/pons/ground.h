@@ -23,6 +23,8 @@ typedef struct pons_ground pons_ground;
 int pons_ground_open(const pons_value *world, pons_ground **ret, pons_error *err);
 void pons_ground_close(pons_ground *g); // NULL-safe
 pons_ground_kind pons_ground_at(const pons_ground *g, double x, double y);
+// What a picture shows of xmin, ymin, xmax, ymax: the most forbidding of all cells that it overlaps, however few.
+pons_ground_kind pons_ground_worst(const pons_ground *g, const double area[4]);
 double pons_ground_speed(const pons_ground *g, double x, double y); // [m/s]; INFINITY: no limit
 double pons_ground_room(const pons_ground *g, double x, double y); // [m] to what is not free; ≤ 2
 double pons_ground_resolution(const pons_ground *g);               // [m]

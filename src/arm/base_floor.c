@@ -12,18 +12,6 @@ static const double SAME_M = 0.01;       // a pair's wheels differ in x and in y
 static const double ALONG = 0.95;        // of an axis that counts as the base's own
 static const double LIDAR_UPRIGHT = 0.9; // of its axis; else it does not look around
 
-static void find_wheels(const pons__base *b, bool on_floor, bool *wheel, pons_base_urdf *ret);
-static void find_lidar(const pons__base *b, pons_base_urdf *ret);
-static int find_footprint(pons__base *b, const bool *wheel, pons_base_urdf *ret);
-
-int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret)
-{
-    bool wheel[PONS__BASE_LINKS] = {false};
-    find_wheels(b, on_floor, wheel, ret);
-    find_lidar(b, ret);
-    return find_footprint(b, wheel, ret);
-}
-
 // A joint's axis in the base.
 static void axis_of(const pons__base *b, const pons__base_joint *j, double ret[3])
 {
@@ -184,30 +172,39 @@ static int find_footprint(pons__base *b, const bool *wheel, pons_base_urdf *ret)
     return bad ? pons__urdf_fault(&b->xml, URDF_NOWHERE, "%s", bad) : PONS_OK;
 }
 
-// Of a link that looks around: one that stands on its side sees the floor and the ceiling.
+// Of a link that looks around: one that stands on its side sees the floor and the ceiling. Of two, the one ahead.
 static void find_lidar(const pons__base *b, pons_base_urdf *ret)
 {
     static const char *const words[] = {"scan", "lidar", "laser"};
     ret->lidar_range_m[0] = ret->lidar_range_m[1] = NAN;
     for (size_t w = 0; w < 3 && !ret->has_lidar; w++) {
-        for (int i = 0; i < b->n_links && !ret->has_lidar; i++) {
+        for (int i = 0; i < b->n_links; i++) {
             const pons__base_link *l = &b->links[i];
             if (l->rigid && strstr(l->name, words[w])) {
                 const double zero[3] = {0};
-                double rpy[3];
+                double rpy[3], at[3];
                 pons_pose3_rpy(&l->pose, rpy);
-                if (fabs(cos(rpy[0]) * cos(rpy[1])) < LIDAR_UPRIGHT) {
+                pons_pose3_point(&l->pose, zero, at);
+                if (fabs(cos(rpy[0]) * cos(rpy[1])) < LIDAR_UPRIGHT ||
+                    (ret->has_lidar && at[0] <= ret->lidar_pose[0] + SAME_M)) {
                     continue;
                 }
-                pons_pose3_point(&l->pose, zero, ret->lidar_pose);
+                memcpy(ret->lidar_pose, at, sizeof at);
                 ret->lidar_pose[3] = rpy[2];
                 memcpy(ret->lidar, l->name, sizeof ret->lidar);
                 ret->has_lidar = true;
                 const pons__base_sensor *s = pons__base_sensor_at(b, l->name);
-                if (s) {
-                    memcpy(ret->lidar_range_m, s->range_m, sizeof ret->lidar_range_m);
-                }
+                ret->lidar_range_m[0] = s ? s->range_m[0] : NAN;
+                ret->lidar_range_m[1] = s ? s->range_m[1] : NAN;
             }
         }
     }
+}
+
+int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret)
+{
+    bool wheel[PONS__BASE_LINKS] = {false};
+    find_wheels(b, on_floor, wheel, ret);
+    find_lidar(b, ret);
+    return find_footprint(b, wheel, ret);
 }

@@ -19,46 +19,6 @@
 
 static const double SIZE_MAX_M = 20.0; // of a shape
 
-static void on_start(void *user, int depth, const char *name, const char **attr);
-static void on_end(void *user, int depth, const char *name);
-static void on_text(void *user, const char *part, size_t n);
-static int link_up(pons__base *b);
-static int find_base(pons__base *b, const char *base, int *ret);
-
-int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret, pons_error *err)
-{
-    pons__base *b = calloc(1, sizeof *b);
-    pons_base_urdf out = {0};
-    int at = -1;
-    if (!b) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
-    }
-    b->xml = (pons__urdf_xml){.module = MODULE,
-                              .path = path,
-                              .what = "robot",
-                              .size_max = FILE_MAX,
-                              .start = on_start,
-                              .end = on_end,
-                              .text = on_text,
-                              .user = b,
-                              .err = err};
-    int rc = pons__urdf_read(&b->xml);
-    rc = rc < 0 ? rc : link_up(b);
-    rc = rc < 0 ? rc : find_base(b, base, &at);
-    if (rc == PONS_OK) {
-        memcpy(out.name, b->name, sizeof out.name);
-        memcpy(out.base, b->links[at].name, sizeof out.base);
-        out.links = b->n_links;
-        out.joints = b->n_joints;
-        rc = pons__base_understand(b, strstr(out.base, "footprint") != NULL, &out);
-    }
-    free(b);
-    if (rc == PONS_OK) {
-        *ret = out;
-    }
-    return rc;
-}
-
 // ---- elements -----------------------------------------------------------------------------------
 
 static int find_link(const pons__base *b, const char *name)
@@ -124,7 +84,8 @@ static void in_joint(pons__base *b, const char *name, const char **attr)
         pons__urdf_name(&b->xml, attr, "link", PONS_URDF_NAME, j->parent);
     } else if (strcmp(name, "child") == 0) {
         pons__urdf_name(&b->xml, attr, "link", PONS_URDF_NAME, j->child);
-    } else if (strcmp(name, "axis") == 0) {
+    } else if (strcmp(name, "axis") == 0 && strcmp(j->type, "fixed") &&
+               strcmp(j->type, "floating")) {
         pons__urdf_axis(&b->xml, attr, j->name, j->axis);
     } else if (strcmp(name, "limit") == 0) {
         pons__urdf_numbers(&b->xml, attr, "velocity", 1, &j->speed_max);
@@ -305,4 +266,40 @@ static int find_base(pons__base *b, const char *base, int *ret)
         }
     }
     return PONS_OK;
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret, pons_error *err)
+{
+    pons__base *b = calloc(1, sizeof *b);
+    pons_base_urdf out = {0};
+    int at = -1;
+    if (!b) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
+    }
+    b->xml = (pons__urdf_xml){.module = MODULE,
+                              .path = path,
+                              .what = "robot",
+                              .size_max = FILE_MAX,
+                              .start = on_start,
+                              .end = on_end,
+                              .text = on_text,
+                              .user = b,
+                              .err = err};
+    int rc = pons__urdf_read(&b->xml);
+    rc = rc < 0 ? rc : link_up(b);
+    rc = rc < 0 ? rc : find_base(b, base, &at);
+    if (rc == PONS_OK) {
+        memcpy(out.name, b->name, sizeof out.name);
+        memcpy(out.base, b->links[at].name, sizeof out.base);
+        out.links = b->n_links;
+        out.joints = b->n_joints;
+        rc = pons__base_understand(b, strstr(out.base, "footprint") != NULL, &out);
+    }
+    free(b);
+    if (rc == PONS_OK) {
+        *ret = out;
+    }
+    return rc;
 }

@@ -35,49 +35,6 @@ typedef struct reader {
     pons_pose3 origin; // of the collision
 } reader;
 
-static void on_start(void *user, int depth, const char *name, const char **attr);
-static void on_end(void *user, int depth, const char *name);
-static int link_up(reader *r);
-static int find_chain(reader *r, const char *base, const char *tool);
-static void make_samples(pons_arm *a);
-
-int pons_arm_load(const char *path, const char *base, const char *tool, pons_arm **ret,
-                  pons_error *err)
-{
-    reader *r = calloc(1, sizeof *r);
-    pons_arm *a = calloc(1, sizeof *a);
-    if (!r || !a) {
-        free(r);
-        free(a);
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for an arm");
-    }
-    *r = (reader){.xml = {.module = MODULE,
-                          .path = path,
-                          .what = "arm",
-                          .size_max = FILE_MAX,
-                          .start = on_start,
-                          .end = on_end,
-                          .user = r,
-                          .err = err},
-                  .a = a};
-    int rc = pons__urdf_read(&r->xml);
-    rc = rc < 0 ? rc : link_up(r);
-    rc = rc < 0 ? rc : find_chain(r, base, tool);
-    if (rc == PONS_OK) {
-        make_samples(a);
-        *ret = a;
-        a = NULL;
-    }
-    free(a);
-    free(r);
-    return rc;
-}
-
-void pons_arm_destroy(pons_arm *a)
-{
-    free(a);
-}
-
 // ---- elements -----------------------------------------------------------------------------------
 
 static void begin_link(reader *r, const char **attr)
@@ -140,7 +97,7 @@ static void in_joint(reader *r, const char *name, const char **attr)
     } else if (strcmp(name, "mimic") == 0) {
         pons__urdf_name(&r->xml, attr, "joint", PONS_ARM_NAME, r->joint->mimic);
         pons__urdf_numbers(&r->xml, attr, "multiplier", 1, &j->multiplier);
-    } else if (strcmp(name, "axis") == 0) {
+    } else if (strcmp(name, "axis") == 0 && j->kind != PONS_ARM_FIXED) {
         pons__urdf_axis(&r->xml, attr, j->name, j->axis);
     } else if (strcmp(name, "limit") == 0) {
         r->joint->limited = pons__urdf_numbers(&r->xml, attr, "lower", 1, &j->lower) >= 0 &&
@@ -385,4 +342,43 @@ static void make_samples(pons_arm *a)
             }
         }
     }
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+int pons_arm_load(const char *path, const char *base, const char *tool, pons_arm **ret,
+                  pons_error *err)
+{
+    reader *r = calloc(1, sizeof *r);
+    pons_arm *a = calloc(1, sizeof *a);
+    if (!r || !a) {
+        free(r);
+        free(a);
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for an arm");
+    }
+    *r = (reader){.xml = {.module = MODULE,
+                          .path = path,
+                          .what = "arm",
+                          .size_max = FILE_MAX,
+                          .start = on_start,
+                          .end = on_end,
+                          .user = r,
+                          .err = err},
+                  .a = a};
+    int rc = pons__urdf_read(&r->xml);
+    rc = rc < 0 ? rc : link_up(r);
+    rc = rc < 0 ? rc : find_chain(r, base, tool);
+    if (rc == PONS_OK) {
+        make_samples(a);
+        *ret = a;
+        a = NULL;
+    }
+    free(a);
+    free(r);
+    return rc;
+}
+
+void pons_arm_destroy(pons_arm *a)
+{
+    free(a);
 }

@@ -6,6 +6,7 @@
 #include "arm/urdf_xml.h"
 
 #include "pons/file.h"
+#include "pons/xml_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,52 +18,6 @@
 #define ORIGIN_MAX 1e4
 #define DEPTH_MAX  32
 #define XACRO      "this is xacro: expand it first, xacro FILE > robot.urdf"
-
-static void on_start(void *user, const char *name, const char **attr);
-static void on_end(void *user, const char *name);
-static void on_text(void *user, const char *part, int n);
-static void on_doctype(void *user, const char *name, const char *system, const char *public_id,
-                       int internal);
-
-int pons__urdf_read(pons__urdf_xml *x)
-{
-    FILE *f = pons_file_read(x->path);
-    if (!f) {
-        const char *why = pons_file_why(errno);
-        x->rc = pons_error_set(x->err, PONS_ENOTFOUND, x->module,
-                               "cannot read the %s's description", x->what);
-        pons_error_source(x->err, "%s", x->path);
-        pons_error_cause(x->err, "%s", why);
-        return x->rc;
-    }
-    char *text = malloc(x->size_max + 1);
-    XML_Parser xml = XML_ParserCreate(NULL);
-    const size_t n = text ? fread(text, 1, x->size_max + 1, f) : 0;
-    if (!text || !xml) {
-        x->rc = pons_error_set(x->err, PONS_ENOMEM, x->module, "no memory for the %s's description",
-                               x->what);
-    } else if (ferror(f)) {
-        pons__urdf_fault(x, URDF_NOWHERE, "cannot read the %s's description", x->what);
-    } else if (n > x->size_max) {
-        pons__urdf_fault(x, URDF_NOWHERE, "the description is larger than %zu bytes", x->size_max);
-    } else {
-        x->xml = xml;
-        XML_SetUserData(xml, x);
-        XML_SetElementHandler(xml, on_start, on_end);
-        XML_SetCharacterDataHandler(xml, on_text);
-        XML_SetStartDoctypeDeclHandler(xml, on_doctype);
-        if (XML_Parse(xml, text, (int)n, 1) == XML_STATUS_ERROR && x->rc == PONS_OK) {
-            URDF_FAULT(x, "%s", XML_ErrorString(XML_GetErrorCode(xml)));
-        }
-        x->xml = NULL;
-    }
-    if (xml) {
-        XML_ParserFree(xml);
-    }
-    free(text);
-    fclose(f);
-    return x->rc;
-}
 
 int pons__urdf_fault(pons__urdf_xml *x, pons__urdf_place at, const char *fmt, ...)
 {
@@ -111,7 +66,7 @@ int pons__urdf_numbers(pons__urdf_xml *x, const char **attr, const char *key, in
     if (!text) {
         return 0;
     }
-    if (strstr(text, "${")) {
+    if (strstr(text, "${") || strstr(text, "$(")) {
         return URDF_FAULT(x, "%s=\"%.60s\": " XACRO, key, text);
     }
     for (int i = 0; i < n; i++) {
@@ -142,7 +97,7 @@ bool pons__urdf_name(pons__urdf_xml *x, const char **attr, const char *key, size
         URDF_FAULT(x, "a name of 1 to %zu bytes is missing (%s)", size - 1, key);
         return false;
     }
-    if (strstr(name, "${")) {
+    if (strstr(name, "${") || strstr(name, "$(")) {
         URDF_FAULT(x, "%.60s: " XACRO, name);
         return false;
     }
@@ -237,4 +192,47 @@ static void on_doctype(void *user, const char *name, const char *system, const c
     (void)public_id;
     (void)internal;
     URDF_FAULT(x, "a robot's description has no document type, and no entities");
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+int pons__urdf_read(pons__urdf_xml *x)
+{
+    FILE *f = pons_file_read(x->path);
+    if (!f) {
+        const char *why = pons_file_why(errno);
+        x->rc = pons_error_set(x->err, PONS_ENOTFOUND, x->module,
+                               "cannot read the %s's description", x->what);
+        pons_error_source(x->err, "%s", x->path);
+        pons_error_cause(x->err, "%s", why);
+        return x->rc;
+    }
+    char *text = malloc(x->size_max + 1);
+    XML_Parser xml = XML_ParserCreate(NULL);
+    const size_t n = text ? fread(text, 1, x->size_max + 1, f) : 0;
+    if (!text || !xml) {
+        x->rc = pons_error_set(x->err, PONS_ENOMEM, x->module, "no memory for the %s's description",
+                               x->what);
+    } else if (ferror(f)) {
+        pons__urdf_fault(x, URDF_NOWHERE, "cannot read the %s's description", x->what);
+    } else if (n > x->size_max) {
+        pons__urdf_fault(x, URDF_NOWHERE, "the description is larger than %zu bytes", x->size_max);
+    } else {
+        pons_xml_soften(text, n, false);
+        x->xml = xml;
+        XML_SetUserData(xml, x);
+        XML_SetElementHandler(xml, on_start, on_end);
+        XML_SetCharacterDataHandler(xml, on_text);
+        XML_SetStartDoctypeDeclHandler(xml, on_doctype);
+        if (XML_Parse(xml, text, (int)n, 1) == XML_STATUS_ERROR && x->rc == PONS_OK) {
+            URDF_FAULT(x, "%s", XML_ErrorString(XML_GetErrorCode(xml)));
+        }
+        x->xml = NULL;
+    }
+    if (xml) {
+        XML_ParserFree(xml);
+    }
+    free(text);
+    fclose(f);
+    return x->rc;
 }

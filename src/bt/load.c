@@ -34,41 +34,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int load(const char *text, size_t len, const char *file, bool is_file,
-                const pons_bt_load_options *opts, pons_bt **ret, pons_value **ret_faults,
-                pons_error *err);
-static pons_bt_format format_of(const char *path);
-static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *err);
-
-int pons_bt_load(const char *text, size_t len, const pons_bt_load_options *opts, pons_bt **ret,
-                 pons_value **ret_faults, pons_error *err)
+static pons_bt_format format_of(const char *path)
 {
-    return load(text, len, opts && opts->name ? opts->name : "text", false, opts, ret, ret_faults,
-                err);
-}
-
-int pons_bt_load_file(const char *path, const pons_bt_load_options *opts, pons_bt **ret,
-                      pons_value **ret_faults, pons_error *err)
-{
-    char *text = NULL;
-    size_t len = 0;
-    pons_bt_load_options o = opts ? *opts : (pons_bt_load_options){0};
-    if (o.format == PONS_BT_AUTO && (o.format = format_of(path)) == PONS_BT_AUTO) {
-        pons_error_set(err, PONS_EINVAL, "bt", "a tree's file ends in .mdsl, .json or .xml");
-        pons_error_source(err, "%s", path);
-        return PONS_EINVAL;
-    }
-    int rc = read_file(path, &text, &len, err);
-    rc = rc < 0 ? rc : load(text, len, path, true, &o, ret, ret_faults, err);
-    free(text);
-    return rc;
-}
-
-const char *pons_bt_status_word(pons_bt_format format, pons_bt_status status)
-{
-    static const char *const mdsl[] = {"READY", "RUNNING", "SUCCEEDED", "FAILED", "SKIPPED"};
-    static const char *const xml[] = {"IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED"};
-    return (unsigned)status > PONS_BT_SKIPPED ? "?" : (format == PONS_BT_XML ? xml : mdsl)[status];
+    const char *dot = strrchr(path, '.');
+    return !dot                        ? PONS_BT_AUTO
+           : strcmp(dot, ".mdsl") == 0 ? PONS_BT_MDSL
+           : strcmp(dot, ".json") == 0 ? PONS_BT_JSON
+           : strcmp(dot, ".xml") == 0  ? PONS_BT_XML
+                                       : PONS_BT_AUTO;
 }
 
 // ---- one text -----------------------------------------------------------------------------------
@@ -129,14 +102,11 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     return PONS_OK;
 }
 
-static pons_bt_format format_of(const char *path)
+int pons_bt_load(const char *text, size_t len, const pons_bt_load_options *opts, pons_bt **ret,
+                 pons_value **ret_faults, pons_error *err)
 {
-    const char *dot = strrchr(path, '.');
-    return !dot                        ? PONS_BT_AUTO
-           : strcmp(dot, ".mdsl") == 0 ? PONS_BT_MDSL
-           : strcmp(dot, ".json") == 0 ? PONS_BT_JSON
-           : strcmp(dot, ".xml") == 0  ? PONS_BT_XML
-                                       : PONS_BT_AUTO;
+    return load(text, len, opts && opts->name ? opts->name : "text", false, opts, ret, ret_faults,
+                err);
 }
 
 static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *err)
@@ -162,4 +132,28 @@ static int read_file(const char *path, char **ret, size_t *ret_len, pons_error *
     *ret = text;
     *ret_len = n;
     return PONS_OK;
+}
+
+int pons_bt_load_file(const char *path, const pons_bt_load_options *opts, pons_bt **ret,
+                      pons_value **ret_faults, pons_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    pons_bt_load_options o = opts ? *opts : (pons_bt_load_options){0};
+    if (o.format == PONS_BT_AUTO && (o.format = format_of(path)) == PONS_BT_AUTO) {
+        pons_error_set(err, PONS_EINVAL, "bt", "a tree's file ends in .mdsl, .json or .xml");
+        pons_error_source(err, "%s", path);
+        return PONS_EINVAL;
+    }
+    int rc = read_file(path, &text, &len, err);
+    rc = rc < 0 ? rc : load(text, len, path, true, &o, ret, ret_faults, err);
+    free(text);
+    return rc;
+}
+
+const char *pons_bt_status_word(pons_bt_format format, pons_bt_status status)
+{
+    static const char *const mdsl[] = {"READY", "RUNNING", "SUCCEEDED", "FAILED", "SKIPPED"};
+    static const char *const xml[] = {"IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED"};
+    return (unsigned)status > PONS_BT_SKIPPED ? "?" : (format == PONS_BT_XML ? xml : mdsl)[status];
 }

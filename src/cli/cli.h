@@ -132,6 +132,7 @@ int cli_no_such_of(const pons_value *names, const char *what, const char *name, 
 const char *
 cli_config_name(size_t i); // keep/cmd_config.c: of the i-th configuration file; NULL: the end
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
+bool cli_is_path(const char *name); // it has a folder, or YAML's ending
 int cli_world(const char *name, pons_value **ret, pons_error *err);
 void cli_worlds_of(const char *workspace); // it outlives the commands
 int cli_driver(const char *name, const pons_robot_ops **ret, pons_error *err);

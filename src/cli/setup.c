@@ -182,10 +182,15 @@ void cli_worlds_of(const char *workspace)
     own_workspace = workspace;
 }
 
+bool cli_is_path(const char *name)
+{
+    return strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml");
+}
+
 int cli_world(const char *name, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX];
-    if (strchr(name, '/') || strstr(name, ".yaml")) {
+    if (cli_is_path(name)) {
         return pons_world_load(name, ret, err);
     }
     const int n = own_workspace

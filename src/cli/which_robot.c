@@ -34,10 +34,11 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     if (rc >= 0 && !realpath(pons_get_str(loaded, "path", ""), ret->world_file)) {
         rc = cli_lacks(err, "%s: %s", world, strerror(errno));
     }
-    if (rc >= 0 && (strchr(world, '/') || strstr(world, ".yaml"))) { // a resume has another folder
+    if (rc >= 0 && cli_is_path(world)) { // a resume has another folder
         memcpy(ret->world, ret->world_file, sizeof ret->world);
     }
     snprintf(ret->world_name, sizeof ret->world_name, "%s", pons_get_str(loaded, "name", ""));
+    ret->charger = pons_get(loaded, "charger");
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
 }
 

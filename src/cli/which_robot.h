@@ -13,6 +13,7 @@ typedef struct cli_robot {
     char world_file[PATH_MAX];                   // absolute
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
     char world_name[PONS_NAME_MAX];              // that it gives itself
+    bool charger;                                // there is one in it
 } cli_robot;
 
 #define CLI_DRIVER_USUAL "mujoco"

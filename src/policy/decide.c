@@ -328,7 +328,9 @@ static void goal_step(const view *v, step *ret)
         test = pons_get(m, "test");
     }
     if (!pick) {
-        snprintf(ret->what, sizeof ret->what, "\"%.60s\"", pons_get_str(v->goal, "intent", ""));
+        const char *intent = pons_get_str(v->goal, "intent", "");
+        snprintf(ret->what, sizeof ret->what, "\"%.60s\"%s", intent,
+                 strcmp(intent, "charge") ? "" : ": that takes a charger in its world, and wheels");
         return;
     }
     const pons_value *args = pons_get(pick, "args");

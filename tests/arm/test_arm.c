@@ -98,6 +98,11 @@ static void test_what_is_refused(void **unused)
                  "</joint><joint name='k' type='revolute'><parent link='b'/><child link='a'/>" LIMIT
                  "</joint></robot>",
            "", "circle");
+    refuse(LINKS "<joint name='j' type='revolute'><axis xyz='0 0 0'/></joint></robot>", ":2:33",
+           "an axis of length 0");
+    refuse(LINKS "<joint name='j' type='fixed'><parent link='a'/><child link='b'/>"
+                 "<axis xyz='0 0 0'/></joint></robot>",
+           "", "nothing moves between"); // whose axis is nothing
     refuse(LINKS "</robot>", "", "does not carry");
     refuse(
         "<robot><link name='a'><collision><geometry>\n<mesh filename='x'/></geometry></collision>"

@@ -77,6 +77,44 @@ static void a_carrier_is_read(void **state)
     near(u.lidar_pose[2], 0.2, 1e-9);
 }
 
+// What exporters write: an axis of a joint that has none, blank lines first, no inertial, a joint that mimics another,
+// a lidar behind and one ahead.
+static void forms_that_exporters_write_are_read(void **state)
+{
+    (void)state;
+#define OWN(type, more)                                                                            \
+    "<link name=\"x\"/><joint name=\"x\" type=\"" type "\"><parent link=\"base_link\"/>"           \
+    "<child link=\"x\"/>" more "</joint>"
+#define BEHIND(link)                                                                               \
+    "<link name=\"" link "\"/><joint name=\"" link "\" type=\"fixed\"><parent "                    \
+    "link=\"base_link\"/><child link=\"" link "\"/><origin xyz=\"-0.3 0 0.2\"/></joint>"
+    static const char *const table[][2] = {
+        {"", OWN("fixed", "<axis xyz=\"0 0 0\"/>")},
+        {"", OWN("floating", "<axis xyz=\"0 0 0\"/>")},
+        {"", OWN("fixed", "<axis/><mimic joint=\"laser\" multiplier=\"-1\"/>")},
+        {"\n\n", "<!-- a -- b --->"},
+        {"", BEHIND("laser_rear")},
+        {"", "<transmission name=\"t\"><joint name=\"x\"/></transmission>"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char text[4096];
+        pons_base_urdf u;
+        pons_error err = PONS_ERROR_INIT;
+        const int n = snprintf(text, sizeof text, "%s%s%s</robot>", table[i][0], HEAD BASE LIDAR,
+                               table[i][1]);
+        if (load(text, (size_t)n, NULL, &u, &err) < 0 || strcmp(u.lidar, "laser_frame") != 0) {
+            fail_msg("%s%s: %s [%s], lidar %s", table[i][0], table[i][1], err.message, err.source,
+                     u.lidar);
+        }
+    }
+    // A file with the lidars the other way round has the same one.
+    static const char text[] = HEAD BASE BEHIND("laser_rear") LIDAR "</robot>";
+    pons_base_urdf u;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(load(text, sizeof text - 1, NULL, &u, &err), PONS_OK);
+    assert_string_equal(u.lidar, "laser_frame");
+}
+
 // How far the lidar sees is what Gazebo is told of it.
 #define SENSOR(link, type, range)                                                                  \
     "<gazebo reference=\"" link                                                                    \
@@ -213,6 +251,11 @@ static void what_is_wrong_is_one_line(void **state)
         {"<robot>" LINK("a") "<joint name=\"j\" type=\"magic\"/></robot>", "magic is no type"},
         {"<robot><xacro:include filename=\"x\"/></robot>", "expand it first"},
         {"<robot><link name=\"${prefix}base\"/></robot>", "expand it first"},
+        {"<robot><link name=\"$(arg prefix)base\"/></robot>", "expand it first"},
+        {SHAPE("<origin xyz=\"$(optenv IMU_XYZ 0.1 0 0)\"/>"), "expand it first"},
+        {"<robot>" LINK("a") LINK("b") "<joint name=\"j\" type=\"revolute\"><axis xyz=\"0 0 0\"/>"
+                                       "</joint></robot>",
+         "an axis of length 0"},
         {SHAPE("<box size=\"${w} 1 1\"/>"), "expand it first"},
         {"<!DOCTYPE robot [<!ENTITY a \"aaaa\">]><robot name=\"&a;\"/>", "no document type"},
         {"<!DOCTYPE robot SYSTEM \"file:///etc/passwd\"><robot/>", "no document type"},
@@ -295,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_carrier_is_read),
+        cmocka_unit_test(forms_that_exporters_write_are_read),
         cmocka_unit_test(the_range_is_that_of_the_sensor_at_its_link),
         cmocka_unit_test(a_part_of_a_robot_is_no_footprint),
         cmocka_unit_test(turtlebot_s_own_namespace_is_none),

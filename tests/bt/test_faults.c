@@ -142,8 +142,7 @@ static void tricks_of_files(void **state)
          "document type"},
         {"<!DOCTYPE r [<!ENTITY x SYSTEM \"a.xml\">]><root>&x;</root>", "document type"},
         {"<!DOCTYPE r SYSTEM \"a.xml\"><root/>", "document type"},
-        {"<root><BehaviorTree ID=\"M\"><AlwaysSuccess name=\"&a;\"/></BehaviorTree></root>",
-         "undefined entity"},
+        {"<root><BehaviorTree ID=\"M\"><AlwaysSuccess name=\"&a;\"/></BehaviorTree></root>", NULL},
     };
     char dir[] = "/tmp/pons-bt-XXXXXX", path[64], pipe[64];
     assert_non_null(mkdtemp(dir));

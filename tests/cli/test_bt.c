@@ -139,6 +139,15 @@ static void every_fault_of_every_file(void **state)
     assert_int_equal(json_array_size(p.events), 2);
     assert_int_equal(pons_get_int(json_array_get(p.events, 1), "line", 0), 4);
     bench_free(&p);
+    // Trees for a program that names one: check reads them all, and what is drawn is asked for.
+    bench_file(&b, "library.xml",
+               "<root BTCPP_format=\"4\"><BehaviorTree ID=\"A\"><SubTree ID=\"B\"/></BehaviorTree>"
+               "<BehaviorTree ID=\"B\"><AlwaysSuccess/></BehaviorTree></root>");
+    assert_int_equal(bt(&b, &p, "check", "library.xml"), 0);
+    bench_free(&p);
+    assert_int_equal(bt(&b, &p, "show", "library.xml"), 2);
+    must_say(&p, "there are several trees and no main_tree_to_execute");
+    bench_free(&p);
     bench_close(&b);
 }
 

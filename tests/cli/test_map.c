@@ -176,6 +176,72 @@ static void a_map_becomes_a_world(void **state)
     must("run --world room " FAST " --json '去全图'", NULL);
 }
 
+// However much of a cell, or however many cells, a character is: walls all around, and the pole inside.
+static void no_wall_is_lost(void **state)
+{
+    (void)state;
+    static const int widths[] = {20, 37, 79, 80, 100, 233, 400};
+    draw_room(a_pole_beside_the_origin);
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        char words[300];
+        proc p;
+        snprintf(words, sizeof words, "map show %s --width %d", in_bench("room.yaml"), widths[i]);
+        bench_start(&b, &p, NULL, words);
+        bench_must_exit(&p, 0);
+        static const char wall[] = "█";
+        const char *line = p.text, *legend = strstr(p.text, "a column is");
+        int gaps = 0, inner = 0, rows = 0;
+        for (const char *end; line < legend; line = end + 1, rows++) {
+            end = strchr(line, '\n');
+            const bool edge = rows == 0 || end + 1 == legend;
+            gaps += strncmp(line, wall, 3) != 0 || strncmp(end - 3, wall, 3) != 0;
+            gaps += edge && memchr(line, ' ', (size_t)(end - line)) != NULL;
+            for (const char *at = line; !edge && (at = strstr(at, " █")) && at < end - 4; at++) {
+                inner++;
+            }
+        }
+        if (gaps > 0 || inner == 0) {
+            fail_msg("%d columns: %d gaps in the walls, %d poles\n%s", widths[i], gaps, inner,
+                     p.text);
+        }
+        bench_free(&p);
+    }
+}
+
+static void must_say(const char *words, int status, const char *says)
+{
+    proc p;
+    bench_start(&b, &p, NULL, words);
+    bench_must_exit(&p, status);
+    if (!strstr(p.text, says)) {
+        fail_msg("%s: no '%s' in\n%s", words, says, p.text);
+    }
+    bench_free(&p);
+}
+
+// A map names no charger, and none is made up: nothing is backed off at the start, and what needs one says so.
+static void a_map_has_no_charger(void **state)
+{
+    (void)state;
+    const char *path = import();
+    char *text = read_text(path);
+    assert_null(strstr(text, "charger"));
+    char *full = strstr(text, "\"initial_pct\":90");
+    assert_non_null(full);
+    memcpy(full, "\"initial_pct\":16", strlen("\"initial_pct\":16"));
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fprintf(f, "%s", text);
+    fclose(f);
+    free(text);
+    bench_must_fail(&b, "map show room --path start:charger", 2, "this world has no charger");
+    must("map zones room add far --polygon '3,2 5,2 5,3 3,3' --en far", NULL);
+    must_say("run --world room " FAST " 'go to far'", 0, "kinematic in room, which has no charger");
+    must_say("run --world room " FAST " 'go to far'", 0,
+             "no skill of this body charges it: a person must");
+    must_say("run --world room " FAST " 去充电", 1, "takes a charger in its world");
+}
+
 // Its frame is the building's: the picture lies in it as it may, and far from where the frame begins.
 static void a_turned_map_becomes_a_world(void **state)
 {
@@ -450,6 +516,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_starts_where_it_can_stand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_starts_in_a_narrow_place_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_becomes_a_world, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_wall_is_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_map_has_no_charger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_turned_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_raw_map_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_aslant_becomes_a_world, set_up, tear_down),

@@ -306,6 +306,40 @@ static void test_rectangles(void **state)
     pons_map_destroy(m);
 }
 
+// What savers and editors write: a picture by the path that it had elsewhere, numbers in quotes, lists on several lines.
+static void test_yaml_of_others(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"image: a.pgm", "image: /home/user/maps/a.pgm"},
+        {"image: a.pgm", "image: \"~/maps/a.pgm\""},
+        {"image: a.pgm", "image: ../maps/a.pgm"},
+        {"resolution: 0.5", "resolution: \"0.500000\""},
+        {"resolution: 0.5", "resolution: 5.0e-01 # [m]"},
+        {"origin: [-1.0, 2.0, 0.0]", "origin:\n- -1.\n- '2.0'\n- 0"},
+        {"origin: [-1.0, 2.0, 0.0]", "origin: [-1.0,\n  2.0,\n  0.0,]"},
+        {"negate: 0", "negate: \"0\""},
+        {"negate: 0", "negate: False\nmode: Trinary\nfloor: 2"},
+        {"negate: 0\n", ""},
+    };
+    write_text("a.pgm", PLAIN);
+    static const char good[] = "image: a.pgm\nresolution: 0.5\norigin: [-1.0, 2.0, 0.0]\n"
+                               "occupied_thresh: 0.65\nfree_thresh: 0.25\nnegate: 0\n";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        const char *at = strstr(good, cases[i][0]);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, cases[i][1],
+                 at + strlen(cases[i][0]));
+        write_text("a.yaml", text);
+        pons_map *m = load("a.yaml");
+        const pons_map_info *info = pons_map_about(m);
+        assert_true(info->resolution_m == 0.5 && info->origin.y == 2.0 && !info->negate);
+        assert_string_equal(strrchr(info->image, '/'), "/a.pgm");
+        pons_map_destroy(m);
+    }
+}
+
 // ---- what is broken -----------------------------------------------------------------------------
 
 static void test_bad_yaml(void **state)
@@ -326,6 +360,10 @@ static void test_bad_yaml(void **state)
         {"negate: 0", "negate: perhaps", "negate should be 0 or 1", "a.yaml:6:9"},
         {"negate: 0", "negate: 2", "negate should be 0 or 1", "a.yaml:6:9"},
         {"negate: 0", "negate: -1", "negate should be 0 or 1", "a.yaml:6:9"},
+        {"resolution: 0.5", "resolution: \"0.5 m\"", "resolution should be a number",
+         "a.yaml:2:13"},
+        {"resolution: 0.5", "resolution: \"\"", "resolution should be a number", "a.yaml:2:13"},
+        {"image: a.pgm", "image: /nowhere/link.pgm", "not in the map's folder", "a.yaml:1:8"},
         {"negate: 0", "negate: 0\nmode: binary", "trinary, scale or raw", "a.yaml:7:7"},
         {"image: a.pgm", "image: [a", "", "a.yaml:"},
         {"image: a.pgm", "image: 3", "the name of a PGM or PNG", "a.yaml:1:8"},
@@ -439,6 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_origin, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rectangles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_yaml_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_yaml, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_pictures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_png, set_up, tear_down),

@@ -340,6 +340,102 @@ static void test_chunks_of_lz4(void **state)
     }
 }
 
+// Three messages at 5, 6 and 7 ns (114 bytes), by a stream of PyPI's zstandard: the frame does not say its size.
+static const uint8_t by_zstd[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0x75, 0x01, 0x00, 0xb8, 0x05,
+                                  0x1d, 0x00, 0x01, 0x00, 0x05, 0x00, 0x7b, 0x22, 0x78, 0x22, 0x3a,
+                                  0x31, 0x7d, 0x06, 0x07, 0x7b, 0x22, 0x78, 0x22, 0x3a, 0x31, 0x7d,
+                                  0x0a, 0x00, 0x80, 0x00, 0xc8, 0x0e, 0xa8, 0x00, 0x04, 0x40, 0x76,
+                                  0x93, 0xea, 0xb6, 0x42, 0x00, 0x18, 0x0c, 0x02, 0x1e, 0xc0, 0x10};
+
+// Chunks without messages or without anything, frames that do not say their size, padding behind them.
+static void test_chunks_that_others_write(void **state)
+{
+    (void)state;
+    static const uint8_t nothing[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x00, 0x01, 0x00, 0x00};
+    uint8_t padded_zstd[sizeof by_zstd + 9] = {0}, padded_lz4[sizeof by_lz4 + 9] = {0};
+    memcpy(padded_zstd, by_zstd, sizeof by_zstd);
+    memcpy(padded_lz4, by_lz4, sizeof by_lz4);
+    pons_autobuf told = PONS_BUF_INIT;
+    pons_autobuf schema = PONS_BUF_INIT;
+    num(&schema, 1, 2);
+    text(&schema, "S");
+    text(&schema, "");
+    num(&schema, 0, 4);
+    record(&told, 3, &schema);
+    const struct {
+        const char *packing;
+        const void *data;
+        size_t n, unpacked, messages;
+        int rc;
+    } rows[] = {
+        {"", told.data, told.len, told.len, 0, PONS_OK},
+        {"", "", 0, 0, 0, PONS_OK},
+        {"zstd", "", 0, 0, 0, PONS_OK},
+        {"lz4", "", 0, 0, 0, PONS_OK},
+        {"zstd", nothing, sizeof nothing, 0, 0, PONS_OK},
+        {"zstd", by_zstd, sizeof by_zstd, 114, 3, PONS_OK},
+        {"zstd", padded_zstd, sizeof padded_zstd, 114, 3, PONS_OK},
+        {"lz4", padded_lz4, sizeof padded_lz4, 537, 3, PONS_OK},
+        {"zstd", by_zstd, sizeof by_zstd, 113, 0, PONS_ECORRUPT},
+        {"zstd", by_zstd, sizeof by_zstd, 115, 0, PONS_ECORRUPT},
+        {"zstd", by_zstd, sizeof by_zstd, 0, 0, PONS_ECORRUPT},
+        {"zstd", by_zstd, sizeof by_zstd - 1, 114, 0, PONS_ECORRUPT},
+        {"bz2", "", 0, 0, 0, PONS_EUNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pons_error err = PONS_ERROR_INIT;
+        pons_mcap_about a;
+        heard h = {0};
+        pons_autobuf b = PONS_BUF_INIT;
+        const uint64_t from = rows[i].unpacked > 100 ? 5 : 0, to = from ? 7 : 0;
+        begin_file(&b);
+        chunk(&b, from, to, rows[i].unpacked, rows[i].packing, rows[i].data, rows[i].n);
+        const int rc = read_file(&b, &h, &a, &err);
+        if (rc != rows[i].rc || h.n != rows[i].messages || a.whole != (rc == PONS_OK)) {
+            fail_msg("row %zu: %d, %zu messages: %s", i, rc, h.n, err.message);
+        }
+        pons_mcap_about_clear(&a);
+    }
+}
+
+// A record may end in more than is known of it; a disk may have a file's length and not its bytes.
+static void test_longer_records_and_zeros(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    pons_mcap_about a;
+    heard h = {0};
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_autobuf records = PONS_BUF_INIT;
+    pons_autobuf more = PONS_BUF_INIT;
+    message(&records, 1, 9, "{}", 2);
+    begin_file(&b);
+    chunk(&b, 9, 9, records.len, "", records.data, records.len);
+    num(&more, 1, 2);
+    num(&more, 16, 4);
+    num(&more, 9, 8);
+    num(&more, 0, 8);
+    num(&more, 0xffff01, 3);
+    record(&b, 7, &more);
+    pons_buf_clear(&more);
+    text(&more, "about");
+    num(&more, 10, 4);
+    text(&more, "k");
+    text(&more, "v");
+    num(&more, 0xffff01, 3);
+    record(&b, 12, &more);
+    const size_t whole = b.len;
+    assert_int_equal(read_file(&b, &h, &a, &err), PONS_OK);
+    assert_true(a.whole && h.n == 1);
+    assert_string_equal(pons_get_str(pons_get(a.metadata, "about"), "k", ""), "v");
+    pons_mcap_about_clear(&a);
+    memset(b.data + whole, 0, b.len - whole);
+    put_bytes(path_of("zeros.mcap"), b.data, b.len);
+    assert_int_equal(pons_mcap_read(path_of("zeros.mcap"), hear, &h, &a, &err), PONS_OK);
+    assert_true(!a.whole && a.read == whole && strstr(a.why, "zeros"));
+    pons_mcap_about_clear(&a);
+}
+
 // A chunk whose messages are not in the order of their times, and an index that is.
 static void test_an_index_by_time(void **state)
 {
@@ -432,6 +528,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_mutated_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_chunks_of_lz4, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chunks_that_others_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_longer_records_and_zeros, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_index_by_time, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_file_and_no_mcap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disk_full, setup, teardown),

@@ -527,8 +527,12 @@ static int open_arm(pons_body *b, pons_error *err)
 
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
+    const pons_robot_outside_ops *o = pons_robot_outside(b->robot);
+    const bool docks = o && b->robot->abi >= 4u && o->takes &&
+                       o->takes(b->self, pons__skill_dock.name); // where, its own software knows
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
-                         (b->hand.ops ? PONS__WITH_ARM : 0u);
+                         (b->hand.ops ? PONS__WITH_ARM : 0u) |
+                         (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u);
     int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
     rc = rc < 0 ? rc : pons__skills_join(&b->skills, b->robot, b->self, err);
     if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {

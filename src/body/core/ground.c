@@ -73,6 +73,24 @@ pons_ground_kind pons_ground_at(const pons_ground *g, double x, double y)
     return pons__costmap_dist(g->grid, x, y) <= 0.0f ? PONS_GROUND_UNKNOWN : PONS_GROUND_FREE;
 }
 
+pons_ground_kind pons_ground_worst(const pons_ground *g, const double area[4])
+{
+    const double edge = 1e-6 * g->grid->res; // a cell that is only touched is not in it
+    const int x0 = pons__costmap_col(g->grid, area[0] + edge),
+              y0 = pons__costmap_row(g->grid, area[1] + edge),
+              x1 = pons__costmap_col(g->grid, fmax(area[2] - edge, area[0] + edge)),
+              y1 = pons__costmap_row(g->grid, fmax(area[3] - edge, area[1] + edge));
+    pons_ground_kind worst = PONS_GROUND_FREE;
+    for (int y = y0 < 0 ? 0 : y0; y <= y1 && y < g->grid->h; y++) {
+        for (int x = x0 < 0 ? 0 : x0; x <= x1 && x < g->grid->w; x++) {
+            const pons_ground_kind k =
+                pons_ground_at(g, pons__costmap_x(g->grid, x), pons__costmap_y(g->grid, y));
+            worst = k > worst ? k : worst;
+        }
+    }
+    return worst;
+}
+
 double pons_ground_speed(const pons_ground *g, double x, double y)
 {
     return pons__area_speed(g->grid->area, x, y);

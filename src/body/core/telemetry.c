@@ -16,13 +16,6 @@
 
 #define TREE_NODES 128 // of a tree, in one message
 
-static pons_report_stop stop_now(const pons_body *b);
-static pons_report tree_report(const pons_body *b);
-static void tell_outline(pons_body *b, pons__client *c);
-static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost);
-static pons_value *blobs_value(const pons_body *b);
-static pons_value *counted_value(const pons_body *b);
-
 void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
 {
     static const char *const keys[] = {"name",    "bounds",   "zones",      "charger",
@@ -77,6 +70,52 @@ static pons_value *counted_value(const pons_body *b)
         json_object_set_new(counted, name, json_integer(pons__goals_counted(b, name, NULL)));
     }
     return counted;
+}
+
+static pons_report_stop stop_now(const pons_body *b)
+{
+    const bool latched = pons__body_latched(b);
+    const bool by_gate = b->safety.latched; // else it is on its way there
+    const pons__origin origin = !latched  ? PONS__ORIGIN_NONE
+                                : by_gate ? b->safety.origin
+                                          : b->cmd.stop_origin;
+    return (pons_report_stop){.latched = latched,
+                              .reason = !latched  ? *b->lacks ? b->lacks : b->note
+                                        : by_gate ? b->safety.reason
+                                                  : b->cmd.reason,
+                              .origin = pons__origin_word(origin),
+                              .number = (int64_t)pons__body_latch_number(b),
+                              .unsaved = b->safety.unsaved};
+}
+
+static pons_value *blobs_value(const pons_body *b)
+{
+    pons_value *all = json_array();
+    for (int i = 0; all && i < b->n_blobs; i++) {
+        const pons__blob *o = &b->blobs[i];
+        const pons_report_obstacle shown = {.x = round(o->x / MILLI) * MILLI,
+                                            .y = round(o->y / MILLI) * MILLI,
+                                            .r = round(o->r / MILLI) * MILLI};
+        json_array_append_new(all, pons_report_obstacle_value(&shown));
+    }
+    return all;
+}
+
+const char *pons__battery_word(pons_battery_state s)
+{
+    switch (s) {
+    case PONS_BATTERY_CHARGING:
+        return "charging";
+    case PONS_BATTERY_DISCHARGING:
+        return "discharging";
+    case PONS_BATTERY_NOT_CHARGING:
+        return "not_charging";
+    case PONS_BATTERY_FULL:
+        return "full";
+    case PONS_BATTERY_UNKNOWN:
+        break;
+    }
+    return "unknown";
 }
 
 void pons__body_tell(pons_body *b, pons__client *c)
@@ -138,30 +177,13 @@ void pons__body_tell(pons_body *b, pons__client *c)
     }
 }
 
-// Who has not seen this tree yet gets its outline first; then what has changed. What nobody watches
-// is forgotten at once.
-void pons__body_tell_tree(pons_body *b)
+static pons_report tree_report(const pons_body *b)
 {
-    pons__nav_change changes[TREE_NODES];
-    uint64_t lost = 0;
-    bool watched = false;
-    const uint64_t id = pons__nav_tree_id(b->nav);
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        pons__client *c = &b->clients[i];
-        if (!c->link || !c->greeted || !c->tree) {
-            continue;
-        }
-        watched = true;
-        if (c->tree_id != id) {
-            c->tree_id = id;
-            tell_outline(b, c);
-        }
-    }
-    for (int n; (n = pons__nav_changes(b->nav, changes, TREE_NODES, &lost)) > 0;) {
-        if (watched) {
-            tell_changes(b, changes, n, lost);
-        }
-    }
+    const pons__goal *g = pons__goal_base(b);
+    return (pons_report){.type = PONS_REPORT_TREE,
+                         .as.tree = {.tree = (int64_t)pons__nav_tree_id(b->nav),
+                                     .goal_id = g ? g->msg.as.goal.goal_id : NULL,
+                                     .robot_ms = b->robot_ns / PONS_NS_PER_MS}};
 }
 
 static void tell_changes(pons_body *b, const pons__nav_change *changes, int n, uint64_t lost)
@@ -210,57 +232,28 @@ static void tell_outline(pons_body *b, pons__client *c)
     free(states);
 }
 
-static pons_report tree_report(const pons_body *b)
+// Who has not seen this tree yet gets its outline first; then what has changed. What nobody watches
+// is forgotten at once.
+void pons__body_tell_tree(pons_body *b)
 {
-    const pons__goal *g = pons__goal_base(b);
-    return (pons_report){.type = PONS_REPORT_TREE,
-                         .as.tree = {.tree = (int64_t)pons__nav_tree_id(b->nav),
-                                     .goal_id = g ? g->msg.as.goal.goal_id : NULL,
-                                     .robot_ms = b->robot_ns / PONS_NS_PER_MS}};
-}
-
-static pons_report_stop stop_now(const pons_body *b)
-{
-    const bool latched = pons__body_latched(b);
-    const bool by_gate = b->safety.latched; // else it is on its way there
-    const pons__origin origin = !latched  ? PONS__ORIGIN_NONE
-                                : by_gate ? b->safety.origin
-                                          : b->cmd.stop_origin;
-    return (pons_report_stop){.latched = latched,
-                              .reason = !latched  ? *b->lacks ? b->lacks : b->note
-                                        : by_gate ? b->safety.reason
-                                                  : b->cmd.reason,
-                              .origin = pons__origin_word(origin),
-                              .number = (int64_t)pons__body_latch_number(b),
-                              .unsaved = b->safety.unsaved};
-}
-
-static pons_value *blobs_value(const pons_body *b)
-{
-    pons_value *all = json_array();
-    for (int i = 0; all && i < b->n_blobs; i++) {
-        const pons__blob *o = &b->blobs[i];
-        const pons_report_obstacle shown = {.x = round(o->x / MILLI) * MILLI,
-                                            .y = round(o->y / MILLI) * MILLI,
-                                            .r = round(o->r / MILLI) * MILLI};
-        json_array_append_new(all, pons_report_obstacle_value(&shown));
+    pons__nav_change changes[TREE_NODES];
+    uint64_t lost = 0;
+    bool watched = false;
+    const uint64_t id = pons__nav_tree_id(b->nav);
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (!c->link || !c->greeted || !c->tree) {
+            continue;
+        }
+        watched = true;
+        if (c->tree_id != id) {
+            c->tree_id = id;
+            tell_outline(b, c);
+        }
     }
-    return all;
-}
-
-const char *pons__battery_word(pons_battery_state s)
-{
-    switch (s) {
-    case PONS_BATTERY_CHARGING:
-        return "charging";
-    case PONS_BATTERY_DISCHARGING:
-        return "discharging";
-    case PONS_BATTERY_NOT_CHARGING:
-        return "not_charging";
-    case PONS_BATTERY_FULL:
-        return "full";
-    case PONS_BATTERY_UNKNOWN:
-        break;
+    for (int n; (n = pons__nav_changes(b->nav, changes, TREE_NODES, &lost)) > 0;) {
+        if (watched) {
+            tell_changes(b, changes, n, lost);
+        }
     }
-    return "unknown";
 }

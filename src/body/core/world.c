@@ -37,83 +37,26 @@ typedef struct checker { // one world being checked
     pons_error *err;
 } checker;
 
-static int take_robot(pons_value *world, const pons_yaml *yaml, pons_error *err);
-static void add_surfaces(pons_value *world);
-static int check_schema(const pons_yaml *yaml, pons_error *err);
-static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err);
-static int check_frame(checker *c);
-static int check_lidar(checker *c);
-static int check_ids(checker *c, const char *list_pointer, const pons_value *list);
-static int check_zone(checker *c, size_t index, const pons_value *zone);
-static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
-                         const pons_value *pose, const char *what);
-static int check_areas(checker *c, const char *list);
-static int check_zone_names(checker *c, const pons_value *zones);
-static int check_objects(checker *c);
-static int check_standing(checker *c, const char *pointer, const pons_value *pose,
-                          const char *what);
-static int check_inside(checker *c, const char *pointer, double x, double y, const char *what);
-static const char *zone_of_word(const pons_value *zones, size_t until, const char *word);
 static int fault(checker *c, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err);
 
 static void yaml_cleanup(pons_yaml **y)
 {
     pons_yaml_destroy(*y);
 }
+
 static void schema_cleanup(pons_schema **s)
 {
     pons_schema_destroy(*s);
 }
-int pons_world_load(const char *path, pons_value **ret, pons_error *err)
-{
-    __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
-    char dir[PATH_MAX];
-    int rc = pons_yaml_load(path, &yaml, err);
-    if (rc == PONS_OK) {
-        rc = dir_of(path, dir, err);
-    }
-    if (rc == PONS_OK) {
-        rc = check_schema(yaml, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    pons_value *world = json_copy((json_t *)pons_yaml_value(yaml)); // its members are shared
-    if (!world || json_object_set_new(world, "dir", json_string(dir)) ||
-        json_object_set_new(world, "path", json_string(path))) {
-        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
-    }
-    rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
-    rc = rc < 0 ? rc : take_robot(world, yaml, err);
-    rc = rc < 0 ? rc : check_sense(yaml, world, err);
-    if (rc < 0) {
-        pons_value_unref(world);
-        return rc;
-    }
-    add_surfaces(world);
-    *ret = world;
-    return PONS_OK;
-}
 
-int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)
+static int fault(checker *c, const char *pointer, const char *fmt, ...)
 {
-    uint8_t hash[32];
-    pons_autovalue said = json_copy((json_t *)world);
-    json_object_del(said, "dir");
-    json_object_del(said, "path");
-    json_object_del(said, "start"); // where it began is not which world it is
-    char *text = said ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    if (!text) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to tell the world apart");
-    }
-    pons_sha256(text, strlen(text), hash);
-    free(text);
-    for (size_t i = 0; i < PONS_WORLD_ID_MAX / 2; i++) {
-        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
-    }
-    return PONS_OK;
+    va_list args;
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
+    va_end(args);
+    return rc;
 }
 
 // A robot with a polygon has the radius of the circle that holds it too: whoever knows circles only is
@@ -195,55 +138,6 @@ static int check_schema(const pons_yaml *yaml, pons_error *err)
         return PONS_EENV;
     }
     return rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
-}
-
-static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err)
-{
-    checker c = {.yaml = yaml, .world = world, .err = err};
-    const pons_value *map = pons_get(pons_yaml_value(yaml), "map"),
-                     *zones = pons_get(world, "zones");
-    for (size_t i = 0; i < 4; i++) {
-        c.bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
-    }
-    const pons_value *robot = pons_get(world, "robot");
-    if (!pons_get(robot, "footprint") ||
-        pons_footprint_read(pons_get(robot, "footprint"), &c.footprint)) {
-        c.footprint = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
-    }
-
-    int rc = check_frame(&c);
-    if (rc == PONS_OK) {
-        rc = check_lidar(&c);
-    }
-    if (rc == PONS_OK) {
-        rc = check_ids(&c, "/map/boxes", pons_get(map, "boxes"));
-    }
-    if (rc == PONS_OK) {
-        rc = check_ids(&c, "/zones", zones);
-    }
-    if (rc == PONS_OK) {
-        rc = check_areas(&c, "keep_out");
-    }
-    if (rc == PONS_OK) {
-        rc = check_areas(&c, "speed_zones");
-    }
-    if (rc == PONS_OK) {
-        rc = check_zone_names(&c, zones);
-    }
-    if (rc == PONS_OK) {
-        rc = check_standing(&c, "/start", pons_get(world, "start"), "the start");
-    }
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(zones); i++) {
-        rc = check_zone(&c, i, json_array_get(zones, i));
-    }
-    if (rc == PONS_OK) {
-        rc = check_standing(&c, "/charger/pose", pons_get(pons_get(world, "charger"), "pose"),
-                            "the charger");
-    }
-    if (rc == PONS_OK) {
-        rc = check_objects(&c);
-    }
-    return rc;
 }
 
 static int check_frame(checker *c)
@@ -336,6 +230,28 @@ static int check_areas(checker *c, const char *list)
     return rc;
 }
 
+// The id of the zone before `until` that has `word` as its id or among its names; or NULL.
+static const char *zone_of_word(const pons_value *zones, size_t until, const char *word)
+{
+    for (size_t i = 0; i < until; i++) {
+        const pons_value *zone = json_array_get(zones, i);
+        const char *language, *id = pons_get_str(zone, "id", "");
+        json_t *words;
+        if (!strcasecmp(id, word)) {
+            return id;
+        }
+        json_object_foreach((json_t *)pons_get(zone, "names"), language, words)
+        {
+            for (size_t w = 0; w < json_array_size(words); w++) {
+                if (!strcasecmp(json_string_value(json_array_get(words, w)), word)) {
+                    return id;
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
 // A person's word for a zone names one zone only, in whatever case it is written.
 static int check_zone_names(checker *c, const pons_value *zones)
 {
@@ -359,69 +275,13 @@ static int check_zone_names(checker *c, const pons_value *zones)
     return PONS_OK;
 }
 
-static int check_zone(checker *c, size_t index, const pons_value *zone)
+static int check_inside(checker *c, const char *pointer, double x, double y, const char *what)
 {
-    const char *id = pons_get_str(zone, "id", "");
-    const pons_value *polygon = pons_get(zone, "polygon"), *target = pons_get(zone, "target");
-    char pointer[POINTER_BYTES], what[POINTER_BYTES];
-    for (size_t i = 0; i < json_array_size(polygon); i++) {
-        const pons_value *point = json_array_get(polygon, i);
-        snprintf(pointer, sizeof pointer, "/zones/%zu/polygon/%zu", index, i);
-        snprintf(what, sizeof what, "a corner of zone %s", id);
-        const int rc = check_inside(c, pointer, json_number_value(json_array_get(point, 0)),
-                                    json_number_value(json_array_get(point, 1)), what);
-        if (rc < 0) {
-            return rc;
-        }
+    if (x >= c->bounds[0] && y >= c->bounds[1] && x <= c->bounds[2] && y <= c->bounds[3]) {
+        return PONS_OK;
     }
-    snprintf(pointer, sizeof pointer, "/zones/%zu/target", index);
-    snprintf(what, sizeof what, "the target of zone %s", id);
-    int rc = check_in_zone(c, pointer, zone, target, what);
-    const pons_value *approaches = pons_get(zone, "approaches");
-    for (size_t i = 0; i < json_array_size(approaches) && rc >= 0; i++) {
-        snprintf(pointer, sizeof pointer, "/zones/%zu/approaches/%zu", index, i);
-        snprintf(what, sizeof what, "approach %zu of zone %s", i + 1, id);
-        rc = check_in_zone(c, pointer, zone, json_array_get(approaches, i), what);
-    }
-    return rc;
-}
-
-// The robot can stand there, and is in the zone then.
-static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
-                         const pons_value *pose, const char *what)
-{
-    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
-    if (!pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
-        return fault(c, pointer, "%s (%g, %g) is outside its polygon", what, x, y);
-    }
-    return check_standing(c, pointer, pose, what);
-}
-
-static int check_objects(checker *c)
-{
-    const pons_value *objects = pons_get(c->world, "objects");
-    const pons_value *boxes = pons_get(pons_get(c->world, "map"), "boxes");
-    int rc = check_ids(c, "/objects", objects);
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(objects); i++) {
-        const pons_value *o = json_array_get(objects, i), *at = pons_get(o, "position");
-        const char *id = pons_get_str(o, "id", ""), *on = pons_get_str(o, "on", NULL);
-        char pointer[POINTER_BYTES];
-        snprintf(pointer, sizeof pointer, "/objects/%zu/position", i);
-        rc = check_inside(c, pointer, json_number_value(json_array_get(at, 0)),
-                          json_number_value(json_array_get(at, 1)), id);
-        if (rc < 0 || !on) {
-            continue;
-        }
-        bool known = false;
-        for (size_t b = 0; b < json_array_size(boxes) && !known; b++) {
-            known = !strcmp(pons_get_str(json_array_get(boxes, b), "id", ""), on);
-        }
-        snprintf(pointer, sizeof pointer, "/objects/%zu/on", i);
-        if (!known) {
-            rc = fault(c, pointer, "%s is on %s, but no box of the map has that id", id, on);
-        }
-    }
-    return rc;
+    return fault(c, pointer, "%s (%g, %g) is outside the bounds %g, %g, %g, %g", what, x, y,
+                 c->bounds[0], c->bounds[1], c->bounds[2], c->bounds[3]);
 }
 
 // In the bounds, and with room for the robot among the boxes.
@@ -461,43 +321,117 @@ static int check_standing(checker *c, const char *pointer, const pons_value *pos
     return PONS_OK;
 }
 
-static int check_inside(checker *c, const char *pointer, double x, double y, const char *what)
+// The robot can stand there, and is in the zone then.
+static int check_in_zone(checker *c, const char *pointer, const pons_value *zone,
+                         const pons_value *pose, const char *what)
 {
-    if (x >= c->bounds[0] && y >= c->bounds[1] && x <= c->bounds[2] && y <= c->bounds[3]) {
-        return PONS_OK;
+    const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
+    if (!pons_polygon_contains(pons_get(zone, "polygon"), x, y)) {
+        return fault(c, pointer, "%s (%g, %g) is outside its polygon", what, x, y);
     }
-    return fault(c, pointer, "%s (%g, %g) is outside the bounds %g, %g, %g, %g", what, x, y,
-                 c->bounds[0], c->bounds[1], c->bounds[2], c->bounds[3]);
+    return check_standing(c, pointer, pose, what);
 }
 
-// The id of the zone before `until` that has `word` as its id or among its names; or NULL.
-static const char *zone_of_word(const pons_value *zones, size_t until, const char *word)
+static int check_zone(checker *c, size_t index, const pons_value *zone)
 {
-    for (size_t i = 0; i < until; i++) {
-        const pons_value *zone = json_array_get(zones, i);
-        const char *language, *id = pons_get_str(zone, "id", "");
-        json_t *words;
-        if (!strcasecmp(id, word)) {
-            return id;
-        }
-        json_object_foreach((json_t *)pons_get(zone, "names"), language, words)
-        {
-            for (size_t w = 0; w < json_array_size(words); w++) {
-                if (!strcasecmp(json_string_value(json_array_get(words, w)), word)) {
-                    return id;
-                }
-            }
+    const char *id = pons_get_str(zone, "id", "");
+    const pons_value *polygon = pons_get(zone, "polygon"), *target = pons_get(zone, "target");
+    char pointer[POINTER_BYTES], what[POINTER_BYTES];
+    for (size_t i = 0; i < json_array_size(polygon); i++) {
+        const pons_value *point = json_array_get(polygon, i);
+        snprintf(pointer, sizeof pointer, "/zones/%zu/polygon/%zu", index, i);
+        snprintf(what, sizeof what, "a corner of zone %s", id);
+        const int rc = check_inside(c, pointer, json_number_value(json_array_get(point, 0)),
+                                    json_number_value(json_array_get(point, 1)), what);
+        if (rc < 0) {
+            return rc;
         }
     }
-    return NULL;
+    snprintf(pointer, sizeof pointer, "/zones/%zu/target", index);
+    snprintf(what, sizeof what, "the target of zone %s", id);
+    int rc = check_in_zone(c, pointer, zone, target, what);
+    const pons_value *approaches = pons_get(zone, "approaches");
+    for (size_t i = 0; i < json_array_size(approaches) && rc >= 0; i++) {
+        snprintf(pointer, sizeof pointer, "/zones/%zu/approaches/%zu", index, i);
+        snprintf(what, sizeof what, "approach %zu of zone %s", i + 1, id);
+        rc = check_in_zone(c, pointer, zone, json_array_get(approaches, i), what);
+    }
+    return rc;
 }
 
-static int fault(checker *c, const char *pointer, const char *fmt, ...)
+static int check_objects(checker *c)
 {
-    va_list args;
-    va_start(args, fmt);
-    const int rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
-    va_end(args);
+    const pons_value *objects = pons_get(c->world, "objects");
+    const pons_value *boxes = pons_get(pons_get(c->world, "map"), "boxes");
+    int rc = check_ids(c, "/objects", objects);
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(objects); i++) {
+        const pons_value *o = json_array_get(objects, i), *at = pons_get(o, "position");
+        const char *id = pons_get_str(o, "id", ""), *on = pons_get_str(o, "on", NULL);
+        char pointer[POINTER_BYTES];
+        snprintf(pointer, sizeof pointer, "/objects/%zu/position", i);
+        rc = check_inside(c, pointer, json_number_value(json_array_get(at, 0)),
+                          json_number_value(json_array_get(at, 1)), id);
+        if (rc < 0 || !on) {
+            continue;
+        }
+        bool known = false;
+        for (size_t b = 0; b < json_array_size(boxes) && !known; b++) {
+            known = !strcmp(pons_get_str(json_array_get(boxes, b), "id", ""), on);
+        }
+        snprintf(pointer, sizeof pointer, "/objects/%zu/on", i);
+        if (!known) {
+            rc = fault(c, pointer, "%s is on %s, but no box of the map has that id", id, on);
+        }
+    }
+    return rc;
+}
+
+static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err)
+{
+    checker c = {.yaml = yaml, .world = world, .err = err};
+    const pons_value *map = pons_get(pons_yaml_value(yaml), "map"),
+                     *zones = pons_get(world, "zones");
+    for (size_t i = 0; i < 4; i++) {
+        c.bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
+    }
+    const pons_value *robot = pons_get(world, "robot");
+    if (!pons_get(robot, "footprint") ||
+        pons_footprint_read(pons_get(robot, "footprint"), &c.footprint)) {
+        c.footprint = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
+    }
+
+    int rc = check_frame(&c);
+    if (rc == PONS_OK) {
+        rc = check_lidar(&c);
+    }
+    if (rc == PONS_OK) {
+        rc = check_ids(&c, "/map/boxes", pons_get(map, "boxes"));
+    }
+    if (rc == PONS_OK) {
+        rc = check_ids(&c, "/zones", zones);
+    }
+    if (rc == PONS_OK) {
+        rc = check_areas(&c, "keep_out");
+    }
+    if (rc == PONS_OK) {
+        rc = check_areas(&c, "speed_zones");
+    }
+    if (rc == PONS_OK) {
+        rc = check_zone_names(&c, zones);
+    }
+    if (rc == PONS_OK) {
+        rc = check_standing(&c, "/start", pons_get(world, "start"), "the start");
+    }
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(zones); i++) {
+        rc = check_zone(&c, i, json_array_get(zones, i));
+    }
+    const pons_value *charger = pons_get(world, "charger");
+    if (rc == PONS_OK && charger) {
+        rc = check_standing(&c, "/charger/pose", pons_get(charger, "pose"), "the charger");
+    }
+    if (rc == PONS_OK) {
+        rc = check_objects(&c);
+    }
     return rc;
 }
 
@@ -510,5 +444,55 @@ static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err)
     }
     char *slash = strrchr(ret, '/');
     slash[slash == ret ? 1 : 0] = '\0';
+    return PONS_OK;
+}
+
+int pons_world_load(const char *path, pons_value **ret, pons_error *err)
+{
+    __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
+    char dir[PATH_MAX];
+    int rc = pons_yaml_load(path, &yaml, err);
+    if (rc == PONS_OK) {
+        rc = dir_of(path, dir, err);
+    }
+    if (rc == PONS_OK) {
+        rc = check_schema(yaml, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    pons_value *world = json_copy((json_t *)pons_yaml_value(yaml)); // its members are shared
+    if (!world || json_object_set_new(world, "dir", json_string(dir)) ||
+        json_object_set_new(world, "path", json_string(path))) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "cannot load %s", path);
+    }
+    rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
+    rc = rc < 0 ? rc : take_robot(world, yaml, err);
+    rc = rc < 0 ? rc : check_sense(yaml, world, err);
+    if (rc < 0) {
+        pons_value_unref(world);
+        return rc;
+    }
+    add_surfaces(world);
+    *ret = world;
+    return PONS_OK;
+}
+
+int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)
+{
+    uint8_t hash[32];
+    pons_autovalue said = json_copy((json_t *)world);
+    json_object_del(said, "dir");
+    json_object_del(said, "path");
+    json_object_del(said, "start"); // where it began is not which world it is
+    char *text = said ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (!text) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to tell the world apart");
+    }
+    pons_sha256(text, strlen(text), hash);
+    free(text);
+    for (size_t i = 0; i < PONS_WORLD_ID_MAX / 2; i++) {
+        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    }
     return PONS_OK;
 }

@@ -39,16 +39,6 @@ static const char *const checkers[] = {"general_goal_checker",
                                        "pons",
                                        NULL};
 
-static int follow_path(pons_bt_call *call, void *user, pons_error *err);
-static int begin(pons__nav *n, const pons_bt_call *call);
-static bool look_at_path(pons__nav *n, const pons_bt_call *call);
-static int step(pons__nav *n, const pons_bt_call *call);
-static bool blocked(const pons__nav *n);
-static void set_anchor(pons__nav *n, bool turning);
-static bool is_stuck(pons__nav *n, char *msg, size_t cap);
-static bool sways(pons__nav *n, char *msg, size_t cap);
-static void avoid(pons__nav *n);
-
 int pons__nav_follow_init(pons__nav *n)
 {
     n->follow.path = calloc(1, sizeof *n->follow.path);
@@ -72,40 +62,33 @@ void pons__nav_follow_reset(pons__nav *n)
     f->remaining_m = NAN;
 }
 
-int pons__nav_follow_leaves(pons__nav *n, pons_error *err)
+// Takes over what is on the board. False when that is no path at all.
+static bool look_at_path(pons__nav *n, const pons_bt_call *call)
 {
-    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path};
-    return pons__nav_register(n, &leaf, 1, err);
+    pons__nav_follow *f = &n->follow;
+    pons_autovalue value = pons__nav_in(call, "path");
+    pons_value *poses = (pons_value *)(uintptr_t)pons__nav_poses(value);
+    f->stopped = json_array_size(poses) == 0;
+    if (f->stopped || poses == f->poses) {
+        return true;
+    }
+    if (!pons__nav_path_read(value, f->path, &f->yaw, &f->has_yaw)) {
+        return false;
+    }
+    pons_value_unref(f->poses);
+    f->poses = pons_value_ref(poses);
+    n->plan.valid = NULL;
+    pons__follower_new_path(
+        &f->f, fmin(fmax(pons_get_num(value, "from_m", 0.0), 0.0), pons__path_length(f->path)));
+    f->blocked_ns = -1;
+    return true;
 }
 
-static int follow_path(pons_bt_call *call, void *user, pons_error *err)
+static void set_anchor(pons__nav *n, bool turning)
 {
-    (void)err;
-    pons__nav *n = user;
-    pons__nav_follow *f = &n->follow;
-    if (call->reason == PONS_BT_HALT) {
-        if (f->running && f->node == call->node) {
-            pons__nav_follow_reset(n);
-        }
-        return PONS_BT_READY;
-    }
-    if (call->reason == PONS_BT_START) {
-        const int s = begin(n, call);
-        if (s != PONS_BT_RUNNING) {
-            return s;
-        }
-    } else if (n->cancels & PONS__CANCEL_FOLLOW) {
-        pons__nav_follow_reset(n);
-        return pons__nav_ok(n, call);
-    } else if (!look_at_path(n, call)) {
-        pons__nav_follow_reset(n);
-        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_PATH, "the new path has no poses");
-    }
-    const int s = step(n, call);
-    if (s != PONS_BT_RUNNING) {
-        pons__nav_follow_reset(n);
-    }
-    return s;
+    n->follow.anchor = n->pose;
+    n->follow.anchor_ns = n->now_ns;
+    n->follow.anchor_turning = turning;
 }
 
 static int begin(pons__nav *n, const pons_bt_call *call)
@@ -147,78 +130,6 @@ static int begin(pons__nav *n, const pons_bt_call *call)
     return PONS_BT_RUNNING;
 }
 
-// Takes over what is on the board. False when that is no path at all.
-static bool look_at_path(pons__nav *n, const pons_bt_call *call)
-{
-    pons__nav_follow *f = &n->follow;
-    pons_autovalue value = pons__nav_in(call, "path");
-    pons_value *poses = (pons_value *)(uintptr_t)pons__nav_poses(value);
-    f->stopped = json_array_size(poses) == 0;
-    if (f->stopped || poses == f->poses) {
-        return true;
-    }
-    if (!pons__nav_path_read(value, f->path, &f->yaw, &f->has_yaw)) {
-        return false;
-    }
-    pons_value_unref(f->poses);
-    f->poses = pons_value_ref(poses);
-    n->plan.valid = NULL;
-    pons__follower_new_path(
-        &f->f, fmin(fmax(pons_get_num(value, "from_m", 0.0), 0.0), pons__path_length(f->path)));
-    f->blocked_ns = -1;
-    return true;
-}
-
-static int step(pons__nav *n, const pons_bt_call *call)
-{
-    pons__nav_follow *f = &n->follow;
-    const double gap_s = (double)(n->now_ns - f->step_ns) / (double)PONS_NS_PER_S;
-    if (gap_s > GAP_S) {
-        f->anchor_ns += n->now_ns - f->step_ns;
-        f->best_ns += n->now_ns - f->step_ns;
-    }
-    f->step_ns = n->now_ns;
-    f->f.cmd = n->cmd;
-    if (f->stopped || !pons__nav_current(n, PONS__LOCAL)) {
-        pons__nav_want(n, (pons_twist2){0.0, 0.0});
-        const int64_t stood_ns = gap_s > GAP_S ? 0 : (int64_t)(n->dt_s * 1e9);
-        f->anchor_ns += stood_ns;
-        f->best_ns += stood_ns;
-        return pons__nav_running(n, call);
-    }
-    const pons_twist2 cmd =
-        pons__follower_step(&f->f, &n->params, n->grid[PONS__LOCAL], f->path,
-                            f->has_yaw ? &f->yaw : NULL, n->pose, n->twist, n->dt_s);
-    f->remaining_m = fmax(pons__path_length(f->path) - f->f.s, 0.0) + f->f.off_path;
-    if (f->f.phase == PONS__FOLLOW_DONE) {
-        return pons__nav_ok(n, call);
-    }
-    char msg[PONS__NAV_TEXT_MAX];
-    if (is_stuck(n, msg, sizeof msg) || sways(n, msg, sizeof msg)) {
-        avoid(n);
-        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS, "%s", msg);
-    }
-    // Who tries velocities has seen what is on the path, and goes around it where it can.
-    if ((f->f.samples && (cmd.v != 0.0 || cmd.w != 0.0)) || !blocked(n)) {
-        f->blocked_ns = -1;
-        n->want = cmd;
-        n->limited = true;
-        return pons__nav_running(n, call);
-    }
-    if (f->blocked_ns < 0) {
-        f->blocked_ns = n->now_ns;
-    }
-    const double for_s = (double)(n->now_ns - f->blocked_ns) / (double)PONS_NS_PER_S;
-    if (for_s > PATIENCE_S) {
-        return pons__nav_fail_leaf(
-            n, call, PONS_FOLLOW_NO_VALID_CONTROL,
-            "the path is blocked within %.1f m for %.1f s, %.2f m from its end", AHEAD_TO_M, for_s,
-            f->remaining_m);
-    }
-    pons__nav_want(n, (pons_twist2){0.0, 0.0});
-    return pons__nav_running(n, call);
-}
-
 // Its beginning leads out of wherever the robot stands: only a thing right on it blocks it there.
 static bool blocked(const pons__nav *n)
 {
@@ -237,13 +148,6 @@ static bool blocked(const pons__nav *n)
         }
     }
     return false;
-}
-
-static void set_anchor(pons__nav *n, bool turning)
-{
-    n->follow.anchor = n->pose;
-    n->follow.anchor_ns = n->now_ns;
-    n->follow.anchor_turning = turning;
 }
 
 // To and fro is far enough from any anchor, and leads nowhere.
@@ -297,4 +201,90 @@ static bool is_stuck(pons__nav *n, char *msg, size_t cap)
                  moved, for_s, n->params.progress_m, f->remaining_m);
     }
     return true;
+}
+
+static int step(pons__nav *n, const pons_bt_call *call)
+{
+    pons__nav_follow *f = &n->follow;
+    const double gap_s = (double)(n->now_ns - f->step_ns) / (double)PONS_NS_PER_S;
+    if (gap_s > GAP_S) {
+        f->anchor_ns += n->now_ns - f->step_ns;
+        f->best_ns += n->now_ns - f->step_ns;
+    }
+    f->step_ns = n->now_ns;
+    f->f.cmd = n->cmd;
+    if (f->stopped || !pons__nav_current(n, PONS__LOCAL)) {
+        pons__nav_want(n, (pons_twist2){0.0, 0.0});
+        const int64_t stood_ns = gap_s > GAP_S ? 0 : (int64_t)(n->dt_s * 1e9);
+        f->anchor_ns += stood_ns;
+        f->best_ns += stood_ns;
+        return pons__nav_running(n, call);
+    }
+    const pons_twist2 cmd =
+        pons__follower_step(&f->f, &n->params, n->grid[PONS__LOCAL], f->path,
+                            f->has_yaw ? &f->yaw : NULL, n->pose, n->twist, n->dt_s);
+    f->remaining_m = fmax(pons__path_length(f->path) - f->f.s, 0.0) + f->f.off_path;
+    if (f->f.phase == PONS__FOLLOW_DONE) {
+        return pons__nav_ok(n, call);
+    }
+    char msg[PONS__NAV_TEXT_MAX];
+    if (is_stuck(n, msg, sizeof msg) || sways(n, msg, sizeof msg)) {
+        avoid(n);
+        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS, "%s", msg);
+    }
+    // Who tries velocities has seen what is on the path, and goes around it where it can.
+    if ((f->f.samples && (cmd.v != 0.0 || cmd.w != 0.0)) || !blocked(n)) {
+        f->blocked_ns = -1;
+        n->want = cmd;
+        n->limited = true;
+        return pons__nav_running(n, call);
+    }
+    if (f->blocked_ns < 0) {
+        f->blocked_ns = n->now_ns;
+    }
+    const double for_s = (double)(n->now_ns - f->blocked_ns) / (double)PONS_NS_PER_S;
+    if (for_s > PATIENCE_S) {
+        return pons__nav_fail_leaf(
+            n, call, PONS_FOLLOW_NO_VALID_CONTROL,
+            "the path is blocked within %.1f m for %.1f s, %.2f m from its end", AHEAD_TO_M, for_s,
+            f->remaining_m);
+    }
+    pons__nav_want(n, (pons_twist2){0.0, 0.0});
+    return pons__nav_running(n, call);
+}
+
+static int follow_path(pons_bt_call *call, void *user, pons_error *err)
+{
+    (void)err;
+    pons__nav *n = user;
+    pons__nav_follow *f = &n->follow;
+    if (call->reason == PONS_BT_HALT) {
+        if (f->running && f->node == call->node) {
+            pons__nav_follow_reset(n);
+        }
+        return PONS_BT_READY;
+    }
+    if (call->reason == PONS_BT_START) {
+        const int s = begin(n, call);
+        if (s != PONS_BT_RUNNING) {
+            return s;
+        }
+    } else if (n->cancels & PONS__CANCEL_FOLLOW) {
+        pons__nav_follow_reset(n);
+        return pons__nav_ok(n, call);
+    } else if (!look_at_path(n, call)) {
+        pons__nav_follow_reset(n);
+        return pons__nav_fail_leaf(n, call, PONS_FOLLOW_INVALID_PATH, "the new path has no poses");
+    }
+    const int s = step(n, call);
+    if (s != PONS_BT_RUNNING) {
+        pons__nav_follow_reset(n);
+    }
+    return s;
+}
+
+int pons__nav_follow_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path};
+    return pons__nav_register(n, &leaf, 1, err);
 }

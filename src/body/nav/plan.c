@@ -51,19 +51,6 @@ static const char *const smoothers[] = {"SmoothPath",
 
 typedef pons__nav_request request;
 
-static int compute(pons__nav *n, const pons_bt_call *call, bool through);
-static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
-                         request *ret);
-static int path_for(pons__nav *n, const request *r, char *msg, size_t cap);
-static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap);
-static void begin_job(pons__nav *n, const request *r);
-static void step_job(pons__nav *n, int cells);
-static void append(pons__path *path, const pons__path *leg);
-static void keep(pons__nav *n, const request *r);
-static int to_pose(pons_bt_call *call, void *user, pons_error *err);
-static int through_poses(pons_bt_call *call, void *user, pons_error *err);
-static int smooth(pons_bt_call *call, void *user, pons_error *err);
-
 int pons__nav_plan_init(pons__nav *n)
 {
     pons__nav_plan *p = &n->plan;
@@ -73,6 +60,24 @@ int pons__nav_plan_init(pons__nav *n)
     p->candidate = calloc(1, sizeof *p->candidate);
     p->leg = calloc(1, sizeof *p->leg);
     return p->planner && p->kept && p->candidate && p->leg ? PONS_OK : PONS_ENOMEM;
+}
+
+void pons__nav_plan_forget(pons__nav *n)
+{
+    pons_value_unref(n->plan.poses);
+    pons_value_unref(n->plan.goals);
+    n->plan.poses = n->plan.goals = NULL;
+}
+
+void pons__nav_plan_drop(pons__nav *n)
+{
+    pons__nav_job *j = &n->plan.job;
+    if (j->active) {
+        pons__planner_drop(n->plan.planner);
+        pons_value_unref((pons_value *)(uintptr_t)j->asked.list);
+    }
+    j->active = false;
+    j->asked.list = NULL;
 }
 
 void pons__nav_plan_fini(pons__nav *n)
@@ -85,33 +90,205 @@ void pons__nav_plan_fini(pons__nav *n)
     free(n->plan.leg);
 }
 
-void pons__nav_plan_forget(pons__nav *n)
+static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
+                         request *ret)
 {
-    pons_value_unref(n->plan.poses);
-    pons_value_unref(n->plan.goals);
-    n->plan.poses = n->plan.goals = NULL;
+    pons_pose2 start;
+    if (pons__nav_in_bool(call, "use_start", true) &&
+        pons__nav_in_pose(call, "start", &start, NULL)) {
+        ret->start = start;
+        ret->from_here = false;
+    }
+    if (!through) {
+        ret->n = 1;
+        return pons__nav_in_pose(call, "goal", &ret->goals[0], &ret->any_yaw);
+    }
+    const pons_value *poses = json_is_array(list) ? list : pons_get(list, "goals");
+    for (size_t i = 0; i < json_array_size(poses); i++) {
+        if (ret->n == PONS_NAV_POSES_MAX ||
+            !pons__nav_pose_read(json_array_get(poses, i), &ret->goals[ret->n++], &ret->any_yaw)) {
+            return false;
+        }
+    }
+    (void)n;
+    return ret->n > 0;
 }
 
-int pons__nav_plan_leaves(pons__nav *n, pons_error *err)
+static void keep(pons__nav *n, const request *r)
 {
-    static const pons__nav_leaf leaves[] = {
-        {"ComputePathToPose", false, to_pose},
-        {"ComputePathThroughPoses", false, through_poses},
-        {"SmoothPath", false, smooth},
-    };
-    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
+    pons__nav_plan *p = &n->plan;
+    pons__path *t = p->kept;
+    p->kept = p->candidate;
+    p->candidate = t;
+    pons__nav_plan_forget(n);
+    p->goals = pons_value_ref(r->list);
+    p->kind = r->kind;
+    p->poses = pons__nav_poses_of(p->kept, 0.0, pons__path_length(p->kept),
+                                  r->any_yaw ? NULL : &r->goals[r->n - 1].yaw);
+    p->s = p->off_path = 0.0;
+    p->checked = p->planned;
+    p->dearer = false;
 }
 
-static int to_pose(pons_bt_call *call, void *user, pons_error *err)
+// Of several goals the message says which one it is about.
+static void end_leg(pons__nav_job *j, int code)
 {
-    (void)err;
-    return compute(user, call, false);
+    const size_t at = strlen(j->msg);
+    j->code = code;
+    if (code != PONS__PLAN_GOES_ON && code != PONS_NAV_OK && j->asked.n > 1) {
+        snprintf(j->msg + at, sizeof j->msg - at, " (goal %d of %d)", j->leg + 1, j->asked.n);
+    }
 }
 
-static int through_poses(pons_bt_call *call, void *user, pons_error *err)
+static void begin_leg(pons__nav *n)
 {
-    (void)err;
-    return compute(user, call, true);
+    const pons__nav_plan *p = &n->plan;
+    pons__nav_job *j = &n->plan.job;
+    pons_pose2 from = j->asked.start, to = j->asked.goals[j->leg];
+    if (j->leg > 0) {
+        const pons__path *before = p->candidate; // what there is so far
+        const int last = before->n - 1, near = last > 0 ? last - 1 : 0;
+        from = (pons_pose2){
+            before->x[last], before->y[last],
+            atan2(before->y[last] - before->y[near], before->x[last] - before->x[near])};
+    }
+    if (j->asked.any_yaw || j->leg < j->asked.n - 1) {
+        to.yaw = NAN;
+    }
+    pons__planner_use(p->planner, j->asked.kind);
+    end_leg(j, pons__planner_begin(p->planner, from, to, j->msg, sizeof j->msg));
+}
+
+static void begin_job(pons__nav *n, const request *r)
+{
+    pons__nav_job *j = &n->plan.job;
+    pons__nav_plan_drop(n);
+    *j = (pons__nav_job){.active = true, .asked = *r};
+    pons_value_ref(r->list);
+    pons__planner_now(n->plan.planner, n->now_ns);
+    begin_leg(n);
+}
+
+// Joins a leg to a path; when there is no room, every second point of both goes.
+static void append(pons__path *path, const pons__path *leg)
+{
+    int stride = 1;
+    if (path->n + leg->n > PONS__PATH_MAX - 2) {
+        int kept = 0;
+        for (int i = 0; i < path->n; i += 2) {
+            path->x[kept] = path->x[i];
+            path->y[kept++] = path->y[i];
+        }
+        path->n = kept;
+        stride = 2 + (kept + leg->n / 2 > PONS__PATH_MAX - 2 ? leg->n / (PONS__PATH_MAX / 2) : 0);
+    }
+    for (int i = 1; i < leg->n && path->n < PONS__PATH_MAX - 1; i += stride) {
+        path->x[path->n] = leg->x[i];
+        path->y[path->n++] = leg->y[i];
+    }
+    path->x[path->n] = leg->x[leg->n - 1];
+    path->y[path->n++] = leg->y[leg->n - 1];
+    path->moved_goal = leg->moved_goal;
+}
+
+// A house's legs are short: all of them in one step.
+static void step_job(pons__nav *n, int cells)
+{
+    pons__nav_plan *p = &n->plan;
+    pons__nav_job *j = &p->job;
+    do {
+        pons__path *to = j->leg == 0 ? p->candidate : p->leg;
+        end_leg(j, pons__planner_step(p->planner, cells, to, j->msg, sizeof j->msg));
+        if (j->code != PONS_NAV_OK) {
+            return;
+        }
+        if (j->leg > 0) {
+            append(p->candidate, to);
+        }
+        if (++j->leg < j->asked.n) {
+            begin_leg(n);
+        }
+    } while (j->code == PONS__PLAN_GOES_ON && !pons__planner_is_large(p->planner));
+    if (j->code == PONS_NAV_OK && j->asked.n > 1) {
+        pons__planner_measure(p->planner, p->candidate);
+    }
+}
+
+// The candidate, or why there is none; or that it goes on.
+static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
+{
+    pons__nav_job *j = &n->plan.job;
+    const request *of = &j->asked;
+    const bool same = j->active && of->from_here == r->from_here && of->kind == r->kind &&
+                      json_equal(of->list, r->list) &&
+                      (r->from_here || (of->start.x == r->start.x && of->start.y == r->start.y &&
+                                        of->start.yaw == r->start.yaw));
+    if (!same) {
+        begin_job(n, r);
+    }
+    if (j->code == PONS__PLAN_GOES_ON) {
+        step_job(n, STEP_CELLS);
+    }
+    if (j->code == PONS__PLAN_GOES_ON) {
+        return j->code;
+    }
+    snprintf(msg, cap, "%s", j->msg);
+    const int code = j->code;
+    pons__nav_plan_drop(n);
+    return code;
+}
+
+// A path from where the robot is ends up in kept, another one in candidate.
+static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
+{
+    pons__nav_plan *p = &n->plan;
+    const pons__costmap *grid = n->grid[PONS__GLOBAL];
+    if (!r->from_here) {
+        return plan_legs(n, r, msg, cap);
+    }
+    bool better = false, lost = false;
+    double left = 0.0;
+    const bool same = p->poses && p->kind == r->kind && json_equal(p->goals, r->list);
+    if (same) {
+        if (n->follow.running && n->follow.poses == p->poses) {
+            p->s = fmax(p->s, n->follow.f.s);
+            p->off_path = n->follow.f.off_path;
+        } else {
+            p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
+        }
+        double planned;
+        lost = p->off_path > OFF_PATH_M;
+        better = p->dearer || grid->openings != p->openings;
+        if (grid->generation == p->checked && !better && !lost) {
+            return PONS_NAV_OK;
+        }
+        left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
+        p->checked = grid->generation;
+        p->dearer = left > DEARER * planned;
+        if (isfinite(left) && !lost && !p->dearer && grid->openings == p->openings) {
+            return PONS_NAV_OK;
+        }
+    }
+    const int code = plan_legs(n, r, msg, cap);
+    if (code == PONS__PLAN_GOES_ON) {
+        return code;
+    }
+    p->planned = grid->generation;
+    p->openings = grid->openings;
+    if (same && isfinite(left)) {
+        p->dearer = false; // the answer will be the same until something changes
+        if (code != PONS_NAV_OK || (!lost && p->candidate->left[0] >= CLEARLY_CHEAPER * left &&
+                                    p->candidate->moved_goal == p->kept->moved_goal)) {
+            return PONS_NAV_OK; // the present one is free
+        }
+    }
+    if (code != PONS_NAV_OK) {
+        pons__nav_plan_forget(n);
+        return code;
+    }
+    p->replans += same;
+    keep(n, r);
+    return PONS_NAV_OK;
 }
 
 static int compute(pons__nav *n, const pons_bt_call *call, bool through)
@@ -173,228 +350,16 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     return pons__nav_ok(n, call);
 }
 
-static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
-                         request *ret)
+static int to_pose(pons_bt_call *call, void *user, pons_error *err)
 {
-    pons_pose2 start;
-    if (pons__nav_in_bool(call, "use_start", true) &&
-        pons__nav_in_pose(call, "start", &start, NULL)) {
-        ret->start = start;
-        ret->from_here = false;
-    }
-    if (!through) {
-        ret->n = 1;
-        return pons__nav_in_pose(call, "goal", &ret->goals[0], &ret->any_yaw);
-    }
-    const pons_value *poses = json_is_array(list) ? list : pons_get(list, "goals");
-    for (size_t i = 0; i < json_array_size(poses); i++) {
-        if (ret->n == PONS_NAV_POSES_MAX ||
-            !pons__nav_pose_read(json_array_get(poses, i), &ret->goals[ret->n++], &ret->any_yaw)) {
-            return false;
-        }
-    }
-    (void)n;
-    return ret->n > 0;
+    (void)err;
+    return compute(user, call, false);
 }
 
-// A path from where the robot is ends up in kept, another one in candidate.
-static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
+static int through_poses(pons_bt_call *call, void *user, pons_error *err)
 {
-    pons__nav_plan *p = &n->plan;
-    const pons__costmap *grid = n->grid[PONS__GLOBAL];
-    if (!r->from_here) {
-        return plan_legs(n, r, msg, cap);
-    }
-    bool better = false, lost = false;
-    double left = 0.0;
-    const bool same = p->poses && p->kind == r->kind && json_equal(p->goals, r->list);
-    if (same) {
-        if (n->follow.running && n->follow.poses == p->poses) {
-            p->s = fmax(p->s, n->follow.f.s);
-            p->off_path = n->follow.f.off_path;
-        } else {
-            p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
-        }
-        double planned;
-        lost = p->off_path > OFF_PATH_M;
-        better = p->dearer || grid->openings != p->openings;
-        if (grid->generation == p->checked && !better && !lost) {
-            return PONS_NAV_OK;
-        }
-        left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
-        p->checked = grid->generation;
-        p->dearer = left > DEARER * planned;
-        if (isfinite(left) && !lost && !p->dearer && grid->openings == p->openings) {
-            return PONS_NAV_OK;
-        }
-    }
-    const int code = plan_legs(n, r, msg, cap);
-    if (code == PONS__PLAN_GOES_ON) {
-        return code;
-    }
-    p->planned = grid->generation;
-    p->openings = grid->openings;
-    if (same && isfinite(left)) {
-        p->dearer = false; // the answer will be the same until something changes
-        if (code != PONS_NAV_OK || (!lost && p->candidate->left[0] >= CLEARLY_CHEAPER * left &&
-                                    p->candidate->moved_goal == p->kept->moved_goal)) {
-            return PONS_NAV_OK; // the present one is free
-        }
-    }
-    if (code != PONS_NAV_OK) {
-        pons__nav_plan_forget(n);
-        return code;
-    }
-    p->replans += same;
-    keep(n, r);
-    return PONS_NAV_OK;
-}
-
-static void keep(pons__nav *n, const request *r)
-{
-    pons__nav_plan *p = &n->plan;
-    pons__path *t = p->kept;
-    p->kept = p->candidate;
-    p->candidate = t;
-    pons__nav_plan_forget(n);
-    p->goals = pons_value_ref(r->list);
-    p->kind = r->kind;
-    p->poses = pons__nav_poses_of(p->kept, 0.0, pons__path_length(p->kept),
-                                  r->any_yaw ? NULL : &r->goals[r->n - 1].yaw);
-    p->s = p->off_path = 0.0;
-    p->checked = p->planned;
-    p->dearer = false;
-}
-
-// The candidate, or why there is none; or that it goes on.
-static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
-{
-    pons__nav_job *j = &n->plan.job;
-    const request *of = &j->asked;
-    const bool same = j->active && of->from_here == r->from_here && of->kind == r->kind &&
-                      json_equal(of->list, r->list) &&
-                      (r->from_here || (of->start.x == r->start.x && of->start.y == r->start.y &&
-                                        of->start.yaw == r->start.yaw));
-    if (!same) {
-        begin_job(n, r);
-    }
-    if (j->code == PONS__PLAN_GOES_ON) {
-        step_job(n, STEP_CELLS);
-    }
-    if (j->code == PONS__PLAN_GOES_ON) {
-        return j->code;
-    }
-    snprintf(msg, cap, "%s", j->msg);
-    const int code = j->code;
-    pons__nav_plan_drop(n);
-    return code;
-}
-
-// Of several goals the message says which one it is about.
-static void end_leg(pons__nav_job *j, int code)
-{
-    const size_t at = strlen(j->msg);
-    j->code = code;
-    if (code != PONS__PLAN_GOES_ON && code != PONS_NAV_OK && j->asked.n > 1) {
-        snprintf(j->msg + at, sizeof j->msg - at, " (goal %d of %d)", j->leg + 1, j->asked.n);
-    }
-}
-
-static void begin_leg(pons__nav *n)
-{
-    const pons__nav_plan *p = &n->plan;
-    pons__nav_job *j = &n->plan.job;
-    pons_pose2 from = j->asked.start, to = j->asked.goals[j->leg];
-    if (j->leg > 0) {
-        const pons__path *before = p->candidate; // what there is so far
-        const int last = before->n - 1, near = last > 0 ? last - 1 : 0;
-        from = (pons_pose2){
-            before->x[last], before->y[last],
-            atan2(before->y[last] - before->y[near], before->x[last] - before->x[near])};
-    }
-    if (j->asked.any_yaw || j->leg < j->asked.n - 1) {
-        to.yaw = NAN;
-    }
-    pons__planner_use(p->planner, j->asked.kind);
-    end_leg(j, pons__planner_begin(p->planner, from, to, j->msg, sizeof j->msg));
-}
-
-static void begin_job(pons__nav *n, const request *r)
-{
-    pons__nav_job *j = &n->plan.job;
-    pons__nav_plan_drop(n);
-    *j = (pons__nav_job){.active = true, .asked = *r};
-    pons_value_ref(r->list);
-    pons__planner_now(n->plan.planner, n->now_ns);
-    begin_leg(n);
-}
-
-// A house's legs are short: all of them in one step.
-static void step_job(pons__nav *n, int cells)
-{
-    pons__nav_plan *p = &n->plan;
-    pons__nav_job *j = &p->job;
-    do {
-        pons__path *to = j->leg == 0 ? p->candidate : p->leg;
-        end_leg(j, pons__planner_step(p->planner, cells, to, j->msg, sizeof j->msg));
-        if (j->code != PONS_NAV_OK) {
-            return;
-        }
-        if (j->leg > 0) {
-            append(p->candidate, to);
-        }
-        if (++j->leg < j->asked.n) {
-            begin_leg(n);
-        }
-    } while (j->code == PONS__PLAN_GOES_ON && !pons__planner_is_large(p->planner));
-    if (j->code == PONS_NAV_OK && j->asked.n > 1) {
-        pons__planner_measure(p->planner, p->candidate);
-    }
-}
-
-bool pons__nav_think(pons__nav *n, int cells)
-{
-    const pons__nav_job *j = &n->plan.job;
-    if (n->status != PONS_NAV_RUNNING || n->hold_from_ns >= 0) {
-        return false;
-    }
-    if (j->active && j->code == PONS__PLAN_GOES_ON) {
-        step_job(n, cells);
-    }
-    return j->active && j->code == PONS__PLAN_GOES_ON;
-}
-
-void pons__nav_plan_drop(pons__nav *n)
-{
-    pons__nav_job *j = &n->plan.job;
-    if (j->active) {
-        pons__planner_drop(n->plan.planner);
-        pons_value_unref((pons_value *)(uintptr_t)j->asked.list);
-    }
-    j->active = false;
-    j->asked.list = NULL;
-}
-
-// Joins a leg to a path; when there is no room, every second point of both goes.
-static void append(pons__path *path, const pons__path *leg)
-{
-    int stride = 1;
-    if (path->n + leg->n > PONS__PATH_MAX - 2) {
-        int kept = 0;
-        for (int i = 0; i < path->n; i += 2) {
-            path->x[kept] = path->x[i];
-            path->y[kept++] = path->y[i];
-        }
-        path->n = kept;
-        stride = 2 + (kept + leg->n / 2 > PONS__PATH_MAX - 2 ? leg->n / (PONS__PATH_MAX / 2) : 0);
-    }
-    for (int i = 1; i < leg->n && path->n < PONS__PATH_MAX - 1; i += stride) {
-        path->x[path->n] = leg->x[i];
-        path->y[path->n++] = leg->y[i];
-    }
-    path->x[path->n] = leg->x[leg->n - 1];
-    path->y[path->n++] = leg->y[leg->n - 1];
-    path->moved_goal = leg->moved_goal;
+    (void)err;
+    return compute(user, call, true);
 }
 
 static int smooth(pons_bt_call *call, void *user, pons_error *err)
@@ -435,4 +400,26 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err)
     pons__nav_out(call, "smoothing_duration", json_real(0.0));
     pons__nav_out(call, "was_completed", json_true());
     return pons__nav_ok(n, call);
+}
+
+int pons__nav_plan_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaves[] = {
+        {"ComputePathToPose", false, to_pose},
+        {"ComputePathThroughPoses", false, through_poses},
+        {"SmoothPath", false, smooth},
+    };
+    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
+}
+
+bool pons__nav_think(pons__nav *n, int cells)
+{
+    const pons__nav_job *j = &n->plan.job;
+    if (n->status != PONS_NAV_RUNNING || n->hold_from_ns >= 0) {
+        return false;
+    }
+    if (j->active && j->code == PONS__PLAN_GOES_ON) {
+        step_job(n, cells);
+    }
+    return j->active && j->code == PONS__PLAN_GOES_ON;
 }

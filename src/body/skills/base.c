@@ -13,15 +13,131 @@
 #define DRIVE_OK_M  0.01
 #define ALLOWANCE_S 10.0 // more than the motion would take, unless the goal says otherwise
 
-static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void spin_start(pons__skill_run *r, const pons__skill_env *env);
-static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void back_up_start(pons__skill_run *r, const pons__skill_env *env);
-static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void drive_start(pons__skill_run *r, const pons__skill_env *env);
-static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void resume(pons__skill_run *r, const pons__skill_env *env);
-static double left(const pons__skill_run *r, const pons__skill_env *env);
+static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    (void)r;
+    const pons_twist2 out = env->safety->out;
+    if (fabs(env->twist.v) < STILL_MPS && fabs(env->twist.w) < STILL_RADPS &&
+        fabs(out.v) < STILL_MPS && fabs(out.w) < STILL_RADPS) {
+        ret->status = PONS__SKILL_DONE;
+    }
+}
+
+static void start(pons__skill_run *r, const pons__skill_env *env, pons__motion_goal goal)
+{
+    goal.allowance_s =
+        pons_get_num(r->args, "time_allowance_s", fabs(goal.by) / goal.rate + ALLOWANCE_S);
+    r->timeout_s = goal.allowance_s + 1.0; // the motion's own number comes first
+    pons__motion_start(&r->motion, &goal, env->robot_ns - env->spared_ns, env->odom);
+}
+
+static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret,
+                 int timeout, int collision)
+{
+    const pons__motion_input in = {.now_ns = env->robot_ns - env->spared_ns,
+                                   .odom = env->odom,
+                                   .pose = env->pose,
+                                   .grid = pons__nav_local(env->nav),
+                                   .radius_m = env->caps->radius_m,
+                                   .gate_known = true,
+                                   .gate = env->safety->out,
+                                   .cmd = r->last_cmd};
+    char why[PONS__SKILL_MSG_MAX] = "";
+    const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
+    r->last_cmd = ret->cmd;
+    if (!r->motion.goal.turn) {
+        ret->distance_m = pons__motion_left(&r->motion);
+    }
+    if (s == PONS__MOTION_DONE) {
+        ret->status = PONS__SKILL_DONE;
+    } else if (s != PONS__MOTION_RUNNING) {
+        pons__skill_fail(ret, s == PONS__MOTION_TIMEOUT ? timeout : collision, "%s", why);
+    }
+}
+
+// When it stands: what it rolls on while it brakes is a part of what was asked for.
+static double left(const pons__skill_run *r, const pons__skill_env *env)
+{
+    pons__motion m = r->motion;
+    pons__motion_track(&m, env->odom);
+    const double rate = m.goal.turn ? env->twist.w : env->twist.v;
+    const double brake = m.goal.turn ? env->caps->yaw_accel_max_radps2 : env->caps->brake_max_mps2;
+    const double rolls = rate * m.goal.by > 0.0 && brake > 0.0 ? 0.5 * rate * rate / brake : 0.0;
+    return fmax(pons__motion_left(&m) - rolls, 0.0);
+}
+
+static void spin_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    start(r, env,
+          (pons__motion_goal){.turn = true,
+                              .by = pons_get_num(r->args, "angle_rad", 0.0),
+                              .rate = fmin(SPIN_RADPS, env->caps->yaw_rate_max_radps),
+                              .accuracy = SPIN_OK_RAD});
+}
+
+// The robot's own software drives it; how much is left is measured all the same.
+static bool measures(const pons__skill *k)
+{
+    return k->left == left;
+}
+
+void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (measures(r->skill)) {
+        const double timeout_s = r->timeout_s; // that software has its own
+        r->skill->start(r, env);
+        r->timeout_s = timeout_s;
+    }
+}
+
+void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (measures(r->skill)) {
+        pons__motion_track(&r->motion, env->odom);
+    }
+}
+
+static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION);
+}
+
+static void back_up_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    const double speed = pons_get_num(r->args, "speed_mps", BACK_MPS);
+    start(r, env,
+          (pons__motion_goal){.by = -pons_get_num(r->args, "distance_m", 0.0),
+                              .rate = fmin(speed, env->caps->reverse_max_mps),
+                              .accuracy = DRIVE_OK_M});
+}
+
+static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION);
+}
+
+static void drive_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    const double speed = pons_get_num(r->args, "speed_mps", DRIVE_MPS);
+    start(r, env,
+          (pons__motion_goal){.by = pons_get_num(r->args, "distance_m", 0.0),
+                              .rate = fmin(speed, env->caps->speed_max_mps),
+                              .accuracy = DRIVE_OK_M});
+}
+
+static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    step(r, env, ret, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION);
+}
+
+// The time on hold does not count against the allowance.
+static void resume(pons__skill_run *r, const pons__skill_env *env)
+{
+    (void)env;
+    r->motion.start_ns += r->away_ns;
+    r->motion.blocked_ns = -1;
+    r->last_cmd = (pons_twist2){0};
+}
 
 const pons__skill pons__skill_stop_base = {
     .name = "stop_base",
@@ -157,129 +273,3 @@ const pons__skill pons__skill_drive = {
     .resume = resume,
     .left = left,
 };
-
-static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    (void)r;
-    const pons_twist2 out = env->safety->out;
-    if (fabs(env->twist.v) < STILL_MPS && fabs(env->twist.w) < STILL_RADPS &&
-        fabs(out.v) < STILL_MPS && fabs(out.w) < STILL_RADPS) {
-        ret->status = PONS__SKILL_DONE;
-    }
-}
-
-static void start(pons__skill_run *r, const pons__skill_env *env, pons__motion_goal goal)
-{
-    goal.allowance_s =
-        pons_get_num(r->args, "time_allowance_s", fabs(goal.by) / goal.rate + ALLOWANCE_S);
-    r->timeout_s = goal.allowance_s + 1.0; // the motion's own number comes first
-    pons__motion_start(&r->motion, &goal, env->robot_ns - env->spared_ns, env->odom);
-}
-
-static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret,
-                 int timeout, int collision)
-{
-    const pons__motion_input in = {.now_ns = env->robot_ns - env->spared_ns,
-                                   .odom = env->odom,
-                                   .pose = env->pose,
-                                   .grid = pons__nav_local(env->nav),
-                                   .radius_m = env->caps->radius_m,
-                                   .gate_known = true,
-                                   .gate = env->safety->out,
-                                   .cmd = r->last_cmd};
-    char why[PONS__SKILL_MSG_MAX] = "";
-    const pons__motion_status s = pons__motion_step(&r->motion, &in, &ret->cmd, why, sizeof why);
-    r->last_cmd = ret->cmd;
-    if (!r->motion.goal.turn) {
-        ret->distance_m = pons__motion_left(&r->motion);
-    }
-    if (s == PONS__MOTION_DONE) {
-        ret->status = PONS__SKILL_DONE;
-    } else if (s != PONS__MOTION_RUNNING) {
-        pons__skill_fail(ret, s == PONS__MOTION_TIMEOUT ? timeout : collision, "%s", why);
-    }
-}
-
-// When it stands: what it rolls on while it brakes is a part of what was asked for.
-static double left(const pons__skill_run *r, const pons__skill_env *env)
-{
-    pons__motion m = r->motion;
-    pons__motion_track(&m, env->odom);
-    const double rate = m.goal.turn ? env->twist.w : env->twist.v;
-    const double brake = m.goal.turn ? env->caps->yaw_accel_max_radps2 : env->caps->brake_max_mps2;
-    const double rolls = rate * m.goal.by > 0.0 && brake > 0.0 ? 0.5 * rate * rate / brake : 0.0;
-    return fmax(pons__motion_left(&m) - rolls, 0.0);
-}
-
-static void spin_start(pons__skill_run *r, const pons__skill_env *env)
-{
-    start(r, env,
-          (pons__motion_goal){.turn = true,
-                              .by = pons_get_num(r->args, "angle_rad", 0.0),
-                              .rate = fmin(SPIN_RADPS, env->caps->yaw_rate_max_radps),
-                              .accuracy = SPIN_OK_RAD});
-}
-
-// The robot's own software drives it; how much is left is measured all the same.
-static bool measures(const pons__skill *k)
-{
-    return k->left == left;
-}
-
-void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env)
-{
-    if (measures(r->skill)) {
-        const double timeout_s = r->timeout_s; // that software has its own
-        r->skill->start(r, env);
-        r->timeout_s = timeout_s;
-    }
-}
-
-void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env)
-{
-    if (measures(r->skill)) {
-        pons__motion_track(&r->motion, env->odom);
-    }
-}
-
-static void spin_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    step(r, env, ret, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION);
-}
-
-static void back_up_start(pons__skill_run *r, const pons__skill_env *env)
-{
-    const double speed = pons_get_num(r->args, "speed_mps", BACK_MPS);
-    start(r, env,
-          (pons__motion_goal){.by = -pons_get_num(r->args, "distance_m", 0.0),
-                              .rate = fmin(speed, env->caps->reverse_max_mps),
-                              .accuracy = DRIVE_OK_M});
-}
-
-static void back_up_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    step(r, env, ret, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION);
-}
-
-static void drive_start(pons__skill_run *r, const pons__skill_env *env)
-{
-    const double speed = pons_get_num(r->args, "speed_mps", DRIVE_MPS);
-    start(r, env,
-          (pons__motion_goal){.by = pons_get_num(r->args, "distance_m", 0.0),
-                              .rate = fmin(speed, env->caps->speed_max_mps),
-                              .accuracy = DRIVE_OK_M});
-}
-
-static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    step(r, env, ret, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION);
-}
-
-// The time on hold does not count against the allowance.
-static void resume(pons__skill_run *r, const pons__skill_env *env)
-{
-    (void)env;
-    r->motion.start_ns += r->away_ns;
-    r->motion.blocked_ns = -1;
-    r->last_cmd = (pons_twist2){0};
-}

@@ -7,11 +7,42 @@
 #define LOOK_SCANS 5   // scans after which what is there has been seen
 #define LOOK_MAX_S 5.0 // a lidar that has not given them by then is silent
 
-static void speak_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static double wait_left(const pons__skill_run *r, const pons__skill_env *env);
-static void look_start(pons__skill_run *r, const pons__skill_env *env);
-static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
+static void speak_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    env->speak(env->user, pons_get_str(r->args, "text", ""));
+    ret->status = PONS__SKILL_DONE;
+}
+
+static double wait_left(const pons__skill_run *r, const pons__skill_env *env)
+{
+    const double passed = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
+    return fmax(pons_get_num(r->args, "s", 0.0) - passed, 0.0);
+}
+
+static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    ret->eta_s = wait_left(r, env);
+    if (ret->eta_s <= 0.0) {
+        ret->status = PONS__SKILL_DONE;
+    }
+}
+
+// Forgets what was seen before and lets the scans tell.
+static void look_start(pons__skill_run *r, const pons__skill_env *env)
+{
+    (void)r;
+    pons__nav_forget(env->nav);
+}
+
+static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    if (env->scans >= r->first_scan + LOOK_SCANS) {
+        ret->status = PONS__SKILL_DONE;
+    } else if (pons__skill_in_phase_s(r, env) > LOOK_MAX_S) {
+        pons__skill_fail(ret, PONS__NO_SCAN, "%llu of %d scans came",
+                         (unsigned long long)(env->scans - r->first_scan), LOOK_SCANS);
+    }
+}
 
 const pons__skill pons__skill_speak = {
     .name = "speak",
@@ -67,40 +98,3 @@ const pons__skill pons__skill_look = {
     .start = look_start,
     .step = look_step,
 };
-
-static void speak_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    env->speak(env->user, pons_get_str(r->args, "text", ""));
-    ret->status = PONS__SKILL_DONE;
-}
-
-static double wait_left(const pons__skill_run *r, const pons__skill_env *env)
-{
-    const double passed = (double)(env->robot_ns - r->start_ns) / (double)PONS_NS_PER_S;
-    return fmax(pons_get_num(r->args, "s", 0.0) - passed, 0.0);
-}
-
-static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    ret->eta_s = wait_left(r, env);
-    if (ret->eta_s <= 0.0) {
-        ret->status = PONS__SKILL_DONE;
-    }
-}
-
-// Forgets what was seen before and lets the scans tell.
-static void look_start(pons__skill_run *r, const pons__skill_env *env)
-{
-    (void)r;
-    pons__nav_forget(env->nav);
-}
-
-static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    if (env->scans >= r->first_scan + LOOK_SCANS) {
-        ret->status = PONS__SKILL_DONE;
-    } else if (pons__skill_in_phase_s(r, env) > LOOK_MAX_S) {
-        pons__skill_fail(ret, PONS__NO_SCAN, "%llu of %d scans came",
-                         (unsigned long long)(env->scans - r->first_scan), LOOK_SCANS);
-    }
-}

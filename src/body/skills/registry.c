@@ -54,17 +54,36 @@ static const pons__skill *const own[] = {
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX + PONS__ROBOTS_MAX <= PONS__SKILLS_MAX,
                "there is a place for each");
 
-static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
-                     pons__skill_output *ret);
-static int add(pons__skills *s, const pons__skill *k, pons_error *err);
-static pons_value *registry_item(const pons__skill *k, const pons_value *told);
-static pons_value *parse_constant(const char *text);
-
-// A robot that stands has no use for what drives, and one without an arm none for what grasps.
+// A robot that stands has no use for what drives, one without an arm none for what grasps, and where no charger is
+// nothing is driven onto.
 static bool of_use(const pons__skill *k, unsigned has)
 {
     return (!k->needs_arm || (has & PONS__WITH_ARM)) &&
-           (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS));
+           (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS)) &&
+           (k != &pons__skill_dock || (has & PONS__WITH_CHARGER));
+}
+
+static pons_value *parse_constant(const char *text)
+{
+    pons_value *v = NULL;
+    pons_value_parse(text, strlen(text), &v, NULL);
+    return v;
+}
+
+static int add(pons__skills *s, const pons__skill *k, pons_error *err)
+{
+    if (pons__skills_find(s, k->name, NULL)) {
+        return pons_error_set(err, PONS_EEXIST, "body", "there is a skill %s already", k->name);
+    }
+    pons_autovalue schema = parse_constant(k->args_schema);
+    const int rc = pons_schema_compile(schema, &s->schemas[s->n], err);
+    if (rc < 0) {
+        pons_error_context(err, "skill %s", k->name);
+        return rc;
+    }
+    s->told[s->n] = k->told ? parse_constant(k->told) : NULL;
+    s->at[s->n++] = k;
+    return PONS_OK;
 }
 
 int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *modules, size_t n,
@@ -141,6 +160,32 @@ int64_t pons__skills_counted(const pons__skills *s, const pons__skill *k, const 
     return 0;
 }
 
+static pons_value *registry_item(const pons__skill *k, const pons_value *told)
+{
+    pons_value *resources = json_array();
+    if (resources && k->needs_base) {
+        json_array_append_new(resources, json_string("base"));
+    }
+    if (resources && k->needs_arm) {
+        json_array_append_new(resources, json_string("arm"));
+        json_array_append_new(resources, json_string("gripper"));
+    }
+    pons_value *item = pons_object(
+        "name", json_string(k->name), "description", json_string(k->description), "interface_type",
+        json_string(k->interface ? k->interface : "internal"), "args_schema",
+        parse_constant(k->args_schema), "resources_required", resources, "preemptible",
+        json_boolean(k->preemptible), "cancel_supported", json_boolean(k->cancel_supported),
+        "timeout_s", json_real(k->timeout_s), "success_criteria", json_string(k->success),
+        "error_map", parse_constant(k->error_map), "requires_approval",
+        json_boolean(k->requires_approval), "ask_on_unknown", json_boolean(k->ask_on_unknown),
+        "phrases", k->phrases ? parse_constant(k->phrases) : NULL, NULL);
+    if (item && told && json_object_update(item, (json_t *)told) < 0) {
+        pons_value_unref(item);
+        return NULL;
+    }
+    return item;
+}
+
 pons_value *pons__skills_registry(const pons__skills *s)
 {
     pons_value *all = json_array();
@@ -157,7 +202,7 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
 {
     pons__skills s;
     pons_value *all = NULL;
-    int rc = pons__skills_open(&s, PONS__WITH_WHEELS, modules, n, err);
+    int rc = pons__skills_open(&s, PONS__WITH_WHEELS | PONS__WITH_CHARGER, modules, n, err);
     if (rc >= 0 && !(all = pons__skills_registry(&s))) {
         rc = pons_error_set(err, PONS_ENOMEM, "body", "no memory for the registry of skills");
     }
@@ -202,6 +247,78 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
     }
 }
 
+void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    if (*r->errand) {
+        pons__errand_stop(r, env);
+    } else if (k->stop) {
+        k->stop(r, env);
+    }
+}
+
+void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    r->held_ns = env->robot_ns;
+    r->held_spared_ns = env->spared_ns;
+    if (*r->errand) {
+        return; // the software is not told: what it asks for does not count
+    }
+    if (k->hold) {
+        k->hold(r, env);
+    } else {
+        pons__skill_stop(k, r, env);
+    }
+}
+
+void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
+{
+    const int64_t away_ns = r->held_ns < 0 ? 0 : env->robot_ns - r->held_ns;
+    const int64_t spared_ns = r->held_ns < 0 ? 0 : env->spared_ns - r->held_spared_ns;
+    r->spared_ns += spared_ns; // what was on hold does not count once already
+    r->away_ns = away_ns - spared_ns;
+    r->start_ns += away_ns;
+    r->phase_ns += away_ns;
+    r->held_ns = r->stuck_since_ns = -1;
+    if (k->resume && !*r->errand) {
+        k->resume(r, env);
+    }
+}
+
+// Stands and waits; or gives up. False: the pose is not in doubt and nothing is lacking, and the skill
+// goes on.
+static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
+                     pons__skill_output *ret)
+{
+    const pons__pose_watch *w = env->where;
+    const bool lacks = k->moves && env->lacks;
+    const bool lost = k->needs_pose && w && w->trust != PONS__POSE_SURE;
+    if (!lacks && !lost) {
+        if (r->doubt_ns >= 0) {
+            r->doubt_ns = -1;
+            pons__skill_resume(k, r, env);
+            if (r->undecided && k->start && !*r->errand) { // it was done, where the robot was not
+                r->undecided = false;
+                k->start(r, env);
+            }
+        }
+        return false;
+    }
+    if (r->doubt_ns < 0) {
+        r->doubt_ns = env->robot_ns;
+        pons__skill_hold(k, r, env);
+    }
+    const double for_s = (double)(env->robot_ns - r->doubt_ns) / (double)PONS_NS_PER_S;
+    if (lost && (w->trust != PONS__POSE_DOUBTFUL || for_s > DOUBT_MAX_S)) {
+        pons__skill_fail(ret, PONS__LOCALIZATION_LOST, "LOCALIZATION_LOST: %.120s", w->why);
+    } else if (lacks && for_s > DOUBT_MAX_S) {
+        pons__skill_fail(ret, PONS__ROBOT_LACKS, "ROBOT_LACKS: %.160s", env->lacks);
+    }
+    if (ret->status != PONS__SKILL_RUNNING) {
+        pons__skill_stop(k, r, env);
+    }
+    return true;
+}
+
 void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
                       pons__skill_output *ret)
 {
@@ -242,125 +359,4 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
         memset(ret->qd, 0, sizeof ret->qd);
         pons__skill_stop(k, r, env);
     }
-}
-
-// Stands and waits; or gives up. False: the pose is not in doubt and nothing is lacking, and the skill
-// goes on.
-static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env,
-                     pons__skill_output *ret)
-{
-    const pons__pose_watch *w = env->where;
-    const bool lacks = k->moves && env->lacks;
-    const bool lost = k->needs_pose && w && w->trust != PONS__POSE_SURE;
-    if (!lacks && !lost) {
-        if (r->doubt_ns >= 0) {
-            r->doubt_ns = -1;
-            pons__skill_resume(k, r, env);
-            if (r->undecided && k->start && !*r->errand) { // it was done, where the robot was not
-                r->undecided = false;
-                k->start(r, env);
-            }
-        }
-        return false;
-    }
-    if (r->doubt_ns < 0) {
-        r->doubt_ns = env->robot_ns;
-        pons__skill_hold(k, r, env);
-    }
-    const double for_s = (double)(env->robot_ns - r->doubt_ns) / (double)PONS_NS_PER_S;
-    if (lost && (w->trust != PONS__POSE_DOUBTFUL || for_s > DOUBT_MAX_S)) {
-        pons__skill_fail(ret, PONS__LOCALIZATION_LOST, "LOCALIZATION_LOST: %.120s", w->why);
-    } else if (lacks && for_s > DOUBT_MAX_S) {
-        pons__skill_fail(ret, PONS__ROBOT_LACKS, "ROBOT_LACKS: %.160s", env->lacks);
-    }
-    if (ret->status != PONS__SKILL_RUNNING) {
-        pons__skill_stop(k, r, env);
-    }
-    return true;
-}
-
-void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
-{
-    r->held_ns = env->robot_ns;
-    r->held_spared_ns = env->spared_ns;
-    if (*r->errand) {
-        return; // the software is not told: what it asks for does not count
-    }
-    if (k->hold) {
-        k->hold(r, env);
-    } else {
-        pons__skill_stop(k, r, env);
-    }
-}
-
-void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
-{
-    const int64_t away_ns = r->held_ns < 0 ? 0 : env->robot_ns - r->held_ns;
-    const int64_t spared_ns = r->held_ns < 0 ? 0 : env->spared_ns - r->held_spared_ns;
-    r->spared_ns += spared_ns; // what was on hold does not count once already
-    r->away_ns = away_ns - spared_ns;
-    r->start_ns += away_ns;
-    r->phase_ns += away_ns;
-    r->held_ns = r->stuck_since_ns = -1;
-    if (k->resume && !*r->errand) {
-        k->resume(r, env);
-    }
-}
-
-void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
-{
-    if (*r->errand) {
-        pons__errand_stop(r, env);
-    } else if (k->stop) {
-        k->stop(r, env);
-    }
-}
-
-static int add(pons__skills *s, const pons__skill *k, pons_error *err)
-{
-    if (pons__skills_find(s, k->name, NULL)) {
-        return pons_error_set(err, PONS_EEXIST, "body", "there is a skill %s already", k->name);
-    }
-    pons_autovalue schema = parse_constant(k->args_schema);
-    const int rc = pons_schema_compile(schema, &s->schemas[s->n], err);
-    if (rc < 0) {
-        pons_error_context(err, "skill %s", k->name);
-        return rc;
-    }
-    s->told[s->n] = k->told ? parse_constant(k->told) : NULL;
-    s->at[s->n++] = k;
-    return PONS_OK;
-}
-
-static pons_value *registry_item(const pons__skill *k, const pons_value *told)
-{
-    pons_value *resources = json_array();
-    if (resources && k->needs_base) {
-        json_array_append_new(resources, json_string("base"));
-    }
-    if (resources && k->needs_arm) {
-        json_array_append_new(resources, json_string("arm"));
-        json_array_append_new(resources, json_string("gripper"));
-    }
-    pons_value *item = pons_object(
-        "name", json_string(k->name), "description", json_string(k->description), "interface_type",
-        json_string(k->interface ? k->interface : "internal"), "args_schema",
-        parse_constant(k->args_schema), "resources_required", resources, "preemptible",
-        json_boolean(k->preemptible), "cancel_supported", json_boolean(k->cancel_supported),
-        "timeout_s", json_real(k->timeout_s), "success_criteria", json_string(k->success),
-        "error_map", parse_constant(k->error_map), "requires_approval",
-        json_boolean(k->requires_approval), "ask_on_unknown", json_boolean(k->ask_on_unknown),
-        "phrases", k->phrases ? parse_constant(k->phrases) : NULL, NULL);
-    if (item && told && json_object_update(item, (json_t *)told) < 0) {
-        pons_value_unref(item);
-        return NULL;
-    }
-    return item;
-}
-
-static pons_value *parse_constant(const char *text)
-{
-    pons_value *v = NULL;
-    pons_value_parse(text, strlen(text), &v, NULL);
-    return v;
 }

@@ -189,7 +189,7 @@ typedef struct pons__skills { // all of one body; not to be moved
     pons__skill robots[PONS__ROBOTS_MAX]; // that the robot's own software has
 } pons__skills;
 
-enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2 }; // what a body has
+enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2, PONS__WITH_CHARGER = 4 }; // what a body has
 
 // The body's own, of what it has, and these. PONS_EINVAL, PONS_EEXIST (a name that there is already),
 // PONS_EUNSUPPORTED (another ABI), PONS_ENOMEM; to be closed in any case.

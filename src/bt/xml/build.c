@@ -186,7 +186,10 @@ static void build_node(pons__bt_loader *l, pons__bt_element *e, uint32_t parent,
         build_known(l, e, &k, id, parent, depth, on);
         return;
     }
-    pons__bt_loader_fault(l, e, "unknown node <%.60s>", id);
+    pons__bt_loader_fault(l, e, "unknown node <%.60s>%s", id,
+                          strncmp(id, "BlackboardCheck", 15) != 0
+                              ? ""
+                              : ": it is of BehaviorTree.CPP 3; Precondition does the same");
     e->said = true;
     for (pons__bt_element *c = e->first; c && !l->full; c = c->next) {
         build_node(l, c, parent, depth + 1, on);

@@ -10,42 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top);
-static void add_models(pons__bt_loader *l, pons__bt_element *list);
-static void include(pons__bt_loader *l, const pons__bt_element *e);
-
-void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool top, bool is_file)
-{
-    const char *format = pons__bt_element_attr(root, "BTCPP_format");
-    if (strcmp(root->tag, "root") != 0) {
-        pons__bt_fault(l->f, root->pos, "the outermost element must be <root>, not <%.60s>",
-                       root->tag);
-        return;
-    }
-    if (format && strcmp(format, "4") != 0) {
-        pons__bt_fault(l->f, root->pos, "BTCPP_format is \"%.20s\"; only \"4\" is read", format);
-    }
-    if (top) {
-        l->dollar = !format;
-        char *real = is_file ? realpath(l->bt->file, NULL) : NULL;
-        l->main_tree = pons__bt_element_attr(root, "main_tree_to_execute");
-        if (real) {
-            l->files[l->n_files++] = real;
-        }
-    }
-    for (pons__bt_element *e = root->first; e; e = e->next) {
-        if (strcmp(e->tag, "BehaviorTree") == 0) {
-            add_tree(l, e, top);
-        } else if (strcmp(e->tag, "TreeNodesModel") == 0) {
-            add_models(l, e);
-        } else if (strcmp(e->tag, "include") == 0) {
-            include(l, e);
-        } else {
-            pons__bt_fault(l->f, e->pos, "unknown element <%.60s> in <root>", e->tag);
-        }
-    }
-}
-
 // A tree or a model by its id: the newest of one id. The id is the arena's, as what is kept.
 static void keep_by_id(pons__bt_loader *l, pons_value **all, const char *id, const void *what)
 {
@@ -58,10 +22,15 @@ static void *find_by_id(const pons_value *all, const char *id)
     return (void *)(intptr_t)json_integer_value(json_object_get(all, id));
 }
 
-static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top)
+// One that is alone in its file has the name that BehaviorTree.CPP gives it.
+static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top, bool alone)
 {
     const char *id = pons__bt_element_attr(e, "ID");
-    if (!id || !*id) {
+    if ((!id || !*id) && alone) {
+        char name[40];
+        snprintf(name, sizeof name, "BehaviorTree_%d", l->n_anonymous++);
+        id = pons__bt_loader_keep(l, name);
+    } else if (!id || !*id) {
         pons__bt_fault(l->f, e->pos, "<BehaviorTree> needs an ID");
         id = NULL;
     }
@@ -97,27 +66,23 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
             l->nomem = true;
             return;
         }
-        if (!id) {
-            pons__bt_fault(l->f, e->pos, "<%.60s> in <TreeNodesModel> needs an ID", e->tag);
+        const bool composite = strcmp(e->tag, "Control") == 0 || strcmp(e->tag, "Decorator") == 0;
+        const bool condition = strcmp(e->tag, "Condition") == 0;
+        const bool subtree = strncmp(e->tag, "SubTree", 7) == 0;
+        if (!id) { // of an element that is no model, nothing is asked
+            if (composite || condition || subtree || strcmp(e->tag, "Action") == 0) {
+                pons__bt_fault(l->f, e->pos, "<%.60s> in <TreeNodesModel> needs an ID", e->tag);
+            }
             continue;
         }
-        *m = (pons__bt_node_model){.id = id,
-                                   .e = e,
-                                   .subtree = strncmp(e->tag, "SubTree", 7) == 0,
-                                   .condition = strcmp(e->tag, "Condition") == 0,
-                                   .composite = strcmp(e->tag, "Control") == 0 ||
-                                                strcmp(e->tag, "Decorator") == 0};
+        *m = (pons__bt_node_model){
+            .id = id, .e = e, .subtree = subtree, .condition = condition, .composite = composite};
         int ports = 0;
         for (const pons__bt_element *p = e->first; p; p = p->next) {
-            const bool port = strcmp(p->tag, "input_port") == 0 ||
-                              strcmp(p->tag, "output_port") == 0 ||
-                              strcmp(p->tag, "inout_port") == 0;
+            const bool port = strstr(p->tag, "_port");
             if (port && !pons__bt_element_attr(p, "name")) {
                 pons__bt_fault(l->f, p->pos, "<%.60s> needs a name", p->tag);
-            } else if (!port && strcmp(p->tag, "description") != 0 &&
-                       strcmp(p->tag, "MetadataFields") != 0) {
-                pons__bt_fault(l->f, p->pos, "unexpected <%.60s> in a node's model", p->tag);
-            } else if (ports++ == PONS__BT_PORTS_MAX) {
+            } else if (port && ports++ == PONS__BT_PORTS_MAX) {
                 pons__bt_fault(l->f, p->pos, "more than %d ports in the model of %.60s",
                                PONS__BT_PORTS_MAX, id);
             }
@@ -199,4 +164,42 @@ const pons__bt_node_model *pons__bt_files_model(const pons__bt_loader *l, const 
                                                 bool subtree)
 {
     return find_by_id(l->model_of[subtree], id);
+}
+
+// ---- a file ------------------------------------------------------------------------------------
+
+void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool top, bool is_file)
+{
+    const char *format = pons__bt_element_attr(root, "BTCPP_format");
+    if (strcmp(root->tag, "root") != 0) {
+        pons__bt_fault(l->f, root->pos, "the outermost element must be <root>, not <%.60s>",
+                       root->tag);
+        return;
+    }
+    if (format && strcmp(format, "4") != 0) {
+        pons__bt_fault(l->f, root->pos, "BTCPP_format is \"%.20s\"; only \"4\" is read", format);
+    }
+    if (top) {
+        l->dollar = !format;
+        char *real = is_file ? realpath(l->bt->file, NULL) : NULL;
+        l->main_tree = pons__bt_element_attr(root, "main_tree_to_execute");
+        if (real) {
+            l->files[l->n_files++] = real;
+        }
+    }
+    int trees = 0;
+    for (const pons__bt_element *e = root->first; e; e = e->next) {
+        trees += strcmp(e->tag, "BehaviorTree") == 0;
+    }
+    for (pons__bt_element *e = root->first; e; e = e->next) {
+        if (strcmp(e->tag, "BehaviorTree") == 0) {
+            add_tree(l, e, top, trees == 1);
+        } else if (strcmp(e->tag, "TreeNodesModel") == 0) {
+            add_models(l, e);
+        } else if (strcmp(e->tag, "include") == 0) {
+            include(l, e);
+        } else {
+            pons__bt_fault(l->f, e->pos, "unknown element <%.60s> in <root>", e->tag);
+        }
+    }
 }

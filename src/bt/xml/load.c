@@ -33,7 +33,8 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
     pons__bt_subtree *main_tree = NULL;
     const char *name = o->tree ? o->tree : l.main_tree;
     for (pons__bt_subtree *tr = l.trees; tr; tr = tr->next) {
-        if (name ? strcmp(tr->id, name) == 0 : tr->top && l.n_top == 1) {
+        if (name ? strcmp(tr->id, name) == 0
+                 : tr->top && !main_tree && (l.n_top == 1 || o->any_tree)) {
             main_tree = tr;
         }
     }

@@ -28,6 +28,7 @@ typedef struct pons__bt_element {
     struct pons__bt_element *first, *last, *next, *parent;
     int n;
     bool said; // its faults have been reported
+    bool free; // of a model: text, and elements that nobody knows, are passed over
 } pons__bt_element;
 
 typedef struct pons__bt_subtree {
@@ -69,7 +70,7 @@ typedef struct pons__bt_loader {
     const pons_bt_load_options *o;
     pons_bt *bt;
     pons__bt_subtree *trees, *last_tree;
-    int n_top;
+    int n_top, n_anonymous;
     pons_value *tree_of,
         *model_of[2]; // by id, the model of a subtree or of another node: where it is
     const char *main_tree;

@@ -112,7 +112,7 @@ static int bt_check(cli *c, const bt_args *a, pons_error *err)
     const int rc = leaves ? known_leaves(a, leaves, err)
                           : pons_error_set(err, PONS_ENOMEM, "bt", "out of memory");
     for (int i = 1; i < c->argc && rc >= 0; i++) {
-        const pons_bt_load_options o = {.leaves = leaves, .tree = a->tree};
+        const pons_bt_load_options o = {.leaves = leaves, .tree = a->tree, .any_tree = true};
         pons_autovalue faults = NULL;
         pons_bt *bt = NULL;
         pons_error fault = PONS_ERROR_INIT;

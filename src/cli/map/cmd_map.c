@@ -77,10 +77,10 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
     size_t i;
     json_t *zone, *words, *word;
     const char *language;
+    const bool charger = strcmp(text, "charger") == 0;
     const pons_value *at = strcmp(text, "start") == 0 ? pons_get(world, "start")
-                           : strcmp(text, "charger") == 0
-                               ? pons_get(pons_get(world, "charger"), "pose")
-                               : NULL;
+                           : charger                  ? pons_get(pons_get(world, "charger"), "pose")
+                                                      : NULL;
     json_array_foreach(pons_get(world, "zones"), i, zone)
     {
         bool named = strcmp(pons_get_str(zone, "id", ""), text) == 0;
@@ -93,6 +93,9 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
             }
         }
         at = named ? pons_get(zone, "target") : at;
+    }
+    if (!at && charger) {
+        return cli_bad(err, "--path: this world has no charger");
     }
     if (!at) {
         const int rc = map_pose(text, "--path", ret, err);

@@ -1,6 +1,7 @@
 // draw.c - the ground as text: a character is as many cells as it takes, twice as high as wide.
 //
-// Each shows the most forbidding of what it covers, so that no wall is lost, however small the picture.
+// Each shows the most forbidding of the cells that it overlaps, so that no wall is lost, however small or large the
+// picture.
 #include "cli/map/map.h"
 #include "pons/footprint.h"
 
@@ -26,22 +27,6 @@ static void put(sheet *s, double x, double y, const char *mark)
     if (cx >= 0.0 && cy >= 0.0 && cx < s->w && cy < s->h) {
         snprintf(s->at[(int)cy * s->w + (int)cx], CELL_BYTES, "%s", mark);
     }
-}
-
-static const char *look(const pons_ground *g, const sheet *s, int cx, int cy, double max_x,
-                        double min_y)
-{
-    const double step = pons_ground_resolution(g);
-    pons_ground_kind most = PONS_GROUND_FREE;
-    for (double y = s->y1 - 2.0 * s->size * cy - 0.5 * step;
-         y > fmax(s->y1 - 2.0 * s->size * (cy + 1), min_y); y -= step) {
-        for (double x = s->x0 + s->size * cx + 0.5 * step;
-             x < fmin(s->x0 + s->size * (cx + 1), max_x); x += step) {
-            const pons_ground_kind k = pons_ground_at(g, x, y);
-            most = k > most ? k : most;
-        }
-    }
-    return MARKS[most];
 }
 
 // The robot where it starts, when it is not round and larger than a character.
@@ -121,7 +106,9 @@ void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_w
     }
     for (int y = 0; y < s.h; y++) {
         for (int x = 0; x < s.w; x++) {
-            snprintf(s.at[y * s.w + x], CELL_BYTES, "%s", look(g, &s, x, y, b[2], b[1]));
+            const double left = s.x0 + s.size * x, top = s.y1 - 2.0 * s.size * y;
+            const double area[4] = {left, top - 2.0 * s.size, left + s.size, top};
+            snprintf(s.at[y * s.w + x], CELL_BYTES, "%s", MARKS[pons_ground_worst(g, area)]);
         }
     }
     for (int i = 0; way && i < way->n; i++) {

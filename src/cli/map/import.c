@@ -250,14 +250,12 @@ static int write_world(const job *j, pons_error *err)
     add_part(&out, j->robot_world, "lidar");
     add_part(&out, j->robot_world, "odometry");
     pons_buf_printf(&out,
-                    "charger: {pose: {x: %.10g, y: %.10g, yaw: %.10g}, contact_m: 0.12}\n"
                     "zones:\n"
                     "  - {id: everywhere, names: {zh: [全图, 起点], en: [the whole map, start]}, "
                     "polygon: [[%s, %s], [%s, %s], [%s, %s], [%s, %s]], "
                     "target: {x: %.10g, y: %.10g, yaw: %.10g}}\n",
-                    j->start.x, j->start.y, j->start.yaw, EXACT(b[0]), EXACT(b[1]), EXACT(b[2]),
-                    EXACT(b[1]), EXACT(b[2]), EXACT(b[3]), EXACT(b[0]), EXACT(b[3]), j->start.x,
-                    j->start.y, j->start.yaw);
+                    EXACT(b[0]), EXACT(b[1]), EXACT(b[2]), EXACT(b[1]), EXACT(b[2]), EXACT(b[3]),
+                    EXACT(b[0]), EXACT(b[3]), j->start.x, j->start.y, j->start.yaw);
     if (!out.data) {
         return pons_error_set(err, PONS_ENOMEM, "map", "no memory for a world");
     }
@@ -297,7 +295,8 @@ static void tell(const cli *c, const job *j)
     }
     cli_out(
         "%s: %d × %d cells of %g m, %lld occupied, %lld unknown; the robot starts at %.2f %.2f\n"
-        "`pons run --world %s` drives in it, `pons map zones %s add …` gives places names\n",
+        "`pons run --world %s` drives in it, `pons map zones %s add …` gives places names; no "
+        "charger is known: docs/worlds.md says how the file names one\n",
         j->world, i->w, i->h, i->resolution_m, (long long)i->occupied, (long long)i->unknown,
         j->start.x, j->start.y, j->name, j->name);
 }

@@ -22,59 +22,10 @@
 #define ITERATION_S "0.001"
 #define ODOM_HZ     100
 
-static void write_systems(void);
-static bool is_wall_of_a_map(const pons_value *box);
-static void write_box(const pons_value *box);
-static void write_walls(const pons_value *boxes);
-static void write_mark(const char *name, const char *geometry, pons_pose2 at, const char *colour);
-static void write_zone(const pons_value *zone);
-static void write_robot(const pons_value *world);
-
 static pons_pose2 pose_of(const pons_value *v)
 {
     return (pons_pose2){pons_get_num(v, "x", 0), pons_get_num(v, "y", 0),
                         pons_get_num(v, "yaw", 0)};
-}
-
-// A name in SDF: ids have nothing in them that XML would mind (schemas/world.json).
-int map_sdf(const char *name, pons_error *err)
-{
-    map_subject s;
-    const int rc = map_subject_load(name, &s, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (!s.world || pons_get(pons_get(s.world, "robot"), "arm")) {
-        const bool map = !s.world;
-        map_subject_clear(&s);
-        return map ? cli_bad(err, "map: %s has no robot; `pons map import` makes a world of it",
-                             name)
-                   : cli_bad(err, "map: the robot of %s has no wheels", name);
-    }
-    size_t i;
-    json_t *v;
-    cli_out("<?xml version=\"1.0\"?>\n<!-- Made by `pons map sdf %s`. -->\n<sdf version=\"1.8\">\n"
-            "  <world name=\"%s\">\n",
-            pons_get_str(s.world, "name", ""), pons_get_str(s.world, "name", ""));
-    write_systems();
-    const pons_value *boxes = pons_get(pons_get(s.world, "map"), "boxes");
-    json_array_foreach(boxes, i, v)
-    {
-        if (!is_wall_of_a_map(v)) {
-            write_box(v);
-        }
-    }
-    write_walls(boxes);
-    json_array_foreach(pons_get(s.world, "zones"), i, v)
-    {
-        write_zone(v);
-    }
-    write_mark("charger_pad", "<box><size>0.3 0.3 0.004</size></box>",
-               pose_of(pons_get(pons_get(s.world, "charger"), "pose")), "0.1 0.7 0.2 1");
-    write_robot(s.world);
-    cli_out("  </world>\n</sdf>\n");
-    map_subject_clear(&s);
-    return PONS_OK;
 }
 
 static void write_systems(void)
@@ -343,4 +294,48 @@ static void write_robot(const pons_value *world)
     write_caster("back", -0.7 * radius, 0.5 * CLEARANCE_M);
     write_plugins(robot, pons_get(world, "battery"));
     cli_out("    </model>\n");
+}
+
+// A name in SDF: ids have nothing in them that XML would mind (schemas/world.json).
+int map_sdf(const char *name, pons_error *err)
+{
+    map_subject s;
+    const int rc = map_subject_load(name, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!s.world || pons_get(pons_get(s.world, "robot"), "arm")) {
+        const bool map = !s.world;
+        map_subject_clear(&s);
+        return map ? cli_bad(err, "map: %s has no robot; `pons map import` makes a world of it",
+                             name)
+                   : cli_bad(err, "map: the robot of %s has no wheels", name);
+    }
+    size_t i;
+    json_t *v;
+    cli_out("<?xml version=\"1.0\"?>\n<!-- Made by `pons map sdf %s`. -->\n<sdf version=\"1.8\">\n"
+            "  <world name=\"%s\">\n",
+            pons_get_str(s.world, "name", ""), pons_get_str(s.world, "name", ""));
+    write_systems();
+    const pons_value *boxes = pons_get(pons_get(s.world, "map"), "boxes");
+    json_array_foreach(boxes, i, v)
+    {
+        if (!is_wall_of_a_map(v)) {
+            write_box(v);
+        }
+    }
+    write_walls(boxes);
+    json_array_foreach(pons_get(s.world, "zones"), i, v)
+    {
+        write_zone(v);
+    }
+    const pons_value *charger = pons_get(s.world, "charger");
+    if (charger) {
+        write_mark("charger_pad", "<box><size>0.3 0.3 0.004</size></box>",
+                   pose_of(pons_get(charger, "pose")), "0.1 0.7 0.2 1");
+    }
+    write_robot(s.world);
+    cli_out("  </world>\n</sdf>\n");
+    map_subject_clear(&s);
+    return PONS_OK;
 }

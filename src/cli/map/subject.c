@@ -10,7 +10,7 @@ int map_subject_load(const char *name, map_subject *ret, pons_error *err)
 {
     pons_yaml *yaml = NULL;
     *ret = (map_subject){0};
-    if (strchr(name, '/') || strstr(name, ".yaml")) {
+    if (cli_is_path(name)) {
         const int rc = pons_yaml_load(name, &yaml, err);
         const bool map = rc == PONS_OK && pons_get(pons_yaml_value(yaml), "image");
         pons_yaml_destroy(yaml);

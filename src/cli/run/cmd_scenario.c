@@ -163,7 +163,7 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
     size_t n = 0;
     for (int i = 1; i < c->argc && strcmp(c->argv[1], "all") != 0 && n < SCENARIOS_MAX; i++) {
         const char *word = c->argv[i];
-        if (strchr(word, '/') || strstr(word, ".yaml")) {
+        if (cli_is_path(word)) {
             snprintf(paths[n++], PATH_MAX, "%s", word);
             continue;
         }

@@ -245,9 +245,10 @@ static pons_value *about_run(const session *s)
     pons_link_close(there);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
     return pons_object("world", json_string(s->meant.world), "driver", json_string(s->meant.driver),
-                       "skills", skills ? json_string(skills) : NULL, "speed", json_real(o->speed),
-                       "seed", json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2),
-                       "llm", model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
+                       "no_charger", s->meant.charger ? NULL : json_true(), "skills",
+                       skills ? json_string(skills) : NULL, "speed", json_real(o->speed), "seed",
+                       json_integer((json_int_t)o->seed), "ros2", json_boolean(o->ros2), "llm",
+                       model_kept(o->llm) ? json_string(model_kept(o->llm)) : NULL, NULL);
 }
 
 static int session_open(session *s, pons_store store, pons_value *config, pons_policy policy,

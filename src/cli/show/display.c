@@ -164,9 +164,10 @@ static void print_event_text(cli_display *d, const pons_event *ev)
             return;
         }
         const pons_value *o = pons_get(p, "options");
-        line(d, "run", "%s: %zu goal(s), %s in %s", ev->thread,
+        line(d, "run", "%s: %zu goal(s), %s in %s%s", ev->thread,
              json_array_size(pons_get(p, "goal")), pons_get_str(o, "driver", "?"),
-             pons_get_str(o, "world", "?"));
+             pons_get_str(o, "world", "?"),
+             pons_get_bool(o, "no_charger", false) ? ", which has no charger" : "");
     } else if (strcmp(ev->type, "mode") == 0) {
         snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(p, "mode", ""));
         line(d, "mode", "%s (%s)", d->mode, pons_get_str(p, "reason", ""));

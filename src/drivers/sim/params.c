@@ -9,34 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *read_robot(pons__sim_params *p, const pons_value *world);
-static const char *read_battery(pons__sim_params *p, const pons_value *world,
-                                const pons_value *config);
-static const char *read_lidar(pons__sim_params *p, const pons_value *world);
-static const char *read_odometry(pons__sim_params *p, const pons_value *world);
-static const char *read_places(pons__sim_params *p, const pons_value *world,
-                               const pons_value *config);
-static const char *read_boxes(pons__sim_params *p, const pons_value *world);
-static const char *read_pose(const pons_value *v, pons_pose2 *ret, const char *what);
-
-int pons__sim_params_init(pons__sim_params *p, const char *module, const pons_value *world,
-                          const pons_value *config, pons_error *err)
-{
-    memset(p, 0, sizeof *p);
-    const char *bad = NULL; // what is wrong, by its key
-    (void)((bad = read_robot(p, world)) || (bad = read_battery(p, world, config)) ||
-           (bad = read_lidar(p, world)) || (bad = read_odometry(p, world)) ||
-           (bad = read_places(p, world, config)) || (bad = read_boxes(p, world)));
-    if (bad) {
-        pons__sim_params_fini(p);
-        pons_error_set(err, PONS_EINVAL, module, "bad world: %s", bad);
-        return pons_error_source(err, "%s", pons_get_str(world, "path", "world"));
-    }
-    snprintf(p->world, sizeof p->world, "%s", pons_get_str(world, "name", ""));
-    p->seed = (uint64_t)pons_get_int(config, "seed", 1);
-    return PONS_OK;
-}
-
 void pons__sim_params_fini(pons__sim_params *p)
 {
     free(p->boxes);
@@ -126,6 +98,13 @@ static const char *read_battery(pons__sim_params *p, const pons_value *world,
     return NULL;
 }
 
+static const char *read_pose(const pons_value *v, pons_pose2 *ret, const char *what)
+{
+    *ret = (pons_pose2){pons_get_num(v, "x", NAN), pons_get_num(v, "y", NAN),
+                        pons_wrap_angle(pons_get_num(v, "yaw", NAN))};
+    return isfinite(ret->x) && isfinite(ret->y) && isfinite(ret->yaw) ? NULL : what;
+}
+
 static const char *read_lidar(pons__sim_params *p, const pons_value *world)
 {
     const pons_value *l = pons_get(world, "lidar");
@@ -186,10 +165,11 @@ static const char *read_places(pons__sim_params *p, const pons_value *world,
     const pons_value *charger = pons_get(world, "charger");
     const char *bad = read_pose(start ? start : pons_get(world, "start"), &p->start,
                                 "start must have x, y and yaw");
-    if (!bad) {
-        bad = read_pose(pons_get(charger, "pose"), &p->charger,
-                        "charger.pose must have x, y and yaw");
+    p->contact_m = NAN; // nothing is that near
+    if (bad || !charger) {
+        return bad;
     }
+    bad = read_pose(pons_get(charger, "pose"), &p->charger, "charger.pose must have x, y and yaw");
     p->contact_m = pons_get_num(charger, "contact_m", NAN);
     if (!bad && !positive(p->contact_m)) {
         bad = "charger.contact_m must be > 0";
@@ -224,9 +204,20 @@ static const char *read_boxes(pons__sim_params *p, const pons_value *world)
     return NULL;
 }
 
-static const char *read_pose(const pons_value *v, pons_pose2 *ret, const char *what)
+int pons__sim_params_init(pons__sim_params *p, const char *module, const pons_value *world,
+                          const pons_value *config, pons_error *err)
 {
-    *ret = (pons_pose2){pons_get_num(v, "x", NAN), pons_get_num(v, "y", NAN),
-                        pons_wrap_angle(pons_get_num(v, "yaw", NAN))};
-    return isfinite(ret->x) && isfinite(ret->y) && isfinite(ret->yaw) ? NULL : what;
+    memset(p, 0, sizeof *p);
+    const char *bad = NULL; // what is wrong, by its key
+    (void)((bad = read_robot(p, world)) || (bad = read_battery(p, world, config)) ||
+           (bad = read_lidar(p, world)) || (bad = read_odometry(p, world)) ||
+           (bad = read_places(p, world, config)) || (bad = read_boxes(p, world)));
+    if (bad) {
+        pons__sim_params_fini(p);
+        pons_error_set(err, PONS_EINVAL, module, "bad world: %s", bad);
+        return pons_error_source(err, "%s", pons_get_str(world, "path", "world"));
+    }
+    snprintf(p->world, sizeof p->world, "%s", pons_get_str(world, "name", ""));
+    p->seed = (uint64_t)pons_get_int(config, "seed", 1);
+    return PONS_OK;
 }

@@ -11,11 +11,66 @@
 
 enum { SAVE_VERSION = 1 };
 
-static pons_value *append(pons_value *list, pons_value *item);
-static pons_value *save_rand(const pons_rand *r);
-static bool load_rand(const pons_value *v, pons_rand *ret);
-static pons_value *save_obstacles(const pons__sim_vars *v);
-static bool load_obstacles(const pons__sim *s, const pons_value *list, pons__sim_vars *ret);
+pons_value *pons__sim_whole(pons_value *object, size_t members)
+{
+    if (json_object_size(object) == members) {
+        return object;
+    }
+    pons_value_unref(object);
+    return NULL;
+}
+
+pons_value *pons__sim_save_pose(pons_pose2 pose)
+{
+    pons_value *v = pons_object("x", json_real(pose.x), "y", json_real(pose.y), "yaw",
+                                json_real(pose.yaw), NULL);
+    return pons__sim_whole(v, 3);
+}
+
+// Takes the item; NULL, and no list any more, when there is no memory.
+static pons_value *append(pons_value *list, pons_value *item)
+{
+    if (json_array_append_new(list, item) == 0) {
+        return list;
+    }
+    pons_value_unref(list);
+    return NULL;
+}
+
+pons_value *pons__sim_save_reals(const double *v, size_t n)
+{
+    pons_value *list = json_array();
+    for (size_t i = 0; list && i < n; i++) {
+        list = append(list, json_real(v[i]));
+    }
+    return list;
+}
+
+static pons_value *save_rand(const pons_rand *r)
+{
+    pons_value *list = json_array();
+    for (int i = 0; list && i < 4; i++) {
+        list = append(list, json_integer((int64_t)r->s[i]));
+    }
+    return list;
+}
+
+static pons_value *save_obstacles(const pons__sim_vars *v)
+{
+    pons_value *list = json_array();
+    for (int i = 0; list && i < PONS__SIM_OBSTACLES_MAX; i++) {
+        const pons__obstacle *o = &v->obstacles[i];
+        if (!*o->id) {
+            continue;
+        }
+        pons_value *item = pons_object(
+            "slot", json_integer(i), "id", json_string(o->id), "x", json_real(o->box.x), "y",
+            json_real(o->box.y), "yaw", json_real(o->box.yaw), "sx", json_real(o->box.sx), "sy",
+            json_real(o->box.sy), "height", json_real(o->height_m), NULL);
+        list = append(list, pons__sim_whole(item, 8));
+    }
+    return list;
+}
 
 pons_value *pons__sim_save(const pons__sim *s, const char *driver)
 {
@@ -41,6 +96,56 @@ pons_value *pons__sim_save(const pons__sim *s, const char *driver)
                     "rand", save_rand(&v->rand),                                             //
                     "obstacles", save_obstacles(v), NULL);
     return pons__sim_whole(all, 16);
+}
+
+bool pons__sim_load_pose(const pons_value *v, pons_pose2 *ret)
+{
+    *ret = (pons_pose2){pons_get_num(v, "x", NAN), pons_get_num(v, "y", NAN),
+                        pons_get_num(v, "yaw", NAN)};
+    return isfinite(ret->x) && isfinite(ret->y) && isfinite(ret->yaw);
+}
+
+bool pons__sim_load_reals(const pons_value *v, double *ret, size_t n)
+{
+    if (json_array_size(v) != n) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *item = json_array_get(v, i);
+        ret[i] = json_number_value(item);
+        if (!json_is_number(item) || !isfinite(ret[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool load_rand(const pons_value *v, pons_rand *ret)
+{
+    for (size_t i = 0; i < 4; i++) {
+        if (!json_is_integer(json_array_get(v, i))) {
+            return false;
+        }
+        ret->s[i] = (uint64_t)json_integer_value(json_array_get(v, i));
+    }
+    return true;
+}
+
+static bool load_obstacles(const pons__sim *s, const pons_value *list, pons__sim_vars *ret)
+{
+    if (!json_is_array(list)) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *item = json_array_get(list, i);
+        const int64_t slot = pons_get_int(item, "slot", -1);
+        bool removed = false;
+        if (slot < 0 || slot >= PONS__SIM_OBSTACLES_MAX ||
+            pons__sim_spawn_parse(s, item, &ret->obstacles[slot], &removed, NULL) < 0 || removed) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, pons_error *err)
@@ -88,115 +193,4 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
     memset(&none, 0, sizeof none);
     pons__seqlock_write(&s->scan, &none);
     return PONS_OK;
-}
-
-pons_value *pons__sim_whole(pons_value *object, size_t members)
-{
-    if (json_object_size(object) == members) {
-        return object;
-    }
-    pons_value_unref(object);
-    return NULL;
-}
-
-pons_value *pons__sim_save_pose(pons_pose2 pose)
-{
-    pons_value *v = pons_object("x", json_real(pose.x), "y", json_real(pose.y), "yaw",
-                                json_real(pose.yaw), NULL);
-    return pons__sim_whole(v, 3);
-}
-
-bool pons__sim_load_pose(const pons_value *v, pons_pose2 *ret)
-{
-    *ret = (pons_pose2){pons_get_num(v, "x", NAN), pons_get_num(v, "y", NAN),
-                        pons_get_num(v, "yaw", NAN)};
-    return isfinite(ret->x) && isfinite(ret->y) && isfinite(ret->yaw);
-}
-
-pons_value *pons__sim_save_reals(const double *v, size_t n)
-{
-    pons_value *list = json_array();
-    for (size_t i = 0; list && i < n; i++) {
-        list = append(list, json_real(v[i]));
-    }
-    return list;
-}
-
-bool pons__sim_load_reals(const pons_value *v, double *ret, size_t n)
-{
-    if (json_array_size(v) != n) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *item = json_array_get(v, i);
-        ret[i] = json_number_value(item);
-        if (!json_is_number(item) || !isfinite(ret[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Takes the item; NULL, and no list any more, when there is no memory.
-static pons_value *append(pons_value *list, pons_value *item)
-{
-    if (json_array_append_new(list, item) == 0) {
-        return list;
-    }
-    pons_value_unref(list);
-    return NULL;
-}
-
-static pons_value *save_rand(const pons_rand *r)
-{
-    pons_value *list = json_array();
-    for (int i = 0; list && i < 4; i++) {
-        list = append(list, json_integer((int64_t)r->s[i]));
-    }
-    return list;
-}
-
-static bool load_rand(const pons_value *v, pons_rand *ret)
-{
-    for (size_t i = 0; i < 4; i++) {
-        if (!json_is_integer(json_array_get(v, i))) {
-            return false;
-        }
-        ret->s[i] = (uint64_t)json_integer_value(json_array_get(v, i));
-    }
-    return true;
-}
-
-static pons_value *save_obstacles(const pons__sim_vars *v)
-{
-    pons_value *list = json_array();
-    for (int i = 0; list && i < PONS__SIM_OBSTACLES_MAX; i++) {
-        const pons__obstacle *o = &v->obstacles[i];
-        if (!*o->id) {
-            continue;
-        }
-        pons_value *item = pons_object(
-            "slot", json_integer(i), "id", json_string(o->id), "x", json_real(o->box.x), "y",
-            json_real(o->box.y), "yaw", json_real(o->box.yaw), "sx", json_real(o->box.sx), "sy",
-            json_real(o->box.sy), "height", json_real(o->height_m), NULL);
-        list = append(list, pons__sim_whole(item, 8));
-    }
-    return list;
-}
-
-static bool load_obstacles(const pons__sim *s, const pons_value *list, pons__sim_vars *ret)
-{
-    if (!json_is_array(list)) {
-        return false;
-    }
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *item = json_array_get(list, i);
-        const int64_t slot = pons_get_int(item, "slot", -1);
-        bool removed = false;
-        if (slot < 0 || slot >= PONS__SIM_OBSTACLES_MAX ||
-            pons__sim_spawn_parse(s, item, &ret->obstacles[slot], &removed, NULL) < 0 || removed) {
-            return false;
-        }
-    }
-    return true;
 }
