@@ -47,9 +47,9 @@ class NodeTimeoutError(Exception):
 class NodeCancelledError(Exception):
     """A node raised asyncio.CancelledError by itself: nobody has canceled the run."""
 
-    def __init__(self, node):
+    def __init__(self, node, message=None):
         self.node = node
-        super().__init__(f"the node {node!r} raised asyncio.CancelledError, and nobody had canceled the run")
+        super().__init__(message or f"the node {node!r} raised asyncio.CancelledError, and nobody had canceled the run")
 
 
 class GraphBubbleUp(Exception):

@@ -15,7 +15,7 @@ class Runtime(Generic[ContextT]):
     previous: Any = None
 
 
-def get_runtime(_=None):
+def get_runtime(context_schema=None):
     from ._now import now
 
     return now().runtime()

@@ -151,8 +151,8 @@ class TimeoutPolicy:
     refresh_on: Literal["auto", "heartbeat"] = "auto"
 
     @classmethod
-    def coerce(cls, v):
-        made = v if isinstance(v, cls) else cls(run_timeout=v)
+    def coerce(cls, value):
+        made = value if isinstance(value, cls) else cls(run_timeout=value)
         if made.refresh_on not in ("auto", "heartbeat"):
             raise ValueError(f"there is no refresh_on={made.refresh_on!r} (there are: 'auto', 'heartbeat')")
         if made.refresh_on == "heartbeat":
@@ -177,9 +177,9 @@ class CachePolicy:
     ttl: int | None = None
 
 
-def interrupt(value_):
+def interrupt(value):
     """Asks a person, and returns the answer. The node is run again from its top when it is there."""
     before = turn.get()
     if before is not None:
         before()
-    return now().interrupt(value_)
+    return now().interrupt(value)

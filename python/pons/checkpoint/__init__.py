@@ -142,4 +142,4 @@ def _tuple(s):
 
 
 def iso(ms):
-    return datetime.datetime.fromtimestamp(ms / 1000, datetime.timezone.utc).isoformat()
+    return datetime.datetime.fromtimestamp(ms / 1000, datetime.timezone.utc).isoformat(timespec="microseconds")

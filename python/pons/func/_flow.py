@@ -90,6 +90,9 @@ class Flow(Made):
     def _writes(self, given, known):
         return {"input": given}
 
+    def _changes(self, given):
+        return {"output": given, "previous": given}
+
     def _output(self, state, keys):
         return state.get("output")
 

@@ -6,6 +6,7 @@ is raised through C.
 """
 
 import asyncio
+import concurrent.futures
 import functools
 import inspect
 import threading
@@ -14,9 +15,10 @@ import uuid
 import warnings
 
 from .._library import NULL, PARKED, ffi, lib, new_error, python, raised, value
+from .._now import at as current
 from .._now import now, stack
-from ..constants import INTERRUPT
-from ..errors import GraphInterrupt, InvalidUpdateError, NodeTimeoutError
+from ..constants import INTERRUPT, OVERWRITE
+from ..errors import GraphInterrupt, InvalidUpdateError, NodeCancelledError, NodeTimeoutError
 from ..runtime import Runtime
 from .message import from_wire, to_wire, written
 
@@ -48,6 +50,11 @@ def lost(kind, exc, trace):
 
 
 callback = functools.partial(ffi.callback, onerror=lost)
+
+
+def overwrites(v):
+    """A write that takes a reducer's place: `Overwrite(value)`, or the dict of it."""
+    return type(v).__name__ == "Overwrite" or (isinstance(v, dict) and list(v) == [OVERWRITE])
 
 
 class At:
@@ -145,7 +152,7 @@ class At:
         if channel.messages:
             c = value(written(v))
         else:
-            if channel.listed and not isinstance(v, list) and type(v).__name__ != "Overwrite":
+            if channel.listed and not isinstance(v, list) and not overwrites(v):
                 raise TypeError(f"'{name}' takes lists, not {type(v).__name__}")
             c = value(v)
             if channel.kind == lib.PONS_CHANNEL_LAST:  # the next node reads this very object
@@ -182,8 +189,17 @@ def timed(name, fn, policy):
     return within
 
 
-async def _wait(made):
-    return await made
+def canceled(node, exc, call):
+    """exc, or what it is where nobody has canceled the run."""
+    if call.stop is not None and call.stop.asked:
+        return exc
+    made = NodeCancelledError(node.name)
+    made.__cause__ = exc
+    return made
+
+
+async def _wait(made, limit):
+    return await (made if limit is None else asyncio.wait_for(made, limit))
 
 
 _THERE = frozenset((dict, list, tuple, str, bool, int, type(None)))  # not to be waited for, as is seen at once
@@ -195,10 +211,15 @@ def waited(made, call, future=None):
         return made
     if not inspect.isawaitable(made):
         return made
+    made = _wait(made, getattr(call.graph, "step_timeout", None))
     if call.loop is None:
-        return asyncio.run(_wait(made))
-    task = asyncio.run_coroutine_threadsafe(_wait(made), call.loop)
+        return asyncio.run(made)
+    task = asyncio.run_coroutine_threadsafe(made, call.loop)
     call.stop.add(task)
-    if future is not None:
-        future.works(task)
-    return task.result()
+    for one in (future, current.get()):
+        if hasattr(one, "works"):
+            one.works(task)
+    try:
+        return task.result()
+    except concurrent.futures.CancelledError as exc:  # what the loop's own is called on this side
+        raise asyncio.CancelledError(*exc.args) from exc

@@ -26,7 +26,7 @@ from .._now import at as current
 from .._now import stack
 from .._things import thing
 from ..errors import GraphInterrupt
-from ._at import At, callback, fail, waited
+from ._at import At, callback, canceled, fail, waited
 from ._tokens import around
 
 R = TypeVar("R")
@@ -110,6 +110,24 @@ class Asked(At):
         self.board, self.parent, self.below, self.outcome, self.ended = board, parent, 0, None, False
         self.called = []  # what it has called and is at work
         self.place = False  # it has one of the places that max_concurrency leaves
+        self.under, self.canceled = [], False  # what of it works on a loop of asyncio; whether its step has failed without it
+        self.step = ()  # with whom it was begun
+
+    works = Future.works
+
+    def dropped(self):
+        """Its caller has canceled it, which is a task."""
+        return self.parent is not None and self.call_made.future.cancelled()
+
+    def cancelled(self):
+        return self.canceled
+
+    def cancel(self):
+        self.canceled = True
+        for below in self.called:
+            below.cancel()
+        for work in tuple(self.under):
+            work.cancel()
 
     def on_loop(self, what):
         return self.board.ask(self, lambda: At.on_loop(self, what))
@@ -145,6 +163,8 @@ class Board:
             stack.calls.append(call)
             try:
                 at.outcome = (True, context.run(self._as, at, fn))
+            except asyncio.CancelledError as exc:
+                at.outcome = (False, exc if at.canceled or at.dropped() else canceled(at.node, exc, call))
             except BaseException as exc:
                 at.outcome = (False, exc)
             finally:
@@ -200,6 +220,8 @@ class Board:
             self._over(at)
             if at.ended and self.call.begun.get(int(ffi.cast("uintptr_t", at.cx))) is at:  # another is waited for
                 lib.pons_cx_ended(at.cx)
+            if at.ended and at.step and not at.canceled and not at.outcome[0] and at.node.fails_for_good(at.outcome[1]):
+                self._cancel(at.step)
             return
         try:
             reply.put((True, what()))
@@ -207,6 +229,19 @@ class Board:
             reply.put((False, exc))
             if isinstance(exc, KeyboardInterrupt):
                 raise
+
+    def _cancel(self, step):
+        """A node has failed for good: the others of its superstep end where they wait, and those without a place never begin."""
+        for at in step:
+            if not at.ended:
+                at.cancel()
+        waiting, self.waiting = self.waiting, collections.deque()
+        for at, work in waiting:
+            if at.canceled:
+                at.outcome = (False, asyncio.CancelledError())
+                self.queue.put((at, None, None))
+            else:
+                self.waiting.append((at, work))
 
     def _over(self, at):
         while at is not None and not at.ended and at.outcome is not None and at.below == 0:

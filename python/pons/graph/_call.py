@@ -21,7 +21,7 @@ class Call:
         self.outer = at.get()  # the node whose code runs this
         # What graphs show that nodes run. Their models speak by the callbacks that they are called with.
         self.below = tuple(m for m in stream if m != "messages") if subgraphs else ()
-        self.keep, self.failures, self.begun = [], {}, {}
+        self.keep, self.failures, self.begun, self.step = [], {}, {}, (None, [])  # step: where it is, and who was begun for it
         self.pressed = None  # Ctrl-C, which ends the run
         self.loop, self.stop = running()
         self.stop = self.stop or (Stop() if self.live else None)

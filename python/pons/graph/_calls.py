@@ -7,9 +7,9 @@ from .._now import at as current
 from .._now import stack
 from .._things import thing
 from ..constants import END
-from ..errors import GraphBubbleUp, GraphInterrupt, InvalidUpdateError, NodeCancelledError, NodeError, ParentCommand
+from ..errors import GraphBubbleUp, GraphInterrupt, InvalidUpdateError, NodeError, ParentCommand
 from ..types import Command, Send
-from ._at import At, callback, fail, waited
+from ._at import At, callback, canceled, fail, waited
 from ._board import Asked, gathered, run_beside
 from ._schema import members
 from ._tokens import around
@@ -90,7 +90,7 @@ def _apply(at, v):
 
 def _to_parent(at, writes, where):
     if at.call.outer is not None and lib.pons_cx_ns(at.cx)[0] == b"\0":  # the graph of nobody's subgraph: a node's code runs it
-        raise ParentCommand(Command(update=writes, goto=where))
+        raise ParentCommand(Command(update=writes or None, goto=where))
     keep, err = [], new_error()
     sends = [w for w in where if isinstance(w, Send)]
     c = ffi.new("pons_command *")
@@ -116,7 +116,12 @@ def run_node(cx, user, err):
         if call.pressed is not None:
             raise call.pressed
         if at is not None:
-            made = gathered(at)
+            try:
+                made = gathered(at)
+            except BaseException:
+                if not at.canceled or call.pressed is not None:
+                    raise
+                return PARKED  # another one has failed: a resume runs it again
         elif node.tasks:
             at = At(cx, node, call)
             state = _given(at)
@@ -134,8 +139,7 @@ def run_node(cx, user, err):
     except ParentCommand as exc:
         return fail(err, exc) if given else _commanded(at, exc, err)  # its own goes on to who runs this graph
     except asyncio.CancelledError as exc:
-        asked = call.stop is not None and call.stop.asked
-        return fail(err, exc if asked else _canceled(node, exc))
+        return fail(err, canceled(node, exc, call))
     except BaseException as exc:  # every end of a node is a status, Ctrl-C's too; it is raised again in the caller
         return fail(err, exc)
     finally:
@@ -155,17 +159,16 @@ def _commanded(at, exc, err):
         return fail(err, failed)
 
 
-def _canceled(node, exc):
-    made = NodeCancelledError(node.name)
-    made.__cause__ = exc
-    return made
-
-
 @callback("void(pons_cx *, void *)")
 def begin_node(cx, user):
     """One of several nodes of a superstep: on a thread of its own, until run_node waits for it."""
     node, call = thing(user), stack.calls[-1]
     at = call.begun[int(ffi.cast("uintptr_t", cx))] = Asked(cx, node, node.tasks, call, call.board)
+    where = ffi.string(lib.pons_cx_ns(cx)), lib.pons_cx_superstep(cx)
+    if call.step[0] != where:
+        call.step = where, []
+    at.step = call.step[1]
+    at.step.append(at)
     try:
         state = _given(at)
     except BaseException as exc:

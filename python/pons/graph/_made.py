@@ -25,24 +25,25 @@ class Made(Runs):
 
     # What LangChain's Runnables have.
 
-    def batch(self, inputs, config=None, **more):
+    def batch(self, inputs, config=None, *, return_exceptions=False, **more):
         """The outputs of several inputs, which run side by side; config: one, or one each."""
         configs = config if isinstance(config, list) else [config] * len(inputs)
         with concurrent.futures.ThreadPoolExecutor(max_workers=(configs[0] or {}).get("max_concurrency") or None if configs else None) as pool:
             waits = [pool.submit(contextvars.copy_context().run, self.invoke, i, c, **more) for i, c in zip(inputs, configs)]
-            return [w.result() for w in waits]
+            return [(w.exception() if return_exceptions else None) or w.result() for w in waits]
 
-    async def abatch(self, inputs, config=None, **more):
+    async def abatch(self, inputs, config=None, *, return_exceptions=False, **more):
         configs = config if isinstance(config, list) else [config] * len(inputs)
-        return list(await asyncio.gather(*(self.ainvoke(i, c, **more) for i, c in zip(inputs, configs))))
+        return list(await asyncio.gather(*(self.ainvoke(i, c, **more) for i, c in zip(inputs, configs)), return_exceptions=return_exceptions))
 
     def __or__(self, other):
         from langchain_core.runnables import RunnableLambda
 
         return RunnableLambda(self.invoke, self.ainvoke, name=self.name) | other
 
-    def get_name(self, *_, **__):
-        return self.name
+    def get_name(self, suffix=None, *, name=None):
+        name = name or self.name
+        return name if not suffix else name + suffix.title() if name[0].isupper() else f"{name}_{suffix.lower()}"
 
     def joins_langchain(self):
         """Where LangChain is imported, its chains take a graph as one of theirs."""

@@ -6,6 +6,7 @@ import uuid
 from .._library import NULL, c_name, check, ffi, lib, new_error, raised, unref, value
 from .._things import handle, pointer, release
 from ..checkpoint import history, snapshot
+from ..constants import START
 from ..errors import InvalidUpdateError
 from ..types import StateSnapshot
 from . import _calls
@@ -96,41 +97,57 @@ class Past(Shown):
             given = made
         return {k: written(v) if self.channels[k].messages else v for k, v in given.items() if k in known and not self.channels[k].managed}
 
+    def _changes(self, given):
+        """{channel: value} of an update."""
+        return self._writes(given, self.channels)
+
     def get_state(self, config, *, subgraphs=False):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config)
         found = self._snapshot_at(thread, ns, checkpoint, subgraphs=subgraphs)
-        return StateSnapshot({}, (), config, None, None, None, (), ()) if found is None else self._snapshot(found)
+        return StateSnapshot({}, (), config, None, None, None, (), ()) if found is None else self._below(ns)._snapshot(found)
 
     def get_state_history(self, config, *, filter=None, before=None, limit=None):
         thread, _, ns = self._where(self._config(config))
         with self._kept().used() as c:
             found = history(c, thread, ns, filter, before, limit)
         for s in found:  # of one under way, next has also what has finished of it
-            made = self._snapshot(s)
+            made = self._below(ns)._snapshot(s)
             yield made._replace(next=tuple(t.name for t in made.tasks)) if made.tasks else made
 
     def update_state(self, config, values, as_node=None, task_id=None):
+        if task_id is not None:
+            raise NotImplementedError("task_id is not there: an update has a task of its own (docs/python.md)")
+        if as_node == "__copy__" and values is not None:
+            raise NotImplementedError("as_node='__copy__' takes no values: update_state(update_state(config, None, '__copy__'), values, as_node) does")
         config = self._config(config)
         thread, checkpoint, ns = self._where(config)
+        graph = self._below(ns)
+        if as_node == "__input__":
+            as_node = START
         call = Call(self, config, None, ())
         t, close = self._open(thread, call)
         try:
             with call:
                 ret, err, name = ffi.new("char[32]"), new_error(), ns.encode()
-                if checkpoint and checkpoint != self._snapshot_at(thread, ns, bare=True)["checkpoint_id"]:
+                found = self._snapshot_at(thread, ns, bare=True)
+                newest = found["checkpoint_id"] if found else None
+                if as_node == "__copy__" and not newest:
+                    raise InvalidUpdateError("nothing of the thread is kept that could be copied")
+                if as_node == "__copy__" or (checkpoint and checkpoint != newest):
                     run = ffi.new("pons_run **")
-                    check(lib.pons_run_fork(t, self.c, name, checkpoint.encode(), NULL, NULL, run, err), err)
+                    check(lib.pons_run_fork(t, graph.c, name, (checkpoint or newest).encode(), NULL, NULL, run, err), err)
                     lib.pons_run_destroy(run[0])
-                v = NULL if values is None else ffi.gc(value(self._writes(values, self.channels)), unref)
-                rc = lib.pons_state_update(t, self.c, name, v, c_name(as_node) if as_node else NULL, ret, err)
+                if as_node == "__copy__":
+                    return self._snapshot(self._snapshot_at(thread, ns, bare=True)).config
+                v = NULL if values is None else ffi.gc(value(graph._changes(values)), unref)
+                rc = lib.pons_state_update(t, graph.c, name, v, c_name(as_node) if as_node else NULL, ret, err)
                 if rc < 0 and rc in (lib.PONS_EAMBIGUOUS, lib.PONS_EINVAL) and call.failed is None:
                     raise InvalidUpdateError(str(raised(err)))
                 if rc < 0 and call.failed is not None:
                     raise call.failed
                 check(rc, err)
-                at = {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": ffi.string(ret).decode()}
-                return {"configurable": at}
+                return self._snapshot(self._snapshot_at(thread, ns, ffi.string(ret).decode(), bare=True)).config
         finally:
             call.forget()
             close()
@@ -138,8 +155,8 @@ class Past(Shown):
     async def aget_state(self, config, **more):
         return await on_thread(None, contextvars.copy_context(), self.get_state, config, **more)
 
-    async def aupdate_state(self, config, values, as_node=None):
-        return await on_thread(None, contextvars.copy_context(), self.update_state, config, values, as_node)
+    async def aupdate_state(self, config, values, as_node=None, task_id=None):
+        return await on_thread(None, contextvars.copy_context(), self.update_state, config, values, as_node, task_id)
 
     async def aget_state_history(self, config, **more):
         for s in await on_thread(None, contextvars.copy_context(), lambda: list(self.get_state_history(config, **more))):

@@ -4,7 +4,7 @@ import contextvars
 import threading
 
 from .. import _codec
-from .._library import NULL, Names, c_name, check, ffi, lib, new_error, python, raised, taken, unref, value
+from .._library import NULL, Names, c_name, check, ffi, lib, line, new_error, python, raised, taken, unref, value
 from .._now import at
 from ..checkpoint.memory import InMemorySaver
 from ..constants import INTERRUPT
@@ -18,6 +18,7 @@ from ._schema import as_context
 from ._shown import SKIP
 
 _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "debug")
+_OWN = ("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map", "langgraph_step", "langgraph_node")  # of what a config names, what says where it is
 _DURABILITY = {"async": "PONS_DURABILITY_ASYNC", "sync": "PONS_DURABILITY_SYNC", "exit": "PONS_DURABILITY_EXIT"}
 
 
@@ -25,14 +26,21 @@ class Runs(Past):
     """What a CompiledStateGraph does once the engine has it."""
 
     learns = False  # tasks that it has not been compiled with
+    debug, step_timeout = False, None
 
     def invoke(self, input, config=None, *, context=None, stream_mode="values", output_keys=None, interrupt_before=None,
-               interrupt_after=None, durability=None, version="v1", **_):  # fmt: skip
-        if stream_mode != "values":
-            return list(self.stream(input, config, context=context, stream_mode=stream_mode, output_keys=output_keys, version=version,
-                                    interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability))  # fmt: skip
+               interrupt_after=None, durability=None, version="v1", print_mode=(), debug=None, control=None, subgraphs=False):  # fmt: skip
+        prints = self._prints(print_mode, debug, control)
+        if stream_mode != "values" or prints:
+            shown = list(self.stream(input, config, context=context, stream_mode=stream_mode, output_keys=output_keys, version=version, print_mode=prints, subgraphs=subgraphs,
+                                     interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability, debug=False))  # fmt: skip
+            if stream_mode != "values":
+                return shown
+            state, asked = self._ended
+            return GraphOutput(self._output(state, output_keys), tuple(asked)) if _version(version) else self._result(state, asked, output_keys)
         if _version(version):
-            self.invoke(input, config, context=context, interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability)
+            self.invoke(input, config, context=context, interrupt_before=interrupt_before, interrupt_after=interrupt_after, durability=durability,
+                        debug=False)  # fmt: skip
             state, asked = self._ended
             return GraphOutput(self._output(state, output_keys), tuple(asked))
         outer = at.get()
@@ -74,8 +82,10 @@ class Runs(Past):
         return state
 
     def stream(self, input, config=None, *, context=None, stream_mode="updates", output_keys=None, interrupt_before=None,
-               interrupt_after=None, durability=None, subgraphs=False, version="v1", **_):  # fmt: skip
-        modes = (stream_mode,) if isinstance(stream_mode, str) else tuple(stream_mode)
+               interrupt_after=None, durability=None, subgraphs=False, version="v1", print_mode=(), debug=None, control=None):  # fmt: skip
+        prints = self._prints(print_mode, debug, control)
+        shows = (stream_mode,) if isinstance(stream_mode, str) else tuple(stream_mode)
+        modes = tuple(dict.fromkeys((*shows, *prints)))
         for mode in modes:
             if mode not in _MODES:
                 raise ValueError(f"there is no stream mode '{mode}' (there are: {', '.join(_MODES)})")
@@ -83,11 +93,23 @@ class Runs(Past):
         parts = _version(version)
         for ns, mode, shown in self._seen(events, modes, output_keys):
             path = tuple(ns.split("|")) if ns else ()
+            if mode in prints:
+                print(f"[{mode}]", *([f"[graph={path}]"] if path else []), repr(shown))
+            if mode not in shows:
+                continue
             if parts:
                 yield _part(mode, path, shown)
                 continue
             path = (path,) if subgraphs else ()
             yield (*path, mode, shown) if isinstance(stream_mode, (list, tuple)) else (*path, shown) if path else shown
+
+    def _prints(self, modes, debug, control):
+        """What is printed as well as it comes."""
+        if control is not None:
+            raise NotImplementedError("control is not there: who awaits a run cancels it, and a stream that is closed ends (docs/python.md)")
+        if self.debug if debug is None else debug:
+            return ("updates", "values")
+        return (modes,) if isinstance(modes, str) else tuple(modes or ())
 
     def _seen(self, events, modes, keys):
         """(namespace, mode, what is shown) of the events; what was asked before is asked again."""
@@ -182,6 +204,8 @@ class Runs(Past):
 
     def _raise(self, run, call):
         err = lib.pons_run_error(run)
+        if err.status == lib.PONS_ETIMEOUT and self.step_timeout is not None:
+            raise TimeoutError(line(err))
         if call.failed is not None and err.status not in (lib.PONS_ERECURSION, lib.PONS_ECONCURRENT):
             raise call.failures.get(ffi.string(err.message).decode(errors="replace"), call.failed)
         raise raised(err)
@@ -204,7 +228,8 @@ class Runs(Past):
         for names, member in ((before, "interrupt_before"), (after, "interrupt_after")):
             if names:
                 setattr(o, member, Names.of(["*"] if names == "*" else names, call.keep))
-        metadata = {**(call.config.get("metadata") or {}), **({"tags": call.config["tags"]} if call.config.get("tags") else {})}
+        named = {k: v for k, v in call.config["configurable"].items() if k not in _OWN and k[:2] != "__" and isinstance(v, (str, int, float))}
+        metadata = {**named, **(call.config.get("metadata") or {}), **({"tags": call.config["tags"]} if call.config.get("tags") else {})}
         if metadata:
             o.metadata = value(metadata)
             call.keep.append(ffi.gc(o.metadata, unref))

@@ -1,5 +1,7 @@
 """What a graph shows: states, events of streams and snapshots, made of what the engine says."""
 
+import re
+
 from ..checkpoint import iso
 from ..constants import INTERRUPT
 from ..types import Interrupt, PregelTask, StateSnapshot
@@ -11,6 +13,12 @@ SKIP = object()  # an event that is not shown
 
 def interrupts(found):
     return tuple(Interrupt(value=i["value"], id=i["id"]) for i in found)
+
+
+def _error(line):
+    """What a node raised, as Python writes it."""
+    found = line and re.fullmatch(r"python: (\w+)(?:: (.*))? \[thread .*\]", line, re.S)
+    return f"{found[1]}({found[2] or ''!r})" if found and found[2] else f"{found[1]}()" if found else line
 
 
 class Shown:
@@ -86,12 +94,15 @@ class Shown:
         return self._values(u) if isinstance(u, dict) else u
 
     def _snapshot(self, s):
-        def config(checkpoint, ns=None):
-            return {"configurable": {"thread_id": s["thread"], "checkpoint_ns": s["ns"] if ns is None else ns, "checkpoint_id": checkpoint}}
+        def config(checkpoint):
+            at = {"thread_id": s["thread"], "checkpoint_ns": s["ns"], "checkpoint_id": checkpoint}
+            if s["ns"]:  # a subgraph's: with where those around it are
+                at["checkpoint_map"] = {**s["metadata"].get("parents", {}), s["ns"]: checkpoint}
+            return {"configurable": at}
 
         tasks = tuple(
             PregelTask(id=t["id"], name=t["name"], path=("__pregel_push" if "arg" in t else "__pregel_pull", t["name"]),
-                       error=t.get("error"), interrupts=interrupts(t["interrupts"]), result=t.get("result"),
+                       error=_error(t.get("error")), interrupts=interrupts(t["interrupts"]), result=t.get("result"),
                        state=self._snapshot(t["state"]) if isinstance(t.get("state"), dict)
                        else {"configurable": {"thread_id": s["thread"], "checkpoint_ns": t["ns"]}} if t.get("ns") else None)
             for t in s["tasks"]

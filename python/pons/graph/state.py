@@ -1,5 +1,6 @@
 """StateGraph: what is recorded in Python is built and compiled by the engine."""
 
+import asyncio
 import inspect
 import typing
 import weakref
@@ -8,7 +9,7 @@ from .._library import NULL, Names, c_name, check, ffi, lib, new_error
 from .._typing import is_typeddict
 from ..checkpoint import saver_of
 from ..constants import END, START
-from ..errors import NodeError
+from ..errors import GraphBubbleUp, NodeError
 from ..store.base import BaseStore
 from ..types import Command, TimeoutPolicy
 from . import _calls
@@ -39,6 +40,7 @@ class Node:
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
         self.targets, self.reads, self.messages, self.tasks = None, (), (), {}  # tasks: of its graph, by name
+        self.retries, self.handled = (), False
         self.made_of = None  # the class that it is given the state as, unless that is a dict
 
     def handles(self):
@@ -48,6 +50,11 @@ class Node:
         self.failure = (takes or named or [""])[0]
         if self.failure:
             self.wants.append(self.failure)
+
+    def fails_for_good(self, exc):
+        """Neither tried again nor handled."""
+        wrong = isinstance(exc, (Exception, asyncio.CancelledError)) and not isinstance(exc, GraphBubbleUp)
+        return wrong and not self.handled and not any(p.takes(exc) for p in self.retries)
 
     def settle(self, state_schema, all_channels):
         """Once all channels are known: which of them it is given, and as what."""
@@ -143,7 +150,7 @@ class StateGraph:
                 debug=False, name=None):  # fmt: skip
         if store is not None and not isinstance(store, BaseStore):
             raise TypeError(f"store is a {type(store).__name__}; it must be one of pons.store (docs/python.md)")
-        return CompiledStateGraph(self, checkpointer, cache, store, interrupt_before, interrupt_after, name or "LangGraph")
+        return CompiledStateGraph(self, checkpointer, cache, store, interrupt_before, interrupt_after, name or "LangGraph", debug)
 
 
 def _commanded(action):
@@ -159,11 +166,16 @@ def _is_subgraph(action):
     return isinstance(action, CompiledStateGraph) and not hasattr(action, "bound")
 
 
+# What else a compiled graph of LangGraph has to set.
+_SETTINGS = ("cache", "cache_policy", "config", "input_channels", "interrupt_after_nodes", "interrupt_before_nodes", "output_channels", "retry_policy",
+             "store", "stream_channels", "stream_eager", "stream_mode", "trigger_to_nodes")  # fmt: skip
+
+
 class CompiledStateGraph(Made):
     """A graph that runs. Any number of threads may run it at once, each another thread_id."""
 
-    def __init__(self, made, checkpointer, cache, items, before, after, name):
-        self.builder, self.name, self.numbers, self.c = made, name, [], None
+    def __init__(self, made, checkpointer, cache, items, before, after, name, debug=False):
+        self.builder, self.name, self.numbers, self.c, self.debug = made, name, [], None, debug
         self.checkpointer, self.items, self.context_schema = saver_of(checkpointer), items, made.context_schema
         self.input_schema, self.output_schema = made.input_schema, made.output_schema
         self.channels, self.inputs, self.outputs = {}, channels_of(made.input_schema), channels_of(made.output_schema)
@@ -175,13 +187,21 @@ class CompiledStateGraph(Made):
                     self.channels[key] = channel
                 elif channel.kind != lib.PONS_CHANNEL_LAST and not have.same(channel):
                     raise ValueError(f"the channel '{key}' is folded in one way by one schema, and in another by another")
-        self._build(nodes, cache, before, after)
+        self._again = nodes, cache, before, after
+        self._build(*self._again)
         begins = Node(START, lambda state: state, made.input_schema, self.channels)
         plain = {n: node for n, node in nodes.items() if not made.nodes[n]["handles"]}
         self.nodes = {n: Alone(node, self.items) if node else made.nodes[n]["action"] for n, node in {START: begins, **plain}.items()}
         self.joins_langchain()
         if cache is not None:
             cache.graphs.append(self)
+
+    def __setattr__(self, name, v):
+        if name in _SETTINGS:
+            raise NotImplementedError(f"{name} of a compiled graph can't be set: compile(), invoke() and stream() take what is there (docs/python.md)")
+        super().__setattr__(name, v)
+        if name == "step_timeout":
+            self._build(*self._again)
 
     def get_input_jsonschema(self, config=None):
         return json_schema(self.input_schema, self.name + "Input")
@@ -206,7 +226,7 @@ class CompiledStateGraph(Made):
                     if d["handles"]:
                         nodes[key].handles()
                     nodes[key].settle(made.state_schema, self.channels)
-                    nodes[key].tasks = self.tasks
+                    nodes[key].tasks, nodes[key].retries, nodes[key].handled = self.tasks, d["retries"], d["handler"] is not None
                     for task in found(nodes[key].fn):
                         if name_of(self.tasks, task) is None:
                             add(self.tasks, task, made.nodes)
@@ -230,6 +250,7 @@ class CompiledStateGraph(Made):
                 ways = sorted(set(targets.values())) if targets else None  # anywhere
                 lib.pons_graph_router(b, c_name(source), _calls.run_router, self._pointer(router), Names.of(ways, keep))
             o = ffi.new("pons_graph_options *", {"recursion_limit": 10007})
+            o.step_timeout_ms = 0 if self.step_timeout is None else max(1, int(self.step_timeout * 1000))
             o.interrupt_before, o.interrupt_after = _names(before, keep), _names(after, keep)
             ret, err = ffi.new("pons_graph **"), new_error()
             check(lib.pons_graph_compile(b, o, ret, err), err)

@@ -111,14 +111,14 @@ class _Agent:
         if inspect.isawaitable(model) or inspect.iscoroutinefunction(self.prompt):
             getattr(model, "close", lambda: None)()
             raise RuntimeError("the agent's model or prompt is a coroutine: use ainvoke or astream")
-        return self._said(state, model.invoke(self._prompted(state, config), config))
+        return self._said(state, model.invoke(self._prompted(state, config, runtime), config))
 
     async def acall(self, state, config: RunnableConfig, runtime: Runtime):
         state = self._input(state)
         model = self._model(state, runtime)
         if inspect.isawaitable(model):
             model = await model
-        prompted = await self.prompt.ainvoke(state, config) if isinstance(self.prompt, Runnable) else self._prompted(state, config)
+        prompted = await self.prompt.ainvoke(state, config) if isinstance(self.prompt, Runnable) else self._prompted(state, config, runtime)
         if inspect.isawaitable(prompted):
             prompted = await prompted
         return self._said(state, await model.ainvoke(prompted, config))
@@ -146,7 +146,7 @@ class _Agent:
         state.messages = messages
         return state
 
-    def _prompted(self, state, config):
+    def _prompted(self, state, config, runtime):
         if self.prompt is None:
             return _of(state, "messages")
         if isinstance(self.prompt, str):
@@ -155,8 +155,8 @@ class _Agent:
             return [self.prompt, *_of(state, "messages")]
         if isinstance(self.prompt, Runnable):
             return self.prompt.invoke(state, config)
-        more = {"config": config} if "config" in inspect.signature(self.prompt).parameters else {}
-        return self.prompt(state, **more)
+        more = {"config": config, "store": runtime.store, "runtime": runtime, "writer": runtime.stream_writer}
+        return self.prompt(state, **{n: more[n] for n in list(inspect.signature(self.prompt).parameters)[1:] if n in more})
 
     def _said(self, state, message):
         message.name = self.name

@@ -11,6 +11,6 @@ class SqliteStore(BaseStore):
 
     @classmethod
     @contextlib.contextmanager
-    def from_conn_string(cls, path, *, index=None, ttl=None):
-        with cls(path, index=index, ttl=ttl) as made:
+    def from_conn_string(cls, conn_string, *, index=None, ttl=None):
+        with cls(conn_string, index=index, ttl=ttl) as made:
             yield made

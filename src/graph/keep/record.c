@@ -450,6 +450,7 @@ static int load_result(pons_cx *cx, const pons_value *v)
     if (pons_get(v, "error")) { // it failed: it is to be run again, with all its attempts
         cx->attempt = 0;
         cx->wake_ns = 0;
+        cx->error.status = PONS_EINVAL; // that it did is known: no answer is kept for it
         return PONS_OK;
     }
     size_t i;

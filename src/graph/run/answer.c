@@ -360,21 +360,24 @@ static int answer_early(pons_run *r, const pons_value *value, pons_error *err)
     return PONS_OK;
 }
 
-// Whether the run, or a subgraph that it waits in, stands on an update and has asked nothing since.
-static bool stands_on_update(const pons_run *r)
+// Whether the run, or a subgraph that it waits in, is between two supersteps, as at a breakpoint or
+// after an update, and no task of the next has had its turn. A fork has not.
+static bool is_between(const pons_run *r)
 {
-    bool asked = r->state != PONS_RUN_READY || r->ns->source != 'u', below = false;
+    bool began = r->state != PONS_RUN_READY || r->ns->source == 'f', below = false;
     for (size_t i = 0; i < r->n_tasks; i++) {
         const pons_cx *cx = r->tasks[i];
-        asked = asked || cx->n_calls > 0 || cx->child;
-        below = below || (cx->child && cx->state != PONS__TASK_DONE && stands_on_update(cx->child));
+        const bool child = cx->child && cx->state != PONS__TASK_DONE;
+        began = began || cx->n_calls > 0 || cx->child || cx->state != PONS__TASK_TODO ||
+                cx->done_saved || cx->error.status != PONS_OK;
+        below = below || (child && is_between(cx->child));
     }
-    return !asked || below;
+    return !began || below;
 }
 
 static bool may_be_early(const pons_run *r)
 {
-    return !r->early && !r->early_used && stands_on_update(r);
+    return !r->early && !r->early_used && is_between(r);
 }
 
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
@@ -391,11 +394,12 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
         id = pons_get_str(p, "id", NULL);
         n++;
     }
-    if (n == 0 && pass_stop(r)) {
-        return PONS_OK;
-    }
+    const bool stopped = n == 0 && pass_stop(r);
     if (n == 0 && may_be_early(r)) {
         return answer_early(r, value, err);
+    }
+    if (stopped) {
+        return PONS_OK;
     }
     if (n == 0) {
         return pons_error_set(err, PONS_ENOTPENDING, PONS__MODULE,

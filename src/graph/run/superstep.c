@@ -123,8 +123,8 @@ static int settle_step(pons_run *r, pons_error *err)
         r->stopped = r->drained = true;
     }
     if (r->stopped) {
-        if (r->opts.stream && !r->drained && !r->stop_shown) {
-            pons__stream_stop(r);
+        if (!r->drained && !r->stop_shown) {
+            pons__stream_stop(pons__run_root(r));
             r->stop_shown = true;
         }
         return finish(r, PONS_RUN_INTERRUPTED, err);

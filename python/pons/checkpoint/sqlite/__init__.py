@@ -14,8 +14,8 @@ class SqliteSaver(Store):
 
     @classmethod
     @contextlib.contextmanager
-    def from_conn_string(cls, path):
-        with cls(path) as made:
+    def from_conn_string(cls, conn_string):
+        with cls(conn_string) as made:
             yield made
 
 

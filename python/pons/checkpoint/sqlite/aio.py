@@ -8,8 +8,8 @@ from . import SqliteSaver
 class AsyncSqliteSaver(SqliteSaver):
     @classmethod
     @contextlib.asynccontextmanager
-    async def from_conn_string(cls, path):
-        with cls(path) as made:
+    async def from_conn_string(cls, conn_string):
+        with cls(conn_string) as made:
             yield made
 
     async def setup(self):
