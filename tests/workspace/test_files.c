@@ -82,6 +82,16 @@ static void other_shapes_are_read(void **state)
     pons_ws_doc *d = read_text(PONS_WS_ACTION, "{\"action_type\":\"stop\",\"id\":\"a\"}");
     assert_string_equal(pons_get_str(value_of(d, "action", "a"), "status", ""), "pending");
     pons_ws_destroy(d);
+    // The heading that says the kind of page takes the title; a person's own stays.
+    static const char *const headings[][2] = {{"# 任务\n", "# 任务:扫地\n"},
+                                              {"# 我的计划\n", "# 我的计划\n"}};
+    for (size_t i = 0; i < 2; i++) {
+        d = read_text(PONS_WS_TASK, headings[i][0]);
+        char *out = changed(d, "task", "task", "{\"title\":\"扫地\"}");
+        assert_string_equal(out, headings[i][1]);
+        free(out);
+        pons_ws_destroy(d);
+    }
     d = read_text(PONS_WS_ACTION,
                   "{\"action_type\":\"stop\",\"parameters\":{}}"); // none has named it
     size_t n;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define WHERE "workspace"
 
@@ -235,7 +236,8 @@ static size_t place_of_section(const pons_ws_doc *d, ws_kind kind)
     return d->len;
 }
 
-// A title goes into the page's first heading, which said only what kind of page it is.
+// A title goes into the page's first heading where that says only what kind of page it is: else the heading is
+// somebody's, and stays.
 static void write_title(const pons_ws_doc *d, const pons_value *task, ws_edits *edits)
 {
     pons_autobuf b = PONS_BUF_INIT;
@@ -244,8 +246,16 @@ static void write_title(const pons_ws_doc *d, const pons_value *task, ws_edits *
     for (size_t i = 0; i < d->page.n; i++) {
         const ws_line *l = line_at(d, i);
         if (l->kind == WS_HEADING && l->level == 1) {
-            pons_buf_printf(&b, "%s%s", colon, title);
-            pons__ws_doc_edit(d, edits, l->end, l->end, &b);
+            bool bare = false;
+            for (int k = 0; k < PONS_WS_DIALECTS; k++) {
+                const char *kind = d->info->title[k];
+                bare = bare || (strlen(kind) == l->text_end - l->text &&
+                                strncasecmp(d->text + l->text, kind, strlen(kind)) == 0);
+            }
+            if (bare) {
+                pons_buf_printf(&b, "%s%s", colon, title);
+                pons__ws_doc_edit(d, edits, l->end, l->end, &b);
+            }
             return;
         }
     }
