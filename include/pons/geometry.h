@@ -81,6 +81,11 @@ static inline double pons_box2_distance(const pons_box2 *b, double x, double y)
     return hypot(ox, oy);
 }
 
+// Draws boxes [{x, y, yaw, sx, sy}] into a grid (h, w) from its lower left corner on: 100 where one comes within half a
+// cell of a cell's middle, and where its own middle is, so that none is too small to be seen. Any thread.
+void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cell, int w, int h,
+                     int8_t *cells);
+
 // Whether a point lies in a polygon [[x,y],…] (crossing number; a point on an edge may fall on
 // either side). False for fewer than three corners. Any thread.
 bool pons_polygon_contains(const pons_value *polygon, double x, double y);

@@ -17,3 +17,28 @@ bool pons_polygon_contains(const pons_value *polygon, double x, double y)
     }
     return inside;
 }
+
+void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cell, int w, int h,
+                     int8_t *cells)
+{
+    for (size_t i = 0; i < json_array_size(boxes); i++) {
+        const pons_value *v = json_array_get(boxes, i);
+        const pons_box2 b = {pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
+                             pons_get_num(v, "yaw", 0.0), pons_get_num(v, "sx", 0.0),
+                             pons_get_num(v, "sy", 0.0)};
+        const double reach = 0.5 * hypot(b.sx, b.sy), bx = b.x - origin[0], by = b.y - origin[1];
+        const int x0 = (int)fmax(0.0, fmin(w, floor((bx - reach) / cell))),
+                  x1 = (int)fmax(-1.0, fmin(w - 1.0, floor((bx + reach) / cell))),
+                  y0 = (int)fmax(0.0, fmin(h, floor((by - reach) / cell))),
+                  y1 = (int)fmax(-1.0, fmin(h - 1.0, floor((by + reach) / cell)));
+        for (int y = y0; y <= y1; y++) {
+            for (int x = x0; x <= x1; x++) {
+                const bool middle = floor(bx / cell) == x && floor(by / cell) == y;
+                if (middle || pons_box2_distance(&b, origin[0] + (x + 0.5) * cell,
+                                                 origin[1] + (y + 0.5) * cell) < 0.5 * cell) {
+                    cells[(size_t)y * (size_t)w + (size_t)x] = 100;
+                }
+            }
+        }
+    }
+}

@@ -243,24 +243,6 @@ void pons_record_picture(const char *name, const void *jpeg, size_t n, int64_t n
                : NULL);
 }
 
-static void fill(uint8_t *cells, int w, int h, const double bounds[4], double cell,
-                 const pons_box2 *b)
-{
-    const double reach = hypot(b->sx, b->sy) / 2 + cell;
-    const int x0 = (int)fmax(0, floor((b->x - reach - bounds[0]) / cell));
-    const int y0 = (int)fmax(0, floor((b->y - reach - bounds[1]) / cell));
-    const int x1 = (int)fmin(w - 1, ceil((b->x + reach - bounds[0]) / cell));
-    const int y1 = (int)fmin(h - 1, ceil((b->y + reach - bounds[1]) / cell));
-    for (int y = y0; y <= y1; y++) {
-        for (int x = x0; x <= x1; x++) {
-            if (pons_box2_distance(b, bounds[0] + (x + 0.5) * cell, bounds[1] + (y + 0.5) * cell) <=
-                cell / 2) {
-                cells[(size_t)y * (size_t)w + (size_t)x] = 100;
-            }
-        }
-    }
-}
-
 void pons_record_world(const pons_value *world, int64_t ns, pons_record_put put, void *user)
 {
     const pons_value *bounds = pons_get(world, "bounds");
@@ -276,15 +258,9 @@ void pons_record_world(const pons_value *world, int64_t ns, pons_record_put put,
         cell *= 2;
     }
     const int w = (int)ceil((b[2] - b[0]) / cell), h = (int)ceil((b[3] - b[1]) / cell);
-    uint8_t *cells = w > 0 && h > 0 ? calloc((size_t)w, (size_t)h) : NULL;
-    for (size_t i = 0; cells && i < json_array_size(boxes); i++) {
-        const pons_value *x = json_array_get(boxes, i);
-        const pons_box2 box = {.x = pons_get_num(x, "x", 0),
-                               .y = pons_get_num(x, "y", 0),
-                               .yaw = pons_get_num(x, "yaw", 0),
-                               .sx = pons_get_num(x, "sx", 0),
-                               .sy = pons_get_num(x, "sy", 0)};
-        fill(cells, w, h, b, cell, &box);
+    int8_t *cells = w > 0 && h > 0 ? calloc((size_t)w, (size_t)h) : NULL;
+    if (cells) {
+        pons_boxes_draw(boxes, b, cell, w, h, cells);
     }
     pons_autobuf data = PONS_BUF_INIT;
     const bool whole = cells && pons_buf_base64(&data, cells, (size_t)w * (size_t)h) >= 0;

@@ -1,10 +1,11 @@
 // test_geometry.c - shows which points a polygon contains: inside and outside of a square, in the
-// notch of an L, and nothing at all for what has fewer than three corners.
+// notch of an L, and nothing at all for what has fewer than three corners; and that no box is lost in a grid.
 #include "pons/geometry.h"
 #include "unit.h"
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 static void a_polygon_contains_what_is_inside(void **state)
 {
@@ -30,8 +31,41 @@ static void a_polygon_contains_what_is_inside(void **state)
     assert_false(pons_polygon_contains(NULL, 0.0, 0.0));
 }
 
+// However coarse the grid: a pole in a cell's corner, a thin wall between two cells, one aslant; and nothing outside.
+static void no_box_is_lost_in_a_grid(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *box;
+        int least, most; // cells of 10 × 10
+    } rows[] = {
+        {"{\"x\":2.01,\"y\":3.01,\"sx\":0.02,\"sy\":0.02}", 1, 1},
+        {"{\"x\":2.99,\"y\":3.99,\"sx\":0.002,\"sy\":0.002}", 1, 1},
+        {"{\"x\":5,\"y\":5,\"sx\":10,\"sy\":0.01}", 10, 20},
+        {"{\"x\":5,\"y\":5,\"yaw\":0.7853981634,\"sx\":12,\"sy\":0.01}", 9, 28},
+        {"{\"x\":4.5,\"y\":4.5,\"sx\":3,\"sy\":2}", 6, 9},
+        {"{\"x\":-40,\"y\":1e300,\"sx\":3,\"sy\":2}", 0, 0},
+        {"{\"x\":5,\"y\":5,\"sx\":1e12,\"sy\":1e12}", 100, 100},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int8_t cells[100] = {0};
+        pons_value *box = NULL;
+        assert_int_equal(pons_value_parse(rows[i].box, strlen(rows[i].box), &box, NULL), PONS_OK);
+        pons_autovalue boxes = json_pack("[o]", box);
+        pons_boxes_draw(boxes, (const double[2]){0.0, 0.0}, 1.0, 10, 10, cells);
+        int n = 0;
+        for (int k = 0; k < 100; k++) {
+            n += cells[k] == 100;
+        }
+        if (n < rows[i].least || n > rows[i].most) {
+            fail_msg("%s: %d cells", rows[i].box, n);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_polygon_contains_what_is_inside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_polygon_contains_what_is_inside),
+                                       cmocka_unit_test(no_box_is_lost_in_a_grid)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,25 +243,6 @@ static void publish_map(bridge *b, const pons_pose2 *origin, double resolution_m
     dds_write(b->map_w, &m);
 }
 
-// The cells whose middle lies in a box, or the one that has the box's, so that no wall is too thin.
-static void draw(int8_t *cells, int w, int h, const pons_pose2 *origin, double res,
-                 const pons_box2 *box)
-{
-    const double reach = 0.5 * hypot(box->sx, box->sy) + res;
-    const int from_x = (int)fmax(0.0, floor((box->x - reach - origin->x) / res)),
-              to_x = (int)fmin(w - 1.0, floor((box->x + reach - origin->x) / res)),
-              from_y = (int)fmax(0.0, floor((box->y - reach - origin->y) / res)),
-              to_y = (int)fmin(h - 1.0, floor((box->y + reach - origin->y) / res));
-    for (int y = from_y; y <= to_y; y++) {
-        for (int x = from_x; x <= to_x; x++) {
-            if (pons_box2_distance(box, origin->x + (x + 0.5) * res, origin->y + (y + 0.5) * res) <
-                0.5 * res) {
-                cells[(size_t)y * (size_t)w + (size_t)x] = 100;
-            }
-        }
-    }
-}
-
 static void show_boxes(bridge *b, const pons_value *world, const pons_value *map)
 {
     const pons_value *bounds = pons_get(world, "bounds"), *boxes = pons_get(map, "boxes");
@@ -278,14 +259,8 @@ static void show_boxes(bridge *b, const pons_value *world, const pons_value *map
     }
     const int w = (int)cells_x, h = (int)cells_y;
     int8_t *cells = calloc((size_t)w * (size_t)h, 1);
-    for (size_t i = 0; cells && i < json_array_size(boxes); i++) {
-        const pons_value *v = json_array_get(boxes, i);
-        const pons_box2 box = {pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
-                               pons_get_num(v, "yaw", 0.0), pons_get_num(v, "sx", 0.0),
-                               pons_get_num(v, "sy", 0.0)};
-        draw(cells, w, h, &origin, res, &box);
-    }
     if (cells) {
+        pons_boxes_draw(boxes, at, res, w, h, cells);
         publish_map(b, &origin, res, w, h, cells);
     }
     free(cells);
