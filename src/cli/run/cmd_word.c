@@ -41,10 +41,16 @@ int cmd_say(cli *c, pons_error *err)
         {"--priority", "P", "of a goal: background, user, urgent, or a number", &priority},
         {"--deadline", "T", "a goal is over T from now: seconds, or with m or h behind it",
          &deadline},
+        CLI_ROBOT_OPTIONS(c),
         {NULL, NULL, NULL, NULL}};
     int64_t deadline_ms = 0;
     int parsed = cli_parse(c, options, err);
     parsed = parsed < 0 ? parsed : cli_wish(priority, deadline, &deadline_ms, err);
+    if (parsed >= 0 && (c->driver || c->world)) {
+        cli_robot meant;
+        parsed = cli_robot_meant(c, NULL, NULL, &meant, err);
+        parsed = parsed < 0 ? parsed : cli_robot_check(c, &meant, err);
+    }
     if (parsed < 0) {
         return parsed;
     }
