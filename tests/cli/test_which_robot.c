@@ -53,6 +53,11 @@ static void another_robot_than_the_one_that_is_there_is_refused(void **state)
     assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
     assert_string_equal(pons_get_str(pons_get(status, "body"), "world", ""), "house");
     assert_int_equal(strlen(pons_get_str(pons_get(status, "body"), "world_id", "")), 12);
+    // A stop is for whatever robot is here.
+    pons_autovalue after = NULL;
+    bench_must_fail(&b, "say --driver mujoco stop", 2, HERE);
+    assert_int_equal(bench_run_json(&b, "status --json", &after), 0);
+    assert_true(pons_get_bool(pons_get(after, "stop"), "latched", false));
     bench_signal(&body, SIGTERM);
     bench_must_exit(&body, 0);
     bench_free(&body);

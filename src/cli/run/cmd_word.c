@@ -46,11 +46,6 @@ int cmd_say(cli *c, pons_error *err)
     int64_t deadline_ms = 0;
     int parsed = cli_parse(c, options, err);
     parsed = parsed < 0 ? parsed : cli_wish(priority, deadline, &deadline_ms, err);
-    if (parsed >= 0 && (c->driver || c->world)) {
-        cli_robot meant;
-        parsed = cli_robot_meant(c, NULL, NULL, &meant, err);
-        parsed = parsed < 0 ? parsed : cli_robot_check(c, &meant, err);
-    }
     if (parsed < 0) {
         return parsed;
     }
@@ -65,6 +60,15 @@ int cmd_say(cli *c, pons_error *err)
     }
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return cli_bad(err, "say: nothing to say");
+    }
+    if (c->driver || c->world) {
+        cli_robot meant;
+        parsed = cli_robot_meant(c, NULL, NULL, &meant, err);
+        parsed = parsed < 0 ? parsed : cli_robot_check(c, &meant, err);
+        if (parsed < 0) {
+            cli_stop_word(c, NULL, text); // the robot that is here stops all the same
+            return parsed;
+        }
     }
     const pons_clock clock = pons_clock_real();
     pons_autovalue value =
