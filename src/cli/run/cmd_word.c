@@ -33,6 +33,16 @@ static int answer_word(cli *c, const char *thread, const char *text, const char 
                        bool *ret_answered, pons_error *err);
 static void word_alone(cli *c, const char *text, char ret[16]);
 
+static int check_typed(const cli *c, pons_error *err)
+{
+    cli_robot meant;
+    if (!c->driver && !c->world) {
+        return PONS_OK;
+    }
+    const int rc = cli_robot_meant(c, NULL, NULL, &meant, err);
+    return rc < 0 ? rc : cli_robot_check(c, &meant, err);
+}
+
 int cmd_say(cli *c, pons_error *err)
 {
     const char *thread = NULL, *priority = NULL, *deadline = NULL;
@@ -61,14 +71,10 @@ int cmd_say(cli *c, pons_error *err)
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return cli_bad(err, "say: nothing to say");
     }
-    if (c->driver || c->world) {
-        cli_robot meant;
-        parsed = cli_robot_meant(c, NULL, NULL, &meant, err);
-        parsed = parsed < 0 ? parsed : cli_robot_check(c, &meant, err);
-        if (parsed < 0) {
-            cli_stop_word(c, NULL, text); // the robot that is here stops all the same
-            return parsed;
-        }
+    parsed = check_typed(c, err);
+    if (parsed < 0) {
+        cli_stop_word(c, NULL, text); // the robot that is here stops all the same
+        return parsed;
     }
     const pons_clock clock = pons_clock_real();
     pons_autovalue value =
