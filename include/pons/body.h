@@ -57,10 +57,13 @@ typedef struct pons_body_options {
     double battery_pct;  // at start; < 0: the world's
     bool auto_reset_sim; // policy auto_reset: sim - the boot latch lifts itself in simulation
     // pons_body_run leaves after this long without a client, within a second when body.sock was removed as well, and
-    // after a minute when the run that had started it vanished without a bye and its hand is empty.
+    // after a minute when the run that had started it vanished without a bye and its hand is empty; at once when that
+    // run has ended and nobody was ever in control.
     double alone_timeout_s;
     const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
     size_t n_skills;
+    const pons_value
+        *config;  // shown in body.json: which of its driver's robots it is; NULL: nothing
     bool for_run; // started by a run: a bye with stop_body ends the process. A body that a
                   // person started ignores that and goes on serving.
 } pons_body_options;
@@ -85,7 +88,7 @@ int pons_body_truth(pons_body *b, pons_pose2 *ret, pons_error *err);
 
 // The process: listens at RUN_DIR/body.sock and RUN_DIR/stop.sock, writes RUN_DIR/body.ledger and
 // RUN_DIR/body.json {pid, driver, robot, world, world_file, world_id,
-// boot_id, started_ms, for_run, skills}, and runs until *quit is set, a bye
+// boot_id, started_ms, for_run, config, skills}, and runs until *quit is set, a bye
 // with stop_body, or alone_timeout_s. PONS_EBUSY when another body serves RUN_DIR, with its pid.
 int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile sig_atomic_t *quit,
                   pons_error *err);

@@ -1,13 +1,16 @@
 // which_robot.c - which robot a command means, and whether the body of this workspace is that one (which_robot.h).
 //
 //     typed, config.json --meant--> driver, world, world_id
-//     run/body.sock --its process--> run/body.json of that process --same driver and world_id?--> link
+//     run/body.sock --its process--> run/body.json of that process --same driver, world_id, config?--> link
 //
 // body.json is read and not the body asked: a hello as the controller would already take the robot.
 #include "cli/which_robot.h"
 
 #include "cli/onboarded.h"
+#include "pons/buf.h"
+#include "pons/config_file.h"
 #include "pons/value.h"
+#include "pons/yaml.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     pons_autovalue loaded = NULL;
     pons_ws_dialect dialect;
     int rc = cli_workspace_config(c, &config, &dialect, err);
+    ret->kept = driver || world;
     driver = driver ? driver : c->driver;
     world = world ? world : c->world;
     if (rc >= 0) {
@@ -40,6 +44,77 @@ int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_rob
     snprintf(ret->world_name, sizeof ret->world_name, "%s", pons_get_str(loaded, "name", ""));
     ret->charger = pons_get(loaded, "charger");
     return rc < 0 ? rc : pons_world_id(loaded, ret->world_id, err);
+}
+
+// What a person knows a robot by in its driver's file. The environment's word comes before the file's, or where it has none.
+static const struct {
+    const char *driver, *key, *variable;
+    bool first;
+} marks[] = {{"ros2", "domain", "ROS_DOMAIN_ID", true},
+             {"ros2", "namespace", "", false},
+             {"gazebo", "partition", "IGN_PARTITION", false},
+             {"gazebo", "model", "", false}};
+
+static void add_marks(const char *driver, pons_value *said, pons_buf *says)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *key = marks[i].key, *from = getenv(marks[i].variable);
+        const pons_value *own = pons_get(said, key);
+        char word[256];
+        if (strcmp(marks[i].driver, driver) != 0) {
+            continue;
+        }
+        snprintf(word, sizeof word, "%s", pons_get_str(said, key, ""));
+        if (json_is_integer(own)) {
+            snprintf(word, sizeof word, "%lld", (long long)json_integer_value(own));
+        }
+        const bool other = from && *from && (marks[i].first || !*word);
+        if (other) {
+            snprintf(word, sizeof word, "%s", from);
+        }
+        if (*word) {
+            json_object_set_new(said, key, pons_string(word));
+            pons_buf_printf(says, "%s%s %s%s%s", says->len ? ", " : "", key, word,
+                            other ? " of " : "", other ? marks[i].variable : "");
+        }
+    }
+}
+
+int cli_robot_config(const cli *c, const char *driver, pons_value **ret, pons_error *err)
+{
+    char relative[PONS_NAME_MAX + 16], path[PATH_MAX], id[PONS_WORLD_ID_MAX];
+    pons_autovalue config = NULL;
+    pons_autobuf says = PONS_BUF_INIT;
+    pons_ws_dialect dialect;
+    pons_yaml *yaml = NULL;
+    int rc = cli_workspace_config(c, &config, &dialect, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *robot = pons_get_str(pons_get(config, "robot"), "id", NULL);
+    pons_value *which = pons_object("robot", robot ? json_string(robot) : NULL, NULL);
+    snprintf(relative, sizeof relative, "config/%s.yaml", driver);
+    rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, err);
+    if (rc == PONS_ENOTFOUND) { // the driver has none
+        *ret = which;
+        return PONS_OK;
+    }
+    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
+    pons_autovalue said = rc < 0 ? NULL : json_deep_copy(pons_yaml_value(yaml));
+    pons_yaml_destroy(yaml);
+    if (rc >= 0) {
+        add_marks(driver, said, &says);
+        rc = pons_world_id(said, id, err);
+    }
+    if (rc < 0) {
+        pons_value_unref(which);
+        return rc;
+    }
+    json_object_set_new(which, "file", pons_string(path));
+    json_object_set_new(which, "id", json_string(id));
+    json_object_set_new(which, "says", pons_string(says.len ? says.data : ""));
+    *ret = which;
+    return PONS_OK;
 }
 
 pons_value *cli_robot_told(const cli *c)
@@ -96,11 +171,42 @@ static int another(const cli_robot *meant, const pons_value *body, pons_error *e
                        "`kill %lld` ends it",
                        line, pid);
     }
+    char options[PATH_MAX + 64];
+    snprintf(options, sizeof options, "say `--driver %.64s --world %s` to use it, or ", driver,
+             to_type(body));
+    return cli_bad(err, "the robot here is %s, and this command means %s in %s: %s`kill %lld` %s",
+                   line, meant->driver, meant->world, meant->kept ? "" : options, pid,
+                   meant->kept ? "ends it" : "to end it");
+}
+
+// The body's config.json and driver's file said what they say now.
+static int same_config(const cli *c, const cli_robot *meant, const pons_value *body,
+                       pons_error *err)
+{
+    const pons_value *was = pons_get(body, "config");
+    pons_autovalue now = NULL;
+    char line[256];
+    const int rc = was ? cli_robot_config(c, meant->driver, &now, err) : PONS_OK;
+    if (rc < 0 || !was) {
+        return rc;
+    }
+    const long long pid = (long long)pons_get_int(body, "pid", 0);
+    const char *had = pons_get_str(was, "robot", ""), *has = pons_get_str(now, "robot", "");
+    cli_robot_line(body, false, line, sizeof line);
+    if (strcmp(had, has) != 0) {
+        return cli_bad(err,
+                       "the robot here is %s, '%s' of config.json, which names '%s' now: `kill "
+                       "%lld` ends it",
+                       line, had, has, pid);
+    }
+    if (strcmp(pons_get_str(was, "id", ""), pons_get_str(now, "id", "")) == 0) {
+        return PONS_OK;
+    }
     return cli_bad(
-        err,
-        "the robot here is %s, and this command means %s in %s: say `--driver %s --world "
-        "%s` to use it, or `kill %lld` to end it",
-        line, meant->driver, meant->world, driver, to_type(body), pid);
+        err, "the robot here is %s (%s), and %s says something else now (%s): `kill %lld` ends it",
+        line, pons_get_str(was, "says", ""),
+        pons_get_str(now, "file", pons_get_str(was, "file", "")), pons_get_str(now, "says", ""),
+        pid);
 }
 
 // A body of somebody's own (docs/ros2-own-body.md) has read no file of ours: the world's name tells.
@@ -126,6 +232,8 @@ int cli_robot_connect(const cli *c, const cli_robot *meant, pons_link **ret, pon
     } else if (strcmp(pons_get_str(body, "driver", ""), meant->driver) != 0 ||
                !has_world(body, meant)) {
         rc = another(meant, body, err);
+    } else {
+        rc = same_config(c, meant, body, err);
     }
     if (rc < 0) {
         pons_link_close(*ret);

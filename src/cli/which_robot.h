@@ -14,6 +14,7 @@ typedef struct cli_robot {
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
     char world_name[PONS_NAME_MAX];              // that it gives itself
     bool charger;                                // there is one in it
+    bool kept; // by a thread or a record, and no option changes it
 } cli_robot;
 
 #define CLI_DRIVER_USUAL "mujoco"
@@ -30,6 +31,11 @@ typedef struct cli_robot {
 // driver, world: of a thread or a record that has its own; NULL: as typed. PONS_EINVAL: there is no such world.
 int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_robot *ret,
                     pons_error *err);
+
+// Which of the driver's robots the workspace means: {robot?, file?, id?, says?}. robot: config.json's robot.id; file:
+// config/DRIVER.yaml, id: of what it says, comments aside, with what the environment says instead; says: of that what a
+// person knows the robot by, "domain 77, namespace r1".
+int cli_robot_config(const cli *c, const char *driver, pons_value **ret, pons_error *err);
 
 // Connects to run/body.sock. PONS_ENOTFOUND, PONS_ECLOSED: no body is there; PONS_EAGAIN: it is not ready yet;
 // PONS_EINVAL: it is another robot's, and the error names both and what to type. Never blocks on the body.

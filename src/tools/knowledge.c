@@ -183,6 +183,7 @@ static int try_open(const char *path, sqlite3 **ret)
 static int open_db(pons__work *w, sqlite3 **ret, pons_error *err)
 {
     char path[PATH_MAX + 64];
+    mkdirat(w->core->state_fd, "run", 0700); // if it cannot be made, neither can the file
     snprintf(path, sizeof path, "%.*s/" NAME "%s.db", PATH_MAX, w->core->state, w->core->tag);
     sqlite3 *db = NULL;
     int rc = try_open(path, &db);

@@ -10,7 +10,8 @@
 //     stateRequest     factsheetRequest
 //     initPosition     says where the robot is; not while it has an order
 //
-// An actionId counts once: one that is known is passed over, whatever it asks for.
+// An actionId counts once: what is known is refused, or passed over when its message came twice. What stops
+// is done each time it comes: a master may have one id for all of its cancelOrders.
 #include "vda5050/vehicle.h"
 
 #include <math.h>
@@ -119,6 +120,7 @@ typedef struct asked { // an instant action that is being heard
     const pons_value *message;
     pons_value *kept;
     const char *id;
+    bool again; // its message came twice
 } asked;
 
 static pons_value *refs_of(const asked *a)
@@ -138,12 +140,20 @@ static void fail(pons_vda5050 *v, const asked *a, const char *type, const char *
 
 static void cancel_order(pons_vda5050 *v, const asked *a)
 {
-    if (json_is_string(pons_get(v->kept, "canceling")) ||
-        pons_get_bool(pons_get(v->kept, "order"), "over", false) || !pons__vda_busy(v)) {
-        fail(v, a, "noOrderToCancel", "there is no order to cancel");
+    const char *by = json_string_value(json_object_get(v->kept, "canceling"));
+    const bool over = pons_get_bool(pons_get(v->kept, "order"), "over", false);
+    pons__vda_status(a->kept, "RUNNING", NULL);
+    if (by && strcmp(by, a->id) == 0) {
         return;
     }
-    pons__vda_status(a->kept, "RUNNING", NULL);
+    if (by || over || !pons__vda_busy(v)) {
+        if (a->again) {
+            pons__vda_status(a->kept, "FINISHED", NULL);
+        } else {
+            fail(v, a, "noOrderToCancel", "there is no order to cancel");
+        }
+        return;
+    }
     pons__vda_set(v, "canceling", json_string(a->id));
     pons__vda_drop(v, "the order was cancelled");
 }
@@ -151,9 +161,10 @@ static void cancel_order(pons_vda5050 *v, const asked *a)
 static void start_pause(pons_vda5050 *v, const asked *a)
 {
     pons_value *current = json_object_get(v->kept, "current");
+    const char *by = json_string_value(json_object_get(v->kept, "pausing"));
     pons__vda_set(v, "paused", json_true());
     if (json_is_object(current) && strcmp(pons_get_str(current, "kind", ""), "node") == 0 &&
-        !json_is_string(pons_get(v->kept, "pausing"))) {
+        (!by || strcmp(by, a->id) == 0)) {
         if (!pons_get_bool(current, "cancel", false)) {
             json_object_set_new(current, "cancel", json_true());
             json_object_set_new(current, "again", json_true());
@@ -218,16 +229,27 @@ static void factsheet_request(pons_vda5050 *v, const asked *a)
     v->factsheet_due = true;
 }
 
-static const struct {
+static const struct own {
     const char *type;
     void (*run)(pons_vda5050 *v, const asked *a);
     bool stops;
-} own[] = {{"cancelOrder", cancel_order, true},
-           {"startPause", start_pause, true},
-           {"stopPause", stop_pause, false},
-           {"stateRequest", state_request, false},
-           {"factsheetRequest", factsheet_request, false},
-           {"initPosition", init_position, false}};
+} owns[] = {{"cancelOrder", cancel_order, true},
+            {"startPause", start_pause, true},
+            {"stopPause", stop_pause, false},
+            {"stateRequest", state_request, false},
+            {"factsheetRequest", factsheet_request, false},
+            {"initPosition", init_position, false}};
+
+static const struct own *own_of(const pons_value *action)
+{
+    const char *type = pons_get_str(action, "actionType", "");
+    for (size_t i = 0; i < sizeof owns / sizeof owns[0]; i++) {
+        if (strcmp(owns[i].type, type) == 0) {
+            return &owns[i];
+        }
+    }
+    return NULL;
+}
 
 // ---- heard --------------------------------------------------------------------------------------
 
@@ -251,29 +273,46 @@ static void take_skill(pons_vda5050 *v, const asked *a)
     }
 }
 
-static void hear(pons_vda5050 *v, const pons_value *action)
+// `of` names its message.
+static void hear(pons_vda5050 *v, const pons_value *action, const char *of)
 {
     pons_value *heard = pons__vda_list(v, "heard");
+    const struct own *own = own_of(action);
     asked a = {.message = action, .id = pons_get_str(action, "actionId", "")};
-    if (has_word(heard, a.id) || pons__vda_find_action(v, a.id)) {
+    pons_value *had = pons__vda_find_action(v, a.id);
+    pons_value *known = (pons_value *)pons_find(heard, "id", a.id);
+    const bool others = had && json_is_string(pons_get(had, "skill")); // keeps its actionState
+    a.again = strcmp(pons_get_str(known, "of", ""), of) == 0;
+    if ((known || had) && !a.again && (others || !own || !own->stops)) {
+        pons__vda_refuse(v, "validationError", "this actionId was given before", refs_of(&a));
+    }
+    if ((known || had) && !(own && own->stops)) {
         return;
     }
-    if (json_array_size(heard) >= HEARD_MAX) {
-        json_array_remove(heard, 0);
-    }
-    json_array_append_new(heard, json_string(a.id));
-    a.kept = kept_action(action, "INSTANT", -1, NULL, NULL);
-    pons_value *actions = pons__vda_list(v, "actions");
-    json_array_append_new(actions, a.kept);
-    v->dirty = true;
-    const char *type = pons_get_str(action, "actionType", "");
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (strcmp(own[i].type, type) == 0) {
-            own[i].run(v, &a);
-            return;
+    if (known) {
+        json_object_set_new(known, "of", pons_string(of));
+    } else {
+        if (json_array_size(heard) >= HEARD_MAX) {
+            json_array_remove(heard, 0);
         }
+        json_array_append_new(heard,
+                              pons_object("id", json_string(a.id), "of", pons_string(of), NULL));
     }
-    take_skill(v, &a);
+    pons_autovalue kept = kept_action(action, "INSTANT", -1, NULL, NULL);
+    a.kept = kept;
+    if (had && !others) {
+        a.kept = had;
+        json_object_clear(had);
+        json_object_update(had, kept);
+    } else if (!had) {
+        json_array_append(pons__vda_list(v, "actions"), kept);
+    }
+    v->dirty = true;
+    if (own) {
+        own->run(v, &a);
+    } else {
+        take_skill(v, &a);
+    }
 }
 
 // What has ended goes before the state grows beyond what a master can be asked to read.
@@ -309,10 +348,8 @@ bool pons__vda_instant_stops(const char *data, size_t n)
     }
     json_array_foreach(actions_of(message), i, action)
     {
-        const char *type = pons_get_str(action, "actionType", "");
-        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++) {
-            stops = stops || (own[k].stops && strcmp(own[k].type, type) == 0);
-        }
+        const struct own *own = own_of(action);
+        stops = stops || (own && own->stops);
     }
     pons_value_unref(message);
     return stops;
@@ -335,9 +372,12 @@ void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
     } else if (pons__vda_meant(v, message, refs)) {
         size_t i = 0;
         const pons_value *action = NULL;
+        char of[576];
+        snprintf(of, sizeof of, "%lld %s", (long long)pons_get_int(message, "headerId", 0),
+                 pons_get_str(message, "timestamp", ""));
         json_array_foreach(actions_of(message), i, action)
         {
-            hear(v, action);
+            hear(v, action, of);
         }
         make_room(v);
     }

@@ -402,7 +402,7 @@ static void instant_over(pons_vda5050 *v, const char *key)
 {
     const char *id = json_string_value(json_object_get(v->kept, key));
     pons_value *action = pons__vda_find_action(v, id);
-    if (action) {
+    if (action && !json_is_string(pons_get(action, "skill"))) { // else it has another's id
         pons__vda_status(action, "FINISHED", NULL);
     }
     if (id) {

@@ -13,11 +13,12 @@
 //     {serial, order: {id, update, over}, nodes, edges, last: {node, seq},
 //      actions: [{id, type, about?, status, result?, scope, seq, blocking, skill, args}],
 //      current: null | {key, kind, seq, action, skill, args, cancel, again},
-//      tries, paused, pausing, canceling, placing, hold: null | error, past: [[id, update]…], heard: [id…]}
+//      tries, paused, pausing, canceling, placing, hold: null | error, past: [[id, update]…], heard: [{id, of}…]}
 //
 // nodes and edges are those still to be driven, as the order had them; over: the order was cancelled or
 // dropped, and nothing continues it. hold: the order waits for cancelOrder. pausing, canceling, placing:
-// the actionId of the instant action that is at it, or null.
+// the actionId of the instant action that is at it, or null. heard: of instant actions; of: the message's headerId
+// and timestamp.
 struct pons_vda5050 {
     pons_vda5050_options o;
     pons_value *config;

@@ -31,6 +31,7 @@
 
 #define HOUSE   PONS_SOURCE_DIR "/worlds/house.yaml"
 #define LIMIT_S 120 // only a broken body takes this long
+#define LOST_S  60  // it waits so long for a run that was killed
 
 typedef struct host {
     char dir[64];
@@ -939,6 +940,28 @@ static void it_leaves_when_nobody_comes(void **state)
     close_host(&h);
 }
 
+// Whoever started it was told to end as it started: hello and bye are there, and nobody hears the answers.
+static void a_bye_of_one_who_has_gone_is_heard(void **state)
+{
+    (void)state;
+    host h;
+    struct timespec until;
+    open_host(&h);
+    while (pons_link_connect(in_dir(&h, "body.sock"), &h.link, NULL) < 0) {
+        poll(NULL, 0, 1);
+    }
+    send_msg(&h, pons_object("type", json_string("hello"), "protocol", json_integer(1), "role",
+                             json_string("controller"), "name", json_string("test"), NULL));
+    send_msg(&h, pons_object("type", json_string("bye"), "stop_body", json_true(), NULL));
+    pons_link_close(h.link);
+    h.link = NULL;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOST_S / 2;
+    assert_int_equal(pthread_timedjoin_np(h.thread, NULL, &until), 0);
+    assert_int_equal(h.rc, PONS_OK);
+    close_host(&h);
+}
+
 int main(void)
 {
     pons_value_init();
@@ -964,6 +987,7 @@ int main(void)
         cmocka_unit_test(one_body_serves_a_directory),
         cmocka_unit_test(a_restarted_robot_stands_where_it_stood),
         cmocka_unit_test(it_leaves_when_nobody_comes),
+        cmocka_unit_test(a_bye_of_one_who_has_gone_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,7 @@ static void what_ships_is_sound(void **state)
     assert_true(bench_count(&p, "config", "ok", "true") >= 6);
     assert_int_equal(bench_count(&p, "config", "ok", "false"), 0);
     bench_free(&p);
+    bench_shell("test -z \"$(find %s -type f)\"", b.workspace); // a check writes nothing
     bench_must_fail(&b, "config show nope", 2, "no configuration file 'nope'");
     bench_must_fail(&b, "config show", 2, "name of a file");
     bench_must_fail(&b, "config show fleet.yaml", 2, "there is no fleet.yaml here");
@@ -53,14 +54,18 @@ static void all_faults_are_told(void **state)
     put(&b, "config/kernel.yaml", "kernel:\n  speed: [1\n");
     put(&b, "mcp.json", "{\"mcpServers\": 3}\n");
     put(&b, "config/world-view.yaml", "nobody: 1\n");
+    put(&b, "config/tools.yaml", "hidden: secrets\n"); // the agent's tools are its, too
     bench_start(&b, &p, NULL, "config check");
     bench_must_exit(&p, 2);
     char *said = bench_stderr(&p);
     assert_non_null(strstr(said, "config/kernel.yaml:3:1"));
     assert_non_null(strstr(said, "mcp.json:1:16"));
     assert_non_null(strstr(said, "config/world-view.yaml:1:"));
+    const char *once = strstr(said, "/hidden: expected array");
+    assert_non_null(once);
+    assert_null(strstr(once + 1, "/hidden: expected array"));
     free(said);
-    assert_non_null(strstr(p.text, "tools.yaml"));
+    assert_non_null(strstr(p.text, "notify.yaml"));
     bench_free(&p);
     bench_start(&b, &p, NULL, "config path kernel.yaml --json");
     bench_must_exit(&p, 0);

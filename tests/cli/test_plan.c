@@ -227,6 +227,18 @@ static void plan_run_does_what_needs_no_robot(void **state)
     bench_must_exit(&p, 3);
     bench_err_await(&p, "no runner for execute is connected");
     bench_free(&p);
+    // What is mended in a plan is told once, though a run reads it again.
+    bench_start(&b, &p, NULL,
+                command(&b, "plan run",
+                        "{\"plan\": " PLAN(SPEAK "," CALL("dance", "2", "{}")) ", \"note\": 1}",
+                        "--driver kinematic"));
+    bench_must_exit(&p, 2);
+    char *said = bench_stderr(&p);
+    const char *once = strstr(said, "left-out: note");
+    assert_non_null(once);
+    assert_null(strstr(once + 1, "left-out: note"));
+    free(said);
+    bench_free(&p);
     // From a file it is a run with a body.
     bench_start(&b, &p, NULL,
                 command(&b, "plan run", PLAN(SPEAK "," DRIVE), "--driver kinematic --json"));

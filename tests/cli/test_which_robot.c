@@ -35,6 +35,10 @@ static void another_robot_than_the_one_that_is_there_is_refused(void **state)
                     "house` to use it");
     bench_must_fail(&b, "serve --listen 127.0.0.1:0", 2, HERE);
     bench_must_fail(&b, "mcp serve --driver mujoco", 2, HERE);
+    bench_must_fail(&b, "do spin angle_rad=0.1", 2, "say `--driver kinematic --world house`");
+    bench_must_fail(&b, "say --driver mujoco 'go to the kitchen'", 2, HERE);
+    bench_must_fail(&b, "body --driver kinematic --world corridor", 2,
+                    "this command means kinematic in corridor");
     assert_int_equal(bench_ledger_skill(&b, "navigate_to_pose"), 0);
     assert_true(bench_alive(&body));
     // It is named, by the command or by the workspace's config.json.
@@ -49,6 +53,11 @@ static void another_robot_than_the_one_that_is_there_is_refused(void **state)
     assert_int_equal(bench_run_json(&b, "status --json", &status), 0);
     assert_string_equal(pons_get_str(pons_get(status, "body"), "world", ""), "house");
     assert_int_equal(strlen(pons_get_str(pons_get(status, "body"), "world_id", "")), 12);
+    // A stop is for whatever robot is here.
+    pons_autovalue after = NULL;
+    bench_must_fail(&b, "say --driver mujoco stop", 2, HERE);
+    assert_int_equal(bench_run_json(&b, "status --json", &after), 0);
+    assert_true(pons_get_bool(pons_get(after, "stop"), "latched", false));
     bench_signal(&body, SIGTERM);
     bench_must_exit(&body, 0);
     bench_free(&body);
@@ -85,6 +94,43 @@ static void the_same_name_is_not_the_same_world(void **state)
     bench_close(&b);
 }
 
+// What else makes it another robot: the name in config.json, and what the driver's file says. Of kinematic there is
+// none but a person's own.
+static void the_same_driver_is_not_the_same_robot(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *text, *says; // NULL: the same robot
+    } all[] = {
+        {"config/kinematic.yaml", "# what it said\nnamespace: a\ndomain: 3\n", NULL},
+        {"config/kinematic.yaml", "domain: 3 # and a comment\nnamespace: \"a\"\n", NULL},
+        {"config/kinematic.yaml", "domain: 77\nnamespace: a\n",
+         "config/kinematic.yaml says something else now"},
+        {"config/kinematic.yaml", "domain: 3\n", "says something else now"},
+        {"config/kinematic.yaml", "namespace: a\ndomain: 3\n", NULL},
+        {"config.json", "{\"robot\": {\"id\": \"tug-2\"}}",
+         "'tug-1' of config.json, which names 'tug-2' now: `kill "},
+        {"config.json", "{\"robot\": {\"id\": \"tug-1\"}, \"agent\": {}}", NULL},
+    };
+    bench b;
+    proc body;
+    bench_open(&b);
+    bench_shell("mkdir -p %s/config", b.workspace);
+    bench_put(&b, "config.json", "{\"robot\": {\"id\": \"tug-1\"}}");
+    bench_put(&b, all[0].file, all[0].text);
+    start_unnamed(&b, &body, "body --driver kinematic");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        static const char words[] = "body --driver kinematic";
+        bench_put(&b, all[i].file, all[i].text);
+        bench_must_fail(&b, words, all[i].says ? 2 : 3,
+                        all[i].says ? all[i].says : "listens there");
+    }
+    bench_signal(&body, SIGTERM);
+    bench_must_exit(&body, 0);
+    bench_free(&body);
+    bench_close(&b);
+}
+
 // Until no body has the workspace.
 static void gone(bench *b, pid_t body)
 {
@@ -112,6 +158,32 @@ static void a_body_ends_with_its_run(void **state)
         gone(&b, body);
         bench_close(&b);
     }
+}
+
+// A run that dies before it has met its body, whenever that is: the body does not wait for a resume.
+static void a_body_that_nobody_came_to_ends_with_its_starter(void **state)
+{
+    (void)state;
+    enum { LOST_MS = 60000, LOOK_MS = 20 };
+    bench b;
+    proc p;
+    char words[512];
+    bench_open(&b);
+    snprintf(words, sizeof words,
+             "-c '%s body --workspace %s --for-run --driver kinematic >/dev/null & while ! test -e "
+             "%s/run/body.json; do :; done; cat %s/run/body.json; echo'",
+             PONS_BINARY_DIR "/pons", b.workspace, b.workspace, b.workspace);
+    bench_start_program(&b, &p, "/bin/sh", words);
+    const pid_t body = (pid_t)pons_get_int(bench_await(&p, "", NULL, NULL), "pid", 0);
+    assert_true(body > 1);
+    for (int left = LOST_MS / 2; bench_body_pid(&b) > 0; left -= LOOK_MS) {
+        assert_true(left > 0);
+        bench_rest(LOOK_MS);
+    }
+    gone(&b, body);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
 }
 
 static void a_body_stays_while_a_person_is_asked(void **state)
@@ -143,7 +215,9 @@ int main(void)
         cmocka_unit_test_teardown(another_robot_than_the_one_that_is_there_is_refused,
                                   bench_teardown),
         cmocka_unit_test_teardown(the_same_name_is_not_the_same_world, bench_teardown),
+        cmocka_unit_test_teardown(the_same_driver_is_not_the_same_robot, bench_teardown),
         cmocka_unit_test_teardown(a_body_ends_with_its_run, bench_teardown),
+        cmocka_unit_test_teardown(a_body_that_nobody_came_to_ends_with_its_starter, bench_teardown),
         cmocka_unit_test_teardown(a_body_stays_while_a_person_is_asked, bench_teardown),
     };
     return bench_together("which_robot", tests, sizeof tests / sizeof tests[0]);

@@ -412,6 +412,61 @@ static void test_live_events_and_heartbeats(void **state)
 
 // ---- stop ---------------------------------------------------------------------------------------
 
+// It stops first. What cannot be read of the reason is left out.
+static void test_stop_whatever_its_body_is(void **state)
+{
+    static const char json[] = "Content-Type: application/json\r\n";
+    char longer[90 * 1024];
+    const struct {
+        const char *headers, *body, *reason;
+    } all[] = {
+        {json, "{\"reason\":\"a hand\"}", "a hand"},
+        {"Content-Type: application/x-www-form-urlencoded\r\n", "{}", "the page"},
+        {"Content-Type: application/x-www-form-urlencoded\r\n", "reason=now", "the page"},
+        {"Content-Type: \r\n", "stop", "the page"},
+        {json, "{\"reason\":", "the page"},
+        {json, "{\"reason\":\"\xff\"}", "the page"},
+        {json, "{\"reason\":\"\\u0000\"}", "the page"},
+        {json, "{\"reason\":{\"reason\":[]}}", "the page"},
+        {json, "[]", "the page"},
+        {json, longer, "the page"},
+        {"Expect: 100-continue\r\n", longer, "the page"},
+    };
+    bench b;
+    (void)state;
+    memset(longer, ' ', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    bench_open(&b);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        b.reason[0] = '\0';
+        assert_int_equal(bench_status(&b, &(ask){"POST", "/stop", NULL, NULL, all[i].headers,
+                                                 all[i].body, true}),
+                         all[i].headers[0] == 'E' ? 100 : 200);
+        assert_int_equal(b.stops, (int)i + 1);
+        assert_string_equal(b.reason, all[i].reason);
+    }
+    // One whose body never comes, and a chunked one that has no end.
+    for (int i = 0; i < 2; i++) {
+        char head[256];
+        const int fd = bench_connect(b.stop_port), had = b.stops;
+        snprintf(head, sizeof head, "POST /stop HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s\r\n\r\n",
+                 b.stop_port, i ? "Transfer-Encoding: chunked" : "Content-Length: 20");
+        assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), (ssize_t)strlen(head));
+        for (int k = 0; i && k < 3; k++) {
+            assert_int_equal(send(fd, "800\r\n", 5, MSG_NOSIGNAL), 5);
+            assert_int_equal(send(fd, longer, 0x800, MSG_NOSIGNAL), 0x800);
+            assert_int_equal(send(fd, "\r\n", 2, MSG_NOSIGNAL), 2);
+        }
+        shutdown(fd, SHUT_WR);
+        free(bench_until(fd, NULL));
+        close(fd);
+        assert_int_equal(bench_status(&b, &(ask){"GET", "/ping", NULL, NULL, NULL, NULL, true}),
+                         200); // by the same thread, after it
+        assert_int_equal(b.stops, had + 1);
+    }
+    bench_close(&b);
+}
+
 static void test_stop_while_everything_else_is_busy(void **state)
 {
     enum { BUSY = 64 };
@@ -751,6 +806,7 @@ int main(void)
         cmocka_unit_test(test_https),
         cmocka_unit_test(test_a_stream_that_is_cut_anywhere_loses_nothing),
         cmocka_unit_test(test_live_events_and_heartbeats),
+        cmocka_unit_test(test_stop_whatever_its_body_is),
         cmocka_unit_test(test_stop_while_everything_else_is_busy),
         cmocka_unit_test(test_a_client_begins_some_events_back),
         cmocka_unit_test(test_files_of_the_workspace_and_no_others),

@@ -1487,6 +1487,48 @@ static int fail_write(const place *p, int at)
     return writes;
 }
 
+static void no_damage(void *user, bool damage, const char *line)
+{
+    (void)user;
+    if (damage) {
+        fail_msg("a full disk is taken for damage: %s", line);
+    }
+}
+
+// Nobody has the store open, and nothing more can be written: it is read as on a disk without writing. A repair that
+// cannot keep a copy leaves none.
+static void test_disk_full_is_read(void **state)
+{
+    const place *p = *state;
+    struct rlimit room, none;
+    char kept[PATH_MAX];
+    int64_t damage = 1;
+    pons_store s = open_store(p), r = {0};
+    pons_lease lease = hold(s, "t1");
+    for (int i = 0; i <= 4; i++) {
+        OK(step(s, &lease, i, PONS_SYNC_NORMAL, &err));
+    }
+    s.ops->lease_release(s.self, &lease);
+    pons_store_close(&s);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &room), 0);
+    none = (struct rlimit){.rlim_cur = 1, .rlim_max = room.rlim_max};
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    const int opened = pons_store_open_read(p->path, &r, NULL);
+    const int checked = pons_store_check(p->path, no_damage, NULL, &damage, NULL);
+    const int repaired = pons_store_repair(p->path, kept, sizeof kept, NULL, NULL, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
+    signal(SIGXFSZ, was);
+    assert_int_equal(opened, PONS_OK);
+    assert_int_equal(head_step(r, "t1"), 4);
+    pons_store_close(&r);
+    assert_int_equal(checked, PONS_OK);
+    assert_int_equal(damage, 0);
+    assert_true(repaired < 0);
+    snprintf(kept, sizeof kept, "%s.damaged-1", p->path);
+    assert_int_equal(access(kept, F_OK), -1);
+}
+
 static void test_every_write_fails_once(void **state)
 {
     const place *p = *state;
@@ -1536,6 +1578,7 @@ int main(void)
         TEST(test_directory_not_writable),
         TEST(test_disk_full),
         TEST(test_disk_full_at_open),
+        TEST(test_disk_full_is_read),
         TEST(test_every_write_fails_once),
     };
 #undef TEST

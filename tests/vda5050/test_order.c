@@ -582,6 +582,64 @@ static void cancelled_and_never_continued(void **state)
     tear_down(&r);
 }
 
+// A master with one id for all: what stops is done each time, the rest is refused. A message that comes twice at
+// quality 1 is no error.
+static void an_action_id_that_was_given_before(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *id;
+        int header;          // of the message; the first of each id had 1
+        bool refused, stops; // an error; the robot lets go of its way
+        const char *status;
+    } all[] = {
+        {"cancelOrder", "c1", 2, false, true, "RUNNING"},
+        {"cancelOrder", "c1", 1, false, true, "RUNNING"}, // twice, or a master that does not count
+        {"cancelOrder", "beep", 2, false, true, "RUNNING"},
+        {"startPause", "c1", 2, false, true, "RUNNING"},
+        {"startPause", "node", 2, true, true, "WAITING"}, // of an action of the order
+        {"stopPause", "c1", 2, true, false, ""},
+        {"stopPause", "c1", 1, false, false, ""},
+        {"speak", "beep", 2, true, false, ""},
+        {"speak", "beep", 1, false, false, ""},
+        {"stateRequest", "node", 2, true, false, "WAITING"},
+        {"initPosition", "beep", 2, true, false, ""},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        pons_vda5050_work w;
+        rig r;
+        set_up(&r);
+        pons_value *m = header();
+        json_object_set_new(m, "actions",
+                            json_pack("[o]", with(action("speak", "beep", "NONE"), "text", "x")));
+        say(&r, PONS_VDA5050_INSTANT_ACTIONS, m);
+        ends(&r, true);
+        say(&r, PONS_VDA5050_ORDER, order("o1", 0, 0, 2, 2));
+        instant(&r, "cancelOrder", "c1");
+        ends(&r, false);
+        assert_string_equal(status(&r, "c1"), "FINISHED");
+        m = has(order("o2", 0, 0, 2, 2), "nodes", 1, action("detectObject", "node", "HARD"));
+        say(&r, PONS_VDA5050_ORDER, m);
+        live(&r);
+        m = header();
+        json_object_set_new(m, "headerId", json_integer(all[i].header));
+        json_object_set_new(m, "actions", json_pack("[o]", action(all[i].type, all[i].id, "NONE")));
+        say(&r, PONS_VDA5050_INSTANT_ACTIONS, m);
+        assert_int_equal(has_error(&r, "validationError", "actionId", all[i].id), all[i].refused);
+        assert_true(pons_vda5050_want(r.v, &w));
+        assert_int_equal(w.cancel, all[i].stops);
+        assert_string_equal(status(&r, all[i].id), all[i].status);
+        if (all[i].stops) {
+            instant(&r, all[i].type, all[i].id); // once more while it is at it
+            assert_string_equal(status(&r, "c1"), strcmp(all[i].id, "c1") == 0 ? "RUNNING" : "");
+            ends(&r, false);
+            assert_string_equal(wants(&r), "");
+            assert_int_equal(json_array_size(pons_get(r.state, "errors")), all[i].refused);
+        }
+        tear_down(&r);
+    }
+}
+
 static void paused_by_the_master_and_by_people(void **state)
 {
     (void)state;
@@ -767,6 +825,7 @@ int main(void)
         cmocka_unit_test(actions_one_after_the_other),
         cmocka_unit_test(ids_and_values_of_a_hostile_master),
         cmocka_unit_test(cancelled_and_never_continued),
+        cmocka_unit_test(an_action_id_that_was_given_before),
         cmocka_unit_test(paused_by_the_master_and_by_people),
         cmocka_unit_test(a_person_is_above_the_master),
         cmocka_unit_test(told_where_it_is),

@@ -8,7 +8,7 @@
 //                                                          stream(x, …) --> a stream
 //     any thread: stream_write, stream_end --> its queue --> the server's thread --> the client
 //
-// handle is called with a request that is whole, body and all, or not at all: what is too long, too
+// handle is called with a request that is whole, body and all, or not at all (but for body_any): what is too long, too
 // slow or no HTTP is answered by the server itself (400, 408 by closing, 413, 414, 431, 503). It may
 // block, and ends with exactly one reply, stream or socket; x lives until then. A stream lives until its
 // stream_end, which its owner calls in any case; writing never blocks. A client that reads more
@@ -63,6 +63,7 @@ typedef struct pons_http_server_options {
     unsigned connections_max;
     size_t head_max;          // bytes of a request's line and headers; 0: 16 KiB
     size_t body_max;          // bytes of a request's body; 0: 1 MiB
+    bool body_any;            // handle gets it as far as it came: too long, too slow, or cut off
     size_t stream_max;        // bytes that a stream keeps for a slow client; 0: 256 KiB
     int64_t head_ms, body_ms; // until a request's head, and its body, are whole; 0: 5 s, 20 s
     int64_t idle_ms;          // of a connection between two requests; 0: 30 s

@@ -25,11 +25,8 @@ pons__client *pons__clients_place(pons_body *b)
 
 static void send_value(pons__client *c, pons_value *msg)
 {
-    // A client that does not read is a client that is gone.
-    const int rc = pons_link_send(c->link, msg, NULL);
-    if (rc == PONS_ECLOSED || rc == PONS_EBUSY) {
-        c->gone = true;
-    }
+    // A client that does not read is a client that is gone. What one that has gone said before is still to be heard.
+    c->gone = pons_link_send(c->link, msg, NULL) == PONS_EBUSY || c->gone;
 }
 
 void pons__client_say(pons__client *c, const pons_report *r)

@@ -95,6 +95,8 @@ typedef struct process {
     _Atomic int64_t control_robot_ns; // robot time of the loop's last poll,
     _Atomic int64_t gate_robot_ns;    // and of the gate's last tick
     int64_t alone_since_ns;           // host time; -1: not alone
+    int64_t first_epoch;              // the last one that earlier bodies gave
+    pid_t starter;                    // whoever is our parent until it ends
     int64_t named_due_ns;             // and then: body.sock is looked for
 } process;
 
@@ -114,7 +116,7 @@ static bool alone_too_long(process *p, double alone_timeout_s);
 static void come_to_rest(process *p);
 static void close_process(process *p);
 static pons_value *skill_names(const pons_body *b);
-static int write_body_json(process *p, pons_error *err);
+static int write_body_json(process *p, const pons_value *config, pons_error *err);
 static void kick(void *user);
 static void signal_fd(int fd);
 static void drain_fd(int fd);
@@ -128,6 +130,7 @@ int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile s
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
     p->run_dir = run_dir;
+    p->starter = getppid(); // before anybody can find us
     p->clock = opts->clock;
     p->speed = opts->speed > 0.0 ? opts->speed : 1.0;
     p->stop_fd = p->kick_fd = p->tick_fd = p->latch_fd = -1;
@@ -137,7 +140,7 @@ int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile s
         rc = start_threads(p, err);
     }
     if (rc == PONS_OK) {
-        rc = write_body_json(p, err);
+        rc = write_body_json(p, opts->config, err);
     }
     if (rc == PONS_OK) {
         run_loop(p, quit, opts->alone_timeout_s);
@@ -180,6 +183,7 @@ static int open_process(process *p, const pons_body_options *opts, pons_error *e
     if (rc < 0) {
         return rc;
     }
+    p->first_epoch = p->body->last_epoch;
     atomic_init(&p->control_robot_ns, p->body->robot_ns);
     atomic_init(&p->gate_robot_ns, p->body->robot_ns);
     return open_descriptors(p, err);
@@ -435,6 +439,11 @@ static void write_saved(process *p)
 
 static bool alone_too_long(process *p, double alone_timeout_s)
 {
+    const pons_body *b = p->body;
+    // Its run has ended and nobody was ever in control: nothing is left to go on with, whoever looks on.
+    if (b->for_run && b->last_epoch == p->first_epoch && getppid() != p->starter) {
+        return true;
+    }
     if (pons__clients_count(p->body) > 0) {
         p->alone_since_ns = -1;
         return false;
@@ -456,7 +465,6 @@ static bool alone_too_long(process *p, double alone_timeout_s)
         }
     }
     // Whoever started it was lost and does not come back; what the hand holds would fall with its end.
-    const pons_body *b = p->body;
     const bool lost = b->for_run && !b->left && b->hand.held < 0;
     const double most_s = lost ? fmin(alone_timeout_s, LOST_S) : alone_timeout_s;
     return (double)(now_ns - p->alone_since_ns) > most_s * (double)PONS_NS_PER_S;
@@ -544,7 +552,7 @@ static pons_value *skill_names(const pons_body *b)
     return names.len ? json_stringn(names.data, names.len) : NULL;
 }
 
-static int write_body_json(process *p, pons_error *err)
+static int write_body_json(process *p, const pons_value *config, pons_error *err)
 {
     char path[4096], file[PATH_MAX];
     const pons_body *b = p->body;
@@ -558,8 +566,8 @@ static int write_body_json(process *p, pons_error *err)
         json_string(b->caps.robot_id), "world", json_string(pons_get_str(b->world, "name", "")),
         "world_file", json_string(realpath(of, file) ? file : of), "world_id",
         json_string(b->world_id), "boot_id", json_string(b->boot_id), "started_ms",
-        json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "skills", skill_names(b),
-        NULL);
+        json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "config",
+        config ? pons_value_ref(config) : NULL, "skills", skill_names(b), NULL);
     char *text = NULL;
     const long n = v ? pons_value_line(v, &text) : -1;
     if (n < 0) {

@@ -332,26 +332,31 @@ int cli_config_check(cli *c, pons_error *err)
 }
 
 // All faults are told; the first is not the last that a person learns of.
-static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, bool *ret_bad)
+// A fault of a file that others read too is told once.
+static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, pons_value *told)
 {
     pons_error fault = PONS_ERROR_INIT;
     const char *from = n ? at->from : "shipped", *path = n ? at->path : "";
     const int rc = look_at(c, f, at, n, &fault);
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
-    *ret_bad |= rc < 0;
+    if (rc < 0) {
+        pons_error_line(&fault, line, sizeof line);
+    }
     if (c->json) {
         pons_autovalue row = pons_object("type", json_string("config"), "file",
                                          json_string(f->name), "path", json_string(path), "from",
                                          json_string(from), "ok", json_boolean(rc >= 0), NULL);
         if (rc < 0) {
-            json_object_set_new(row, "fault",
-                                json_string(pons_error_line(&fault, line, sizeof line)));
+            json_object_set_new(row, "fault", pons_string(line));
         }
         cli_print_json(row);
-    } else if (rc < 0) {
+    } else if (rc < 0 && !pons_get(told, line)) {
         cli_tell(&fault);
-    } else {
+    } else if (rc >= 0) {
         cli_out("%-18s %-10s sound\n", f->name, from);
+    }
+    if (rc < 0) {
+        json_object_set_new(told, line, json_true());
     }
 }
 
@@ -375,7 +380,8 @@ int cmd_config(cli *c, pons_error *err)
     if (c->argc > 2) {
         return cli_bad(err, "config %s takes one file", verb);
     }
-    bool known = !name, bad = false;
+    bool known = !name;
+    pons_autovalue told = json_object(); // by its line
     if (!name && !check) {
         show_places(c);
     }
@@ -398,7 +404,7 @@ int cmd_config(cli *c, pons_error *err)
         } else if (show) {
             rc = print_file(at->path, err);
         } else if (check && (n > 0 || f->shipped)) {
-            check_row(c, f, at, n, &bad);
+            check_row(c, f, at, n, told);
         } else if (!check) {
             show_row(c, f, at, n);
         }
@@ -410,5 +416,5 @@ int cmd_config(cli *c, pons_error *err)
         }
         return cli_no_such_of(names, "configuration file", name, err);
     }
-    return rc < 0 ? rc : bad ? CLI_FAULTY : PONS_OK;
+    return rc < 0 ? rc : json_object_size(told) > 0 ? CLI_FAULTY : PONS_OK;
 }

@@ -125,6 +125,7 @@ int cmd_body(cli *c, pons_error *err)
     }
     pons_autovalue world = NULL;
     pons_autovalue rules = NULL;
+    pons_autovalue config = NULL;
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
     cli_skills skills = {0};
@@ -133,6 +134,8 @@ int cmd_body(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_workspace(c, true, err);
     rc = rc < 0 ? rc : cli_config(c, &rules, err);
     rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &meant, err);
+    rc = rc < 0 ? rc : cli_robot_check(c, &meant, err);
+    rc = rc < 0 ? rc : cli_robot_config(c, meant.driver, &config, err);
     rc = rc < 0 ? rc : cli_world(meant.world, &world, err);
     rc = rc < 0 ? rc : cli_driver(meant.driver, &o.robot, err);
     rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
@@ -154,6 +157,7 @@ int cmd_body(cli *c, pons_error *err)
     o.skills = skills.at;
     o.n_skills = skills.n;
     o.workspace = c->workspace;
+    o.config = config;
     o.ledger_path = ledger;
     const pons_value *kept = pons_get(rules, "ledger");
     o.ledger_part_mb = pons_get_num(kept, "part_mb", o.ledger_part_mb);

@@ -33,6 +33,16 @@ static int answer_word(cli *c, const char *thread, const char *text, const char 
                        bool *ret_answered, pons_error *err);
 static void word_alone(cli *c, const char *text, char ret[16]);
 
+static int check_typed(const cli *c, pons_error *err)
+{
+    cli_robot meant;
+    if (!c->driver && !c->world) {
+        return PONS_OK;
+    }
+    const int rc = cli_robot_meant(c, NULL, NULL, &meant, err);
+    return rc < 0 ? rc : cli_robot_check(c, &meant, err);
+}
+
 int cmd_say(cli *c, pons_error *err)
 {
     const char *thread = NULL, *priority = NULL, *deadline = NULL;
@@ -41,6 +51,7 @@ int cmd_say(cli *c, pons_error *err)
         {"--priority", "P", "of a goal: background, user, urgent, or a number", &priority},
         {"--deadline", "T", "a goal is over T from now: seconds, or with m or h behind it",
          &deadline},
+        CLI_ROBOT_OPTIONS(c),
         {NULL, NULL, NULL, NULL}};
     int64_t deadline_ms = 0;
     int parsed = cli_parse(c, options, err);
@@ -59,6 +70,11 @@ int cmd_say(cli *c, pons_error *err)
     }
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return cli_bad(err, "say: nothing to say");
+    }
+    parsed = check_typed(c, err);
+    if (parsed < 0) {
+        cli_stop_word(c, NULL, text); // the robot that is here stops all the same
+        return parsed;
     }
     const pons_clock clock = pons_clock_real();
     pons_autovalue value =

@@ -625,29 +625,19 @@ static void reap_body(session *s)
                                               : CLI_LACKING;
 }
 
-// A body that we have started and that has not said hello to us was told nothing, and cannot be told to end either: it
-// would wait for somebody for ten minutes, with a driver and a world that the next run may not want. Where it listens
-// it may be another brain's by now.
+// A body that we have started and that does not listen yet. One that does ends when we do, unless it is another brain's
+// by now.
 static void end_unheard_body(session *s)
 {
-    const pons_value *hello = NULL, *telemetry = NULL;
     char path[PATH_MAX + 16];
     pons_link *there = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    reap_body(s);
-    if (!s->body || !s->brain) {
-        return;
-    }
-    pons_brain_body(s->brain, &hello, &telemetry);
-    if (pons_get_int(hello, "pid", 0) == s->body) {
-        return;
-    }
     snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
-    if (pons_link_connect(path, &there, &ignored) >= 0) {
-        pons_link_close(there);
-        return;
+    reap_body(s);
+    if (s->body && pons_link_connect(path, &there, &ignored) < 0) {
+        kill(s->body, SIGTERM);
     }
-    kill(s->body, SIGTERM);
+    pons_link_close(there);
 }
 
 // ---- other processes ----------------------------------------------------------------------------

@@ -204,7 +204,7 @@ static bool has_zero(const pons_http_exchange *x, const seen *s, const char *met
 
 static void see_all(const pons_http_exchange *x, seen *s)
 {
-    s->body_max = x->server->o.body_max;
+    s->body_max = x->server->o.body_any ? SIZE_MAX : x->server->o.body_max;
     MHD_get_connection_values(x->connection, MHD_HEADER_KIND, see, s);
     MHD_get_connection_values_n(x->connection, MHD_GET_ARGUMENT_KIND, see_query, s);
 }
@@ -241,6 +241,7 @@ static enum MHD_Result begin(pons_http_exchange *x, const char *method, const ch
         return MHD_NO;
     }
     if (why) {
+        x->handled = true;
         return refuse_now(x, status, why);
     }
     pons__connection_within(x->server, x->seen, x->server->o.body_ms);
@@ -303,6 +304,7 @@ static bool append(pons_http_exchange *x, const char *data, size_t n)
 static enum MHD_Result hand_over(pons_http_exchange *x)
 {
     pons__server *sv = x->server;
+    x->handled = true;
     pons__connection_within(sv, x->seen, 0);
     MHD_suspend_connection(x->connection);
     pthread_mutex_lock(&sv->mtx);
@@ -338,13 +340,16 @@ enum MHD_Result pons__exchange_access(void *server, struct MHD_Connection *conne
         return begin(x, method, version);
     }
     if (*n > 0) {
-        // In the midst of a body MHD takes no answer: a chunked one that is too long is cut off.
-        const bool taken = append(x, data, *n);
+        // In the midst of a body MHD takes no answer: a chunked one that is too long is cut off, or its rest is dropped.
+        const bool taken = x->handled || append(x, data, *n);
         *n = 0;
-        return taken ? MHD_YES : MHD_NO;
+        return taken ? MHD_YES : x->server->o.body_any ? hand_over(x) : MHD_NO;
+    }
+    if (!x->handled) {
+        return hand_over(x);
     }
     if (!x->response) {
-        return hand_over(x);
+        return MHD_NO;
     }
     const enum MHD_Result ok = MHD_queue_response(connection, (unsigned)x->status, x->response);
     MHD_destroy_response(x->response);
@@ -358,10 +363,13 @@ void pons__exchange_over(void *server, struct MHD_Connection *connection, void *
     pons__server *sv = server;
     pons_http_exchange *x = *exchange;
     (void)connection;
-    (void)how;
     *exchange = NULL;
     if (!x) {
         return;
+    }
+    if (sv->o.body_any && x->begun && !x->handled && !sv->closing &&
+        how != MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN) {
+        sv->o.handle(sv->o.user, x); // nobody hears the reply
     }
     pons__connection_within(sv, x->seen, sv->o.idle_ms);
     if (x->seen) {
@@ -395,6 +403,9 @@ void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Respons
     }
     x->status = status;
     x->response = response;
+    if (!x->handled) { // there is no connection any more
+        return;
+    }
     MHD_resume_connection(x->connection);
 }
 

@@ -19,6 +19,7 @@ struct pons_http_exchange {
     char *body; // ends with a zero
     size_t body_n;
     bool begun;                    // its headers are there
+    bool handled;                  // or it is being, or will not be
     struct MHD_Response *response; // made by the worker
     int status;
     pons_http_socket *socket;           // that begins when the reply is out; NULL: none does

@@ -156,7 +156,15 @@ void pons__door_begin(pons__request *r)
 
 bool pons__door_look(pons__request *r)
 {
-    return host_and_origin(r) && body(r);
+    size_t n = 0;
+    const char *text = r->s->http->body(r->x, &n);
+    if (!host_and_origin(r)) {
+        return false;
+    }
+    if (n > 0) {
+        pons_value_parse(text, n, &r->body, &(pons_error)PONS_ERROR_INIT);
+    }
+    return true;
 }
 
 bool pons__door_enter(pons__request *r)

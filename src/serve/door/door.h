@@ -6,7 +6,7 @@
 
 // Gives the request its number, for the log and the reply.
 void pons__door_begin(pons__request *r);
-// Sets origin, and reads the body; role stays nobody's. False: it was refused, and is answered.
+// Sets origin, and the body if it can be read; role stays nobody's. False: it was refused, and is answered.
 bool pons__door_look(pons__request *r);
 // Sets role and origin, and reads the body. False: it was refused, and is answered; what has no
 // role is not refused here, a route says whom it wants.

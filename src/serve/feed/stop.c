@@ -6,7 +6,8 @@
 // A browser holds back a request when six connections to one port are in use, and six streams of
 // events are six. So Stop has a port to itself, and nothing that the main port does (a client that
 // is slow, a thousand that listen, a query that takes long) stands before it. Whoever may connect
-// may stop, without a token: it is always allowed to make a robot stand. The page of a foreign
+// may stop, without a token: it is always allowed to make a robot stand. Whatever its body is, it stops; a reason that
+// cannot be read is left out. The page of a foreign
 // origin may not, since it would not even be noticed; a program has no origin.
 #include "serve/feed/stop.h"
 
@@ -96,6 +97,7 @@ int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **r
                                         .workers = 2,
                                         .connections_max = connections_max,
                                         .body_max = 4096,
+                                        .body_any = true,
                                         .head_ms = 3000,
                                         .body_ms = 3000,
                                         .idle_ms = 60000, // the page's ping keeps its way warm

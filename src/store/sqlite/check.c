@@ -31,6 +31,7 @@ typedef struct look {
     void *user;
     int64_t damage; // lines said
     bool writable;
+    char disk[120]; // why the disk lets it be read no further; "": it does
 } look;
 
 #define KEY_MASK  "68719476735" // KEY_SEQ_MAX
@@ -174,6 +175,9 @@ int pons_store_check(const char *path, pons_store_say_fn say_fn, void *user, int
         rc = PONS_OK;
     }
     pons__where_drop(&where);
+    if (!rc && *l.disk) {
+        rc = pons_error_set(err, PONS_EIO, "store", "the store cannot be checked: %s", l.disk);
+    }
     if (!rc) {
         *ret = l.damage;
     }
@@ -209,6 +213,19 @@ static int look_at_file(look *l, const char *path, pons_error *err)
     return PONS_OK;
 }
 
+// Damage, unless the disk is full or fails.
+static void cannot_read(look *l, const char *what)
+{
+    const int code = sqlite3_errcode(l->c.db) & 0xff;
+    const bool full = code == SQLITE_FULL || sqlite3_system_errno(l->c.db) == ENOSPC;
+    if (full || code == SQLITE_IOERR || code == SQLITE_CANTOPEN) {
+        snprintf(l->disk, sizeof l->disk, "%s",
+                 full ? "the disk is full" : sqlite3_errmsg(l->c.db));
+    } else {
+        say(l, true, "%s cannot be read: %s", what, sqlite3_errmsg(l->c.db));
+    }
+}
+
 // The first value of a statement as text; false when it fails.
 static bool value_of(look *l, const char *sql, char *ret, size_t cap)
 {
@@ -234,7 +251,7 @@ static bool look_at_header(look *l, pons_error *err, int *ret)
     char value[64];
     if (!value_of(l, "PRAGMA application_id", value, sizeof value) ||
         !value_of(l, "SELECT count(*) FROM sqlite_master", value, sizeof value)) {
-        say(l, true, "the file's first page cannot be read: %s", sqlite3_errmsg(l->c.db));
+        cannot_read(l, "the file's first page");
         return false;
     }
     value_of(l, "PRAGMA application_id", value, sizeof value);
@@ -290,7 +307,7 @@ static void ask_sqlite(look *l, const char *pragma, const char *fine)
         }
     }
     if (code != SQLITE_OK && code != SQLITE_DONE) {
-        say(l, true, "the file cannot be read: %s", sqlite3_errmsg(l->c.db));
+        cannot_read(l, "the file");
     }
     sqlite3_finalize(st);
 }
@@ -314,7 +331,7 @@ static void ask(look *l, const char *sql)
         say(l, true, "and %lld more of them", (long long)(rows - LINES_MAX));
     }
     if (code != SQLITE_OK && code != SQLITE_DONE) {
-        say(l, true, "the file cannot be read: %s", sqlite3_errmsg(l->c.db));
+        cannot_read(l, "the file");
     }
     sqlite3_finalize(st);
     sqlite3_progress_handler(l->c.db, 0, NULL, NULL);

@@ -8,6 +8,8 @@
 //   a log and its index     SQLite reads both as they are (mode=ro)
 //   a log without an index  all three are copied to a private directory, and read there
 //
+// A full disk is such a place, which shows when SQLite has made an index and cannot write it.
+//
 // Where they may be made, a reader changes as little: a log that another process left stays where it
 // is, and only its index is made.
 //
@@ -26,24 +28,9 @@ static bool writable(const char *path);
 static void drop_copy(char *dir);
 static int64_t size_of(const char *path, const char *suffix);
 static char *uri_of(const char *path, const char *how);
-static int open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
-                     pons_error *err);
-
-int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
-                        pons_error *err)
+static int open_read(sql_conn *c, const char *path, const char *name, bool free_to_write,
+                     sql_where *ret, pons_error *err)
 {
-    int rc = pons__log_begin(path, err);
-    if (!rc) {
-        rc = open_read(c, path, name, ret, err);
-        pons__log_done(c);
-    }
-    return rc;
-}
-
-static int open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
-                     pons_error *err)
-{
-    const bool free_to_write = writable(path);
     const bool log = size_of(path, "-wal") > 0, index = size_of(path, "-shm") > 0;
     *ret = (sql_where){.flags = free_to_write ? SQLITE_OPEN_READWRITE
                                               : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI};
@@ -55,17 +42,31 @@ static int open_read(sql_conn *c, const char *path, const char *name, sql_where 
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
     int rc = pons__sql_open(c, ret->path, name, ret->flags, err);
-    if (!rc && !free_to_write && log &&
-        sqlite3_exec(c->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) ==
-            SQLITE_CANTOPEN) {
-        pons__sql_close(c); // the index is there and may not be read
+    const int read =
+        rc ? SQLITE_OK
+           : sqlite3_exec(c->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) & 0xff;
+    const bool full = free_to_write && (read == SQLITE_FULL || read == SQLITE_IOERR);
+    if (full || (!free_to_write && log && read == SQLITE_CANTOPEN)) {
+        pons__sql_close(c); // the index is there and may not be read, or cannot be made
         pons__where_drop(ret);
-        rc = pons__sql_open_copy(c, path, name, ret, err);
+        return full && !log ? open_read(c, path, name, false, ret, err)
+                            : pons__sql_open_copy(c, path, name, ret, err);
     }
     if (rc) {
         pons__where_drop(ret);
-    } else if (!ret->copy) {
+    } else {
         pons__sql_only_reads(c);
+    }
+    return rc;
+}
+
+int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
+                        pons_error *err)
+{
+    int rc = pons__log_begin(path, err);
+    if (!rc) {
+        rc = open_read(c, path, name, writable(path), ret, err);
+        pons__log_done(c);
     }
     return rc;
 }

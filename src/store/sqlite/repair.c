@@ -253,7 +253,11 @@ static int keep_copy(repair *r)
         snprintf(from, sizeof from, "%s%s", r->path, parts[i]);
         snprintf(to, sizeof to, "%s%s", r->kept, parts[i]);
         if (lstat(from, &st) == 0 && !copy_file(from, to)) {
-            return fail(r, "cannot keep a copy of the store", errno);
+            const int why = errno;
+            if (why != EEXIST) { // half a copy is none
+                drop(r->kept);
+            }
+            return fail(r, "cannot keep a copy of the store", why);
         }
     }
     say(r, "the damaged store is kept as %s", r->kept);

@@ -39,7 +39,8 @@ typedef struct entry {
 } entry;
 
 struct pons__call_ledger {
-    int dir_fd, fd;
+    const pons__core *core;
+    int dir_fd, fd; // -1: nothing was written yet
     // [mtx]
     pthread_mutex_t mtx;
     entry *entries; // oldest first
@@ -52,27 +53,29 @@ static void note(pons__call_ledger *l, const char *key, pons__fate fate, const p
 static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err);
 static entry *find(pons__call_ledger *l, const char *key);
 
-int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_error *err)
+static int not_open(const pons__call_ledger *l, pons_error *err)
 {
-    pons__call_ledger *l = calloc(1, sizeof *l);
-    if (!l) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the ledger");
+    return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
+                          l->core->state, strerror(errno));
+}
+
+// Only a call writes: a check, or an agent on a disk without writing, needs no more than to read.
+static int open_to_write(pons__call_ledger *l, pons_error *err)
+{
+    const int state = l->core->state_fd;
+    if (mkdirat(state, FOLDER, 0700) < 0 && errno != EEXIST) {
+        return not_open(l, err);
     }
-    pthread_mutex_init(&l->mtx, NULL);
-    l->fd = -1;
-    if (mkdirat(c->state_fd, FOLDER, 0700) < 0 && errno != EEXIST) {
-        l->dir_fd = -1;
-    } else {
-        l->dir_fd = openat(c->state_fd, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
+    l->dir_fd = openat(state, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (l->dir_fd >= 0) {
         l->fd = openat(l->dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     }
     if (l->fd < 0) {
-        const int rc =
-            pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
-                           c->state, strerror(errno));
-        pons__call_ledger_close(l);
+        const int rc = not_open(l, err);
+        if (l->dir_fd >= 0) {
+            close(l->dir_fd);
+            l->dir_fd = -1;
+        }
         return rc;
     }
     bool torn = false;
@@ -81,11 +84,30 @@ int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_er
     if (rc >= 0 && alone && (l->n > KEEP || torn)) {
         rc = rewrite(l, err);
     }
+    flock(l->fd, LOCK_SH | (alone ? 0 : LOCK_NB));
+    return rc;
+}
+
+int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_error *err)
+{
+    pons__call_ledger *l = calloc(1, sizeof *l);
+    if (!l) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the ledger");
+    }
+    pthread_mutex_init(&l->mtx, NULL);
+    l->core = c;
+    l->dir_fd = -1;
+    bool torn = false;
+    l->fd = openat(c->state_fd, FOLDER "/" NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = l->fd >= 0 ? load(l, &torn, err) : errno == ENOENT ? PONS_OK : not_open(l, err);
+    if (l->fd >= 0) {
+        close(l->fd);
+        l->fd = -1;
+    }
     if (rc < 0) {
         pons__call_ledger_close(l);
         return rc;
     }
-    flock(l->fd, LOCK_SH | (alone ? 0 : LOCK_NB));
     *ret = l;
     return PONS_OK;
 }
@@ -227,6 +249,10 @@ static void note(pons__call_ledger *l, const char *key, pons__fate fate, const p
 static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err)
 {
     char *text = NULL;
+    const int rc = l->fd < 0 ? open_to_write(l, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
     const long n = pons_value_line(line, &text);
     if (n < 0) {
         return pons_error_set(err, (int)n, PONS__TOOLS, "cannot write the ledger's line");
