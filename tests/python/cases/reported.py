@@ -251,6 +251,7 @@ def metadata():
 def prompts():
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.prompts import ChatPromptTemplate
 
     class Model(GenericFakeChatModel):
         def bind_tools(self, *a, **k):
@@ -279,7 +280,11 @@ def prompts():
         told.append(store.get(("u",), "k").value)
         return state["messages"]
 
-    for prompt in (plain, with_store, with_runtime, with_writer, awaited):
+    def template(state, config, *, store):
+        told.append("template")
+        return ChatPromptTemplate([("system", "be {x}"), ("placeholder", "{messages}")]).partial(x=store.get(("u",), "k").value["x"])
+
+    for prompt in (template, plain, with_store, with_runtime, with_writer, awaited):
         agent = create_react_agent(Model(messages=iter([AIMessage("ok")] * 2)), [], prompt=prompt, store=items)
         if prompt is not awaited:
             agent.invoke({"messages": [("user", "hi")]})
