@@ -16,12 +16,14 @@ from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
 import pons
+from pons.cache.memory import InMemoryCache
 from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
-from pons.func import entrypoint
+from pons.func import entrypoint, task
 from pons.graph import START, MessagesState, StateGraph
+from pons.graph.message import add_messages
 from pons.plan import ExecutionResult, Plan, PlanStep, create_plan_from_llm_response
-from pons.types import RetryPolicy, Send, interrupt
+from pons.types import RetryPolicy, Send, TimeoutPolicy, interrupt
 
 HERE = Path(__file__).resolve().parent
 assert "site-packages" in pons.__file__, pons.__file__
@@ -304,8 +306,45 @@ def no_langchain():
     assert [(e["source"], e["target"]) for e in drawn.to_json()["edges"]] == [("__start__", "one"), ("one", "two"), ("two", "__end__")]
 
 
+def options():
+    """What LangGraph's signatures have and pons does not names itself; nothing is taken and ignored."""
+    app, config = graph(lambda s: {"n": 1}).compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "t"}}
+    flow = entrypoint(checkpointer=InMemorySaver())(lambda x: x)
+    app.invoke({"n": 0}, config)
+    for runs in (app, flow):
+        for call in (runs.invoke, lambda *a, runs=runs, **k: list(runs.stream(*a, **k))):
+            for name in ("control", "checkpoint_during", "input_keys", "nothing_of_the_kind"):
+                refused(lambda: call({"n": 0}, config, **{name: True}), name)
+            refused(lambda: call({"n": 0}, config, durability="x"), "durability")
+            refused(lambda: call({"n": 0}, config, stream_mode="tools"), "tools")
+            refused(lambda: call({"n": 0}, config, version="v3"), "v3")
+        refused(lambda: runs.update_state(config, {"n": 1}, task_id="t"), "task_id")
+        refused(lambda: runs.update_state(config, {"n": 1}, as_node="__copy__"), "__copy__")
+        refused(lambda: runs.clear_cache(nodes=["a"]), "nodes")
+        for name in ("store", "cache", "retry_policy", "stream_mode", "interrupt_before_nodes", "stream_channels"):
+            refused(lambda: setattr(runs, name, None), name)
+    refused(lambda: setattr(flow, "step_timeout", 1), "step_timeout")
+    for what, name in (
+        (lambda v: graph(lambda s: {}, trace_policy=v), "trace_policy"),
+        (lambda v: graph(lambda s: {}, retry=v), "retry"),
+        (lambda v: graph(lambda s: {}).compile(transformers=v), "transformers"),
+        (lambda v: StateGraph(State, config_schema=v), "config_schema"),
+        (lambda v: interrupt("?", response_schema=v), "response_schema"),
+        (lambda v: Send("a", 1, timeout=v), "timeout"),
+        (lambda v: InMemorySaver(serde=v), "serde"),
+        (lambda v: SqliteSaver("x.db", serde=v), "serde"),
+        (lambda v: InMemoryCache(serde=v), "serde"),
+        (lambda v: entrypoint(retry=v), "retry"),
+        (lambda v: task(retry=v), "retry"),
+        (lambda v: add_messages([], [], format=v), "format"),
+        (lambda v: TimeoutPolicy.coerce(TimeoutPolicy(run_timeout=1, refresh_on="heartbeat")), "refresh_on"),
+    ):
+        refused(lambda: what("given"), name)
+
+
 values()
 page()
+options()
 plans()
 no_langchain()
 killed()

@@ -112,3 +112,9 @@ class Flow(Made):
 
     def _update(self, u):
         return u
+
+    def _changed(self, s, after):
+        super()._changed(s, after)
+        for t in s["tasks"]:
+            if isinstance(t.get("result"), dict):
+                t["result"] = t["result"].get("output", t["result"].get("input"))

@@ -25,7 +25,7 @@ from .._library import NULL, OK, PARKED, check, ffi, lib, new_error, python, rai
 from .._now import at as current
 from .._now import stack
 from .._things import thing
-from ..errors import GraphInterrupt
+from ..errors import GraphBubbleUp, GraphInterrupt
 from ._at import At, callback, canceled, fail, waited
 from ._tokens import around
 
@@ -216,12 +216,15 @@ class Board:
     def _next(self):
         at, what, reply = self.queue.get()
         if reply is None:
-            self._left(at)
+            if not at.outcome[0] and not isinstance(at.outcome[1], (GraphBubbleUp, Unknown)):
+                for below in at.called:  # it has failed: nobody waits for them
+                    below.cancel()
             self._over(at)
             if at.ended and self.call.begun.get(int(ffi.cast("uintptr_t", at.cx))) is at:  # another is waited for
                 lib.pons_cx_ended(at.cx)
-            if at.ended and at.step and not at.canceled and not at.outcome[0] and at.node.fails_for_good(at.outcome[1]):
+            if self.call.loop is not None and at.ended and at.step and not at.canceled and not at.outcome[0] and at.node.fails_for_good(at.outcome[1]):
                 self._cancel(at.step)
+            self._left(at)
             return
         try:
             reply.put((True, what()))
@@ -231,7 +234,7 @@ class Board:
                 raise
 
     def _cancel(self, step):
-        """A node has failed for good: the others of its superstep end where they wait, and those without a place never begin."""
+        """A node has failed for good: the others of its superstep that are awaited end there, and those without a place never begin."""
         for at in step:
             if not at.ended:
                 at.cancel()
@@ -298,7 +301,7 @@ class Board:
             except BaseException as exc:
                 good, made = False, exc
         if not good:
-            if isinstance(made, GraphInterrupt):
+            if isinstance(made, GraphInterrupt) or at.canceled:
                 rc = PARKED
             else:
                 said = new_error()

@@ -118,8 +118,8 @@ def run_node(cx, user, err):
         if at is not None:
             try:
                 made = gathered(at)
-            except BaseException:
-                if not at.canceled or call.pressed is not None:
+            except BaseException as exc:
+                if call.pressed is not None or not (at.canceled and (at.under or isinstance(exc, asyncio.CancelledError))):
                     raise
                 return PARKED  # another one has failed: a resume runs it again
         elif node.tasks:

@@ -12,12 +12,27 @@ from ._drawn import drawn
 from ._run import Runs
 
 
+# What else a compiled graph of LangGraph has to set.
+_SETTINGS = ("cache", "cache_policy", "config", "input_channels", "interrupt_after_nodes", "interrupt_before_nodes", "output_channels", "retry_policy",
+             "store", "stream_channels", "stream_eager", "stream_mode", "trigger_to_nodes")  # fmt: skip
+
+
 class Made(Runs):
     """Has `c`, the compiled graph, `numbers`, of the things it points to, and `tasks`, by their names."""
 
     def _pointer(self, thing):
         self.numbers.append(handle(thing))
         return pointer(self.numbers[-1])
+
+    def __setattr__(self, name, v):
+        if name in _SETTINGS:
+            raise NotImplementedError(f"{name} of a compiled graph can't be set: compile(), invoke() and stream() take what is there (docs/python.md)")
+        super().__setattr__(name, v)
+        if name == "step_timeout":
+            self._timed()
+
+    def _timed(self):
+        raise NotImplementedError("step_timeout is a StateGraph's; a task and an entrypoint have timeout=… (docs/python.md)")
 
     def clear_cache(self):
         err = new_error()

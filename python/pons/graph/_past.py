@@ -111,8 +111,12 @@ class Past(Shown):
         thread, _, ns = self._where(self._config(config))
         with self._kept().used() as c:
             found = history(c, thread, ns, filter, before, limit)
+            every = history(c, thread, ns, None, None, None) if filter or before else found
+        after = {s["parent_id"]: s for s in every if s["metadata"]["source"] == "loop"}
         for s in found:  # of one under way, next has also what has finished of it
-            made = self._below(ns)._snapshot(s)
+            graph = self._below(ns)
+            graph._changed(s, after.get(s["checkpoint_id"]))
+            made = graph._snapshot(s)
             yield made._replace(next=tuple(t.name for t in made.tasks)) if made.tasks else made
 
     def update_state(self, config, values, as_node=None, task_id=None):

@@ -144,6 +144,8 @@ class Runs(Past):
     def _run(self, input, config, context, modes, subgraphs, before, after, durability):
         config = self._config(config)
         thread, checkpoint, ns = self._where(config, need=False)
+        if ns and self._below(ns) is not self:
+            checkpoint, ns = self._around(thread, checkpoint, ns, config["configurable"].get("checkpoint_map") or {})
         call = Call(self, config, as_context(self.context_schema, context), modes, subgraphs)
         t, close = self._open(thread, call)
         run = NULL
@@ -189,6 +191,14 @@ class Runs(Past):
                 close()
 
             call.over(over)
+
+    def _around(self, thread, checkpoint, ns, around):
+        """A subgraph goes on where the graph around it does: (None, "")."""
+        for at, given in ((ns, checkpoint), ("", around.get(""))):
+            newest = self._snapshot_at(thread, at, bare=True)
+            if given and newest and given != newest["checkpoint_id"]:
+                raise NotImplementedError(f"a run can't go on from an older checkpoint of the subgraph {ns!r} (docs/python.md)")
+        return None, ""
 
     @property
     def _ended(self):

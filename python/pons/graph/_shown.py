@@ -93,6 +93,31 @@ class Shown:
             return [self._update(x) for x in u]
         return self._values(u) if isinstance(u, dict) else u
 
+    def _changed(self, s, after):
+        """The result of the one task of a superstep that has none kept: what the step has changed beyond the others' results."""
+        tasks, missing, made = s["tasks"], [i for i, t in enumerate(s["tasks"]) if t.get("result") is None], {}
+        if after is None or len(missing) != 1 or any(isinstance(t.get("result"), list) for t in tasks):
+            return
+        before, given = s.get("values") or {}, [t.get("result") or {} for t in tasks]
+        for name, v in (after.get("values") or {}).items():
+            channel, old = self.channels.get(name), before.get(name)
+            others = [r[name] for r in given if name in r]
+            if channel is None or (name in before and old == v):
+                continue
+            if channel.listed and isinstance(v, list) and v[: len(old or ())] == (old or []):
+                first = sum(len(r.get(name, ())) for r in given[: missing[0]])
+                last = sum(len(r.get(name, ())) for r in given[missing[0] + 1 :])
+                part = v[len(old or ()) + first : len(v) - last]
+                if part or not others:
+                    made[name] = part
+            elif channel.messages and isinstance(v, list):
+                made[name] = [m for m in v if m not in (old or []) and not any(m in r for r in others)]
+            elif channel.reducer or channel.listed or channel.messages:
+                return  # what was folded can't be told from what came of it
+            elif not others:
+                made[name] = v
+        tasks[missing[0]]["result"] = made
+
     def _snapshot(self, s):
         def config(checkpoint):
             at = {"thread_id": s["thread"], "checkpoint_ns": s["ns"], "checkpoint_id": checkpoint}
@@ -102,7 +127,7 @@ class Shown:
 
         tasks = tuple(
             PregelTask(id=t["id"], name=t["name"], path=("__pregel_push" if "arg" in t else "__pregel_pull", t["name"]),
-                       error=_error(t.get("error")), interrupts=interrupts(t["interrupts"]), result=t.get("result"),
+                       error=_error(t.get("error")), interrupts=interrupts(t["interrupts"]), result=self._update(t.get("result")),
                        state=self._snapshot(t["state"]) if isinstance(t.get("state"), dict)
                        else {"configurable": {"thread_id": s["thread"], "checkpoint_ns": t["ns"]}} if t.get("ns") else None)
             for t in s["tasks"]

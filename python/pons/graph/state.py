@@ -166,11 +166,6 @@ def _is_subgraph(action):
     return isinstance(action, CompiledStateGraph) and not hasattr(action, "bound")
 
 
-# What else a compiled graph of LangGraph has to set.
-_SETTINGS = ("cache", "cache_policy", "config", "input_channels", "interrupt_after_nodes", "interrupt_before_nodes", "output_channels", "retry_policy",
-             "store", "stream_channels", "stream_eager", "stream_mode", "trigger_to_nodes")  # fmt: skip
-
-
 class CompiledStateGraph(Made):
     """A graph that runs. Any number of threads may run it at once, each another thread_id."""
 
@@ -196,12 +191,8 @@ class CompiledStateGraph(Made):
         if cache is not None:
             cache.graphs.append(self)
 
-    def __setattr__(self, name, v):
-        if name in _SETTINGS:
-            raise NotImplementedError(f"{name} of a compiled graph can't be set: compile(), invoke() and stream() take what is there (docs/python.md)")
-        super().__setattr__(name, v)
-        if name == "step_timeout":
-            self._build(*self._again)
+    def _timed(self):
+        self._build(*self._again)
 
     def get_input_jsonschema(self, config=None):
         return json_schema(self.input_schema, self.name + "Input")

@@ -40,6 +40,9 @@ class ToolRuntime(Direct, Generic[ContextT, StateT]):
     store: Any
     tools: list = field(default_factory=list)
 
+    def __class_getitem__(cls, of):  # the state's class may be left out
+        return super().__class_getitem__(of if isinstance(of, tuple) else (of, Any))
+
 
 def _marks(t, kind):
     """The marks of a kind in an annotation: instances or classes."""

@@ -121,6 +121,8 @@ class _Agent:
         prompted = await self.prompt.ainvoke(state, config) if isinstance(self.prompt, Runnable) else self._prompted(state, config, runtime)
         if inspect.isawaitable(prompted):
             prompted = await prompted
+        if isinstance(prompted, Runnable):
+            prompted = await prompted.ainvoke(state, config)
         return self._said(state, await model.ainvoke(prompted, config))
 
     def structure(self, state, config: RunnableConfig, runtime: Runtime):
@@ -156,7 +158,8 @@ class _Agent:
         if isinstance(self.prompt, Runnable):
             return self.prompt.invoke(state, config)
         more = {"config": config, "store": runtime.store, "runtime": runtime, "writer": runtime.stream_writer}
-        return self.prompt(state, **{n: more[n] for n in list(inspect.signature(self.prompt).parameters)[1:] if n in more})
+        made = self.prompt(state, **{n: more[n] for n in list(inspect.signature(self.prompt).parameters)[1:] if n in more})
+        return made.invoke(state, config) if isinstance(made, Runnable) else made
 
     def _said(self, state, message):
         message.name = self.name

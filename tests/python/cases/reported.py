@@ -12,7 +12,7 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import create_react_agent
 from langgraph.store.memory import InMemoryStore
-from langgraph.types import Command, Overwrite, RetryPolicy, interrupt
+from langgraph.types import Command, Overwrite, RetryPolicy, Send, interrupt
 
 C = {"configurable": {"thread_id": "t"}}
 LONG = 120  # seconds until a test that hangs is a test that fails
@@ -133,6 +133,32 @@ def a_sibling_fails():
     yield raised(run)
 
 
+def a_caller_fails():
+    seen = []
+
+    @task
+    async def slow(n):
+        seen.append("slow")
+        try:
+            await asyncio.sleep(LONG if seen == ["slow"] else 0)
+        except asyncio.CancelledError:
+            seen.append("canceled")
+            raise
+        return n
+
+    @entrypoint(checkpointer=InMemorySaver())
+    async def flow(n):
+        work = slow(n)
+        if "canceled" not in seen:
+            while not seen:
+                await asyncio.sleep(0)
+            raise ValueError("boom")
+        return await work
+
+    yield raised(lambda: asyncio.run(flow.ainvoke(1, C))), seen
+    yield asyncio.run(flow.ainvoke(None, C)), seen
+
+
 def canceled_by_itself():
     async def node(state):
         raise asyncio.CancelledError("me")
@@ -248,9 +274,24 @@ def metadata():
     yield [s.metadata["user"] for s in app.get_state_history(C, filter={"user": "u"})]
 
 
+def history():
+    def both(state):
+        return Command(update={"v": ["both"]}, goto=Send("x", {"v": ["arg"]}))
+
+    for app in (chain(says("a"), says("b")), chain(("w", both), ("x", lambda state: {"v": state["v"]})), chain(says("b"), says("a"), wide=True)):
+        app.invoke({"v": []}, C)
+        yield [sorted((t.name, str(t.result)) for t in s.tasks) for s in app.get_state_history(C)]
+        yield [[(t.name, t.result) for t in s.tasks] for s in app.get_state_history(C, limit=1, filter={"source": "input"})]
+    app = chain(says("a"), ("b", lambda state: {"v": [interrupt("?")]}), wide=True)
+    app.invoke({"v": []}, C)
+    yield [(t.name, t.result) for t in app.get_state(C).tasks], app.invoke(Command(resume="A"), C)
+    yield [[(t.name, t.result) for t in s.tasks] for s in app.get_state_history(C)]
+
+
 def prompts():
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.prompts import ChatPromptTemplate
 
     class Model(GenericFakeChatModel):
         def bind_tools(self, *a, **k):
@@ -279,7 +320,11 @@ def prompts():
         told.append(store.get(("u",), "k").value)
         return state["messages"]
 
-    for prompt in (plain, with_store, with_runtime, with_writer, awaited):
+    def template(state, config, *, store):
+        told.append("template")
+        return ChatPromptTemplate([("system", "be {x}"), ("placeholder", "{messages}")]).partial(x=store.get(("u",), "k").value["x"])
+
+    for prompt in (template, plain, with_store, with_runtime, with_writer, awaited):
         agent = create_react_agent(Model(messages=iter([AIMessage("ok")] * 2)), [], prompt=prompt, store=items)
         if prompt is not awaited:
             agent.invoke({"messages": [("user", "hi")]})
@@ -298,8 +343,8 @@ def options():
     yield asks.invoke({"v": []}, C)["__interrupt__"][0].value, asks.invoke(Command(resume=1), C)
 
 
-KINDS = (to_parent, at_a_breakpoint, breakpoint_below, a_sibling_fails, canceled_by_itself, time_of_a_step, overwrites, copies, of_entrypoints,
-         of_subgraphs, metadata, prompts, options)  # fmt: skip
+KINDS = (to_parent, at_a_breakpoint, breakpoint_below, a_sibling_fails, a_caller_fails, canceled_by_itself, time_of_a_step, overwrites, copies, of_entrypoints,
+         of_subgraphs, metadata, history, prompts, options)  # fmt: skip
 for kind in KINDS:
     for n, came in enumerate(kind()):
         print(kind.__name__, n, came)
