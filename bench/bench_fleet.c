@@ -9,8 +9,8 @@
 //   fleet.move       us of processor time a move, with all that belongs to it
 #include "bench.h"
 #include "pons/fleet.h"
-#include "pons/memory.h"
-#include "pons/rand.h"
+#include "pons/out_of_memory.h"
+#include "pons/random.h"
 
 enum { SIDE = 1000, ROBOTS = 100 };
 

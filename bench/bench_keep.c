@@ -16,7 +16,7 @@
 #include "pons/brain.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 
 #include <malloc.h>
 #include <sys/stat.h>

@@ -11,7 +11,7 @@
 #include "bench.h"
 #include "bench_postgres.h"
 #include "pons/ext/store.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/value.h"
 
 #include <sqlite3.h>

@@ -16,13 +16,13 @@
 #include "pons/fleet.h"
 #include "pons/map.h"
 #include "pons/mcp.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/plan.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/scenario.h"
 #include "pons/workspace.h"
 #include "pons/yaml.h"
-#include "tools/core/text.h"
+#include "tools/core/bytes_to_text.h"
 
 #include <malloc.h>
 

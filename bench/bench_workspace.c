@@ -8,7 +8,7 @@
 //   workspace.claim           ms: a SESSIONS.md of 1,000 read, its first pending one made running, rendered
 //   workspace.saved           ms from an edit's rename to its command, p99 of 200
 #include "bench.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/workspace.h"
 
 #include <fcntl.h>

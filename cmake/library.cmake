@@ -46,7 +46,7 @@ pons_pc(pons-bt "-lpons_bt ${whole_base}" "jansson libfyaml libpcre2-8 expat" ""
 pons_pc(pons-arm "-lpons_arm ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "arms: URDF, kinematics, clearance")
 pons_pc(pons-plan "-lpons_plan ${whole_base}" "jansson libfyaml libpcre2-8" "" "the plan protocol")
 # Every header has its library: all of pons, for who builds a brain, a body or an agent of their own.
-pons_pc(pons-all "-lpons_serve -lpons_traces -lpons_record -lpons_scenario -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_policy \
+pons_pc(pons-all "-lpons_serve -lpons_traces -lpons_record -lpons_scenario -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_intents \
 -lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_critic -lpons_plan -lpons_link ${whole_base}"
   "jansson libfyaml libpcre2-8 sqlite3 zlib libzstd liblz4 expat libpng libseccomp" "" "the whole runtime, as archives")
 

@@ -11,7 +11,7 @@
 //
 // This finds less than libFuzzer, which sees which branches an input took: `./dev fuzz`.
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 // each time, and valid UTF-8 without control characters once it has passed the door of all texts
 // that a model reads (pons__text_append).
 #include "pons/buf.h"
-#include "tools/core/text.h"
+#include "tools/core/bytes_to_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

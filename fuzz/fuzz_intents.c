@@ -1,5 +1,5 @@
 // fuzz_intents.c - no words may crash the rules, and what they understand names what is known.
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 // a line of the ledger, or before the state, gives what follows its checksum, so that mutations
 // reach what is behind it.
 #include "body/core/ledger.h"
-#include "body/safety/durable.h"
+#include "body/safety/epoch_file.h"
 
 #include <stdint.h>
 #include <stdlib.h>

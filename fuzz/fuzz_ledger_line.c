@@ -4,7 +4,7 @@
 //
 // The input is JSON lines without checksums; those that are no JSON are passed over.
 #include "body/core/ledger.h"
-#include "pons/ledger_line.h"
+#include "pons/ledger_format.h"
 
 #include <stdint.h>
 #include <stdlib.h>

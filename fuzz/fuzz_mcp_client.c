@@ -5,7 +5,7 @@
 // A wire of its own stands in for src/mcp/stdio/stdio.c: the server's lines are the input. "@" at its start
 // answers initialize and tools/list first, so that what follows meets a server that is ready, with
 // calls of its tools under the ids 3 and 4.
-#include "mcp/rpc.h"
+#include "mcp/json_rpc.h"
 #include "mcp/wire.h"
 #include "pons/buf.h"
 #include "pons/mcp.h"

@@ -1,7 +1,7 @@
 // fuzz_plain.c - whatever bytes come from outside, what a person is shown of them is valid UTF-8
 // without what pons_plain_hides, shown again it is the same, and JSON that is made safe for a
 // terminal is the same value.
-#include "pons/plain.h"
+#include "pons/printable.h"
 #include "pons/value.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 // ext/http_server.h: its handle gets an exchange that is made of the input, and what it replies is
 // counted. The input is a request as text: "METHOD PATH?QUERY", headers, an empty line, a body. A token
 // "V", "O" or "A" stands for that of a viewer, an operator, an admin; without a Host it is the right one.
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/serve.h"
 
 #include <stdatomic.h>

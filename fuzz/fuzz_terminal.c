@@ -4,12 +4,12 @@
 //
 // The first byte of an input says in which folder it is read; the rest is the command.
 #include "pons/ext/tool.h"
-#include "tools/command/grammar.h"
-#include "tools/command/risk.h"
+#include "tools/command/command_risk.h"
+#include "tools/command/safe_commands.h"
 #include "tools/core/core.h"
-#include "tools/core/guards.h"
 #include "tools/core/path.h"
-#include "tools/wall/wall.h"
+#include "tools/core/read_write_guards.h"
+#include "tools/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <limits.h>

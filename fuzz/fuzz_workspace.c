@@ -1,6 +1,6 @@
 // fuzz_workspace.c - the protocol files: any text is read or refused with a place; what was read and is
 // rendered again has the same records, and so has what is converted.
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/workspace.h"
 
 #include <stdint.h>

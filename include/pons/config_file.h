@@ -28,7 +28,7 @@ int pons_config_person_dir(char *buf, size_t cap, pons_error *err);
 
 // The file in that one place; relative begins with "config/", which a person's folder does not have, or
 // is a name in the workspace's root. workspace: NULL for none. PONS_ENOTFOUND: it is not there;
-// PONS_EREFUSED: others could change it (pons/protect.h); PONS_EENV: nobody can say whether it is.
+// PONS_EREFUSED: others could change it (pons/protected_files.h); PONS_EENV: nobody can say whether it is.
 // Writes buf only on success. Any thread.
 int pons_config_at(pons_config_place place, const char *workspace, const char *relative, char *buf,
                    size_t cap, pons_error *err);

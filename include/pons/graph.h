@@ -26,7 +26,7 @@
 #include "pons/ext/store.h"
 #include "pons/items.h"
 #include "pons/messages.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/value.h"
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 
 #include "pons/error.h"
 #include "pons/machine.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
@@ -86,7 +86,7 @@ int pons_step_status_find(const char *word);
 int pons_plan_status_find(const char *word);
 int pons_tool_call_find(const char *word);
 
-// Where a status may go. Drawn in src/plan/enums.c.
+// Where a status may go. Drawn in src/plan/plan_enums.c.
 extern const pons_machine pons_step_machine; // of pons_step_status
 extern const pons_machine pons_plan_machine; // of pons_plan_status
 

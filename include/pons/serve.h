@@ -152,7 +152,7 @@ typedef struct pons_serve_options {
     void *chat_user;
     const char *workspace; // whose files may be looked at; NULL: none
     // The configuration of the tools there (pons_core_tools_open): what it hides from them is not shown
-    // either. Read at open; NULL: nothing beside the table (pons/protect.h).
+    // either. Read at open; NULL: nothing beside the table (pons/protected_files.h).
     const pons_value *tools;
     const char *ui_dir; // the page's files, read anew for each request; NULL: none
 } pons_serve_options;

@@ -22,7 +22,7 @@ extern "C" {
 //    tools?: [names]                  only these; default: all
 //    risk?: {TOOL: word}              in place of a tool's own risk; a call's own risk stays
 //    hidden?: [paths]                 neither read nor written nor searched, and
-//    protected?: [paths]              read, but not written, beside pons/protect.h's table
+//    protected?: [paths]              read, but not written, beside pons/protected_files.h's table
 //    output_kb?, write_kb?, workers?, files{}?, terminal{}?, fetch{}?, knowledge{}?}
 //
 // PONS_EINVAL names the path of a bad key, PONS_EENV a workspace that can't be opened. ret->ops

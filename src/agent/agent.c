@@ -8,32 +8,32 @@
 //                  ^      | awaits                      stop --> every await is answered "stopped"
 //                  +------+-- host: models, tools                and the graph ends in good order
 //
-// Killed at any point, the run is resumed by the next open: see providers.c for what becomes of calls.
+// Killed at any point, the run is resumed by the next open: see pending_calls.c for what becomes of calls.
 //
 //   plan_nodes.c   the outer graph: plan_gate, approval, replanner, summarizer
 //   react_loop.c   the loop of agent and executor, a subgraph: think, act
 //   tool_calls.c   one tool call: vetted, asked about, run, settled
-//   plan_data.c    what the nodes do to a plan
-//   registry.c     the tools of all providers, who may use which
-//   providers.c    the awaits' other end: calls of models and tools under way
-//   request.c      what a model is sent; context.c: how it is made to fit; compact.c: notes in its place
-//   middleware.c   debug, timing, rate_limit, redact; shown.c: what may leave as an event
+//   plan_state.c    what the nodes do to a plan
+//   tool_registry.c     the tools of all providers, who may use which
+//   pending_calls.c    the awaits' other end: calls of models and tools under way
+//   model_request.c      what a model is sent; context_window.c: how it is made to fit; summarize.c: notes in its place
+//   middleware.c   debug, timing, rate_limit, redact; event_output.c: what may leave as an event
 //   robot_tools.c  the body's skills as tools
 //   config.c       graph_config.yaml: defaults, faults with positions
 #include "pons/agent.h"
 
-#include "agent/allowed.h"
-#include "agent/compact.h"
 #include "agent/config.h"
-#include "agent/context.h"
+#include "agent/context_window.h"
+#include "agent/event_output.h"
 #include "agent/graphs.h"
-#include "agent/plan_data.h"
-#include "agent/providers.h"
-#include "agent/registry.h"
-#include "agent/request.h"
+#include "agent/model_request.h"
+#include "agent/pending_calls.h"
+#include "agent/plan_state.h"
+#include "agent/plan_turn.h"
 #include "agent/session.h"
-#include "agent/shown.h"
-#include "agent/user_plan.h"
+#include "agent/standing_approvals.h"
+#include "agent/summarize.h"
+#include "agent/tool_registry.h"
 #include "pons/module.h"
 
 #include <stdlib.h>

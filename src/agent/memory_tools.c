@@ -15,7 +15,7 @@
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/items.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 //   timing      counts calls and their time by name, and logs the table at the end
 //   rate_limit  at most so many model calls a minute: a call beyond that waits its turn
 //   redact      replaces secrets in what a model is sent, in what tools say and in what is shown
-#include "agent/providers.h"
-#include "agent/shown.h"
+#include "agent/event_output.h"
+#include "agent/pending_calls.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/log.h"

@@ -11,13 +11,13 @@
 // Whoever sends the run to the executor marks the step that it is for: a stored state always says
 // which step runs.
 #include "agent/config.h"
+#include "agent/event_output.h"
 #include "agent/graphs.h"
-#include "agent/plan_data.h"
+#include "agent/pending_calls.h"
+#include "agent/plan_state.h"
+#include "agent/plan_turn.h"
 #include "agent/prompts.h"
-#include "agent/providers.h"
 #include "agent/session.h"
-#include "agent/shown.h"
-#include "agent/user_plan.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 

@@ -2,8 +2,8 @@
 // workspace, or of the installation, stand in their place.
 #include "agent/prompts.h"
 
+#include "agent/event_output.h"
 #include "agent/session.h"
-#include "agent/shown.h"
 #include "pons/agent.h"
 
 #include <stdlib.h>

@@ -13,13 +13,13 @@
 //
 // A goal's id is the call's key, so the body's ledger does one key once, whoever sends it how
 // often. A link that breaks is opened again and every goal that is out is asked about.
-#include "agent/providers.h"
-#include "agent/shown.h"
+#include "agent/event_output.h"
+#include "agent/pending_calls.h"
 #include "pons/agent.h"
 #include "pons/geometry.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define PONS_AGENT_SESSION_H
 
 #include "agent/config.h"
-#include "agent/registry.h"
+#include "agent/tool_registry.h"
 #include "pons/agent.h"
 
 #define PONS__AGENT "agent" // this module in errors

@@ -13,18 +13,18 @@
 // together: as many read-only ones as stand in a row, or one that changes something.
 //
 // A call that changes something is an effect. Its id is the key that the provider gets: sent once;
-// after a crash the provider is asked about the key (providers.c), and what nobody knows is told to the
+// after a crash the provider is asked about the key (pending_calls.c), and what nobody knows is told to the
 // model as unknown, never tried again by itself.
 #include "agent/tool_calls.h"
 
-#include "agent/address.h"
-#include "agent/allowed.h"
 #include "agent/config.h"
-#include "agent/plan_data.h"
-#include "agent/providers.h"
-#include "agent/registry.h"
+#include "agent/event_output.h"
+#include "agent/pending_calls.h"
+#include "agent/plan_state.h"
 #include "agent/session.h"
-#include "agent/shown.h"
+#include "agent/standing_approvals.h"
+#include "agent/tool_registry.h"
+#include "agent/url_leak.h"
 #include "pons/agent.h"
 #include "pons/buf.h"
 #include "pons/schema.h"
@@ -227,7 +227,7 @@ static int risk_of(const char *word)
     return -1;
 }
 
-// What it asks for by an address may go out with it: a person is shown whose address it is (address.c).
+// What it asks for by an address may go out with it: a person is shown whose address it is (url_leak.c).
 static bool carries(const pons__role *role, pons_cx *cx, const pons_value *call,
                     const pons__tool *t, const pons_value *args, char *why, size_t cap)
 {

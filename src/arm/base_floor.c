@@ -1,5 +1,5 @@
 // base_floor.c - what a base covers of the floor, what it drives on, and where its lidar looks from.
-#include "arm/base_parts.h"
+#include "arm/base_urdf_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 //     <gazebo reference="base_scan"><sensor type="gpu_lidar"><lidar><range><min>0.12</min><max>3.5</max>
 //
 // of the kinds ray, gpu_ray (Gazebo Classic), lidar and gpu_lidar. What else Gazebo is told is passed over.
-#include "arm/base_parts.h"
+#include "arm/base_urdf_internal.h"
 
 #include <math.h>
 #include <string.h>

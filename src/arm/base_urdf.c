@@ -7,7 +7,7 @@
 //     base_floor.c          --> the hull of what they cover, the pair's distance and radius, the lidar
 #include "pons/base_urdf.h"
 
-#include "arm/base_parts.h"
+#include "arm/base_urdf_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -268,7 +268,7 @@ static int find_base(pons__base *b, const char *base, int *ret)
     return PONS_OK;
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret, pons_error *err)
 {

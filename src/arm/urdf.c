@@ -344,7 +344,7 @@ static void make_samples(pons_arm *a)
     }
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 int pons_arm_load(const char *path, const char *base, const char *tool, pons_arm **ret,
                   pons_error *err)

@@ -194,7 +194,7 @@ static void on_doctype(void *user, const char *name, const char *system, const c
     URDF_FAULT(x, "a robot's description has no document type, and no entities");
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 int pons__urdf_read(pons__urdf_xml *x)
 {

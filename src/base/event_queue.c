@@ -6,7 +6,7 @@
 // but `clear`, which only frees.
 #include "pons/event_queue.h"
 
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "pons/log.h"
 
 #include "base/utf8.h"
-#include "pons/plain.h"
+#include "pons/printable.h"
 
 #include <pthread.h>
 #include <stdarg.h>

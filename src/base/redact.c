@@ -2,7 +2,7 @@
 //
 // PCRE2 backtracks, so a pattern and a text can ask for an eternity; its own count of steps bounds
 // that, one count for all the places where a match may begin, as the search is a part of the expression
-// (src/base/pattern.c has the same). A text that can't be searched within the bounds is hidden as a
+// (src/base/regex.c has the same). A text that can't be searched within the bounds is hidden as a
 // whole: what nobody could look through may have a secret in it.
 #include "pons/redact.h"
 

@@ -3,7 +3,7 @@
 // A field is a list of values, ranges and steps: "*", "5", "1-5", "*/15", "8-18/2", "mon,wed". Where
 // both the day and the weekday are restricted, either will do, as crontab(5) says.
 //
-// Times are looked for on the clock that people see: the next minute that fits, then when that is (zone.c). What comes
+// Times are looked for on the clock that people see: the next minute that fits, then when that is (time_zone.c). What comes
 // out at or before the time asked for was there already, the first time that the clock showed it.
 #include "pons/schedule.h"
 

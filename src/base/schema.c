@@ -12,11 +12,11 @@
 // Bounds: 128 levels, and a budget of rule visits, so that no value makes a check slow.
 #include "pons/schema.h"
 
-#include "base/pattern.h"
+#include "base/regex.h"
 #include "base/utf8.h"
 #include "pons/buf.h"
-#include "pons/meant.h"
 #include "pons/module.h"
+#include "pons/spelling.h"
 
 #include <limits.h>
 #include <math.h>

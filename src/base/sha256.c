@@ -1,7 +1,7 @@
 // sha256.c - SHA-256 as FIPS 180-4 defines it, in one call or in pieces.
 #include "base/sha256.h"
 
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <string.h>
 

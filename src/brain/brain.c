@@ -21,19 +21,19 @@
 // asks the body about each of them. Preemption and answers are level-triggered: they are read off
 // the kernel's stored state again and again until the inner loop has them, so there is no message
 // to lose.
-#include "brain/away.h"
-#include "brain/documents.h"
-#include "brain/done.h"
+#include "brain/await_fields.h"
 #include "brain/graphs.h"
-#include "brain/inner.h"
-#include "brain/letter.h"
-#include "brain/model.h"
-#include "brain/news.h"
+#include "brain/inbox_fields.h"
+#include "brain/knowledge_query.h"
+#include "brain/model_await.h"
 #include "brain/questions.h"
-#include "brain/schedule.h"
+#include "brain/react_run.h"
+#include "brain/run_end.h"
+#include "brain/scheduled_goals.h"
 #include "brain/self.h"
-#include "brain/stopped.h"
-#include "brain/tempo.h"
+#include "brain/speed_request.h"
+#include "brain/stop_state.h"
+#include "brain/store_outage.h"
 #include "pons/log.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 //
 //        SAFE      a stop that was said or is latched, collision risk, or a battery at its end
 //          >
-//        IDLE      a stop was reset, and nobody has said continue yet (stopped.c)
+//        IDLE      a stop was reset, and nobody has said continue yet (stop_state.c)
 //          >
 //        CHARGE    the battery is low (with hysteresis)
 //          >
@@ -19,20 +19,20 @@
 //     kernel -- activate{activation, mode, task, reason} --> react        start on this task
 //     kernel -- preempt{reason, mode, end} ----------------> react        let go of it
 //     react  -- task_result{activation, task_id, status, …} > kernel      it is over, or let go
-//                                                                         (queue.c)
+//                                                                         (task_queue.c)
 //
 //        idle --activate--> active --preempt--> stopping
 //         ^                   |                    |
 //         +----task_result----+--------------------+
-#include "brain/event.h"
+#include "brain/effect_history.h"
+#include "brain/event_fields.h"
 #include "brain/graphs.h"
-#include "brain/letter.h"
+#include "brain/inbox_fields.h"
+#include "brain/intent_fields.h"
 #include "brain/questions.h"
-#include "brain/queue.h"
 #include "brain/self.h"
-#include "brain/senses.h"
-#include "brain/trace.h"
-#include "brain/words.h"
+#include "brain/task_queue.h"
+#include "brain/telemetry_sync.h"
 
 #include <string.h>
 

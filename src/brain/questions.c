@@ -2,7 +2,7 @@
 //
 // A question stands in one of these places until it is answered:
 //
-//     react.approval, react.also    the inner loop is parked in R5 with it (react/approve.c)
+//     react.approval, react.also    the inner loop is parked in R5 with it (react/approval.c)
 //     a task's asks                 the task was put aside with it, so that others may run
 //     tasks.react.asks              and has its turn again, which the inner loop has not read yet
 //     an await of the engine        an effect of a fork asks, before it goes out
@@ -23,12 +23,12 @@
 // as the task waits for its turn. The brain's loop thread, and whoever reads a store.
 #include "brain/questions.h"
 
-#include "brain/event.h"
-#include "brain/letter.h"
-#include "brain/places.h"
+#include "brain/event_fields.h"
+#include "brain/inbox_fields.h"
+#include "brain/named_places.h"
 #include "brain/self.h"
-#include "brain/tempo.h"
-#include "pons/memory.h"
+#include "brain/speed_request.h"
+#include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

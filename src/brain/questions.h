@@ -2,8 +2,8 @@
 #ifndef PONS_BRAIN_QUESTIONS_H
 #define PONS_BRAIN_QUESTIONS_H
 
-#include "brain/letter.h"
-#include "brain/state.h"
+#include "brain/inbox_fields.h"
+#include "brain/kernel_fields.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
 

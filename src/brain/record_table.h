@@ -1,8 +1,8 @@
-// record_table.h - short words for tables of fields (record.h): for the files that have some, and no other.
+// record_table.h - short words for tables of fields (field_records.h): for the files that have some, and no other.
 #ifndef PONS_BRAIN_RECORD_TABLE_H
 #define PONS_BRAIN_RECORD_TABLE_H
 
-#include "brain/record.h"
+#include "brain/field_records.h"
 
 // clang-format off
 #define NEVER PONS_LACKS_NEVER

@@ -5,15 +5,15 @@
 #ifndef PONS_BRAIN_SELF_H
 #define PONS_BRAIN_SELF_H
 
-#include "brain/doors.h"
-#include "brain/heart.h"
-#include "brain/keep/keep.h"
-#include "brain/look.h"
-#include "brain/port.h"
-#include "brain/rules.h"
-#include "brain/senses.h"
-#include "brain/state.h"
+#include "brain/body_port.h"
+#include "brain/heartbeat.h"
+#include "brain/kernel_fields.h"
+#include "brain/kernel_rules.h"
+#include "brain/queries.h"
+#include "brain/retention/retention.h"
+#include "brain/schema_check.h"
 #include "brain/tasks.h"
+#include "brain/telemetry_sync.h"
 #include "pons/critic.h"
 
 #define PONS_NS_KERNEL "kernel"
@@ -56,7 +56,7 @@ struct pons_brain {
     bool wake;
     int64_t stop_sent_ms;  // host; 0: the stop that was said is still to be sent
     int64_t reset_sent_ms; // the same of a reset
-    struct {               // how fast a person wants it, on its way to the body (tempo.c)
+    struct {               // how fast a person wants it, on its way to the body (speed_request.c)
         int64_t since_ms;  // host; 0: this wish was not looked at yet
         int64_t sent_ms;   // host; 0: it is still to be sent
         int64_t sent;      // the percent that waits for its answer; 0: none

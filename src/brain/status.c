@@ -3,10 +3,10 @@
 // store.
 #include "brain/status.h"
 
-#include "brain/ladder.h"
-#include "brain/letter.h"
-#include "brain/observed.h"
+#include "brain/inbox_fields.h"
+#include "brain/observation_fields.h"
 #include "brain/record_table.h"
+#include "brain/recovery.h"
 #include "brain/self.h"
 #include "brain/task_plan.h"
 

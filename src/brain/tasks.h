@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_TASKS_H
 #define PONS_BRAIN_TASKS_H
 
-#include "brain/state.h"
+#include "brain/kernel_fields.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
 

@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_ZONES_H
 #define PONS_BRAIN_ZONES_H
 
-#include "brain/record.h"
+#include "brain/field_records.h"
 #include "pons/brain.h"
 
 typedef struct pons__pose { // in the map

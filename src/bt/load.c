@@ -3,7 +3,7 @@
 // The whole of src/bt in one picture:
 //
 //     mdsl/parse.c, mdsl/json.c -> ast --> mdsl/build.c ------------+
-//     xml/elements.c, xml/files.c --> elements --> xml/build.c -----+
+//     xml/xml_reader.c, xml/includes.c --> elements --> xml/build.c -----+
 //                                                                   v
 //     pons_bt (core/definition.h): nodes in pre-order, children by index, names interned, one
 //     arena; immutable                                              |
@@ -12,7 +12,7 @@
 //     pons_bt_tree (core/tree.h): state[], mem[], slots[] beside it
 //                                                                   |  pons_bt_tick (tree.c)
 //                                                                   v
-//     mdsl/tick.c, or xml/tick.c with control.c, decorator.c, nav2.c
+//     mdsl/tick.c, or xml/tick.c with control_nodes.c, decorator_nodes.c, nav2_nodes.c
 //
 // Nothing here has a thread of its own; a definition may be shared by threads, a tree may not.
 //
@@ -27,7 +27,7 @@
 
 #include "bt/core/definition.h"
 #include "bt/core/faults.h"
-#include "bt/core/source.h"
+#include "bt/core/source_text.h"
 #include "bt/mdsl/read.h"
 #include "pons/buf.h"
 

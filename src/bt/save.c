@@ -4,7 +4,7 @@
 // t, x, defer, run]...] of those that differ from new ones, slots:{"key" or "board:key": [value,
 // kind, exists, seq]}}. Moments are saved relative to now, so they mean the same in another
 // process.
-#include "bt/core/states.h"
+#include "bt/core/node_states.h"
 #include "bt/mdsl/tick.h"
 #include "bt/xml/halt.h"
 

@@ -1,7 +1,7 @@
 // tree.c - trees at work: made, ticked, halted, paused.
+#include "bt/core/node_states.h"
 #include "bt/core/registry.h"
-#include "bt/core/source.h"
-#include "bt/core/states.h"
+#include "bt/core/source_text.h"
 #include "bt/mdsl/tick.h"
 #include "bt/xml/halt.h"
 #include "bt/xml/tick.h"

@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
-#include "pons/meant.h"
-#include "pons/plain.h"
+#include "pons/printable.h"
+#include "pons/spelling.h"
 
 #include <errno.h>
 #include <math.h>

@@ -20,7 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { // given out by main.c; session.c reads those of the body that it started
+enum { // given out by main.c; brain_session.c reads those of the body that it started
     EXIT_DONE = 0,
     EXIT_NO_SUCCESS = 1,
     EXIT_BAD_INPUT = 2,
@@ -104,7 +104,7 @@ int cli_lacks(pons_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); // PONS_EENV
 // Makes a failure to reach something the environment's, whatever it was: PONS_EENV.
 int cli_unreached(pons_error *err);
-// ask_body.c: sends one message to the body of this workspace, without a hello, and waits for its
+// body_request.c: sends one message to the body of this workspace, without a hello, and waits for its
 // ok. What the body refuses, and that there is none, are PONS_EENV.
 struct pons_message;
 int cli_ask_body(cli *c, const struct pons_message *what, pons_error *err);
@@ -123,7 +123,7 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml,
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
-// keep/shipped.c: the names of a kind that are files or words ("worlds", "drivers" …); an array of texts, the caller's.
+// keep/builtin_names.c: the names of a kind that are files or words ("worlds", "drivers" …); an array of texts, the caller's.
 pons_value *cli_shipped(cli *c, const char *kind);
 void cli_name_add(pons_value *names, const char *name, size_t n); // once
 // "there is no WHAT 'NAME'", with what was probably meant, else with all that there are. PONS_EINVAL.
@@ -162,7 +162,7 @@ int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
 int cli_observe(cli *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry);
 int cli_observe_on(struct pons_link *link, int timeout_ms, pons_value **ret_hello,
                    pons_value **ret_telemetry);
-// note_stop.c: what the body says of its stop when somebody says a word, put into the letter that carries it: looked
+// stop_note.c: what the body says of its stop when somebody says a word, put into the letter that carries it: looked
 // at now, because what the brain has is some milliseconds old. thread: whose body it is, in the workspace of a fleet;
 // may be NULL. The telemetry, the caller's; NULL: no body answers.
 pons_value *cli_note_stop(const cli *c, const char *thread, int timeout_ms, pons_value *word);
@@ -180,7 +180,7 @@ int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err
 // The newest thread of a brain or of an agent: what `resume` and `approve` mean.
 int cli_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
 
-// display.c: events for people and for programs.
+// event_lines.c: events for people and for programs.
 typedef struct cli_display cli_display;
 cli_display *cli_display_create(const cli *c, bool live_line);
 void cli_display_prompting(cli_display *d); // the live line becomes the prompt
@@ -192,7 +192,7 @@ void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
 
-// plain.c: the one door to standard output and standard error (pons/plain.h, docs/security.md).
+// output.c: the one door to standard output and standard error (pons/printable.h, docs/security.md).
 // A format's own line breaks stay; what a %s brings is text from outside and stays on its line.
 void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -216,10 +216,10 @@ void cli_cursor_to(size_t up, size_t column); // so many lines up, in this colum
 void cli_clear_screen(void);
 void cli_bracketed_paste(bool on); // the terminal marks what is pasted
 struct cli_rows;
-void cli_out_rows(const struct cli_rows *rows, bool last_ends); // ink.h
+void cli_out_rows(const struct cli_rows *rows, bool last_ends); // styled_text.h
 void cli_live_line(const char *text); // dim, in place of the line that the cursor is on
 
-// step.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
+// held_run.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
 typedef enum cli_step_word {
     CLI_STEP_NEXT,     // an empty line, n, next
     CLI_STEP_CONTINUE, // c, continue: hold no more
@@ -235,7 +235,7 @@ void cli_step_show(cli_display *d, const cli *c, const char *thread, const char 
                    const pons_value *ran, const pons_value *before, const pons_value *after,
                    const pons_value *next);
 
-// prompt.c: the line that a person types in. said gets each line, NULL at the end of input.
+// line_editor.c: the line that a person types in. said gets each line, NULL at the end of input.
 void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user);
 void cli_prompt_words(pons_value *words); // an array of strings, for Tab; takes it; NULL: none
 void cli_prompt_stop(void);               // idempotent
@@ -301,7 +301,7 @@ void cli_recording_event(cli_recording *r, const pons_event *ev);
 // Says on stderr what is in it, where there is an err. NULL-safe.
 int cli_recording_close(cli_recording *r, pons_error *err);
 
-// session.c: a brain at work, for run, resume and serve.
+// brain_session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
     const char *thread;
     pons_store *store;         // already open: the session takes it over; NULL: it opens its own
@@ -334,12 +334,12 @@ typedef struct cli_session_options {
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
-// body_child.c: `pons body` as a child in a session of its own, so that Ctrl-C here is not its end; what it
+// child_process.c: `pons body` as a child in a session of its own, so that Ctrl-C here is not its end; what it
 // has to say goes to run/body.log. skills NULL: none. Its pid, or -1.
 pid_t cli_body_start(const cli *c, const char *driver, const char *world, const char *skills,
                      double speed, uint64_t seed, bool ros2);
 
-// bridge.c: `pons body ros2`, until a signal, or `once` the body that it found has gone. world NULL: the body says.
+// ros2_bridge.c: `pons body ros2`, until a signal, or `once` the body that it found has gone. world NULL: the body says.
 int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err);
 // The same as a child, which can be found by others when this returns; cli_bridge_end() ends it.
 int cli_bridge_start(const cli *c, const char *world, pid_t *ret, pons_error *err);
@@ -349,7 +349,7 @@ void cli_bridge_end(pid_t pid); // 0: none
 // pid, or -1.
 pid_t cli_child_start(const cli *c, const char *log, const char *const *argv);
 
-// halt.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
+// stop_words.c: a text that says stop goes to the wheels first, past everything; what its thread makes of
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 // true: they were one, and the latch is on the disk.
 bool cli_stop_word(cli *c, const pons_policy *policy, const char *text);
@@ -364,9 +364,9 @@ bool cli_ends(const pons_policy *policy, const char *text);
 bool cli_no_body(int rc); // of cli_stop_robots, cli_robot_connect: there is no robot
 pons_value *cli_stopped(const char *reason); // what --json says of a stop that latched; new
 int cli_halt(cli *c, pons_store store, const char *thread, const char *text, pons_error *err);
-// ask_body.c: lifts the latch; PONS_OK when the body says so.
+// body_request.c: lifts the latch; PONS_OK when the body says so.
 int cli_reset_body(cli *c, pons_error *err);
-// fleet_all.c: the same, and pons_stop_send, to every robot of the fleet where the workspace is a fleet's; PONS_OK
+// fleet_stop.c: the same, and pons_stop_send, to every robot of the fleet where the workspace is a fleet's; PONS_OK
 // when all whose bodies run have stopped, their latches on the disk.
 bool cli_fleet_here(const cli *c);
 // The same command line at the robot of the fleet whose thread this is; *c as it is where it is none.

@@ -5,8 +5,8 @@
 // it (show/help.c), and what is not in it is answered with what was probably meant.
 #include "cli/commands.h"
 
-#include "pons/meant.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
+#include "pons/spelling.h"
 
 #include <string.h>
 

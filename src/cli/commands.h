@@ -19,9 +19,9 @@ int cli_run_command(cli *c, const cli_command *command, pons_error *err);
 void cli_beside(const char *left, int column, const char *text);
 // show/help.c: `pons help [COMMAND [WORD] | --man | --completion SHELL | --values KIND]`.
 int cli_help(cli *c, pons_error *err);
-int cli_help_man(pons_error *err);                           // show/man.c
-int cli_help_completion(const char *shell, pons_error *err); // show/shells.c
-// keep/values.c: `pons help --values KIND`, for the shells: the names of a kind, one a line.
+int cli_help_man(pons_error *err);                           // show/man_page.c
+int cli_help_completion(const char *shell, pons_error *err); // show/shell_completion.c
+// keep/completion_values.c: `pons help --values KIND`, for the shells: the names of a kind, one a line.
 int cli_help_values(cli *c, const char *kind, pons_error *err);
 
 typedef struct cli_options {

@@ -1,14 +1,14 @@
 // program.c - `pons` but for its main(): the options that go with every command, and exit statuses.
 //
 // commands.c has the table of commands, each lives in cmd_*.c; setup.c is the only place that knows
-// adapters by name; session.c
-// runs a brain for `run` and `resume`; display.c shows its events.
+// adapters by name; brain_session.c
+// runs a brain for `run` and `resume`; event_lines.c shows its events.
 #include "cli/commands.h"
 #include "pons/config_file.h"
 #include "pons/log.h"
-#include "pons/memory.h"
 #include "pons/module.h"
-#include "pons/process.h"
+#include "pons/out_of_memory.h"
+#include "pons/proc_stat.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -44,7 +44,7 @@ cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *sess
 pons_serve *cli_server_serve(cli_server *s);
 void cli_server_destroy(cli_server *s); // after the session; NULL-safe
 
-// ---- beside.c: something else that lives in one process with a brain, its page and its API ------
+// ---- side_service.c: what lives in one process with a brain, its page and its API ---------------
 
 typedef struct cli_beside {
     const char *llm; // of the brain

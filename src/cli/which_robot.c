@@ -6,7 +6,7 @@
 // body.json is read and not the body asked: a hello as the controller would already take the robot.
 #include "cli/which_robot.h"
 
-#include "cli/onboarded.h"
+#include "cli/onboarded_workspace.h"
 #include "pons/buf.h"
 #include "pons/config_file.h"
 #include "pons/value.h"

@@ -3,9 +3,9 @@
 #ifndef PONS_COMPANION_LIFE_H
 #define PONS_COMPANION_LIFE_H
 
-#include "companion/view.h"
+#include "companion/world_view.h"
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #define PONS__COMPANION "companion"
 

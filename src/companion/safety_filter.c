@@ -23,8 +23,8 @@
 // the minute when it gets there.
 #include "companion/safety_filter.h"
 
-#include "companion/moment.h"
-#include "companion/view_ask.h"
+#include "companion/world_moment.h"
+#include "companion/world_view_queries.h"
 
 #include <stdarg.h>
 #include <string.h>

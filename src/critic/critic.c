@@ -21,7 +21,7 @@
 //
 // Nothing here depends on time, randomness or order of memory: the same facts give the same
 // verdict, byte for byte.
-#include "critic/given.h"
+#include "critic/critic_input.h"
 #include "critic/judgement.h"
 #include "pons/buf.h"
 

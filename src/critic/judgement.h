@@ -158,14 +158,15 @@ bool pons__lists(const pons_value *list, const char *word);
 // ---- the rules ----------------------------------------------------------------------------------
 
 void pons__critic_space(
-    judgement *j); // space.c: zone, object, map_bounds, keep_out, workspace, reach
-void pons__critic_load(judgement *j);   // state.c: payload, holding
-void pons__critic_motion(judgement *j); // motion.c: joint_limit, speed_limit
-void pons__critic_conditions(judgement *j, const pons_value *conditions); // when.c: precondition
-void pons__critic_resources(judgement *j);                                // resource
-void pons__critic_robot(judgement *j); // telemetry_age, stop_latched, battery
+    judgement *j); // space_rules.c: zone, object, map_bounds, keep_out, workspace, reach
+void pons__critic_load(judgement *j);   // predict.c: payload, holding
+void pons__critic_motion(judgement *j); // motion_rules.c: joint_limit, speed_limit
+void pons__critic_conditions(judgement *j,
+                             const pons_value *conditions); // moment_rules.c: precondition
+void pons__critic_resources(judgement *j);                  // resource
+void pons__critic_robot(judgement *j);                      // telemetry_age, stop_latched, battery
 
-// ---- state.c ------------------------------------------------------------------------------------
+// ---- predict.c ----------------------------------------------------------------------------------
 
 // Where the robot will stand, and what it will hold, when the action has succeeded.
 void pons__critic_foresee(judgement *j);

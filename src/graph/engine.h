@@ -5,10 +5,10 @@
 // in which they finished. What the state is after a superstep is a *checkpoint*. Five nouns:
 //
 //   pons_graph    compiled and immutable: names are indices, sorted, so that an index is also the
-//                 place in task order; edges, routers and joins hang on their node (shape/parts.h)
+//                 place in task order; edges, routers and joins hang on their node (shape/internal.h)
 //   pons__ns      a namespace's head: one slot a channel, which nodes come next, which legs of
 //                 joins have arrived. It outlives runs, so that starting one reads no store
-//                 (state/ns.h)
+//                 (state/namespace_head.h)
 //   pons_thread   the right to write one thread of a store, and its namespaces (core/thread.h)
 //   pons_run      one invocation: the tasks of the superstep under way, and what has gathered for
 //                 the next commit (core/run.h)
@@ -33,7 +33,7 @@
 //
 // What is committed when:
 //
-//   a step        one checkpoint row with what changed (state/pack.c), together with the inbox
+//   a step        one checkpoint row with what changed (state/checkpoint_pack.c), together with the inbox
 //                 messages it took, its posts, events and effects: all or nothing
 //   a park        the checkpoint when it is not stored yet (exit durability, quiet steps), the
 //                 records of what was asked and of the siblings that are done; then the handlers
@@ -60,8 +60,8 @@
 //   run/     how a run is driven: begin, supersteps, answers, queues, commands
 //   past/    reading from outside, forks, updates, pruning
 //
-// All of it runs on the thread that calls it, with two exceptions: base/pool.c has workers for
-// blocking nodes, and a graph is shared by threads (shape/parts.h says what is locked in it).
+// All of it runs on the thread that calls it, with two exceptions: base/worker_pool.c has workers for
+// blocking nodes, and a graph is shared by threads (shape/internal.h says what is locked in it).
 #ifndef PONS_GRAPH_ENGINE_H
 #define PONS_GRAPH_ENGINE_H
 

@@ -7,7 +7,7 @@
 #include "pons/items.h"
 
 #include "items/names.h"
-#include "items/texts.h"
+#include "items/value_paths.h"
 #include "items/vectors.h"
 #include "pons/buf.h"
 

@@ -6,7 +6,7 @@
 //
 // Without a score the store's order is the answer's, so a page ends the reading. With one, each row
 // that fits is kept (as it lies in the store, not as JSON) until the best are known.
-#include "items/filter.h"
+#include "items/item_filter.h"
 #include "items/names.h"
 #include "items/vectors.h"
 #include "pons/items.h"

@@ -2,7 +2,7 @@
 // two of them are.
 #include "items/vectors.h"
 
-#include "items/texts.h"
+#include "items/value_paths.h"
 
 #include <math.h>
 #include <stdlib.h>

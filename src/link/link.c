@@ -25,7 +25,7 @@
 #include "pons/link.h"
 
 #include "link/stop_scan.h"
-#include "link/unix.h"
+#include "link/unix_socket.h"
 
 #include <errno.h>
 #include <pthread.h>

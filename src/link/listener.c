@@ -12,9 +12,9 @@
 //        |                        +--> unlink, bind again
 //        v
 //   listen
-#include "link/unix.h"
+#include "link/unix_socket.h"
 #include "pons/link.h"
-#include "pons/process.h"
+#include "pons/proc_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>

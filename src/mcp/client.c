@@ -17,13 +17,13 @@
 // While it is started again its tools stay listed, and calls wait for it; after several failures in
 // a row they are taken off the list. A call that was on the wire when its server died is answered
 // with PONS_ECLOSED: what it did is not known. Nothing is sent twice.
-#include "mcp/remote.h"
-#include "mcp/rpc.h"
+#include "mcp/json_rpc.h"
+#include "mcp/remote_tools.h"
 #include "mcp/wire.h"
 #include "pons/event_queue.h"
 #include "pons/machine.h"
 #include "pons/mcp.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,16 +14,16 @@
 // When there are fenced blocks that hold candidates, only those count. Several calls in a row are a
 // list of calls.
 //
-//     repair_find.c   where a plan may begin: behind thoughts, in fences, after tags and names
+//     json_extract.c   where a plan may begin: behind thoughts, in fences, after tags and names
 //     repair_value.c  the lenient grammar: objects, lists, calls, words
-//     repair_marks.c  what stands between its values: blanks, commas, colons, closers
-//     repair_words.c  strings and numbers
-//     repair_look.c   looking around, without taking anything
-//     repair_text.c   what is told, and what is written
+//     repair_separators.c  what stands between its values: blanks, commas, colons, closers
+//     repair_scalars.c  strings and numbers
+//     repair_lookahead.c   looking around, without taking anything
+//     repair_output.c   what is told, and what is written
 #include "plan/json_repair.h"
 
+#include "plan/json_tokens.h"
 #include "plan/repair.h"
-#include "plan/tape.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_PLAN_JSON_REPAIR_H
 #define PONS_PLAN_JSON_REPAIR_H
 
-#include "plan/tape.h"
+#include "plan/json_tokens.h"
 #include "pons/buf.h"
 #include "pons/plan.h"
 

@@ -4,23 +4,23 @@
 // and neither knows the other. This folder, file by file:
 //
 //     plan.c         the three structs, their checks, queries and factories
-//     enums.c        the enumerations, and the tables of where a status may go
-//     tape.c         strict JSON as a flat array of nodes; canonical text of a value
-//     read.c         a tape into a plan: types, defaults, paths in errors
-//     write.c        a plan into canonical text
+//     plan_enums.c        the enumerations, and the tables of where a status may go
+//     json_tokens.c         strict JSON as a flat array of nodes; canonical text of a value
+//     plan_read.c         a tape into a plan: types, defaults, paths in errors
+//     plan_write.c        a plan into canonical text
 //     json_repair.c  what a model wrote into JSON, telling every repair; repair_*.c are its parts
-//     reply.c        one object of an answer that is no plan, by the same reader
-//     unwrap.c       tool calls, wrappers and lists into the one shape of a plan
-//     run.c          the engine that runs a plan step by step
-//     words.c        what a step asks, says, looks for, and how its result is told
+//     model_reply.c        one object of an answer that is no plan, by the same reader
+//     plan_shapes.c       tool calls, wrappers and lists into the one shape of a plan
+//     plan_engine.c          the engine that runs a plan step by step
+//     step_text.c        what a step asks, says, looks for, and how its result is told
 //
-// One step from end to end: its text is one run of nodes on the tape; read.c copies five or six
-// strings of it into the plan's arena, the free objects as canonical text; write.c copies them out
+// One step from end to end: its text is one run of nodes on the tape; plan_read.c copies five or six
+// strings of it into the plan's arena, the free objects as canonical text; plan_write.c copies them out
 // again. Nothing else is allocated, and a plan is freed block by block.
 #include "pons/plan.h"
 
-#include "plan/parts.h"
-#include "plan/tape.h"
+#include "plan/internal.h"
+#include "plan/json_tokens.h"
 #include "pons/buf.h"
 
 #include <math.h>

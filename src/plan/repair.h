@@ -39,7 +39,7 @@ typedef struct pons__quote { // how a string may be opened and closed
     const char *open, *close, *close_too;
 } pons__quote;
 
-// ---- repair_text.c ------------------------------------------------------------------------------
+// ---- repair_output.c ----------------------------------------------------------------------------
 
 int pons__lenient_refuse(pons__lenient *r, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -50,7 +50,7 @@ void pons__lenient_emit_string(pons__lenient *r, const char *s, size_t len);
 void pons__lenient_emit_name(pons__lenient *r, const char *s, size_t len);
 void pons__lenient_mark(pons__lenient *r, const char *at);
 
-// ---- repair_look.c ------------------------------------------------------------------------------
+// ---- repair_lookahead.c -------------------------------------------------------------------------
 
 bool pons__lenient_starts(const char *s, const char *end, const char *with);
 bool pons__lenient_blank(char c);
@@ -69,7 +69,7 @@ const char *pons__lenient_look_ahead(const pons__lenient *r, pons__ahead *a, con
 const char *pons__lenient_pass_comments(pons__lenient *r, const char *s);
 bool pons__lenient_looks(pons__lenient *r, const char *s, bool line_start);
 
-// ---- repair_find.c ------------------------------------------------------------------------------
+// ---- json_extract.c -----------------------------------------------------------------------------
 
 int pons__lenient_pass_thinking(pons__lenient *r);
 bool pons__lenient_next_fence(pons__lenient *r, const char *from, const char **ret_body,
@@ -81,7 +81,7 @@ bool pons__lenient_function_tag(const pons__lenient *r, const char *s, const cha
 bool pons__lenient_name_line(const pons__lenient *r, const char *s, const char **ret_name,
                              size_t *ret_len);
 
-// ---- repair_marks.c -----------------------------------------------------------------------------
+// ---- repair_separators.c ------------------------------------------------------------------------
 
 int pons__lenient_skip(pons__lenient *r);
 int pons__lenient_push(pons__lenient *r, char closer);
@@ -92,7 +92,7 @@ int pons__lenient_colon(pons__lenient *r, const char *wanted);
 int pons__lenient_before_member(pons__lenient *r, char closer, bool first);
 int pons__lenient_after_member(pons__lenient *r, char closer, int ended);
 
-// ---- repair_words.c -----------------------------------------------------------------------------
+// ---- repair_scalars.c ---------------------------------------------------------------------------
 
 int pons__lenient_string_with(pons__lenient *r, bool as_key, bool raw);
 int pons__lenient_string(pons__lenient *r, bool as_key);

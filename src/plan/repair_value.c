@@ -1,8 +1,8 @@
 // repair_value.c - the lenient grammar: objects, lists, calls, words. It is committed: it writes strict JSON, or it
 // refuses with the position.
-#include "plan/enums.h"
+#include "plan/json_tokens.h"
+#include "plan/plan_enums.h"
 #include "plan/repair.h"
-#include "plan/tape.h"
 
 #include <ctype.h>
 #include <stdio.h>

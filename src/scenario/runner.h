@@ -1,18 +1,18 @@
 // runner.h - one run of a scenario: the system that is simulated, and where the story stands. Of
-// scenario.c (the loop), lives.c (bodies and brains that are born and come back), deaths.c (how they
-// die), happen.c (what the file's events do) and names.c (what they name). One thread. Each uses those to
+// scenario.c (the loop), process_lives.c (bodies and brains that are born and come back), process_deaths.c (how they
+// die), scenario_events.c (what the file's events do) and name_check.c (what they name). One thread. Each uses those to
 // its right:
 //
-//     scenario.c --> lives.c --> happen.c --> deaths.c
+//     scenario.c --> process_lives.c --> scenario_events.c --> process_deaths.c
 #ifndef PONS_SCENARIO_RUNNER_H
 #define PONS_SCENARIO_RUNNER_H
 
-#include "scenario/fault.h"
-#include "scenario/hand.h"
-#include "scenario/judge.h"
-#include "scenario/model.h"
-#include "scenario/watch.h"
-#include "scenario/wheels.h"
+#include "scenario/direct_control.h"
+#include "scenario/expectations.h"
+#include "scenario/failing_store.h"
+#include "scenario/invariants.h"
+#include "scenario/scenario_model.h"
+#include "scenario/stuck_wheels.h"
 
 #define PONS__STORY_THREAD    "scenario"
 #define PONS__STORY_STEP_NS   (10 * PONS_NS_PER_MS)
@@ -78,7 +78,7 @@ typedef struct pons__runner {
     int64_t reborn_ns;
     int64_t paused_until_ns;
     int64_t answered_ns; // a person's newest answer; 0: none
-    bool peace;          // all is well from here on (peace.c)
+    bool peace;          // all is well from here on (calm_end.c)
     int64_t care_ns;     // host: when the person looks again
     int agreed;          // how often they have said yes
     pons_rand fuzz;
@@ -89,27 +89,27 @@ typedef struct pons__runner {
     size_t n_events;
 } pons__runner;
 
-// lives.c
+// process_lives.c
 int pons__body_birth(pons__runner *r, pons_error *err); // opens the body, and the hand on it
 int pons__brain_birth(pons__runner *r, pons_error *err);
 int pons__lives_step(pons__runner *r, pons_error *err); // who is due comes back
 // A letter of a person's, in the store also while the brain is dead.
 void pons__post(pons__runner *r, const char *kind, pons_value *value_taken);
 
-// deaths.c
+// process_deaths.c
 void pons__body_death(pons__runner *r, double away_s);
 void pons__brain_death(pons__runner *r);
 void pons__told_kill(pons__runner *r, bool before); // the story kills at the next commit
 void pons__fuzz_next(pons__runner *r);
 void pons__kill_aim(pons__runner *r);
 
-// names.c
+// name_check.c
 int pons__story_names(const pons__runner *r, pons_error *err);
 
-// peace.c
+// calm_end.c
 int pons__peace_step(pons__runner *r, pons_error *err);
 
-// happen.c
+// scenario_events.c
 int pons__happen_fits(const pons__runner *r, pons_error *err);
 int pons__happen_check(pons__runner *r, pons_error *err); // what is due happens
 // An event of this type has been seen: what waits for it has its time.

@@ -10,7 +10,7 @@
 // system when their time or their condition comes; a killed brain is opened again from its store
 // half a second later, as `pons resume` would.
 //
-// A file without goals has no brain: its events send goals to the body (hand.c), and the story ends
+// A file without goals has no brain: its events send goals to the body (direct_control.c), and the story ends
 // when all of them have.
 #include "scenario/runner.h"
 

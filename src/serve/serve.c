@@ -5,11 +5,11 @@
 //                                  v                                        v
 //                                 403, 401, 415, 400                 one reply, or a stream
 //
-//     hub's thread   events of threads to every client      feed/hub.c
+//     hub's thread   events of threads to every client      feed/event_hub.c
 //     host's threads runs of graphs, each on its own, and who follows them   host/
-//     body's thread  telemetry to every client that looks   robot/live.c
+//     body's thread  telemetry to every client that looks   robot/live_pose.c
 //     Foxglove's     the same as topics, over WebSockets     foxglove/foxglove.c
-//     Stop's server  a port of its own                      feed/stop.c
+//     Stop's server  a port of its own                      feed/stop_port.c
 //
 // What belongs to a room stands there, with its table of routes; here is only who starts and ends
 // in which order. Closing: the main server takes nothing more and its workers finish; Stop stays up
@@ -17,27 +17,27 @@
 #include "pons/serve.h"
 
 #include "pons/log.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/tools.h"
+#include "serve/access/access.h"
+#include "serve/access/openapi.h"
+#include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/agent/agent_graph.h"
 #include "serve/chat/chat.h"
-#include "serve/chat/desk.h"
-#include "serve/door/door.h"
-#include "serve/door/openapi.h"
-#include "serve/door/reply.h"
-#include "serve/door/route.h"
-#include "serve/feed/hub.h"
-#include "serve/feed/stop.h"
+#include "serve/chat/session_threads.h"
+#include "serve/events/event_hub.h"
+#include "serve/events/stop_port.h"
 #include "serve/foxglove/foxglove.h"
-#include "serve/host/host.h"
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/webhook.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
 #include "serve/openai/openai.h"
-#include "serve/page/page.h"
-#include "serve/robot/live.h"
+#include "serve/page/static_files.h"
+#include "serve/robot/live_pose.h"
 #include "serve/robot/robot.h"
+#include "serve/runs/run_host.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -52,15 +52,15 @@
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 const pons__route *const pons__serve_tables[] = {
-    pons__words_routes,    // robot/words.c
-    pons__live_routes,     // robot/live.c
-    pons__hand_routes,     // robot/hand.c
-    pons__past_routes,     // robot/past.c
-    pons__files_routes,    // robot/files.c
-    pons__camera_routes,   // robot/camera.c
+    pons__words_routes,    // robot/status_and_commands.c
+    pons__live_routes,     // robot/live_pose.c
+    pons__hand_routes,     // robot/manual_control.c
+    pons__past_routes,     // robot/past_states.c
+    pons__files_routes,    // robot/workspace_files.c
+    pons__camera_routes,   // robot/camera_picture.c
     pons__foxglove_routes, // foxglove/foxglove.c
-    pons__fleet_routes,    // robot/fleet.c
-    pons__hub_routes,      // feed/hub.c
+    pons__fleet_routes,    // robot/fleet_view.c
+    pons__hub_routes,      // feed/event_hub.c
     pons__metrics_routes,  // metrics/metrics.c
     pons__mcp_routes,      // mcp/mcp.c
     // langgraph/
@@ -77,7 +77,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__lg_cron_routes,
     pons__lg_protocol_routes,
     pons__openapi_routes, // door/openapi.c
-    pons__page_routes,    // page/page.c
+    pons__page_routes,    // page/static_files.c
     NULL,
 };
 

@@ -29,7 +29,7 @@ int pons__store_exists(pons_error *err, const char *thread);
 int pons__store_sqlite_backup(const char *path, const char *file, pons_error *err);
 int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err);
 
-// ---- ids as bytes (id.c) ------------------------------------------------------------------------
+// ---- ids as bytes (id_bytes.c) ------------------------------------------------------------------
 
 #define PONS__ID_PACKED_MAX 17
 
@@ -56,7 +56,7 @@ size_t *pons__items_order(const pons_item_write *items, size_t n);
 int pons__item_not_found(pons_error *err, const char *ns, const char *key);
 int pons__note_changed(pons_error *err, const char *thread);
 
-// ---- lanes (lanes.c) ----------------------------------------------------------------------------
+// ---- lanes (session_lanes.c) --------------------------------------------------------------------
 
 int pons__session_check(const pons_session_row *row, pons_error *err);
 int pons__session_check_rows(const pons_session_row *rows, size_t n, pons_error *err);
@@ -84,7 +84,7 @@ bool pons__session_push(session_list *list, const pons_session_row *row); // fal
 // Hands them out and frees the list; fn NULL: only frees.
 void pons__session_give(session_list *list, pons_session_fn fn, void *user);
 
-// ---- copies (copy.c) ----------------------------------------------------------------------------
+// ---- copies (commit_copy.c) ---------------------------------------------------------------------
 
 // A commit and all that it refers to, in one block that begins with `head` bytes of zeros for the
 // caller; without the lease. NULL: out of memory. Free it with free().

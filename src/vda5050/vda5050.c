@@ -3,7 +3,7 @@
 // What a vehicle has of an order is what is left of it: the nodes and edges still to be driven, and the
 // actions with their status. Three things move it on, and each is kept before anything follows from it:
 //
-//     a message    order.c judges an order and takes it, or refuses it with an error; actions.c has
+//     a message    order.c judges an order and takes it, or refuses it with an error; order_actions.c has
 //                  instant actions
 //     the robot    pons_vda5050_ended: a node is traversed, an action FINISHED or FAILED
 //     somebody     pons_vda5050_tick sees a person, or the battery, at work with the robot: the order is
@@ -23,7 +23,7 @@
 // Who is above the master: a stop, the kernel's battery and a person's tasks. A stop holds what is done, where it is,
 // and is seen as eStop; a pause of the master's ends the drive and begins it again, so it has nothing to do with
 // a person's pause, and lifts none.
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "vda5050/vehicle.h"
 
 #include <math.h>

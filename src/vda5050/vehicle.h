@@ -41,20 +41,20 @@ struct pons_vda5050 {
 // order.c
 void pons__vda_order(pons_vda5050 *v, const char *data, size_t n);
 
-// actions.c
+// order_actions.c
 void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n);
 bool pons__vda_instant_stops(const char *data, size_t n); // one of its actions does
 // An action as it is kept, WAITING; or NULL, with what is wrong with it.
 pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, const char *scope,
                              int64_t seq, const char **ret_key, char *why, size_t cap);
 
-// report.c
+// vehicle_state.c
 pons_value *pons__vda_message(pons_vda5050 *v, pons_vda5050_topic topic, int64_t wall_ms);
 void pons__vda_publish_state(pons_vda5050 *v, int64_t now_ms, int64_t wall_ms);
 void pons__vda_publish_factsheet(pons_vda5050 *v, int64_t wall_ms);
 void pons__vda_publish_visualization(pons_vda5050 *v, int64_t wall_ms);
 
-// kept.c
+// vehicle.c
 // refs: of errorReferences; pons__vda_refuse takes them.
 pons_value *pons__vda_error(const char *type, const char *level, const char *what,
                             const pons_value *refs);

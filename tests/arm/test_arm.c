@@ -2,7 +2,7 @@
 //
 // Kinematics against another's: tests/drivers/test_arm_mujoco.c.
 #include "pons/arm.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // test_buf.c - appending, taking, and the two codings of integers read back.
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <inttypes.h>

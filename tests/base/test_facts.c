@@ -1,5 +1,5 @@
 // test_facts.c - whether a value shows what is wanted of it.
-#include "pons/facts.h"
+#include "pons/goal_match.h"
 #include "unit.h"
 
 #include <string.h>

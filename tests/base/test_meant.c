@@ -1,5 +1,5 @@
 // test_meant.c - slips of a hand find the word that was meant; other words find none.
-#include "pons/meant.h"
+#include "pons/spelling.h"
 #include "unit.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "oom.h"
 #include "pons/buf.h"
 #include "pons/event_queue.h"
-#include "pons/plain.h"
+#include "pons/printable.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 

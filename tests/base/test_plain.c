@@ -1,7 +1,7 @@
 // test_plain.c - what a person may be shown of a text from outside: every code point of Unicode and
 // every byte is tried, and what comes out is compared with what the C library knows of characters.
 #include "pons/buf.h"
-#include "pons/plain.h"
+#include "pons/printable.h"
 #include "pons/value.h"
 #include "rounds.h"
 #include "unit.h"

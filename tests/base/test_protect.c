@@ -1,6 +1,6 @@
 // A workspace's own files: which names are held for one of them, and that a workspace in which others
 // may write is refused with the place and the reason.
-#include "pons/protect.h"
+#include "pons/protected_files.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 //
 // Known answers from the publications (splitmix64-seeded xoshiro256**, FIPS 180-4's examples),
 // and properties that hold for a fixed seed whatever the machine.
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 // Tables of bad texts with the position that the error must name; writing checked byte by byte and
 // by reading back (seeded random values, both orders of keys); every allocation made to fail once;
 // and threads that drop shared values together, for the sanitizers to watch.
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/value.h"
 #include "rounds.h"
 #include "unit.h"

@@ -4,9 +4,9 @@
 // message, positions of nodes by JSON pointer. Then limits, files, and proof that the parser below
 // says nothing on stderr.
 #include "pons/buf.h"
-#include "pons/rand.h"
-#include "pons/tree.h"
+#include "pons/random.h"
 #include "pons/yaml.h"
+#include "pons/yaml_tree.h"
 #include "rounds.h"
 #include "unit.h"
 

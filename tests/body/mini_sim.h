@@ -3,8 +3,8 @@
 #ifndef PONS_TESTS_MINI_SIM_H
 #define PONS_TESTS_MINI_SIM_H
 
-#include "body/nav/nav.h"
-#include "body/where/localizer.h"
+#include "body/localization/localizer.h"
+#include "body/nav/navigator.h"
 
 typedef struct mini_sim {
     void *robot;

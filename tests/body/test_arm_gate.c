@@ -2,8 +2,8 @@
 // accelerations and ends, the links keep off the table and off each other, and the tool in its box.
 //
 // The arm is a perfect one here, which moves as it is told: q += v·dt.
-#include "body/safety/arm.h"
-#include "pons/rand.h"
+#include "body/safety/arm_gate.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // field. Scans are made by hand, so every range is known. The distance field is compared with a
 // search over all occupied cells, after every change, on seeded maps.
 #include "body/mini_sim.h"
-#include "body/nav/nav.h"
+#include "body/nav/navigator.h"
 #include "unit.h"
 
 #include <stdarg.h>

@@ -5,10 +5,10 @@
 // where the robot truly is and the rectangle.
 #include "body/body_bench.h"
 #include "body/core/body.h"
-#include "body/safety/safety.h"
+#include "body/safety/velocity_filter.h"
 #include "pons/drivers.h"
-#include "pons/ground.h"
-#include "pons/rand.h"
+#include "pons/map_preview.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

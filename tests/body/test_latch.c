@@ -2,7 +2,7 @@
 // latched, for every byte of the state file; that only the policy's own kind of latch lifts itself;
 // what is answered when while the disk takes nothing; and who may come in to reset. Under the
 // virtual clock, on one thread; a full disk is played by a limit on the size of files.
-#include "body/safety/durable.h"
+#include "body/safety/epoch_file.h"
 #include "body_bench.h"
 #include "unit.h"
 

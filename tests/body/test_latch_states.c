@@ -7,7 +7,7 @@
 //               the disk says free: whoever reads it then starts free, who read it before, latched
 //   void        what was asked for before the latch, or while it lasted, moves nothing after it
 //   numbers     each stop counts, each change of what the disk shall say has a number of its own
-#include "body/safety/safety.h"
+#include "body/safety/velocity_filter.h"
 #include "unit.h"
 
 #include <math.h>

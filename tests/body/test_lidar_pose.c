@@ -4,9 +4,9 @@
 // Where the robot and what it meets truly are is the simulation's word, so a scan that is taken for one from
 // the middle shows: the pose is wrong by as much, and the robot stops too late or too early.
 #include "body/core/body.h"
+#include "body/localization/scan_score.h"
 #include "body/mini_sim.h"
-#include "body/nav/parts.h"
-#include "body/where/agreement.h"
+#include "body/nav/internal.h"
 #include "body_bench.h"
 #include "pons/yaml.h"
 #include "unit.h"

@@ -6,9 +6,9 @@
 #include "body/body_bench.h"
 #include "body/core/body.h"
 #include "pons/drivers.h"
-#include "pons/ground.h"
 #include "pons/map.h"
-#include "pons/rand.h"
+#include "pons/map_preview.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <math.h>

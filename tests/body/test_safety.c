@@ -1,7 +1,7 @@
 // The gate, with numbers: each test builds a scan by hand, gives the gate a command for a while and
 // looks at what it lets through. It is a pure function, so nothing else is needed.
-#include "body/safety/safety.h"
-#include "pons/rand.h"
+#include "body/safety/velocity_filter.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <stdarg.h>

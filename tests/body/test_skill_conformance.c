@@ -3,7 +3,7 @@
 //
 // The functions are called as the body calls them, through the generic frame, on a robot that stands
 // in the house; a skill sees only what was sensed, so it cannot tell.
-#include "body/core/command.h"
+#include "body/core/gate_command.h"
 #include "body_bench.h"
 #include "pons/module.h"
 #include "unit.h"

@@ -1,9 +1,9 @@
 // test_sweep.c - a footprint with corners in the gate. The free way and the free turn are held against a walk
 // in small steps; then a long robot is told anything at all among boxes for minutes, and must never touch one;
 // and it passes a door that its length does not fit through.
-#include "body/safety/safety.h"
-#include "body/safety/sweep.h"
-#include "pons/rand.h"
+#include "body/safety/footprint_sweep.h"
+#include "body/safety/velocity_filter.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 
 #include "pons/body.h"
 #include "pons/llm.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 #include "unit.h"
 

@@ -13,7 +13,7 @@
 #include "brain/self.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 #include "store/cluster.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 // printed) with the body's ledger as the judge; the body killed; the model's
 // server gone. Real processes; the tests run at the same time, as they mostly wait for a robot.
 #include "cli_bench.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

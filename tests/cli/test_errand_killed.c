@@ -4,7 +4,7 @@
 // How often is in rounds.h: spread over all of its calls, by a seed that is printed.
 #include "cli_bench.h"
 #include "killer.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/workspace.h"
 #include "rounds.h"
 #include "unit.h"

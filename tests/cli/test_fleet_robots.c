@@ -1,7 +1,7 @@
 // test_fleet_robots.c - the robots of a fleet that runs: they see each other, charge by themselves, and are stopped all
 // together.
 #include "cli_bench.h"
-#include "pons/ledger_line.h"
+#include "pons/ledger_format.h"
 #include "pons/link_message.h"
 #include "unit.h"
 

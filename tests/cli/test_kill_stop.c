@@ -8,7 +8,7 @@
 //                      nothing is promised then but that the wheels stood
 #include "cli_bench.h"
 #include "pons/link.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 // stop, and a person's task, are above the master. Needs mosquitto; without it, the tests say so and pass.
 #include "cli_bench.h"
 #include "pons/ext/mqtt.h"
-#include "pons/memory.h"
 #include "pons/module.h"
+#include "pons/out_of_memory.h"
 #include "rounds.h"
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 // the while. How often is in rounds.h: spread over all of its calls, by a seed that is printed.
 #include "cli_bench.h"
 #include "killer.h"
-#include "pons/memory.h"
-#include "pons/rand.h"
+#include "pons/out_of_memory.h"
+#include "pons/random.h"
 #include "pons/workspace.h"
 #include "rounds.h"
 #include "store/cluster.h"

@@ -2,7 +2,7 @@
 #include "conformance.h"
 
 #include "pons/clock.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/yaml.h"
 #include "rounds.h"
 

@@ -1,6 +1,6 @@
 // test_beams.c - what another program says of a lidar: each return is where it was measured, whichever way the beams
 // are counted and however many there are; a lidar that is none is refused.
-#include "drivers/sim/beams.h"
+#include "drivers/sim/lidar_beams.h"
 #include "unit.h"
 
 #include <math.h>

@@ -7,14 +7,14 @@
 #include "conformance.h"
 #include "pons/arm.h"
 #include "pons/module.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #if __has_include(<mujoco/mujoco.h>)
-#include "drivers/mujoco/model.h"
+#include "drivers/mujoco/mjcf_world.h"
 
 static void test_forward_kinematics(void **unused)
 {

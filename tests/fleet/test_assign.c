@@ -1,7 +1,7 @@
 // test_assign.c - the cheapest matching, against all matchings there are of small random matrices: square
 // and not, with pairs that may not be, with negative and with equal costs.
 #include "pons/fleet.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // straight to the next one touches nothing, and no two robots that keep to their zones touch each other.
 #include "pons/fleet.h"
 #include "pons/geometry.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <string.h>

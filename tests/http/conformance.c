@@ -8,7 +8,7 @@
 
 #include "llm/fake_server.h"
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

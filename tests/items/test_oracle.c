@@ -8,7 +8,7 @@
 //   true and 1, "3" and 3: different here; there, Python's == and float()
 //   created_at: kept over a second put here (as by its PostgreSQL store); InMemoryStore renews it
 #include "pons/items.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 // of a stale file. One thread throughout: nothing here waits for the clock.
 #include "pons/buf.h"
 #include "pons/link.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// test_message.c - the table of messages to the body (src/link/message.c), walked: each field of each
+// test_message.c - the table of messages to the body (src/link/link_message.c), walked: each field of each
 // message missing, null, of each other kind, at and over its limits, among members that the table does
 // not have; what is read is what was written; and docs/link.md shows the table as it is.
 #include "pons/link_message.h"

@@ -1,4 +1,4 @@
-// test_report.c - the table of what the body says (src/link/report.c), walked, its groups too: each
+// test_report.c - the table of what the body says (src/link/link_report.c), walked, its groups too: each
 // field of each report missing, null, of each other kind; what is read is what was written; a report
 // of an older body is heard as far as it goes; and docs/link.md shows the table as it is.
 #include "pons/link_report.h"

@@ -1,6 +1,6 @@
 #include "llm/llm_fixture.h"
 
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 
 #include <stdio.h>

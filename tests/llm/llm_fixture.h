@@ -3,7 +3,7 @@
 #ifndef PONS_TESTS_LLM_FIXTURE_H
 #define PONS_TESTS_LLM_FIXTURE_H
 
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/schema.h"
 #include "pons/value.h"
 

@@ -2,7 +2,7 @@
 // rectangles, and that what is broken is told in one line with its file and place.
 #include "map/map_help.h"
 #include "pons/map.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <stdio.h>

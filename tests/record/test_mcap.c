@@ -2,7 +2,7 @@
 // changed at random is told or read, never believed and never fatal.
 #include "pons/buf.h"
 #include "pons/mcap.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

@@ -8,7 +8,7 @@
 #include "pons/brain.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 #include "rounds.h"
 #include "unit.h"

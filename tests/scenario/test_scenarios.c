@@ -9,7 +9,7 @@
 #include "pons/drivers.h"
 #include "pons/llm.h"
 #include "pons/module.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/scenario.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"

@@ -4,7 +4,7 @@
 // that a new one is attacked, too. And a thousand clients that listen beside a thousand that only
 // pretend to be about to speak.
 #include "pons/buf.h"
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 #include "serve/serve_bench.h"
 
 #include <arpa/inet.h>

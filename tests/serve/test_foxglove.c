@@ -3,7 +3,7 @@
 #include "http/ws_client.h"
 #include "pons/buf.h"
 #include "pons/link.h"
-#include "serve/door/server.h"
+#include "serve/access/server.h"
 #include "serve/foxglove/room.h"
 #include "serve/serve_bench.h"
 

@@ -2,8 +2,8 @@
 // run, that a stream which is cut at any event goes on with the next one, that a server's end is not a
 // run's, and what becomes of a second run on a thread that is at work.
 #include "pons/buf.h"
-#include "serve/door/route.h"
-#include "serve/langgraph/shape.h"
+#include "serve/access/route.h"
+#include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph_bench.h"
 
 #include <poll.h>

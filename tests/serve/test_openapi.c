@@ -3,7 +3,7 @@
 // a member of another kind, one that nobody knows, one that is missing, at every depth; a query that is
 // none. Each is refused with 422 and names the member; nothing of it reaches a handler.
 #include "pons/buf.h"
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 #include "serve/serve_bench.h"
 
 #include <stdio.h>

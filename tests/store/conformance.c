@@ -5,7 +5,7 @@
 
 #include "conformance.h"
 
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "unit.h"
 
 #include <inttypes.h>

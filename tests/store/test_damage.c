@@ -9,7 +9,7 @@
 // nothing.
 #include "conformance.h"
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/store.h"
 #include "rounds.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 // its tables and indexes lie on the disk: what is read afterwards is what was written, or the call ends with
 // PONS_ECORRUPT. Skipped where there is no server.
 #include "pons/buf.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "store/cluster.h"
 #include "unit.h"

@@ -7,7 +7,7 @@
 
 #include "cluster.h"
 #include "conformance.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 
 #include "conformance.h"
 #include "graph/unsynced.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/store.h"
 #include "rounds.h"
 #include "unit.h"

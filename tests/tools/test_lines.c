@@ -6,7 +6,7 @@
 // 1,000 lines and a fixed seed without these. A canary's text, its length and its sums would betray
 // it in an output; every file's times and modes, a socket that listens and a FIFO with something in
 // it would betray a change.
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "tools/tools_fixture.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 // terminal: what a command gives and what it gets (no input, no terminal, nobody's keys), that it
 // is ended as a whole by its time, by cancel and by close, that its output is bounded and clean,
 // and the table of what runs unasked, what is asked about and what never runs.
-#include "pons/process.h"
+#include "pons/proc_stat.h"
 #include "runner.h"
 #include "tools/tools_fixture.h"
 #include "unit.h"

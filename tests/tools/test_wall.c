@@ -2,8 +2,8 @@
 // Attacks are programs of the workspace that the configuration lets run unasked, so that nothing but
 // the kernel is in their way; each way of making the wall is tried, as root and as nobody.
 #include "pons/ext/tool.h"
+#include "tools/sandbox/sandbox.h"
 #include "tools/tools_fixture.h"
-#include "tools/wall/wall.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // test_order.c - a vehicle's rules, as a master sees them in its states: orders taken, continued and refused;
 // what is done next and under which key; pauses, cancels, people. A life that is cut short after any of its
 // writes goes on where it was. Each test's vehicle keeps its state in a value, as a store would.
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/vda5050.h"
 #include "rounds.h"
 #include "unit.h"

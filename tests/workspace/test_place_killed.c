@@ -3,7 +3,7 @@
 // twice, and what is around the records is as it was. At each, or at some of them (rounds.h), by
 // a seed that is printed (PONS_KILL_SEED).
 #include "killer.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "rounds.h"
 #include "unit.h"
 #include "workspace/ws_help.h"

@@ -2,7 +2,7 @@
 #include "workspace/ws_help.h"
 
 #include "unit.h"
-#include "workspace/model/record.h"
+#include "workspace/model/record_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

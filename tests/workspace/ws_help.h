@@ -2,9 +2,9 @@
 #ifndef WS_HELP_H
 #define WS_HELP_H
 
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/workspace.h"
-#include "workspace/model/kinds.h"
+#include "workspace/model/record_kinds.h"
 
 // A file of tests/workspace/seed, or of any path that begins with '/'; free().
 char *help_text(const char *name, size_t *ret_len);

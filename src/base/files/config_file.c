@@ -10,7 +10,7 @@
 #include "pons/config_file.h"
 
 #include "pons/module.h"
-#include "pons/protect.h"
+#include "pons/protected_files.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 // one lock guards it and makes two threads that ask for the same module load it once.
 #include "pons/module.h"
 
-#include "pons/protect.h"
+#include "pons/protected_files.h"
 
 #include <dlfcn.h>
 #include <limits.h>

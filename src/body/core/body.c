@@ -8,24 +8,24 @@
 //      | odometry, scan → localiser, grid           | skills → a velocity → the gate's mailbox
 //
 // Under the virtual clock pons_body_step() calls, in this order and on one thread: the driver's
-// step, the gate, the poll. pons_body_run() (process.c) has a thread for each of the three.
+// step, the gate, the poll. pons_body_run() (body_process.c) has a thread for each of the three.
 // The functions are the same, so what a simulation shows is what the process does.
 //
 // Where the robot is, is the localiser's answer. The simulated truth goes to judges alone, through
 // pons_body_truth().
 //
 // What outlives the process: the ledger (ledger.h), and beside it body.epoch with the control epoch
-// that was issued last, the boot id, and the latch (durable.h). What a body makes of what it finds
-// there is in boot.c.
+// that was issued last, the boot id, and the latch (epoch_file.h). What a body makes of what it finds
+// there is in restart.c.
 #include "body/core/body.h"
 
-#include "body/core/clients.h"
-#include "body/core/command.h"
+#include "body/core/gate_command.h"
+#include "body/core/goal_reports.h"
 #include "body/core/goals.h"
-#include "body/core/messages.h"
-#include "body/core/place.h"
-#include "body/core/requests.h"
-#include "body/core/shown.h"
+#include "body/core/link_clients.h"
+#include "body/core/link_messages.h"
+#include "body/core/pose_estimate.h"
+#include "body/core/stop_reset.h"
 #include "body/core/telemetry.h"
 
 #include <stdio.h>

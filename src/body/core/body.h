@@ -3,23 +3,23 @@
 // thread-safe functions.
 //
 //   body.c       create, sense, control, step: the core
-//   command.c    what the loop asks of the gate
-//   messages.c   what clients say, and who is in control; clients.c: who is connected
-//   goals.c      the goal protocol and the life of a goal; shown.c: what others see of it
-//   requests.c   stop, reset, set_pose and steer over a link: when they are answered
-//   telemetry.c  what is told to everybody; view.c, senses.c: the way, the scan, odometry, to who asked
-//   boot.c       what the last body left
-//   latch.c      the latch thread, which writes what outlives the process
-//   process.c, stop.c   threads and sockets around the core
+//   gate_command.c    what the loop asks of the gate
+//   link_messages.c   what clients say, and who is in control; link_clients.c: who is connected
+//   goals.c      the goal protocol and the life of a goal; goal_reports.c: what others see of it
+//   stop_reset.c   stop, reset, set_pose and steer over a link: when they are answered
+//   telemetry.c  what is told to everybody; path_and_scan.c, sensor_streams.c: the way, the scan, odometry, to who asked
+//   restart.c       what the last body left
+//   latch_thread.c      the latch thread, which writes what outlives the process
+//   body_process.c, stop_socket.c   threads and sockets around the core
 #ifndef PONS_BODY_CORE_BODY_H
 #define PONS_BODY_CORE_BODY_H
 
+#include "body/arm/arm_state.h"
 #include "body/core/ledger.h"
-#include "body/hand/hand.h"
+#include "body/localization/localizer.h"
 #include "body/safety/gate.h"
-#include "body/safety/latch.h"
+#include "body/safety/latch_thread.h"
 #include "body/skills/skills.h"
-#include "body/where/localizer.h"
 #include "pons/body.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
@@ -58,7 +58,7 @@ typedef struct pons__client {
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection
-    // stop and reset, as far as they are not answered (requests.c)
+    // stop and reset, as far as they are not answered (stop_reset.c)
     unsigned stops;         // that are owed a `stopped`
     uint64_t stop_seq;      // of the newest of these
     uint64_t seen_latch;    // the latch's number when nothing more of it was to be read,

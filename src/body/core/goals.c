@@ -31,9 +31,9 @@
 #include "body/core/goals.h"
 
 #include "body/core/body.h"
-#include "body/core/clients.h"
-#include "body/core/command.h"
-#include "body/core/shown.h"
+#include "body/core/gate_command.h"
+#include "body/core/goal_reports.h"
+#include "body/core/link_clients.h"
 #include "body/core/telemetry.h"
 
 #include <stdarg.h>

@@ -20,7 +20,7 @@
 // Each start writes one, so a ledger is empty only where no body ever ran; and the last latch, reset
 // or repair is a second witness of whether a protective stop is in force (body.c).
 //
-// Each line ends in a checksum (durable.h). Lines of a version that wrote none pass at the beginning
+// Each line ends in a checksum (epoch_file.h). Lines of a version that wrote none pass at the beginning
 // of the file only, before the first one that has it.
 //
 // A file that has grown to part_bytes is sealed: it becomes body.ledger.N, read only, and body.ledger
@@ -29,7 +29,7 @@
 //   1  body.ledger.new    {"kind":"part","after":N,"epoch":…,"latched":…}, synced
 //   2  body.ledger.N      a second name of body.ledger
 //   3  body.ledger.new    renamed over body.ledger, the directory synced
-//   4  body.ledger.N.ids  the part's goals as the index has them (ledger_parts.c), so that a start
+//   4  body.ledger.N.ids  the part's goals as the index has them (ledger_files.c), so that a start
 //                         reads no old line; what is missing or damaged there is made from the lines
 //
 // A crash before 3 leaves body.ledger as it was: a second name of it is taken away at the next start.
@@ -44,7 +44,7 @@
 // ledger takes no more lines, and the body no more goals, until the next start.
 #include "body/core/ledger.h"
 
-#include "body/core/ledger_self.h"
+#include "body/core/ledger_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #ifndef PONS_BODY_CORE_LEDGER_H
 #define PONS_BODY_CORE_LEDGER_H
 
-#include "body/safety/durable.h"
+#include "body/safety/epoch_file.h"
 #include "pons/buf.h"
 #include "pons/clock.h"
-#include "pons/ledger_line.h"
+#include "pons/ledger_format.h"
 
 typedef struct pons__ledger pons__ledger; // loop thread only
 

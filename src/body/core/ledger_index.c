@@ -9,7 +9,7 @@
 
 #include "pons/error.h"
 #include "pons/link_report.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "body/core/world_urdf.h"
 #include "pons/body.h"
 #include "pons/footprint.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 

@@ -29,11 +29,11 @@
 //
 // There are few distances between cells: each near one has a level of its own, further out several
 // share one, which stands for the shortest of them. So a level never promises room that is not
-// there. The signed distance to the boxes themselves, which scan matching wants, is surface.c's.
+// there. The signed distance to the boxes themselves, which scan matching wants, is distance_field.c's.
 //
 // Distances run from a cell's centre to the near edge of the occupied cell: half a cell less than
 // between the centres.
-#include "body/nav/parts.h"
+#include "body/nav/internal.h"
 
 #include <limits.h>
 #include <stdlib.h>

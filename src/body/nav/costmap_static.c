@@ -1,6 +1,6 @@
 // costmap_static.c - the layer of a costmap that never changes: a world's boxes, what its map does not know, where nobody
 // may go; and how far from these each cell is, in levels (costmap.c).
-#include "body/nav/parts.h"
+#include "body/nav/internal.h"
 #include "pons/map.h"
 
 #include <float.h>

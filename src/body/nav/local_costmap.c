@@ -11,7 +11,7 @@
 //     +---------------+        +---------------+
 //
 // Beyond the map's edge everything is occupied.
-#include "body/nav/parts.h"
+#include "body/nav/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

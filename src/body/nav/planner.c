@@ -11,19 +11,19 @@
 //    where progress failed costs SPOT_COST more for SPOT_S, so that another way is taken if there
 //    is one.
 //
-// 2. Search. A* over the cells (search.c). A house is searched whole. In a map of more than WHOLE
-//    tiles, which parts hang together is looked at first (regions.c): that says at once whether there
+// 2. Search. A* over the cells (astar.c). A house is searched whole. In a map of more than WHOLE
+//    tiles, which parts hang together is looked at first (connected_regions.c): that says at once whether there
 //    is a way at all, and through which tiles; only those and the ones beside them are searched, in
 //    legs of at most LEG tiles, so that neither time nor memory grow with the map's area.
 //
-// 3. Straighten (planner_path.c). From each kept point, the furthest later one whose straight line costs no more
+// 3. Straighten (path_smoothing.c). From each kept point, the furthest later one whose straight line costs no more
 //    than the path between them: the same cost decides, so clearance is kept.
 //
 // 4. Round. Resampled evenly, then relaxed towards the middle of its neighbours wherever that does
 //    not cost clearance that matters.
 //
-// 5. Headings (planner_heading.c). A robot that is not round, or cannot turn where it stands, or is asked for by a planner's name, is
-// planned for by heading as well (heading.c), along the way of the cells: all of a small map at once, a large
+// 5. Headings (planner_headings.c). A robot that is not round, or cannot turn where it stands, or is asked for by a planner's name, is
+// planned for by heading as well (hybrid_astar.c), along the way of the cells: all of a small map at once, a large
 // one in stretches of STRETCH_M, of which the last metres are planned again with the next. Where there is no way
 // for its shape, the cells' search is made to look elsewhere, DETOURS times, by what is dear around where it ended.
 //
@@ -33,7 +33,7 @@
 //                 | no way                        straighten, round
 //                 v
 //                208
-#include "body/nav/planner_parts.h"
+#include "body/nav/planner_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
-// tree.h - the navigator's inside: what nav.c and the files with its leaves share.
+// tree.h - the navigator's inside: what navigator.c and the files with its leaves share.
 //
-//   nav.c          a navigation's life: load, begin, tick, end; result and live view
-//   plan.c     ComputePathToPose, ComputePathThroughPoses, SmoothPath
-//   follow.c   FollowPath and what looks at it
-//   behave.c   Spin, BackUp, DriveOnHeading, Wait, clearing, cancelling
-//   nodes.c    conditions, and what goals and paths are made into
-//   values.c   poses and paths as blackboard values
+//   navigator.c          a navigation's life: load, begin, tick, end; result and live view
+//   compute_path.c     ComputePathToPose, ComputePathThroughPoses, SmoothPath
+//   follow_path.c   FollowPath and what looks at it
+//   nav2_behaviors.c   Spin, BackUp, DriveOnHeading, Wait, clearing, cancelling
+//   nav2_conditions.c    conditions, and what goals and paths are made into
+//   blackboard_poses.c   poses and paths as blackboard values
 #ifndef PONS_BODY_NAV_TREE_H
 #define PONS_BODY_NAV_TREE_H
 
-#include "body/nav/motion.h"
-#include "body/nav/parts.h"
+#include "body/nav/internal.h"
+#include "body/nav/spin_back_up.h"
 #include "pons/bt.h"
 
 #define PONS__NAV_NODES_MAX      4096
@@ -158,7 +158,7 @@ struct pons__nav {
     uint64_t lost;
 };
 
-// ---- nav.c --------------------------------------------------------------------------------------
+// ---- navigator.c --------------------------------------------------------------------------------
 typedef struct pons__nav_leaf {
     const char *name;
     bool condition;
@@ -189,24 +189,24 @@ static inline pons_pose2 pons__nav_odom(const pons__nav *n)
     return n->sensed ? n->senses.odom : n->pose;
 }
 
-// ---- plan.c -------------------------------------------------------------------------------------
+// ---- compute_path.c -----------------------------------------------------------------------------
 int pons__nav_plan_init(pons__nav *n);
 void pons__nav_plan_fini(pons__nav *n);
 void pons__nav_plan_forget(pons__nav *n); // the next path is planned afresh
 void pons__nav_plan_drop(pons__nav *n);   // and what is under way is given up
 int pons__nav_plan_leaves(pons__nav *n, pons_error *err);
 
-// ---- follow.c -----------------------------------------------------------------------------------
+// ---- follow_path.c ------------------------------------------------------------------------------
 int pons__nav_follow_init(pons__nav *n);
 void pons__nav_follow_fini(pons__nav *n);
 void pons__nav_follow_reset(pons__nav *n);
 int pons__nav_follow_leaves(pons__nav *n, pons_error *err);
 
-// ---- behave.c, nodes.c --------------------------------------------------------------------------
+// ---- nav2_behaviors.c, nav2_conditions.c --------------------------------------------------------
 int pons__nav_behave_leaves(pons__nav *n, pons_error *err);
 int pons__nav_node_leaves(pons__nav *n, pons_error *err);
 
-// values.c: ports. A pose is {x, y, yaw?}; without yaw any heading will do. A path is
+// blackboard_poses.c: ports. A pose is {x, y, yaw?}; without yaw any heading will do. A path is
 // {poses: [{x, y, yaw?}…], from_m?, length_m}: from_m of it lie behind the robot already, length_m
 // are left.
 pons_value *pons__nav_in(const pons_bt_call *call, const char *port); // new; NULL: none

@@ -4,7 +4,7 @@
 #define PONS_BODY_SAFETY_GATE_H
 
 #include "body/safety/mailbox.h"
-#include "body/safety/safety.h"
+#include "body/safety/velocity_filter.h"
 #include "pons/clock.h"
 
 typedef struct pons__gate {

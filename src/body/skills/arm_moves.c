@@ -1,5 +1,5 @@
 // arm_moves.c - move_to, home, open_gripper, close_gripper: the plain motions of an arm.
-#include "body/skills/arm.h"
+#include "body/skills/arm_common.h"
 
 #include <stdio.h>
 #include <string.h>

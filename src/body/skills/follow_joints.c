@@ -5,7 +5,7 @@
 // stops what comes near to something. An action has a number for each joint of the chain, and one more is the gripper's
 // opening in metres. What no joint can do refuses the whole chunk before anything moves. Behind the last action the arm
 // stands.
-#include "body/skills/arm.h"
+#include "body/skills/arm_common.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // navigate.c - navigate_to_pose and navigate_through_poses: to poses, or to zones' targets, by a
-// behaviour tree (nav.c). They begin by backing off when the robot stands on its charger.
+// behaviour tree (navigator.c). They begin by backing off when the robot stands on its charger.
 //
 // A goal whose tree cannot be had is refused before anything moves, with Nav2's
 // FAILED_TO_LOAD_BEHAVIOR_TREE and where in the file the first fault is. While a goal is held the
@@ -9,7 +9,7 @@
 // longest path so far would take at full speed, and two minutes for recoveries, but never less than
 // the least. Nothing is known of the way before the first path, so the least counts until then.
 //
-// A robot whose own software takes such goals (errand.c) gets the poses, and its tree's name as it is.
+// A robot whose own software takes such goals (external_goal.c) gets the poses, and its tree's name as it is.
 #include "body/skills/skills.h"
 
 #include <stdio.h>

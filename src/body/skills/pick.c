@@ -5,7 +5,7 @@
 //      +--------+                                     GRASP_FAILED     SLIPPED  SLIPPED
 //
 // In hand already: it is lifted and shown.
-#include "body/skills/arm.h"
+#include "body/skills/arm_common.h"
 #include "pons/clock.h"
 
 #include <stdio.h>

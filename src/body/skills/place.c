@@ -6,7 +6,7 @@
 //
 // Into an open thing it lets go at the rim, above the middle; onto a surface where there is room,
 // nearest to the hand.
-#include "body/skills/arm.h"
+#include "body/skills/arm_common.h"
 #include "pons/clock.h"
 
 #include <stdarg.h>

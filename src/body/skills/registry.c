@@ -1,7 +1,7 @@
 // registry.c - the registry of skills, and what they have in common.
 //
 // The body's own skills are in the table below; those of modules (pons/ext/skill.h) join them when the
-// body is created, through an adapter (module.c). From there on there is no difference.
+// body is created, through an adapter (module_skill.c). From there on there is no difference.
 //
 // A skill is a record of functions over a pons__skill_run, the small state of one goal. It sees an
 // environment that was filled just now and answers with a velocity it would like and whether it is

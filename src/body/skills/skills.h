@@ -2,11 +2,11 @@
 #ifndef PONS_BODY_SKILLS_SKILLS_H
 #define PONS_BODY_SKILLS_SKILLS_H
 
-#include "body/hand/hand.h"
-#include "body/nav/motion.h"
-#include "body/nav/nav.h"
-#include "body/safety/safety.h"
-#include "body/where/localizer.h"
+#include "body/arm/arm_state.h"
+#include "body/localization/localizer.h"
+#include "body/nav/navigator.h"
+#include "body/nav/spin_back_up.h"
+#include "body/safety/velocity_filter.h"
 #include "pons/body.h"
 #include "pons/ext/skill.h"
 #include "pons/schema.h"
@@ -206,7 +206,7 @@ int64_t pons__skills_counted(const pons__skills *s, const pons__skill *k, const 
 // The registry as the brain reads it; NULL on no memory.
 pons_value *pons__skills_registry(const pons__skills *s);
 
-// module.c: the body's form of a module's skill, which it goes on using.
+// module_skill.c: the body's form of a module's skill, which it goes on using.
 int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err);
 
 // Whether a goal with these arguments, which fit the schema, can be; else why not.
@@ -232,7 +232,7 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
-// navigate.c, dock.c, base.c, hand.c, other.c; pick.c, place.c, arm_moves.c, follow_joints.c
+// navigate.c, dock.c, base_motions.c, drive_by_hand.c, speak_wait_look.c; pick.c, place.c, arm_moves.c, follow_joints.c
 extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
     pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look,
@@ -240,13 +240,13 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow,
     pons__skill_follow_joints;
 
-// errand.c: goals that the robot's own software carries out (ext/outside.h).
+// external_goal.c: goals that the robot's own software carries out (ext/outside.h).
 static inline bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env)
 {
     const pons_robot_outside_ops *o = pons_robot_outside(env->robot);
     return o && env->robot->abi >= 4u && o->takes && o->takes(env->self, k->name);
 }
-// A motion of base.c that an errand carries out: where it begins, and each step of it.
+// A motion of base_motions.c that an errand carries out: where it begins, and each step of it.
 void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env);
 void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env);
 void pons__errand_start(pons__skill_run *r, const pons__skill_env *env);

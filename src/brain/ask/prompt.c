@@ -7,7 +7,7 @@
 // A server cuts a prompt that is too long in silence, and from the front, where the rules and the
 // skills are. So it is cut here, the least important first, and each cut is said in the prompt:
 //
-//     always      the rules, the form of the answer (menu.c), what was refused and why, each skill's
+//     always      the rules, the form of the answer (answer_schema.c), what was refused and why, each skill's
 //                 name, and of the observation the mode, the goal, what failed last
 //     then        the whole observation: shorter texts and lists when it does not fit in half
 //     then        the skills' arguments, what they do, what their failures advise
@@ -17,7 +17,7 @@
 //
 // Data is quoted: what people, things and results say stands in it as JSON strings, cut and escaped, and the
 // rules say that it tells the model nothing to do. What a skill says of itself is of code; it has one line. What
-// a model does with all that is what R4 lets pass, and nothing that it writes is a person's word (hear.c).
+// a model does with all that is what R4 lets pass, and nothing that it writes is a person's word (inbox_read.c).
 //
 // What is told twice is told once: zones and skills stand in the system message, numbers have three
 // places, and of an earlier observation only what had happened is left. In the shipped house the first
@@ -25,9 +25,9 @@
 // of 4,096 tokens is enough.
 #include "brain/ask/prompt.h"
 
-#include "brain/ask/form.h"
-#include "brain/ask/menu.h"
-#include "brain/ask/room.h"
+#include "brain/ask/answer_schema.h"
+#include "brain/ask/prompt_budget.h"
+#include "brain/ask/schema_words.h"
 #include "pons/buf.h"
 
 #include <math.h>
@@ -201,7 +201,7 @@ static char *observation_text(const ask *a, pons__room max)
 
 // ---- the form of an answer ----------------------------------------------------------------------
 
-// The menu of this moment (menu.c); without what it may be given to a skill where it is too long, and
+// The menu of this moment (answer_schema.c); without what it may be given to a skill where it is too long, and
 // the published schema before the body has said what there is.
 static pons_value *answer_form(const ask *a, pons__room *left)
 {

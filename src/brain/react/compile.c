@@ -1,9 +1,9 @@
 // compile.c - R3: a decision becomes operations: what to cancel, to send, to ask. Its patch of the goals
-// (patch.c) counts where R4 lets all of it pass.
-#include "brain/goals/means.h"
+// (goals_patch.c) counts where R4 lets all of it pass.
+#include "brain/goals/goal_skills.h"
+#include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
-#include "brain/react/patch.h"
 #include "brain/task_plan.h"
 
 #include <string.h>

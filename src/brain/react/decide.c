@@ -1,25 +1,25 @@
 // decide.c - R2: who decides, and what.
 //
 //     the kernel wants it back ........ let go of everything (and stop the base)
-//     a person has answered meanwhile . what was decided before the task was put aside (approve.c)
-//     the ladder wants something ...... it decides (rungs.c)
+//     a person has answered meanwhile . what was decided before the task was put aside (approval.c)
+//     the ladder wants something ...... it decides (recovery_steps.c)
 //     a plan drives ................... its engine decides (task_plan.c)
 //     a model is there ................ it is asked, unless the ladder or the budget says the rules
 //     else ............................ the rules
 //
 // A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
-// It is never asked by the clock: R7 sees to that (settle.c).
-#include "brain/ask/answer.h"
-#include "brain/event.h"
-#include "brain/goals/means.h"
-#include "brain/ladder.h"
-#include "brain/news.h"
+// It is never asked by the clock: R7 sees to that (results.c).
+#include "brain/ask/answer_check.h"
+#include "brain/await_fields.h"
+#include "brain/effect_history.h"
+#include "brain/event_fields.h"
+#include "brain/goals/goal_skills.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
+#include "brain/recovery.h"
 #include "brain/task_plan.h"
 #include "brain/tasks.h"
-#include "brain/trace.h"
 
 #include <math.h>
 #include <string.h>

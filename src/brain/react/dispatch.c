@@ -5,17 +5,17 @@
 // DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
 // again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
 // effects sends nothing twice.
-#include "brain/effect.h"
-#include "brain/goals/means.h"
-#include "brain/guard.h"
-#include "brain/ladder.h"
-#include "brain/news.h"
+#include "brain/await_fields.h"
+#include "brain/critic_check.h"
+#include "brain/effect_fields.h"
+#include "brain/effect_history.h"
+#include "brain/goals/goal_skills.h"
+#include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
-#include "brain/react/patch.h"
-#include "brain/react/settle.h"
-#include "brain/react/unsettled.h"
+#include "brain/react/outcome_unknown.h"
+#include "brain/react/results.h"
+#include "brain/recovery.h"
 #include "brain/task_plan.h"
-#include "brain/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,16 +8,16 @@
 //     v                                          |
 //   compile_ops_from_decision                    |        R3  compile.c    the decision as operations
 //     v                                          |
-//   guardrails_and_resource_check                |        R4  check.c      the critic; effects are intended
+//   guardrails_and_resource_check                |        R4  guardrails.c      the critic; effects are intended
 //     |         ^ edited                         |
 //     | asks    |                                |
-//     +--> human_approval_interrupt --rejected---+        R5  approve.c    a person answers
+//     +--> human_approval_interrupt --rejected---+        R5  approval.c    a person answers
 //     v         v approved                       |
 //   dispatch_skills                              |        R6  dispatch.c   the one node that sends
 //     v                                          |
-//   observe_execution_result                     |        R7  settle.c     news of running skills
+//   observe_execution_result                     |        R7  results.c     news of running skills
 //     v                                          |
-//   react_stop_or_loop --more--------------------+        R8  loop.c
+//   react_stop_or_loop --more--------------------+        R8  termination.c
 //     v
 //   END
 //
@@ -31,9 +31,9 @@
 // A kernel's preempt arrives in the inbox; the loop detaches whatever R2, R6 or R7 waited for, R1
 // reads the message, and R2's decision is then the kernel's: let go of everything, and stop the
 // base if asked.
+#include "brain/effect_history.h"
 #include "brain/graphs.h"
 #include "brain/react/nodes.h"
-#include "brain/trace.h"
 
 int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {

@@ -21,7 +21,7 @@ typedef struct pons__turn {
     pons__react *react;   // owned
     pons__skills *skills; // owned
     bool skills_changed;
-    bool unsettled; // an end of this very step is a person's to settle (unsettled.c)
+    bool unsettled; // an end of this very step is a person's to settle (outcome_unknown.c)
     pons_value *
         lost; // skills of which nobody knows what came of them, by ends of this very step; NULL: none
 } pons__turn;

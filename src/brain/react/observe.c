@@ -6,12 +6,12 @@
 // what the body said last.
 #include "brain/react/observe.h"
 
-#include "brain/event.h"
-#include "brain/goals/means.h"
-#include "brain/ladder.h"
-#include "brain/observed.h"
+#include "brain/event_fields.h"
+#include "brain/goals/goal_skills.h"
+#include "brain/observation_fields.h"
 #include "brain/questions.h"
 #include "brain/react/nodes.h"
+#include "brain/recovery.h"
 #include "brain/task_plan.h"
 #include "pons/geometry.h"
 

@@ -2,13 +2,13 @@
 //
 // An executor that needs the world asks for it once, as an operation of the decision, notes that in `pend`, and
 // parks; when the note has what became of it, the engine comes to the same step again and goes on.
-#include "brain/event.h"
-#include "brain/goals/means.h"
-#include "brain/guard.h"
-#include "brain/ladder.h"
-#include "brain/letter.h"
-#include "brain/news.h"
-#include "brain/observed.h"
+#include "brain/await_fields.h"
+#include "brain/critic_check.h"
+#include "brain/event_fields.h"
+#include "brain/goals/goal_skills.h"
+#include "brain/inbox_fields.h"
+#include "brain/observation_fields.h"
+#include "brain/recovery.h"
 #include "brain/task_plan.h"
 #include "pons/language.h"
 

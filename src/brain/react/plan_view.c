@@ -1,6 +1,6 @@
 // plan_view.c - R1, R8: a task with several goals as a plan, for people: moved along as they are met, while others
 // decide; and the end of any plan with its task.
-#include "brain/goals/means.h"
+#include "brain/goals/goal_skills.h"
 #include "brain/record_table.h"
 #include "brain/task_plan.h"
 

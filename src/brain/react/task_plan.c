@@ -29,9 +29,9 @@
 // settles its effect; a step is asked for again only when that says that it did not happen.
 #include "brain/task_plan.h"
 
-#include "brain/event.h"
-#include "brain/guard.h"
-#include "brain/news.h"
+#include "brain/await_fields.h"
+#include "brain/critic_check.h"
+#include "brain/event_fields.h"
 
 #include <math.h>
 #include <stdlib.h>

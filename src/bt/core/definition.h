@@ -8,10 +8,10 @@
 #ifndef PONS_BT_CORE_DEFINITION_H
 #define PONS_BT_CORE_DEFINITION_H
 
-#include "bt/core/arena.h"
+#include "bt/core/blackboard_value.h"
 #include "bt/core/faults.h"
-#include "bt/core/types.h"
-#include "bt/core/value.h"
+#include "bt/core/memory_pool.h"
+#include "bt/core/node_types.h"
 #include "pons/bt.h"
 
 typedef struct pons__bt_script pons__bt_script; // xml/script.h

@@ -1,7 +1,7 @@
 // faults.c - gathers what a reader complains of, up to a hundred.
 #include "bt/core/faults.h"
 
-#include "bt/core/source.h"
+#include "bt/core/source_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

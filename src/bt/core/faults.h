@@ -2,7 +2,7 @@
 #ifndef PONS_BT_CORE_FAULTS_H
 #define PONS_BT_CORE_FAULTS_H
 
-#include "bt/core/types.h"
+#include "bt/core/node_types.h"
 #include "pons/value.h"
 
 #include <stdbool.h>

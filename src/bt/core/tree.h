@@ -3,7 +3,7 @@
 #define PONS_BT_CORE_TREE_H
 
 #include "bt/core/definition.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 typedef struct pons__bt_mem { // of a node; what they mean depends on its type
     int32_t index;

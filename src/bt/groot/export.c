@@ -8,7 +8,7 @@
 // and the models of built-in nodes too. Trees of MDSL have no subtrees; their kinds of nodes are
 // models of their own.
 #include "bt/groot/groot.h"
-#include "bt/xml/manifest.h"
+#include "bt/xml/builtin_nodes.h"
 #include "bt/xml/script.h"
 
 #include <ctype.h>

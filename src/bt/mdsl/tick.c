@@ -13,7 +13,7 @@
 // node that has it, which is aborted there.
 #include "bt/mdsl/tick.h"
 
-#include "bt/core/states.h"
+#include "bt/core/node_states.h"
 
 #include <math.h>
 #include <string.h>

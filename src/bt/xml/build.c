@@ -2,11 +2,11 @@
 #include "bt/xml/build.h"
 
 #include "bt/core/registry.h"
-#include "bt/xml/boards.h"
-#include "bt/xml/conds.h"
-#include "bt/xml/elements.h"
-#include "bt/xml/files.h"
+#include "bt/xml/conditions.h"
+#include "bt/xml/includes.h"
 #include "bt/xml/ports.h"
+#include "bt/xml/subtree_boards.h"
+#include "bt/xml/xml_reader.h"
 
 #include <stdio.h>
 #include <string.h>

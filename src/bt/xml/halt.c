@@ -2,7 +2,7 @@
 // IDLE. Parents reset the children of what completes; a RUNNING one is halted on the way.
 #include "bt/xml/halt.h"
 
-#include "bt/xml/input.h"
+#include "bt/xml/port_values.h"
 #include "bt/xml/script.h"
 
 #include <string.h>

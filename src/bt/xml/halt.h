@@ -2,7 +2,7 @@
 #ifndef PONS_BT_XML_HALT_H
 #define PONS_BT_XML_HALT_H
 
-#include "bt/core/states.h"
+#include "bt/core/node_states.h"
 
 int pons__bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err); // the node and what is below
 int pons__bt_halt_child(pons_bt_tree *t, uint32_t i, pons_error *err);

@@ -8,10 +8,10 @@
 // Trees that the main one does not reach are built too, and dropped, to find their faults.
 #include "bt/xml/load.h"
 
-#include "bt/xml/boards.h"
 #include "bt/xml/build.h"
-#include "bt/xml/elements.h"
-#include "bt/xml/files.h"
+#include "bt/xml/includes.h"
+#include "bt/xml/subtree_boards.h"
+#include "bt/xml/xml_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 // loader.h - an XML definition while it is being loaded: elements of all files, trees, models, the
 // blackboards of subtrees. One arena has it all, and goes when the loading ends.
 //
-//   files.c      read the file and all that it includes, through elements.c (expat)
+//   includes.c      read the file and all that it includes, through xml_reader.c (expat)
 //   build.c      the main tree node by node, each SubTree in place
-//   boards.c     where a key ends; ports.c: what a node takes; conds.c: its scripts
+//   subtree_boards.c     where a key ends; ports.c: what a node takes; conditions.c: its scripts
 #ifndef PONS_BT_XML_LOADER_H
 #define PONS_BT_XML_LOADER_H
 
 #include "bt/core/definition.h"
-#include "bt/xml/manifest.h"
+#include "bt/xml/builtin_nodes.h"
 
 enum {
     PONS__BT_INCLUDES_MAX = 64,

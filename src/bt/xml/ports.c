@@ -3,8 +3,8 @@
 #include "bt/xml/ports.h"
 
 #include "bt/core/registry.h"
-#include "bt/xml/boards.h"
-#include "bt/xml/elements.h"
+#include "bt/xml/subtree_boards.h"
+#include "bt/xml/xml_reader.h"
 
 #include <stdio.h>
 #include <string.h>

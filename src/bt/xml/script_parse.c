@@ -14,7 +14,7 @@
 //     high   - ~ !
 //
 // As there, arithmetic gives reals, literals keep their type, and logic gives 1.0 or 0.0.
-#include "bt/core/types.h"
+#include "bt/core/node_types.h"
 #include "bt/xml/expr.h"
 #include "bt/xml/script.h"
 

@@ -5,15 +5,15 @@
 // that was skipped half-way stays RUNNING until its parent resets it, as there. Parents reset the
 // children of what completes: a RUNNING one is halted on the way.
 //
-// What a tree does most (sequences, fallbacks, leaves) is here; control.c, decorator.c and nav2.c
+// What a tree does most (sequences, fallbacks, leaves) is here; control_nodes.c, decorator_nodes.c and nav2_nodes.c
 // have the other nodes, and tick their children through the tree's `tick`, which is
 // pons__bt_tick_xml.
 #include "bt/xml/tick.h"
 
-#include "bt/core/states.h"
+#include "bt/core/node_states.h"
 #include "bt/xml/halt.h"
-#include "bt/xml/input.h"
 #include "bt/xml/nodes.h"
+#include "bt/xml/port_values.h"
 
 #include <string.h>
 

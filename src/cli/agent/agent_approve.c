@@ -4,7 +4,7 @@
 // question that waits, and `pons resume` goes on. When a chat has it, the answer goes into its
 // inbox, bound to the question that is open now, and a datagram wakes it.
 #include "cli/agent/agent_cli.h"
-#include "cli/agent/folder.h"
+#include "cli/agent/working_folder.h"
 
 #include <poll.h>
 #include <string.h>

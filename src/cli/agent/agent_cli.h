@@ -3,14 +3,14 @@
 #ifndef PONS_AGENT_CLI_H
 #define PONS_AGENT_CLI_H
 
-#include "cli/agent/agent_view.h"
+#include "cli/agent/agent_events.h"
 #include "cli/cli.h"
 #include "cli/which_robot.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
 #include "pons/workspace_desk.h"
 
-// ---- desk.c: the files of a workspace that was onboarded ----------------------------------------
+// ---- workspace_tools.c: the files of a workspace that was onboarded -----------------------------
 
 typedef struct cli_desk {
     cli *c;
@@ -25,7 +25,7 @@ int cli_desk_open(cli *c, const pons_clock *clock, const char *who, const pons_t
 int cli_desk_judge(void *user, const char *tool, const pons_value *args, const pons_plan_step *step,
                    pons_verdict **ret, pons_error *err);
 
-// ---- agent_parts.c: configuration, prompts and tools of a workspace -----------------------------
+// ---- agent_setup.c: configuration, prompts and tools of a workspace -----------------------------
 
 #define CLI_TOOL_MODULES_MAX 8 // as the schema of tools.yaml
 #define CLI_AGENT_TOOLS_MAX                                                                        \
@@ -100,7 +100,7 @@ int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_e
 // Shows or answers one; answer NULL: shows, and CLI_WAITING.
 int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error *err);
 
-// ---- mcp_parts.c: what MCP clients get ----------------------------------------------------------
+// ---- mcp_serve_setup.c: what MCP clients get ----------------------------------------------------
 
 #define CLI_MCP_PROVIDERS (CLI_AGENT_TOOLS_MAX + 1)
 #define CLI_MCP_ID_MAX    64

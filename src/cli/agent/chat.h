@@ -3,7 +3,7 @@
 #define CLI_AGENT_CHAT_H
 
 #include "cli/agent/agent_cli.h"
-#include "cli/pace.h"
+#include "cli/speed_command.h"
 #include "pons/traces.h"
 
 #define CLI_SESSION_DEFAULT "agent"
@@ -70,7 +70,7 @@ int cli_sessions_print(cli_chat *s, pons_error *err);
 int cli_session_newest(const cli *c, pons_store store, const char *folder, char ret[PONS_NAME_MAX],
                        pons_error *err);
 
-// about.c: what the model is told of here and now; user is the cli_chat. A pons_agent_options.about.
+// prompt_context.c: what the model is told of here and now; user is the cli_chat. A pons_agent_options.about.
 char *cli_chat_about(void *user);
 
 // models.c: the names of the models that the server has, an array; *ret is the caller's.

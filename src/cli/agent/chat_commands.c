@@ -5,7 +5,7 @@
 // is …") are words.
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
-#include "cli/show/screen.h"
+#include "cli/terminal/status_area.h"
 
 #include <ctype.h>
 #include <stdlib.h>

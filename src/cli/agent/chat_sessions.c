@@ -3,7 +3,7 @@
 // A session has no title of its own: its first words say what it is about, and what the agent said last
 // says where it stands. Both are read from the session's state, of the newest ones only.
 #include "cli/agent/chat.h"
-#include "cli/agent/folder.h"
+#include "cli/agent/working_folder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 // gone on with first.
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/chat.h"
-#include "cli/agent/folder.h"
 #include "cli/agent/undo.h"
+#include "cli/agent/working_folder.h"
 #include "cli/served.h"
 #include "cli/which_robot.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 
 #include <stdlib.h>
 #include <string.h>

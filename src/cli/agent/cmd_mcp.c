@@ -4,7 +4,7 @@
 //   tools      starts the servers of the workspace's mcp.json and lists what they offer
 //   questions  what `serve` waits for a person to answer
 //
-// What is offered, and how a person is asked, is mcp_parts.c.
+// What is offered, and how a person is asked, is mcp_serve_setup.c.
 #include "cli/agent/agent_cli.h"
 #include "cli/which_robot.h"
 #include "pons/mcp.h"

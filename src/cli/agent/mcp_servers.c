@@ -2,7 +2,7 @@
 #include "cli/agent/agent_cli.h"
 #include "pons/config_file.h"
 #include "pons/mcp.h"
-#include "pons/protect.h"
+#include "pons/protected_files.h"
 
 #include <poll.h>
 #include <stdatomic.h>

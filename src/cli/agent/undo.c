@@ -1,11 +1,11 @@
 // undo.c - what tools wrote, listed and taken back.
 //
-// The versions are those of a working folder (pons/tools.h, src/tools/versions.c), whichever session wrote
+// The versions are those of a working folder (pons/tools.h, src/tools/undo_versions.c), whichever session wrote
 // them: a session's name only says in which folder to look. A file that somebody changed since is left,
 // and with it all of the undo, until force is said; then what it has now is kept aside.
 #include "cli/agent/undo.h"
 
-#include "cli/agent/folder.h"
+#include "cli/agent/working_folder.h"
 #include "pons/tools.h"
 
 #include <stdlib.h>

@@ -40,7 +40,7 @@ int cli_fleet_task_read(const cli_fleet_file *f, const pons_fleet_map *map,
                         const pons_fleet_robot *robots, size_t n, const pons_value *v,
                         pons_fleet_task *ret, pons_error *err);
 
-// fleet_files.c: ORCHESTRATOR.md and ROBOTS.md of the shared workspace say how things stand.
+// orchestrator_page.c: ORCHESTRATOR.md and ROBOTS.md of the shared workspace say how things stand.
 typedef struct cli_fleet_files cli_fleet_files;
 int cli_fleet_files_open(const cli_fleet_file *f, cli_fleet_files **ret, pons_error *err);
 void cli_fleet_files_close(cli_fleet_files *files); // NULL-safe
@@ -48,17 +48,17 @@ void cli_fleet_files_close(cli_fleet_files *files); // NULL-safe
 int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const pons_fleet_map *map,
                          int64_t wall_ms, pons_error *err);
 
-// fleet_look.c: how a fleet stands, from the store, with at most so many ended tasks; and its map.
+// fleet_status.c: how a fleet stands, from the store, with at most so many ended tasks; and its map.
 // PONS_ENOTFOUND: no orchestrator has run here yet.
 int cli_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_error *err);
 int cli_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
 // fleet_assign.c: of {id, name, stops?: "kitchen,desk:speak{…}", needs?, payload_kg?, priority?, deadline_s?} the value of
 // the word "task", checked. Without stops its name is what is wanted, in words.
 int cli_fleet_task_of(const cli *c, const pons_value *wanted, pons_value **ret, pons_error *err);
-// fleet_wish.c: what is said, as the stops of a task; *ret_arm: its robot has to hold a thing.
+// fleet_text_task.c: what is said, as the stops of a task; *ret_arm: its robot has to hold a thing.
 int cli_fleet_wish(const cli *c, const cli_fleet_file *file, const pons_fleet_map *map,
                    const char *text, pons_buf *ret_stops, bool *ret_arm, pons_error *err);
-// fleet_words.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
+// fleet_commands.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
 // `id`.
 int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);
 int cli_fleet_post(cli *c, const char *kind, const pons_value *value,

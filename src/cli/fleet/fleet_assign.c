@@ -1,5 +1,5 @@
 // fleet_assign.c - a task for a fleet, from the command line (`pons fleet assign`) or the page, by its stops or in
-// words (fleet_wish.c). What cannot be done
+// words (fleet_text_task.c). What cannot be done
 // by any of its robots, or leads to a zone that there is not, is told to who asks for it, at once.
 #include "cli/fleet/fleet.h"
 

@@ -5,8 +5,8 @@
 //       - {id: r1, driver: kinematic, world: house, workspace: robots/r1, start: p1, enabled: true,
 //          capabilities: [mobile], payload_kg: 5}
 #include "cli/fleet/fleet.h"
-#include "pons/memory.h"
 #include "pons/module.h"
+#include "pons/out_of_memory.h"
 #include "pons/yaml.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // robot's folder, with its config.json. What is there stays as it is; a robot that is not enabled is
 // not made.
 #include "cli/fleet/fleet.h"
-#include "cli/run/embodied.h"
+#include "cli/run/workspace_profile.h"
 #include "pons/module.h"
 #include "pons/workspace.h"
 

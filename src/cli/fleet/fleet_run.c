@@ -5,7 +5,7 @@
 // it: tasks, legs, what each robot was given. Words of other processes (assign, cancel, settle, clear)
 // come by the thread's inbox, and are taken in the commit that makes them true.
 #include "cli/fleet/running.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <math.h>
 #include <poll.h>

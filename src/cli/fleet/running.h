@@ -2,9 +2,9 @@
 #ifndef PONS_CLI_FLEET_RUNNING_H
 #define PONS_CLI_FLEET_RUNNING_H
 
-#include "cli/fleet/others.h"
-#include "cli/fleet/unit.h"
-#include "pons/policy.h"
+#include "cli/fleet/other_robots.h"
+#include "cli/fleet/robot_unit.h"
+#include "pons/rule_policy.h"
 
 #define CLI_FLEET_BLOCKS "fleet.blocks" // items: zones that people have closed
 
@@ -33,7 +33,7 @@ typedef struct cli_fleet_running {
     char *now_text; // how things stand, as it was put last
 } cli_fleet_running;
 
-// running_kept.c: what outlives the process. One commit under the lease: an item (value NULL: none; ttl_ms < 0: for
+// running_store.c: what outlives the process. One commit under the lease: an item (value NULL: none; ttl_ms < 0: for
 // ever), and with it a word that was taken (0: none).
 int cli_fleet_put(cli_fleet_running *r, const char *ns, const char *key, const pons_value *value,
                   int64_t ttl_ms, bool full, int64_t taken, pons_error *err);
@@ -47,7 +47,7 @@ void cli_fleet_on_leg(void *user, int32_t robot, const int32_t *zones, size_t n)
 // Tasks, legs, blocks and units as they were kept.
 int cli_fleet_restore(cli_fleet_running *r, pons_error *err);
 
-// running_heard.c: words of other processes, and how things stand, for them.
+// running_requests.c: words of other processes, and how things stand, for them.
 int cli_fleet_take_words(cli_fleet_running *r, pons_error *err);
 int cli_fleet_put_now(cli_fleet_running *r, pons_error *err);
 int cli_fleet_put_map(cli_fleet_running *r, pons_error *err); // once

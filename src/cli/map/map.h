@@ -3,9 +3,9 @@
 #define PONS_CLI_MAP_MAP_H
 
 #include "cli/cli.h"
-#include "pons/ground.h"
+#include "pons/map_preview.h"
 
-// subject.c: what `pons map show` and `check` are given: a world by its name or file, or a map's YAML.
+// map_argument.c: what `pons map show` and `check` are given: a world by its name or file, or a map's YAML.
 typedef struct map_subject {
     pons_value *world; // NULL: a map alone
     struct pons_map *map;
@@ -15,7 +15,7 @@ void map_subject_clear(map_subject *s); // after a zeroing too
 // Of a map alone a world of nothing but it, with the house's robot.
 int map_bare_world(const char *name, pons_value **ret, pons_error *err);
 
-// draw.c: the ground as text, `columns` wide, with a way over it (NULL: none).
+// text_map.c: the ground as text, `columns` wide, with a way over it (NULL: none).
 void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_way *way,
               int columns);
 

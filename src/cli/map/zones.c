@@ -7,7 +7,7 @@
 #include "cli/map/map.h"
 #include "pons/buf.h"
 #include "pons/file.h"
-#include "pons/protect.h"
+#include "pons/protected_files.h"
 #include "pons/yaml.h"
 
 #include <errno.h>

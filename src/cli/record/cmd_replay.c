@@ -10,7 +10,7 @@
 #include "cli/record/record.h"
 #include "pons/link_message.h"
 #include "pons/mcap.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/store.h"
 
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 // controller has said its first goal, mostly.
 #include "cli/cli.h"
 #include "cli/record/record.h"
-#include "cli/serve/host.h"
+#include "cli/serve/workspace_actions.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/memory.h"
 #include "pons/module.h"
+#include "pons/out_of_memory.h"
 #include "pons/record.h"
 
 #include <poll.h>

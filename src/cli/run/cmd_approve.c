@@ -5,9 +5,9 @@
 // Whoever posted first has answered, whether a brain lives or not (pons_answer_read). It is never a
 // line on a socket: who may answer is who may write the store, and that is the owner.
 #include "cli/agent/agent_cli.h"
-#include "cli/show/answer.h"
+#include "cli/terminal/answer.h"
 #include "pons/buf.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yes_no.h"
 
 #include <poll.h>

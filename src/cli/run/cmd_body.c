@@ -1,5 +1,5 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
-// one that runs where it is; and `pons body ros2`, which shows it to ROS (bridge.c).
+// one that runs where it is; and `pons body ros2`, which shows it to ROS (ros2_bridge.c).
 #include "cli/cli.h"
 #include "cli/which_robot.h"
 #include "pons/link_message.h"

@@ -2,7 +2,7 @@
 //
 //     pons do spin angle_rad=1.57      pons do navigate_to_pose '{"zone": "kitchen"}'
 //
-// It becomes the words "do SKILL {…}" (src/policy/call.c): said to the brain that runs, or the goal of a
+// It becomes the words "do SKILL {…}" (src/intents/skill_call.c): said to the brain that runs, or the goal of a
 // new run, whose options it takes. So it is queued, judged, approved, sent and kept as everything else.
 #include "cli/cli.h"
 #include "pons/buf.h"

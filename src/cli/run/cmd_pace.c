@@ -1,7 +1,7 @@
 // cmd_pace.c - how fast the robot may be, from another terminal: a person's word to the body, which holds
-// it and keeps it. No brain is needed for it; what a person says to one goes the same way (brain/tempo.c).
-#include "cli/pace.h"
-#include "pons/policy.h"
+// it and keeps it. No brain is needed for it; what a person says to one goes the same way (brain/speed_request.c).
+#include "cli/speed_command.h"
+#include "pons/rule_policy.h"
 
 #include <poll.h>
 

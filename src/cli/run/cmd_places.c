@@ -3,7 +3,7 @@
 //     pons say "remember this place as the corner"      pons say 记住这里叫充电角
 //     pons places list                                  pons places forget "the corner"
 #include "cli/run/places.h"
-#include "cli/run/schedules.h"
+#include "cli/run/workspace_scope.h"
 #include "pons/brain_places.h"
 
 #include <math.h>

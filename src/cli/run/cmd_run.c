@@ -3,7 +3,7 @@
 #include "cli/run/places.h"
 #include "cli/served.h"
 #include "cli/which_robot.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "cli/cli.h"
 #include "pons/llm.h"
 #include "pons/module.h"
-#include "pons/policy.h"
 #include "pons/record.h"
+#include "pons/rule_policy.h"
 #include "pons/scenario.h"
 
 #include <dirent.h>

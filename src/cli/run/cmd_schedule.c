@@ -7,12 +7,12 @@
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
 #include "cli/run/places.h"
-#include "cli/run/schedules.h"
+#include "cli/run/workspace_scope.h"
 #include "cli/which_robot.h"
 #include "pons/brain_schedule.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/schedule.h"
-#include "serve/host/keep.h"
+#include "serve/runs/job_store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
 #include "cli/cli.h"
-#include "cli/show/secrets.h"
+#include "cli/terminal/secret_filter.h"
 #include "cli/which_robot.h"
 
 #include <math.h>

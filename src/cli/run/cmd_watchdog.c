@@ -1,14 +1,14 @@
-// cmd_watchdog.c - `pons watchdog`. runtime is watch_sessions.c's; here is `pons watchdog hal`: the actions of a
+// cmd_watchdog.c - `pons watchdog`. runtime is session_runner.c's; here is `pons watchdog hal`: the actions of a
 // workspace's ACTION.md, done by its body.
 //
 // It joins the body that runs in the workspace, else it starts the one that config.json names and ends it
 // with itself. One at a time a workspace: a second one says whose pid has it, and exits 3. --once ends when
 // nothing is pending: 0 all done, 1 something failed, 2 ACTION.md cannot be read.
 #include "cli/agent/agent_cli.h"
-#include "cli/run/embodied.h"
-#include "cli/run/errands.h"
-#include "cli/run/pictures.h"
-#include "cli/run/watch_sessions.h"
+#include "cli/run/picture_child.h"
+#include "cli/run/session_runner.h"
+#include "cli/run/text_tasks.h"
+#include "cli/run/workspace_profile.h"
 #include "cli/which_robot.h"
 #include "pons/agent.h"
 #include "pons/module.h"

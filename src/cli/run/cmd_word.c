@@ -9,7 +9,7 @@
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/log.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 
 #include <errno.h>
 #include <poll.h>

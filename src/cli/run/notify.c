@@ -12,11 +12,11 @@
 #include "cli/run/notify.h"
 
 #include "cli/run/notify_command.h"
-#include "cli/show/secrets.h"
+#include "cli/terminal/secret_filter.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
 #include "pons/log.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/yaml.h"
 
 #include <poll.h>

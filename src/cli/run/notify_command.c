@@ -6,7 +6,7 @@
 #include "cli/run/notify_command.h"
 
 #include "pons/buf.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -15,9 +15,9 @@
 #include "pons/items.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/memory.h"
 #include "pons/module.h"
-#include "pons/protect.h"
+#include "pons/out_of_memory.h"
+#include "pons/protected_files.h"
 #include "pons/vda5050.h"
 
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include "cli/serve/agent_host.h"
 
 #include "cli/agent/agent_cli.h"
-#include "cli/serve/goal_tools.h"
-#include "cli/serve/look_tools.h"
+#include "cli/serve/read_only_tools.h"
+#include "cli/serve/robot_tool.h"
 #include "pons/file.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_CLI_SERVE_AGENT_HOST_H
 #define PONS_CLI_SERVE_AGENT_HOST_H
 
-#include "cli/serve/host.h"
+#include "cli/serve/workspace_actions.h"
 
 // Fills what a host has of the agent: agent_open, agent_close, graph_config, graph_config_put. user
 // is the cli_host of cli_host_of.

@@ -10,8 +10,8 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/served.h"
 #include "pons/language.h"
-#include "pons/memory.h"
-#include "pons/policy.h"
+#include "pons/out_of_memory.h"
+#include "pons/rule_policy.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
 #include "cli/served.h"
 #include "cli/which_robot.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 
 #define THREAD "main"
 

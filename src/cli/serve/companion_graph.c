@@ -14,8 +14,8 @@
 #include "cli/serve/companion_graph.h"
 
 #include "pons/companion.h"
-#include "pons/memory.h"
 #include "pons/messages.h"
+#include "pons/out_of_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

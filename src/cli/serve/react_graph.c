@@ -15,7 +15,7 @@
 #include "cli/serve/react_graph.h"
 
 #include "pons/brain.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/yes_no.h"
 
 #include <stdio.h>

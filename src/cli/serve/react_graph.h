@@ -2,7 +2,7 @@
 #ifndef PONS_CLI_SERVE_REACT_GRAPH_H
 #define PONS_CLI_SERVE_REACT_GRAPH_H
 
-#include "cli/serve/follower.h"
+#include "cli/serve/store_awaits.h"
 
 typedef struct cli_react cli_react;
 

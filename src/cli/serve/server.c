@@ -1,6 +1,6 @@
 // server.c - the page and the API beside a brain: opened, announced and closed with its session.
 //
-//     command -> session (cli/run/session.c): the brain's loop
+//     command -> session (cli/run/brain_session.c): the brain's loop
 //                    guest: open  -> pons_serve_open, the line that says where
 //                           event -> every client
 //                           close -> pons_serve_close, while the store is still open
@@ -12,12 +12,12 @@
 // {pid, url, stop_url}. The lock goes with the process, however it ends.
 #include "cli/agent/agent_cli.h"
 #include "cli/serve/agent_host.h"
-#include "cli/serve/goal_tools.h"
-#include "cli/serve/graphs.h"
-#include "cli/serve/host.h"
+#include "cli/serve/robot_tool.h"
+#include "cli/serve/served_graphs.h"
+#include "cli/serve/workspace_actions.h"
 #include "cli/served.h"
 #include "pons/file.h"
-#include "pons/process.h"
+#include "pons/proc_stat.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // gazebo.c - a robot in Gazebo (Fortress and its transport), as a driver.
 //
-// A loadable module over Ignition Transport, whose C++ is behind wire.h. The robot is a model with Gazebo's
+// A loadable module over Ignition Transport, whose C++ is behind transport.h. The robot is a model with Gazebo's
 // DiffDrive, a lidar and, if it likes, a LinearBattery and a contact sensor; `pons map sdf` writes such
 // a model and its world from a world of pons's.
 //
@@ -12,7 +12,7 @@
 //   transport  its own: every message (`hear_…`)
 //   writer     publishes what the gate last let through: at once when it changes, 20 times a second, and
 //              zero when the gate has been silent for 250 ms, for a Gazebo robot obeys its last command
-//              for ever; when this process dies, its keeper (keep.h) says zero
+//              for ever; when this process dies, its keeper (keeper_process.h) says zero
 //   courier    waits for services, so that nobody else does, and minds the keeper
 //
 // **Whose clock.** With `clock: server` the world runs by itself: robot time is /clock, and `step` does

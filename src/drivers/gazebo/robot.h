@@ -1,11 +1,11 @@
 // robot.h - the one object of the driver for Gazebo, of which both files have a part: gazebo.c the driver's calls and what
-// goes out, hear.c what comes in.
+// goes out, gazebo_senses.c what comes in.
 #ifndef PONS_DRIVERS_GAZEBO_ROBOT_H
 #define PONS_DRIVERS_GAZEBO_ROBOT_H
 
 #include "drivers/gazebo/config.h"
-#include "drivers/gazebo/keep.h"
-#include "drivers/gazebo/wire.h"
+#include "drivers/gazebo/keeper_process.h"
+#include "drivers/gazebo/transport.h"
 #include "drivers/outlet.h"
 #include "drivers/sim/sim.h"
 

@@ -1,7 +1,7 @@
 // keeper.c - stops a robot in Gazebo when nobody else can any more.
 //
 // Gazebo's DiffDrive obeys its last command for ever, so a body that is killed leaves a robot that drives on.
-// This is a process of its own, which the driver starts (gazebo/keep.c), and which does one thing:
+// This is a process of its own, which the driver starts (gazebo/keeper_process.c), and which does one thing:
 //
 //     driver --a byte with each velocity, over its standard input--> keeper --zero--> /model/robot/cmd_vel
 //
@@ -14,7 +14,7 @@
 // way; not for longer, for the next body's word counts then. Signals that end a session do not end it.
 #include "drivers/gazebo/keeper.h"
 
-#include "drivers/gazebo/wire.h"
+#include "drivers/gazebo/transport.h"
 #include "drivers/outlet.h"
 
 #include <errno.h>

@@ -5,11 +5,11 @@
 //     world.cameras         ----------> cameras, in the room or on a link
 //
 // A position motor for each joint, strong and well damped; the driver moves its set point and carries
-// gravity (arm.c). What grasps does so by friction: elliptic cones, a high impratio and a few
+// gravity (simulated_arm.c). What grasps does so by friction: elliptic cones, a high impratio and a few
 // iterations against slip, which the pyramids of a default model do not have: they drop an apple.
 // The pads (links of joints beside the chain) resist turning too. A cylinder of the URDF is a capsule
 // here, as it is for the body's own reckoning (pons/arm.h).
-#include "drivers/mujoco/model.h"
+#include "drivers/mujoco/mjcf_world.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef PONS_DRIVERS_MUJOCO_CAMERA_H
 #define PONS_DRIVERS_MUJOCO_CAMERA_H
 
-#include "drivers/mujoco/model.h"
+#include "drivers/mujoco/mjcf_world.h"
 #include "pons/ext/arm.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // mujoco.c - the robot in MuJoCo: wheels that turn, slip and push, a lidar of cast rays.
 //
 // A loadable module, so that only who asks for physics pays for the library. The world's model is
-// its own MJCF or is made of its boxes (model.c); both include robot.xml, whose essay says
+// its own MJCF or is made of its boxes (mjcf_world.c); both include robot.xml, whose essay says
 // which names this driver looks for and why the shapes are what they are.
 //
 //     one physics step (2 ms)
@@ -9,7 +9,7 @@
 //       → mj_step
 //       wheel angles → odometry (what slips is lost to it, as on a real robot)
 //       base and charger → contacts → battery
-//       a robot with an arm stands: no wheels, odometry that never changes; joints and fingers: arm.c
+//       a robot with an arm stands: no wheels, odometry that never changes; joints and fingers: simulated_arm.c
 //     ten times a second: mj_ray for each beam, from the site lidar, seeing geom groups 0 and 2
 //
 // MuJoCo reports trouble through two global handlers. Its own error handler writes a file into the
@@ -21,8 +21,8 @@
 //
 // A model has no room for bodies that come later. So robot.xml keeps a pool of mocap bodies out of
 // sight; spawning gives one a size and a place.
-#include "drivers/mujoco/arm.h"
 #include "drivers/mujoco/camera.h"
+#include "drivers/mujoco/simulated_arm.h"
 #include "drivers/sim/sim.h"
 #include "pons/log.h"
 #include "pons/module.h"

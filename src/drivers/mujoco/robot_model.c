@@ -5,7 +5,7 @@
 // footprint has most room ahead and behind, and what touches walls. That is a sphere for a round robot, as in
 // robot.xml; for a polygon a prism of its corners, from the floor's clearance up to the lidar. The mass goes
 // with the area, about that of robot.xml's robot.
-#include "drivers/mujoco/model.h"
+#include "drivers/mujoco/mjcf_world.h"
 #include "pons/footprint.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// action_goal.c - what is known of a goal at an action (action.c), and what is to be written for it.
-#include "drivers/ros2/action_parts.h"
+// action_goal.c - what is known of a goal at an action (action_client.c), and what is to be written for it.
+#include "drivers/ros2/action_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #define PONS_DRIVERS_ROS2_LIFECYCLE_H
 
 #include "drivers/ros2/config.h"
-#include "drivers/ros2/node.h"
-#include "drivers/ros2/types.h"
+#include "drivers/ros2/dds_node.h"
+#include "drivers/ros2/interface_types.h"
 
 typedef struct ros2_lifecycle ros2_lifecycle;
 

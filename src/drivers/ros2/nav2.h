@@ -3,7 +3,7 @@
 #define PONS_DRIVERS_ROS2_NAV2_H
 
 #include "drivers/ros2/config.h"
-#include "drivers/ros2/types.h"
+#include "drivers/ros2/interface_types.h"
 #include "pons/ext/skill.h"
 
 typedef struct ros2_order { // what a goal of Nav2's is made of

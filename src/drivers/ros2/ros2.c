@@ -5,7 +5,7 @@
 //
 //     Nav2 --cmd_vel_in--> errand's want --> goal --> gate --write_velocity--> writer --cmd_vel--> base
 //     /odom /scan /battery_state /tf /tf_static /clock --> reader --> sequence locks --> body
-//     NavigateToPose <--> errand.c (on the reader's thread)
+//     NavigateToPose <--> robot_actions.c (on the reader's thread)
 //
 //   thread   does                                                                    priority
 //   reader   takes every message, looks for what is missing, keeps Nav2's goal      ordinary
@@ -27,10 +27,10 @@
 
 #include "drivers/outlet.h"
 #include "drivers/ros2/config.h"
-#include "drivers/ros2/errand.h"
-#include "drivers/ros2/node.h"
+#include "drivers/ros2/dds_node.h"
+#include "drivers/ros2/map_topic.h"
+#include "drivers/ros2/robot_actions.h"
 #include "drivers/ros2/senses.h"
-#include "drivers/ros2/walls.h"
 #include "drivers/sim/sim.h"
 #include "drivers/twist_word.h"
 #include "pons/clock.h"

@@ -11,11 +11,11 @@
 // with a /clock that goes back.
 //
 // A scan is in the lidar's frame and may have any number of beams; the body's is seen from where the transform says
-// that the lidar is (sim/beams.h).
+// that the lidar is (sim/lidar_beams.h).
 #include "drivers/ros2/senses.h"
 
 #include "drivers/ros2/tf.h"
-#include "drivers/sim/beams.h"
+#include "drivers/sim/lidar_beams.h"
 #include "drivers/sim/seqlock.h"
 #include "pons/clock.h"
 #include "ros2.h"

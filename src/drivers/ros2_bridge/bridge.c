@@ -22,14 +22,14 @@
 // Calls go one way, each file's header saying what is asked of it:
 //
 //     bridge.c the loop
-//       body.c what the body says ---> drive.c velocities, poses --> goals.c, goal.c, goals_asked.c, actions.c the actions
-//       shown.c what is published      graph.c nodes, parameters     hand.c what the body is told
-//         common.c what all of these use: endpoints, time, words     parts.h the one object
-#include "drivers/ros2_bridge/body.h"
-#include "drivers/ros2_bridge/drive.h"
+//       body_links.c what the body says ---> cmd_vel.c velocities, poses --> goals.c, goal.c, goal_requests.c, nav2_actions.c the actions
+//       published_senses.c what is published      discovery.c nodes, parameters     body_commands.c what the body is told
+//         bridge_common.c what all of these use: endpoints, time, words     internal.h the one object
+#include "drivers/ros2_bridge/body_links.h"
+#include "drivers/ros2_bridge/cmd_vel.h"
+#include "drivers/ros2_bridge/discovery.h"
 #include "drivers/ros2_bridge/goals.h"
-#include "drivers/ros2_bridge/graph.h"
-#include "drivers/ros2_bridge/shown.h"
+#include "drivers/ros2_bridge/published_senses.h"
 #include "pons/module.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 // goal.c - one goal of ROS's (goals.c), and the list of an action's.
-#include "drivers/ros2_bridge/common.h"
-#include "drivers/ros2_bridge/goals_parts.h"
+#include "drivers/ros2_bridge/bridge_common.h"
+#include "drivers/ros2_bridge/goals_internal.h"
 
 #include <stdio.h>
 #include <string.h>

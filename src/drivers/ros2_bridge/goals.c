@@ -12,12 +12,12 @@
 //
 // A goal that no client has canceled is never CANCELED: one that another took the base from is ABORTED.
 //
-// goal.c has one goal and the lists of them, goals_asked.c what clients ask of a goal.
+// goal.c has one goal and the lists of them, goal_requests.c what clients ask of a goal.
 #include "drivers/ros2_bridge/goals.h"
 
-#include "drivers/ros2_bridge/common.h"
-#include "drivers/ros2_bridge/goals_parts.h"
-#include "drivers/ros2_bridge/hand.h"
+#include "drivers/ros2_bridge/body_commands.h"
+#include "drivers/ros2_bridge/bridge_common.h"
+#include "drivers/ros2_bridge/goals_internal.h"
 
 #include <math.h>
 #include <stdio.h>

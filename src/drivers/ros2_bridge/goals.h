@@ -2,7 +2,7 @@
 #ifndef PONS_DRIVERS_ROS2_BRIDGE_GOALS_H
 #define PONS_DRIVERS_ROS2_BRIDGE_GOALS_H
 
-#include "drivers/ros2_bridge/parts.h"
+#include "drivers/ros2_bridge/internal.h"
 
 int bridge_goals_open(bridge *b, pons_error *err);
 void bridge_goals_close(bridge *b);

@@ -11,9 +11,9 @@
 // thread; it publishes nothing and has no service.
 #include "pons/ext/topics.h"
 
-#include "drivers/ros2/node.h"
-#include "drivers/ros2/types.h"
-#include "drivers/ros2_topics/text.h"
+#include "drivers/ros2/dds_node.h"
+#include "drivers/ros2/interface_types.h"
+#include "drivers/ros2_topics/message_definitions.h"
 #include "pons/clock.h"
 #include "pons/module.h"
 

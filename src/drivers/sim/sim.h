@@ -14,7 +14,7 @@
 
 #include "drivers/sim/seqlock.h"
 #include "pons/ext/robot.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -45,13 +45,13 @@ static inline double pons__clamp_pct(double pct)
     return pct < 0.0 ? 0.0 : pct > 100.0 ? 100.0 : pct;
 }
 
-// robots.c
+// fleet_robots.c
 bool pons__fleet_has(const pons_fleet *f, int32_t robot);
 void pons__fleet_clock(pons_fleet *f, int64_t now_ms); // it is so late
 void pons__fleet_command(pons_fleet *f, pons_fleet_do what, int32_t robot);
 void pons__fleet_idle(pons_fleet *f, int32_t robot); // it has nothing to do: into a park
 
-// tasks.c
+// fleet_tasks.c
 void pons__task_assign(pons_fleet *f, int32_t task, int32_t robot);
 void pons__task_arrived(pons_fleet *f, int32_t robot);    // where its next stop is
 void pons__task_go_on(pons_fleet *f, int32_t robot);      // to the next stop, or at it
@@ -59,7 +59,7 @@ void pons__task_robot_lost(pons_fleet *f, int32_t robot); // back, or outcome_un
 void pons__task_give_back(pons_fleet *f, int32_t robot);  // one that has not started
 int32_t pons__task_find(const pons_fleet *f, const char *id);
 
-// match.c
+// task_assignment.c
 void pons__fleet_match(pons_fleet *f);
 double pons__fleet_to_dock(pons_fleet *f, int32_t zone); // [m]
 bool pons__fleet_low(const pons_fleet *f, const pons__robot *r);

@@ -1,7 +1,7 @@
 // fleet.c - the orchestrator's core: what robots say comes in, what they are to do goes out.
 //
-//     unseen -> idle <-> busy         a task: to each of its stops, work there (tasks.c);
-//                ^                    which one: the cheapest matching (match.c)
+//     unseen -> idle <-> busy         a task: to each of its stops, work there (fleet_tasks.c);
+//                ^                    which one: the cheapest matching (task_assignment.c)
 //                +-> to_dock -> charging   when the battery asks for it and a dock is free
 //     any -> lost -> as before        not heard of for lost_after_ms, and heard of again
 //     any -> astray                   it says that it is where it cannot be
@@ -12,7 +12,7 @@
 // follows from it: a task's state, and the zones in which a robot may be. After a restart these zones
 // are nobody else's until the robot has said where it is.
 #include "fleet/core/core.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <math.h>
 #include <stdio.h>

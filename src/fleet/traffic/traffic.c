@@ -17,7 +17,7 @@
 // kept for him, and who has booked it from FAR away goes to another one first.
 #include "fleet/traffic/traffic.h"
 
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

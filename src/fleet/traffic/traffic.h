@@ -2,7 +2,7 @@
 #ifndef PONS_FLEET_TRAFFIC_H
 #define PONS_FLEET_TRAFFIC_H
 
-#include "fleet/map/map.h"
+#include "fleet/map/zone_graph.h"
 
 #define PONS__NOBODY     (-1)
 #define PONS__BLOCKED    (-2)
@@ -86,7 +86,7 @@ void pons__traffic_again(pons__traffic *t, int64_t now_ms);
 
 bool pons__traffic_safe(const pons__traffic *t);
 
-// legs.c: of a robot at zone `from` (at, or next when it is granted), a leg into t->path; its length, 0:
+// route_legs.c: of a robot at zone `from` (at, or next when it is granted), a leg into t->path; its length, 0:
 // there is none. try: 0 is the best, then worse ones.
 size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try, int64_t now_ms,
                        bool *ret_more);

@@ -2,8 +2,8 @@
 // are lent to a node: the pass ends with the first fault.
 #include "graph/core/faults.h"
 
-#include "graph/base/grow.h"
 #include "graph/engine.h"
+#include "graph/util/growing_array.h"
 
 void pons__cx_fault(pons_cx *cx, int st, const pons_error *err)
 {

@@ -3,7 +3,7 @@
 #define PONS_GRAPH_CORE_RUN_H
 
 #include "graph/core/thread.h"
-#include "graph/state/out.h"
+#include "graph/state/task_output.h"
 
 typedef struct pons__flat { // a write, linked to the next one of its channel
     pons_value *v;

@@ -2,8 +2,8 @@
 #ifndef PONS_GRAPH_CORE_THREAD_H
 #define PONS_GRAPH_CORE_THREAD_H
 
-#include "graph/base/pool.h"
-#include "graph/state/ns.h"
+#include "graph/state/namespace_head.h"
+#include "graph/util/worker_pool.h"
 #include "pons/buf.h"
 
 struct pons_thread {

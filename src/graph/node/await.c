@@ -1,6 +1,6 @@
 // await.c - awaits, interrupts and tasks: what a node asks for and gets when it is run again.
 //
-// A task's calls are numbered in the order in which its node makes them (core/calls.c). A replay
+// A task's calls are numbered in the order in which its node makes them (core/task_calls.c). A replay
 // must make the same calls: the kind (or name) and the request's hash are compared, and a
 // difference is NONDETERMINISM naming both, never a silent wrong value.
 //
@@ -8,11 +8,11 @@
 // the handler is told that the answer is not wanted any more.
 #include "graph/node/await.h"
 
-#include "graph/core/calls.h"
 #include "graph/core/faults.h"
-#include "graph/core/runs.h"
+#include "graph/core/run_accessors.h"
+#include "graph/core/task_calls.h"
 #include "graph/engine.h"
-#include "graph/keep/commit.h"
+#include "graph/persist/commit.h"
 
 static int take_early(pons_cx *cx, pons_error *err);
 

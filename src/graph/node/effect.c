@@ -17,8 +17,8 @@
 // A task sees its own changes, then what its run has gathered, then the store.
 #include "graph/core/faults.h"
 #include "graph/engine.h"
-#include "graph/keep/commit.h"
 #include "graph/node/await.h"
+#include "graph/persist/commit.h"
 #include "graph/state/effect_life.h"
 #include "pons/yes_no.h"
 

@@ -5,8 +5,8 @@
 // around this one first, then those of the run that are not committed yet, then the task's own.
 #include "pons/items.h"
 
-#include "graph/core/chance.h"
 #include "graph/core/faults.h"
+#include "graph/core/task_random.h"
 #include "graph/engine.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "graph/node/route.h"
 
 #include "graph/core/faults.h"
-#include "graph/core/writes.h"
+#include "graph/core/task_writes.h"
 #include "graph/engine.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // invoke.c - a whole run in one call: the thread is opened, the run driven to where it can go no
 // further by itself, the state taken, the thread closed.
-#include "graph/core/calls.h"
+#include "graph/core/task_calls.h"
+#include "graph/definition/io_schema.h"
 #include "graph/engine.h"
-#include "graph/shape/contract.h"
 #include "pons/graph.h"
 
 #include <string.h>

@@ -10,12 +10,12 @@
 // namespace keeps a table from id to place, extended as the list grows.
 #include "graph/state/messages.h"
 
-#include "graph/base/grow.h"
-#include "graph/base/hash.h"
 #include "graph/engine.h"
-#include "graph/state/lists.h"
+#include "graph/state/list_update.h"
+#include "graph/util/growing_array.h"
+#include "graph/util/hash.h"
 #include "pons/messages.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 
 #include <stdlib.h>
 #include <string.h>

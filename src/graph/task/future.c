@@ -11,18 +11,18 @@
 // (posts, events, effects, items) is committed with it.
 //
 // A call without an answer is in the store when something after it is, with its input; whoever opens
-// the run makes its task again from that (keep/record.c), so that what it asks is pending at once.
+// the run makes its task again from that (keep/pending_writes.c), so that what it asks is pending at once.
 #include "graph/task/future.h"
 
-#include "graph/core/called.h"
-#include "graph/core/calls.h"
+#include "graph/core/called_tasks.h"
 #include "graph/core/faults.h"
-#include "graph/core/runs.h"
-#include "graph/core/writes.h"
+#include "graph/core/run_accessors.h"
+#include "graph/core/task_calls.h"
+#include "graph/core/task_writes.h"
 #include "graph/engine.h"
-#include "graph/keep/commit.h"
-#include "graph/keep/stream.h"
 #include "graph/node/await.h"
+#include "graph/persist/commit.h"
+#include "graph/persist/stream.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -14,13 +14,13 @@
 // a namespace of its own ("node:CALL", or "node:#GRAPH" where it remembers), whose owner is the call.
 #include "graph/task/graph_call.h"
 
-#include "graph/core/calls.h"
+#include "graph/core/alloc_runs.h"
 #include "graph/core/faults.h"
-#include "graph/core/life.h"
+#include "graph/core/task_calls.h"
 #include "graph/engine.h"
-#include "graph/keep/commit.h"
 #include "graph/node/await.h"
-#include "graph/task/subgraph.h"
+#include "graph/persist/commit.h"
+#include "graph/task/subgraph_run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,14 +3,14 @@
 //     open, close                [shared.mtx]  the loop, made by the first client
 //     start --> loop's calls     [loop's mtx]  new ones in front; only the thread takes them away
 //     cancel, close --> call.cancelled (atomic), and a wake-up
-//     next <-- client's queue                  <-- the thread (transfer.c)
+//     next <-- client's queue                  <-- the thread (curl_options.c)
 //     turn <-- the thread, of a client that wants to live on it; wake asks for one
 //
 // A call on the thread: begin --> on its way --> finished, out of time, or cancelled. One that is
-// cancelled while its name is looked up stays, unheard, until the look-up is over (transfer.c), so
+// cancelled while its name is looked up stays, unheard, until the look-up is over (curl_options.c), so
 // that nobody else's bytes wait for that. Only the loop's own end can wait for a look-up: whoever
 // closes the last client waits CLOSE_WAIT_S, and then leaves thread and loop to end by themselves.
-#include "http/curl/transfer.h"
+#include "http/curl/curl_options.h"
 #include "pons/clock.h"
 #include "pons/module.h"
 

@@ -2,16 +2,16 @@
 //
 //     MHD's thread (epoll)           workers                       janitor
 //     sockets, TLS, HTTP/1.1    -->  handle(), may block           breaks late connections
-//     exchange.c, stream.c      <--  reply, stream                 deadline.c
+//     request_reply.c, stream_reply.c      <--  reply, stream                 connection_timeouts.c
 //
 // MHD's thread never waits for a request: a connection whose request is whole sleeps until a worker
-// has answered. Files: exchange.c is a request, stream.c a reply that is written as time goes on,
-// socket.c a WebSocket, with a thread of its own, deadline.c what happens to those who take too long.
+// has answered. Files: request_reply.c is a request, stream_reply.c a reply that is written as time goes on,
+// websocket.c a WebSocket, with a thread of its own, connection_timeouts.c what happens to those who take too long.
 #include "http/microhttpd/certificate.h"
-#include "http/microhttpd/deadline.h"
-#include "http/microhttpd/exchange.h"
-#include "http/microhttpd/socket.h"
-#include "http/microhttpd/stream.h"
+#include "http/microhttpd/connection_timeouts.h"
+#include "http/microhttpd/request_reply.h"
+#include "http/microhttpd/stream_reply.h"
+#include "http/microhttpd/websocket.h"
 #include "pons/module.h"
 
 #include <arpa/inet.h>

@@ -1,12 +1,12 @@
-// chat.h - chat completions as text and values, without a network: request.c says what is asked,
-// reply.c and calls.c what the answer means. openai/openai.c cuts streams into events (pons/sse.h)
+// chat.h - chat completions as text and values, without a network: chat_request.c says what is asked,
+// chat_reply.c and tool_call_fragments.c what the answer means. openai/openai.c cuts streams into events (pons/sse.h)
 // and keeps the time. Nothing here knows HTTP, so all of it is tested and fuzzed alone.
 #ifndef PONS_LLM_CHAT_CHAT_H
 #define PONS_LLM_CHAT_CHAT_H
 
-#include "llm/redactor.h"
+#include "llm/stream_redactor.h"
 #include "pons/ext/llm.h"
-#include "pons/halves.h"
+#include "pons/surrogates.h"
 
 #define PONS__EVENT_MAX     (1024 * 1024)     // bytes of one event of a stream
 #define PONS__REPLY_MAX     (4 * 1024 * 1024) // bytes of a whole reply
@@ -101,13 +101,13 @@ int pons__reply_object(pons__reply *r, const char *text, size_t len);
 // `seed` makes the ids of calls that came without one.
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret);
 
-// What comes beside the words (extra.c): takes the fields of a piece that are not known; makes `extra` of
+// What comes beside the words (reply_extras.c): takes the fields of a piece that are not known; makes `extra` of
 // ext/llm.h, or leaves *ret.
 int pons__extra_take(pons__reply *r, pons_value **extra, const pons_value *from,
                      const char *const *known);
 int pons__extra_finish(pons__reply *r, const pons_value *calls, pons_value **ret);
 
-// The reply's tool calls (calls.c): takes "tool_calls" of a delta or of a whole message (or
+// The reply's tool calls (tool_call_fragments.c): takes "tool_calls" of a delta or of a whole message (or
 // NULL), and makes the list of the contract, or the error.
 int pons__calls_take(pons__reply *r, const pons_value *calls, bool whole);
 // fault: what is wrong with the reply as a whole, when the host has asked for that; or NULL.

@@ -26,7 +26,7 @@
 #include "pons/event_queue.h"
 #include "pons/ext/http.h"
 #include "pons/module.h"
-#include "pons/rand.h"
+#include "pons/random.h"
 #include "pons/sse.h"
 
 #include <errno.h>

@@ -17,13 +17,13 @@
 // provider begins again with initialize.
 #include "pons/ext/http.h"
 
-#include "mcp/rpc.h"
+#include "mcp/json_rpc.h"
 #include "mcp/wire.h"
 #include "pons/buf.h"
 #include "pons/clock.h"
-#include "pons/halves.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 #include "pons/sse.h"
+#include "pons/surrogates.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,10 +3,10 @@
 // What it writes to standard error is its log. It gets a session of its own, so that it ends with
 // whatever it has started, and the environment that such servers expect: not the host's, which has
 // keys in it, but the few names that every program needs, and the entry's own.
-#include "mcp/rpc.h"
+#include "mcp/json_rpc.h"
 #include "mcp/wire.h"
 #include "pons/buf.h"
-#include "pons/halves.h"
+#include "pons/surrogates.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 //     begin ----> agent --(done)--> END                begin     which session it is, and where its log
 //                 ^    |  `-(failed)--> failure                  stood
 //                 |    +--(it asks)                    agent     says the words, or the answer, and waits
-//               approval <--+                                    (ear.c): tokens and events come as they are
+//               approval <--+                                    (session_events.c): tokens and events come as they are
 //                                                      approval  asks the client's person
 //
-// The turn itself is one of the desk's sessions, as the chat's (chat/desk.c): its own thread of the
+// The turn itself is one of the desk's sessions, as the chat's (chat/session_threads.c): its own thread of the
 // store, tools, walls and questions, and whoever answers first counts. The client's thread keeps what
 // was said, and which session said it, up to which event. A thread that goes on from elsewhere (a copy,
 // a fork, a session in which somebody else spoke) gets a session of its own, and that is told the past.
@@ -16,12 +16,12 @@
 #include "serve/agent/agent_graph.h"
 
 #include "pons/buf.h"
-#include "pons/memory.h"
 #include "pons/messages.h"
+#include "pons/out_of_memory.h"
 #include "pons/yes_no.h"
-#include "serve/agent/ear.h"
-#include "serve/chat/find.h"
-#include "serve/chat/past.h"
+#include "serve/agent/session_events.h"
+#include "serve/chat/session_history.h"
+#include "serve/chat/session_lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_AGENT_AGENT_GRAPH_H
 #define PONS_SERVE_AGENT_AGENT_GRAPH_H
 
-#include "serve/door/server.h"
+#include "serve/access/server.h"
 
 // The graph "agent", with the desk's sessions behind it; *ret has it to be served, borrowed.
 int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err);

@@ -13,8 +13,8 @@
 #include "serve/chat/chat.h"
 
 #include "pons/buf.h"
-#include "serve/chat/desk.h"
-#include "serve/door/reply.h"
+#include "serve/access/reply.h"
+#include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
 
 #include <stdlib.h>
@@ -289,7 +289,7 @@ static pons_value *kept(const pons_value *v)
 }
 
 // A yes with other arguments, steps or another title is an edit. Whether what a yes says is a note, or the
-// answer to a question in words, the session knows (session.c).
+// answer to a question in words, the session knows (chat_session.c).
 static pons_value *answer_value(const pons_value *body, bool yes)
 {
     const char *feedback = pons_get_str(body, "feedback", "");

@@ -7,9 +7,9 @@
 // would be (an unknown key, a wrong type: 422 with line and column), and told as a diff; with dry_run
 // that is all. It holds from the next turn of each session on.
 #include "pons/buf.h"
+#include "serve/access/reply.h"
 #include "serve/chat/chat.h"
-#include "serve/chat/desk.h"
-#include "serve/door/reply.h"
+#include "serve/chat/session_threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,14 +9,14 @@
 // The topics are those of a recording (docs/recording.md), and so are their schemas. The room's thread
 // listens to the body while a client is there. Who comes later is given the newest of what is told
 // once: the map, the zones, the hello. A client that reads too slowly misses messages, and is told how
-// many. What clients say is in client.c, how it is said in wire.c; what they are told is in tell.c.
+// many. What clients say is in foxglove_client.c, how it is said in foxglove_protocol.c; what they are told is in foxglove_channels.c.
 #include "serve/foxglove/foxglove.h"
 
 #include "pons/link_report.h"
 #include "pons/record.h"
-#include "serve/door/reply.h"
+#include "serve/access/reply.h"
+#include "serve/foxglove/foxglove_protocol.h"
 #include "serve/foxglove/room.h"
-#include "serve/foxglove/wire.h"
 #include "serve/metrics/metrics.h"
 
 #include <poll.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_FOXGLOVE_FOXGLOVE_H
 #define PONS_SERVE_FOXGLOVE_FOXGLOVE_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 int pons__foxglove_open(pons_serve *s, pons__foxglove **ret, pons_error *err);
 void pons__foxglove_stop(pons__foxglove *f);  // its threads end, and every socket; NULL-safe

@@ -58,7 +58,7 @@ struct pons__foxglove {
     pons_value *cameras;                                 // [mtx] of the world; NULL: none
 };
 
-// tell.c
+// foxglove_channels.c
 int64_t pons__fox_wall_ns(const pons__foxglove *f);                   // since 1970
 bool pons__fox_may_see(const pons__fox_client *c, const char *topic); // a picture is of a home
 // Under the lock: the topic's number; < 0: there are too many.
@@ -68,7 +68,7 @@ void pons__fox_see_to(pons__fox_client *c, int64_t now);
 // A message of a topic, to all who have subscribed (pons_record_put). Any thread; user: the room.
 void pons__fox_put(void *user, const char *topic, const char *schema, const pons_value *message);
 
-// client.c: callbacks of a client's socket.
+// foxglove_client.c: callbacks of a client's socket.
 void pons__fox_message(void *client, pons_http_socket *s, bool binary, const char *data, size_t n);
 void pons__fox_over(void *client, pons_http_socket *s);
 

@@ -8,13 +8,13 @@
 // store with all of its versions; a change of a graph's own makes it one as well.
 #include "serve/langgraph/assistants.h"
 
-#include "pons/rand.h"
-#include "serve/door/reply.h"
-#include "serve/host/host.h"
-#include "serve/host/keep.h"
-#include "serve/langgraph/page.h"
+#include "pons/random.h"
+#include "serve/access/reply.h"
+#include "serve/langgraph/langgraph_json.h"
+#include "serve/langgraph/list_page.h"
 #include "serve/langgraph/routes.h"
-#include "serve/langgraph/shape.h"
+#include "serve/runs/job_store.h"
+#include "serve/runs/run_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

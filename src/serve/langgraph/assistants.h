@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_LANGGRAPH_ASSISTANTS_H
 #define PONS_SERVE_LANGGRAPH_ASSISTANTS_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 // By its id, or by its graph's name: {assistant_id, graph_id, config, context, metadata, …}.
 // PONS_ENOTFOUND.

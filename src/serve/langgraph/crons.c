@@ -10,13 +10,13 @@
 // next start, once.
 #include "pons/log.h"
 #include "pons/schedule.h"
-#include "serve/host/keep.h"
-#include "serve/langgraph/ask.h"
 #include "serve/langgraph/assistants.h"
-#include "serve/langgraph/page.h"
+#include "serve/langgraph/langgraph_json.h"
+#include "serve/langgraph/list_page.h"
 #include "serve/langgraph/routes.h"
-#include "serve/langgraph/shape.h"
-#include "serve/langgraph/ttl.h"
+#include "serve/langgraph/run_request.h"
+#include "serve/langgraph/thread_ttl.h"
+#include "serve/runs/job_store.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_LANGGRAPH_ROUTES_H
 #define PONS_SERVE_LANGGRAPH_ROUTES_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 extern const pons__route pons__lg_info_routes[];
 extern const pons__route pons__lg_assistant_routes[];

@@ -7,10 +7,10 @@
 //     GET  /threads/T/runs/R/join      GET /threads/T/runs/R/stream      GET /threads/T/stream
 //
 // A run that is asked for is in the store when the answer begins.
-#include "serve/langgraph/ask.h"
-#include "serve/langgraph/follow.h"
+#include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/routes.h"
-#include "serve/langgraph/shape.h"
+#include "serve/langgraph/run_request.h"
+#include "serve/langgraph/run_stream.h"
 
 #include <string.h>
 

@@ -5,14 +5,14 @@
 //
 // Each thread of the workspace's store is one, the robot's own among them. A thread is described from
 // the store and, where it is at work, by the run host.
-#include "pons/memory.h"
-#include "serve/host/begin.h"
-#include "serve/langgraph/ask.h"
-#include "serve/langgraph/page.h"
+#include "pons/out_of_memory.h"
+#include "serve/langgraph/langgraph_json.h"
+#include "serve/langgraph/list_page.h"
 #include "serve/langgraph/routes.h"
-#include "serve/langgraph/shape.h"
-#include "serve/langgraph/supersteps.h"
-#include "serve/langgraph/ttl.h"
+#include "serve/langgraph/run_request.h"
+#include "serve/langgraph/state_supersteps.h"
+#include "serve/langgraph/thread_ttl.h"
+#include "serve/runs/run_begin.h"
 
 #include <string.h>
 

@@ -10,10 +10,10 @@
 #include "serve/langgraph/webhook.h"
 
 #include "pons/log.h"
-#include "pons/memory.h"
-#include "serve/host/host.h"
-#include "serve/host/keep.h"
-#include "serve/langgraph/shape.h"
+#include "pons/out_of_memory.h"
+#include "serve/langgraph/langgraph_json.h"
+#include "serve/runs/job_store.h"
+#include "serve/runs/run_host.h"
 
 #include <arpa/inet.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_LANGGRAPH_WEBHOOK_H
 #define PONS_SERVE_LANGGRAPH_WEBHOOK_H
 
-#include "serve/door/server.h"
+#include "serve/access/server.h"
 
 int pons__webhooks_open(pons_serve *s, pons__webhooks **ret, pons_error *err);
 void pons__webhooks_close(

@@ -6,7 +6,7 @@
 //     DELETE /mcp   the end of a session, and of its calls
 //
 //     worker --message--> [session: queue] --wake--> the thread: pons_mcp_session_take
-//                                                       |  (mcp/host.c: the core that stdio uses)
+//                                                       |  (mcp/mcp_session.c: the core that stdio uses)
 //     client <------------ [session: streams] <--say----+
 //
 // The thread owns the core and what it calls; workers and the thread share the sessions' queues and
@@ -16,8 +16,8 @@
 // client gets 404 and begins anew, as the protocol has it.
 #include "serve/mcp/mcp.h"
 
-#include "serve/door/reply.h"
-#include "serve/mcp/session.h"
+#include "serve/access/reply.h"
+#include "serve/mcp/mcp_client.h"
 #include "serve/metrics/metrics.h"
 
 #include <poll.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_MCP_MCP_H
 #define PONS_SERVE_MCP_MCP_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 int pons__mcp_open(pons_serve *s, pons__mcp **ret, pons_error *err); // o.mcp NULL: *ret is NULL
 void pons__mcp_stop(pons__mcp *m);  // its thread ends, and every stream; NULL-safe

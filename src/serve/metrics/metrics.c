@@ -16,7 +16,7 @@
 #include "serve/metrics/metrics.h"
 
 #include "pons/buf.h"
-#include "serve/door/reply.h"
+#include "serve/access/reply.h"
 
 #include <math.h>
 #include <pthread.h>

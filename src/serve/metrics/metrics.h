@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_METRICS_METRICS_H
 #define PONS_SERVE_METRICS_METRICS_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 #define PONS__METRICS_FEEDS 8 // feeds of streams that are told, of any name
 

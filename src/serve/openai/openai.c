@@ -7,13 +7,13 @@
 // the request, at the same address and with the same key. None of that may move a robot. So a turn may
 // look (read, search, ask the world) and nothing else, unless the user's words begin with the mark,
 // "/do ": that no program's request begins with; and the same marked words in the same place act
-// once (conversation.c). Which tools a turn has is settled where tools are offered, not by a prompt.
+// once (conversation_match.c). Which tools a turn has is settled where tools are offered, not by a prompt.
 #include "serve/openai/openai.h"
 
-#include "serve/chat/desk.h"
-#include "serve/door/reply.h"
+#include "serve/access/reply.h"
+#include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
-#include "serve/openai/conversation.h"
+#include "serve/openai/conversation_match.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_OPENAI_OPENAI_H
 #define PONS_SERVE_OPENAI_OPENAI_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 extern const pons__route pons__openai_routes[];
 

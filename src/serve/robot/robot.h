@@ -2,7 +2,7 @@
 #ifndef PONS_SERVE_ROBOT_ROBOT_H
 #define PONS_SERVE_ROBOT_ROBOT_H
 
-#include "serve/door/route.h"
+#include "serve/access/route.h"
 
 extern const pons__route pons__words_routes[]; // state, say, pause, answer, reset …
 extern const pons__route pons__live_routes[];  // map, live

@@ -1,6 +1,6 @@
 // conn.c - connections, statements, PostgreSQL's errors.
 //
-// Numbers and bytes travel in binary, both ways. An id is 16 or 17 bytes (id.c), or a byte 0xff and
+// Numbers and bytes travel in binary, both ways. An id is 16 or 17 bytes (id_bytes.c), or a byte 0xff and
 // its text. A session commits without waiting for the disk unless a transaction asks for it, and
 // plans by indexes, whatever the statistics say: a store that was filled a second ago has none. A
 // statement is planned once for all values, as planning anew cost a third of a claim: each has to be

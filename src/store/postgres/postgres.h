@@ -346,7 +346,7 @@ extern const commit_queue_ops pons__pg_queue_ops;
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err);
 
-// life.c: is the holder of a lease, on this host, alive?
+// holder_alive.c: is the holder of a lease, on this host, alive?
 void pons__pg_life(char ret[PG_LIFE_MAX], int64_t pid); // "BOOT:NAMESPACE:START"; "" when unknown
 bool pons__pg_dead(const char *mine, int64_t pid, const char *life);
 

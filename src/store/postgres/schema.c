@@ -47,7 +47,7 @@ static const char *const steps[] = {
     " PRIMARY KEY(tid,n), UNIQUE(tid,id));",
     // 2: room in the pages of threads, so that renewing a lease touches no index.
     "ALTER TABLE pons.thread SET (fillfactor=50);",
-    // 3: which process of its host a holder is (life.c), so that a dead one is known at once.
+    // 3: which process of its host a holder is (holder_alive.c), so that a dead one is known at once.
     "ALTER TABLE pons.thread ADD COLUMN IF NOT EXISTS life text NOT NULL DEFAULT '';"
     "DROP FUNCTION IF EXISTS pons.lease_take(text,int8,text,int8,int8);",
     // 4: items, and what is noted of threads.

@@ -6,7 +6,7 @@
 // commit with one checkpoint reads one row (the epoch) and writes one: one page of the file is
 // dirtied, as by a plain insert.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // is (sqlite_check.c), synced, and gets its name last, by a rename that replaces nothing: whoever
 // finds the name finds a whole and sound store, also after a power cut.
 #include "pons/store.h"
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

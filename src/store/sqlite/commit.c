@@ -8,7 +8,7 @@
 // for that, so it happens on the queue's thread, while commits go on. Only a log that grows faster
 // than it is moved is moved by the committer, who thereby slows down.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 //
 // A read takes a connection of its own, as all reads do (read.c). A file that may only be read and is
 // of an older schema has no items.
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 // A lane's row says all that a claim has to know: the free lane whose head comes first is the first row
 // of an index, however many sessions wait, in it or in others. Whatever changes a lane's sessions
 // finds its head anew, from another index's end.
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

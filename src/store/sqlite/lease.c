@@ -1,6 +1,6 @@
 // lease.c - who may write a thread; and the end of a thread.
 //
-// A lease is two things. The lock file (lock.c) says who holds the thread now: the kernel frees it
+// A lease is two things. The lock file (lock_file.c) says who holds the thread now: the kernel frees it
 // the moment the holder dies. The epoch says whose commits count: a number that rises with each
 // acquisition in the whole file, written into the thread's row when it is taken and checked inside
 // every commit. So a holder that lost the lock without knowing - a copied directory, a restored
@@ -8,7 +8,7 @@
 // thread, so that it goes on rising when a thread is deleted and made again: others (the body) keep
 // the highest one they have seen.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 // Free pages go back to the file system by an incremental vacuum, also in small steps. Unlike a
 // VACUUM it needs no room for a second file: who prunes may have a full disk.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // for the writer nor for each other, and a callback that reads or commits again uses another
 // connection. Rows are handed out as they are found, from one snapshot of the file.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 //
 // A brain that is at work has both beside its store, so its reader sees what it commits.
 #include "pons/store.h"
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,12 +7,12 @@
 //      checksum does not fit stays behind: what it says is not what was written
 //   4  what is left is made true again: threads and names that are lost get names that say so,
 //      checkpoints that stand on a lost one go, numbers get no gaps
-//   5  the new file is looked at (check.c), synced, and takes the old one's place
+//   5  the new file is looked at (damage_check.c), synced, and takes the old one's place
 //
 // A file whose first page is lost has its rows still: the schema is always made the same way, so its
 // pages are taken from a new store.
 #include "pons/store.h"
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 // step in one transaction, a newer one is refused by its number: an old program must not write what
 // it does not understand.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -19,13 +19,13 @@
 //     session, lane, runner   work for targets, one row a target, and who takes it
 //     item, item_words   documents of no thread       note   what is known of a thread
 //
-// docs/store.md has the tables, the bytes and the protocol of leases; parts.h says which
+// docs/store.md has the tables, the bytes and the protocol of leases; internal.h says which
 // file does what.
 //
 // Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,
 // readers_mtx and log_mtx, never two of them. No callback runs under any.
 
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 //
 // Pages that got free are used by the next rows. Where more of them are free than those need, calls
 // that find nothing else to do give some back to the file system.
-#include "store/sqlite/parts.h"
+#include "store/sqlite/internal.h"
 
 #include <string.h>
 
@@ -265,7 +265,7 @@ static int trim_effects(sq *s, int64_t tid, const pons_trim *what, int32_t *left
         (*left)--; // those that are passed over count, too
         at++;
     }
-    // How many went: what is missing beyond them was lost (check.c).
+    // How many went: what is missing beyond them was lost (damage_check.c).
     return rc || !ret->effects ? rc : pons__sql_run2(s, SQL_EFFECTS_GONE, tid, ret->effects, err);
 }
 

@@ -13,8 +13,8 @@
 #include "tools/core/call_ledger.h"
 
 #include "pons/redact.h"
+#include "tools/core/bytes_to_text.h"
 #include "tools/core/core.h"
-#include "tools/core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,7 +18,7 @@
 typedef struct pons__call_ledger pons__call_ledger;
 typedef struct pons__knowledge pons__knowledge;
 typedef struct pons__wall pons__wall;
-typedef struct pons__pattern pons__pattern; // guards.h
+typedef struct pons__pattern pons__pattern; // read_write_guards.h
 typedef struct pons__id pons__id;
 
 // Constant after open, but for those that lock for themselves.

@@ -5,7 +5,7 @@
 // the new ones: longer to read, as true, and no text makes it slow.
 #include "tools/core/diff.h"
 
-#include "pons/plain.h"
+#include "pons/printable.h"
 #include "pons/value.h"
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include "tools/core/path.h"
 
 #include "tools/core/core.h"
-#include "tools/core/guards.h"
+#include "tools/core/read_write_guards.h"
 
 #include <errno.h>
 #include <fcntl.h>

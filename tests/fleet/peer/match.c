@@ -1,7 +1,7 @@
 // match.c - pons_fleet_match for compare.py: matrices on standard input (int32 rows, int32 columns, the costs
 // as doubles, row by row), for each a line with its cost on standard output.
 #include "pons/fleet.h"
-#include "pons/memory.h"
+#include "pons/out_of_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@
 //                  when there is none, the request (src/llm/script_internal.h)
 //   --die-after N  answers N requests and dies in the middle of the next answer, as by kill -9
 //   --delay-ms N   before the first token, and a tenth of it before each further one
-#include "llm/replay/script.h"
+#include "llm/replay/scripted_provider.h"
 #include "pons/buf.h"
-#include "pons/policy.h"
+#include "pons/rule_policy.h"
 #include "pons/yaml.h"
 
 #include <arpa/inet.h>

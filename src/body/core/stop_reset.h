@@ -1,0 +1,18 @@
+// stop_reset.h - stop, reset, set_pose, steer and pace over a link: when they are answered.
+#ifndef PONS_BODY_CORE_STOP_RESET_H
+#define PONS_BODY_CORE_STOP_RESET_H
+
+#include "body/core/body.h"
+
+void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__steered(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__requests_step(pons_body *b); // sends what waited, answers what has happened
+void pons__note_latch(pons_body *b);    // the ledger's witness of a new latch
+
+bool pons__requests_owed(
+    const pons__client *c); // it waits for an answer to a stop, a reset or a pace
+
+#endif

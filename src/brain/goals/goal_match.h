@@ -1,0 +1,13 @@
+// goal_match.h - whether a call that has ended is the one that a goal means (goal_match.c).
+#ifndef PONS_BRAIN_GOALS_GOAL_MATCH_H
+#define PONS_BRAIN_GOALS_GOAL_MATCH_H
+
+#include "brain/self.h"
+
+// `way`: how the goal is met; `args`: what its skill was called with.
+bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means *way,
+                 const pons_value *args);
+// Whether so much is as far as what is left, or further, in the same direction, but for what rounding leaves.
+bool pons__meant_far(double is, double left);
+
+#endif

@@ -1,0 +1,22 @@
+// approval.h - what a decision asks a person (react/approval.c).
+#ifndef PONS_BRAIN_REACT_APPROVAL_H
+#define PONS_BRAIN_REACT_APPROVAL_H
+
+#include "brain/inbox_fields.h"
+#include "brain/react/nodes.h"
+
+// R4: asks, with a question for the operations and one for whatever the decision asks beside.
+void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills);
+// R4: the questions that the task was put aside with, and their answers, are the ones at hand. False:
+// there are none.
+bool pons__approval_reopen(pons__react *react);
+bool pons__approval_no(const pons__react *react); // of those at hand one was answered with no
+// What was answered is no matter any more: it would break these rules now.
+void pons__approval_drop(pons__turn *t, const pons_value *rules);
+// The operations as a person's edit wants them; or why it names none, a static text (react/approval_edit.c).
+const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons__list *ret);
+// R4: a person's edit breaks rules; the inner loop is again as it was when it asked.
+void pons__edit_undo(pons__react **react, const pons_value *rules);
+void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react); // it has passed
+
+#endif

@@ -1,0 +1,377 @@
+// results.c - R7: news of what runs, and what a goal's end does to the state.
+//
+// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and the ladder
+// also look in every check_in_s; a model is woken by news alone, or at the time that its last decision
+// set (wake_s). A goal's end settles its effect, in the same commit as what it changes: what runs, the
+// last result, the goals of the task, the counters, the ladder, the plan.
+#include "brain/react/results.h"
+
+#include "brain/await_fields.h"
+#include "brain/effect_history.h"
+#include "brain/goals/alternate_places.h"
+#include "brain/goals/argument_slots.h"
+#include "brain/goals/goal_skills.h"
+#include "brain/inbox_fields.h"
+#include "brain/observation_fields.h"
+#include "brain/react/outcome_unknown.h"
+#include "brain/recovery.h"
+#include "brain/task_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REST_MS    500 // host time between two tries that were refused at once
+#define WAKE_MIN_S 1.0 // the soonest that a decision can ask to be woken
+#define PART_LEAST 0.1 // of a relative move, in its unit: so much is progress
+
+static pons_value *await_of(const pons__turn *t);
+static double look_again_s(const pons__turn *t);
+static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
+static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
+static void mark_goal(pons_brain *b, pons__react *r, const pons__running *running);
+static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last);
+static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
+
+// ---- R7 observe_execution_result ----------------------------------------------------------------
+
+// Whether the decision is over with what it says, and that is still being said: its end is of the task.
+static bool is_saying(const pons__turn *t)
+{
+    const pons__react *r = t->react;
+    bool words = pons__releases_all(pons__decided(r)) && !r->preempt && t->skills->running.n > 0;
+    for (size_t i = 0; words && i < t->skills->running.n; i++) {
+        const pons__running *running = t->skills->running.at[i];
+        const bool mine = r->task && running->task_id && strcmp(running->task_id, r->task->id) == 0;
+        words = mine && pons__means_beside(t->b, running->skill);
+    }
+    return words;
+}
+
+// One piece of news.
+static int hear_news(pons__turn *t, pons__news **ret, pons_error *err)
+{
+    const pons_value *news = NULL;
+    int rc = pons_await(t->cx, "body", await_of(t), 0, &news, err);
+    pons__news *told = pons__record_read(&pons__news_record, news);
+    const size_t n = json_array_size(told->results);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        rc = pons__settle_result(t, json_array_get(told->results, i), err);
+    }
+    *ret = told;
+    return rc;
+}
+
+int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    pons__news *told = NULL;
+    const size_t before = t.skills->results.n;
+    if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
+        return pons__turn_end(&t, PONS_OK);
+    }
+    int rc = hear_news(&t, &told, err);
+    while (rc >= 0 && told->event && is_saying(&t)) {
+        pons__record_free(&pons__news_record, told);
+        rc = hear_news(&t, &told, err);
+    }
+    const char *event = told->event ? told->event : "detached";
+    const bool look = strcmp(event, "check_in") == 0;
+    const bool refused = r->refused; // nothing was sent: it is asked again, soon
+    const bool own =
+        look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
+    r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
+    r->checked_in = look && !refused;
+    r->refused = false;
+    pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
+    for (size_t i = before; rc >= 0 && i < t.skills->results.n; i++) {
+        pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);
+        pons__say_message(cx, "user", one);
+    }
+    pons__record_free(&pons__news_record, told);
+    return pons__turn_end(&t, rc);
+}
+
+static pons_value *await_of(const pons__turn *t)
+{
+    if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
+        return pons__record_write(
+            &pons__wait_record,
+            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
+    }
+    pons_autovalue ids = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        json_array_append_new(
+            ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
+    }
+    // An earlier program, whose observations had no queue, waited without a time, and its wait is still
+    // open: it is waited for in its words, as what is asked again must be what was asked.
+    const bool timed = pons__observation_has_queue(t->react->observation);
+    return pons__record_write(&pons__wait_record,
+                              &(pons__wait){.wait = PONS_WAIT_SKILL,
+                                            .goals = ids,
+                                            .look_s = timed ? look_again_s(t) : NAN});
+}
+
+// After how long of robot time R7 wakes without news; 0: never.
+static double look_again_s(const pons__turn *t)
+{
+    const pons__react *r = t->react;
+    if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
+        return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
+    }
+    if (r->refused) {
+        return REST_MS / 1e3;
+    }
+    const double wake_s = r->decision ? r->decision->wake_s : 0.0;
+    return wake_s > 0.0 ? fmax(wake_s, WAKE_MIN_S) : 0.0;
+}
+
+// ---- a goal's end -------------------------------------------------------------------------------
+
+int pons__settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                 pons_error *err)
+{
+    pons_effect e;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_effect_get(cx, id, &e, &none) >= 0 && e.state >= PONS_EFFECT_DONE) {
+        pons_value_unref(result);
+        return PONS_OK;
+    }
+    return pons_effect_settle(cx, id, to, result, err);
+}
+
+// What is said beside the work (a skill that is `beside`) hides nothing of it, and what went well hides no failure.
+static int weight(const pons_brain *b, const pons__result *r)
+{
+    return (pons__means_beside(b, r->skill) ? 0 : 2) + (r->status == PONS_END_DONE ? 0 : 1);
+}
+
+void pons__result_note(pons__turn *t, pons__result *last)
+{
+    pons__skills *s = t->skills;
+    const bool newest =
+        s->results.n == 0 || !s->last_result || weight(t->b, last) >= weight(t->b, s->last_result);
+    pons__list_add(&s->results, last);
+    if (newest) {
+        pons__record_free(&pons__result_record, s->last_result);
+        s->last_result = pons__record_copy(&pons__result_record, last);
+    }
+    t->skills_changed = true;
+}
+
+// Out of the list of what runs, the caller's; NULL: it is not there.
+static pons__running *take_running(pons__skills *s, const char *goal_id)
+{
+    for (size_t i = 0; i < s->running.n; i++) {
+        if (strcmp(((const pons__running *)s->running.at[i])->goal_id, goal_id) == 0) {
+            return pons__list_take(&s->running, i);
+        }
+    }
+    return NULL;
+}
+
+static pons__result *result_of(const pons__running *running, const pons__ended *told, int status)
+{
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, running->skill);
+    pons__set_text(&last->goal_id, running->goal_id);
+    pons__set_text(&last->error_msg, told->error_msg);
+    pons__json(&last->args, pons_value_ref(running->args));
+    pons__json(&last->metrics, told->metrics ? pons_value_ref(told->metrics) : json_object());
+    last->goal_index = running->goal_index;
+    last->error_code = told->error_code;
+    last->status = status;
+    return last;
+}
+
+// How far it drove: as the skill says, or, where a body died with it, as it had said last.
+static double driven_m(const pons__turn *t, const pons__result *last)
+{
+    const pons__body_goal *g = pons__port_goal(&t->b->port, last->goal_id);
+    const double told = pons_get_num(last->metrics, "distance_m", NAN);
+    return isfinite(told) ? told : g && isfinite(g->driven_m) ? g->driven_m : 0.0;
+}
+
+// What a way to a zone says of the zone, for the world's summary (K3).
+static void note_reach(pons_brain *b, const pons__result *last)
+{
+    const char *zone = pons__about_zone(b, last->skill, last->args);
+    const bool no_path =
+        last->status == PONS_END_FAILED && pons__no_way(b, last->skill, last->error_code);
+    if (zone && no_path) {
+        pons__set(&b->unreachable, zone,
+                  json_sprintf("%s (%lld)", last->error_msg, (long long)last->error_code));
+    } else if (zone && last->status == PONS_END_DONE && pons_get(b->unreachable, zone)) {
+        pons_value *left = json_copy(b->unreachable);
+        json_object_del(left, zone);
+        pons_value_unref(b->unreachable);
+        b->unreachable = left;
+    }
+}
+
+static int settle_word(pons__turn *t, const pons_value *told, const pons__ended *word,
+                       pons_error *err)
+{
+    static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
+                                               [PONS_END_FAILED] = PONS_EFFECT_FAILED,
+                                               [PONS_END_CANCELED] = PONS_EFFECT_CANCELED,
+                                               [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
+    const char *id = word->goal_id ? word->goal_id : "";
+    int status = pons__word_find(pons__end_words, word->status, 0);
+    if (!pons__running_find(t->skills, id)) {
+        return PONS_OK;
+    }
+    if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
+        status = PONS_END_UNKNOWN;
+    }
+    const bool unknown = pons__unsettled_end(status, word->error_code);
+    if (unknown) {
+        t->lost = t->lost ? t->lost : json_array();
+        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
+    }
+    const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
+                                pons_value_ref(told), err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__react *r = t->react;
+    pons__running *running = take_running(t->skills, id);
+    pons__result *last = result_of(running, word, status);
+    pons__effect_event(t->b, t->cx, id, running->skill, running->args,
+                       pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
+    // A person has typed resume after that stop: the answer to "shall I try again?" is given.
+    const bool go_on = last->error_code == PONS__STOPPED && !note_stop(t, running, last->error_msg);
+    const bool done = status == PONS_END_DONE;
+    if (done) {
+        mark_goal(t->b, r, running);
+    }
+    const bool rest = done || keep_rest(t, running, last);
+    count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
+    pons__ladder_ended(t->b, r, running, last);
+    note_reach(t->b, last);
+    r->distance_m += driven_m(t, last);
+    last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
+    // To do all of a motion again could be too much.
+    const bool asks = unknown && !go_on && pons__unsettled_asked(t->b, running->skill);
+    if (asks || !rest) {
+        if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
+            last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
+        }
+        pons__unsettled_note(t, running, last);
+    }
+    pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
+    pons__result_note(t, last);
+    const int64_t now_ms = pons__port_robot_ms(&t->b->port);
+    const bool same_clock =
+        now_ms >= running->started_robot_ms; // a body that began anew has its own
+    pons__trace_put(t->b, t->cx,
+                    (pons__entry){.skill = last->skill,
+                                  .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
+                                  .error_code = last->error_code,
+                                  .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
+    pons__record_free(&pons__running_record, running);
+    return PONS_OK;
+}
+
+int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+{
+    pons__ended *word = pons__record_read(&pons__ended_record, told);
+    const int rc = settle_word(t, told, word, err);
+    pons__record_free(&pons__ended_record, word);
+    return rc;
+}
+
+// The body ended it by a stop, which may be lifted again before any telemetry shows it: the kernel
+// hears of it from here as well. What ended in an earlier life is over when a person typed resume.
+// Whether the kernel was told.
+static bool note_stop(pons__turn *t, const pons__running *running, const char *why)
+{
+    const pons__body_goal *g = pons__port_goal(&t->b->port, running->goal_id);
+    if (g && g->old && t->b->opts.resumed) {
+        return false;
+    }
+    t->b->tick_now = true;
+    const pons__stopping mail = {.activation = t->react->activation, .reason = why};
+    pons_cx_post(t->cx, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_STOPPED],
+                 pons__record_write(&pons__stopping_record, &mail));
+    return true;
+}
+
+// Consecutive failures of one skill. A pause or a look between two tries ends well, and says
+// nothing of what failed: only the skill itself clears its count.
+static void count_failure(pons__react *r, const char *skill, bool done, bool counts)
+{
+    const bool same = strcmp(r->failed_skill, skill) == 0;
+    if (counts) {
+        r->failures = same ? r->failures + 1 : 1;
+        pons__set_text(&r->failed_skill, skill);
+    } else if (done && same) {
+        r->failures = 0;
+        pons__set_text(&r->failed_skill, "");
+    }
+}
+
+// Goals that the world cannot show are met by their own skill's success.
+static void mark_goal(pons_brain *b, pons__react *r, const pons__running *running)
+{
+    const int64_t index = running->goal_index;
+    if (!r->task || index < 0 || (size_t)index >= r->task->goals.n) {
+        return;
+    }
+    pons__goal *goal = r->task->goals.at[index];
+    const double was = goal->left;
+    pons__means_ended(b, goal, running->skill, pons__ladder_meant(r, running));
+    // Of a person's goal there is an end to the parts, if each is more than nothing.
+    const bool part = !goal->added && !goal->done && goal->left > 0.0;
+    if (part && (was <= 0.0 || was - goal->left >= PART_LEAST)) {
+        pons__ladder_progress(b, r);
+    }
+}
+
+// A motion that was cut short goes on with its rest, as the body has said: of a goal that its end would have met, or of
+// a plan's step. False: it is such a motion, and what is left of it nobody knows; or how it ended is unknown, and it is
+// for nothing that keeps a rest.
+static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last)
+{
+    const pons__registered *skill = pons__skill(t->b, running->skill);
+    const pons__react *r = t->react;
+    const int64_t index = running->goal_index;
+    const pons__body_goal *g = pons__port_goal(&t->b->port, running->goal_id);
+    const double seen = g ? g->remaining : NAN; // where the body has died with it, before that
+    const double left = pons_get_num(last->metrics, "remaining", seen);
+    if (!skill || !skill->remains) {
+        return true;
+    }
+    const bool mine = r->task && (!running->task_id || strcmp(running->task_id, r->task->id) == 0);
+    const bool step = mine && r->plan && json_is_integer(running->step_id);
+    pons__goal *goal =
+        mine && index >= 0 && (size_t)index < r->task->goals.n ? r->task->goals.at[index] : NULL;
+    const pons_value *args = pons__ladder_meant(r, running);
+    const bool own = step || (goal && pons__means_own(t->b, goal, running->skill, args));
+    if (step && isfinite(left)) {
+        pons__task_plan_note_rest(t->react, running, skill->remains, fmax(left, PONS__REST_LEAST));
+    }
+    if (goal) {
+        pons__means_left(t->b, goal, running->skill, args, left);
+    }
+    return !pons__means_moves(t->b, running->skill) || isfinite(left) ||
+           (!own && last->status != PONS_END_UNKNOWN);
+}
+
+static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
+{
+    if (last->status == PONS_END_DONE) {
+        return PONS_RECOVER_NONE;
+    }
+    const pons__registered *skill = pons__skill(b, last->skill);
+    if (last->status == PONS_END_UNKNOWN) {
+        return pons__unsettled_asked(b, last->skill) ? PONS_RECOVER_ASK : PONS_RECOVER_REPLAN;
+    }
+    const pons_value *map = skill ? skill->error_map : NULL; // by numbers that are the skill's own
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)last->error_code);
+    const char *word = pons_get_str(map, key, pons_get_str(map, "default", "retry"));
+    return (pons__recovery)pons__word_find(pons__recovery_words, word, PONS_RECOVER_RETRY);
+}

@@ -1,0 +1,242 @@
+// termination.c - R8: is the task over, and what all nodes share.
+//
+// A task is over when the decision says FINISH (R4 has held it against the world) or ABORT, when it is
+// let go of for another one (SWITCH_TASK, and R4 has asked the priorities), or when the kernel wants
+// the inner loop back and nothing runs any more. The kernel is told with one message, in the step that
+// ends the run.
+#include "brain/event_fields.h"
+#include "brain/react/nodes.h"
+#include "brain/react/outcome_unknown.h"
+#include "brain/recovery.h"
+#include "brain/task_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGES_KEPT  40 // older ones are removed from the channel in halves
+#define STEPS_LEFT_MIN 16 // a run with fewer supersteps left hands over to a fresh one
+
+typedef struct ending {
+    const char *status, *stop; // NULL: it goes on
+} ending;
+
+static ending ending_of(const pons__react *r, const pons__skills *skills);
+static const char *plan_status(const pons__task_plan *state);
+static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status);
+
+int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    const ending end = ending_of(t.react, t.skills);
+    if (!end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
+        // A long task outlives a run: the state stays, and a message to itself begins the next one.
+        pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
+        t.react->rollover = true;
+    }
+    if (end.status) {
+        const bool over =
+            strcmp(end.status, "preempted") != 0 && strcmp(end.status, "switched") != 0;
+        if (over) {
+            pons__task_plan_end(t.b, cx, t.react, end.status);
+        }
+        tell_kernel(t.b, cx, t.react, end.status);
+        pons__set_text(&t.react->stop_reason, end.stop);
+    }
+    return pons__turn_end(&t, PONS_OK);
+}
+
+// Whether something that this decision let go of has not ended: the body has not said so, or is gone.
+static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
+{
+    size_t i;
+    json_t *id;
+    json_array_foreach(r->proposed_ops ? r->proposed_ops->to_cancel : NULL, i, id)
+    {
+        if (pons__running_find(skills, json_string_value(id))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ending ending_of(const pons__react *r, const pons__skills *skills)
+{
+    const pons__decision_type type = pons__decided(r);
+    if (r->preempt) {
+        const bool safe = r->preempt->mode == PONS_MODE_SAFE;
+        const bool asks = r->task && r->task->asks.n > 0; // it was put aside with them
+        return (ending){skills->running.n == 0 ? "preempted" : NULL, safe   ? "safety_override"
+                                                                     : asks ? "need_human"
+                                                                            : "preempted"};
+    }
+    if (r->approval_rejected) { // what a person said no to is not done, nor is an end: its cancels were not sent
+        return (ending){NULL, NULL};
+    }
+    if (let_go_and_runs(r, skills)) {
+        return (ending){NULL, NULL}; // its cancel has had no answer yet
+    }
+    if (pons__unsettled_bars(r, skills)) {
+        return (ending){NULL, NULL}; // what was let go of with it ended so that nobody knows
+    }
+    if (type == PONS_FINISH) {
+        return (ending){"succeeded", "done"};
+    }
+    if (type == PONS_ABORT) {
+        const char *of_plan = plan_status(r->plan);
+        return (ending){of_plan          ? of_plan
+                        : *r->end_status ? r->end_status
+                                         : "aborted",
+                        "impossible"};
+    }
+    if (type == PONS_SWITCH_TASK && skills->running.n == 0) {
+        return (ending){"switched", "preempted"};
+    }
+    return (ending){NULL, NULL};
+}
+
+// How a task ends whose plan it was; NULL: it was not the plan that ended it.
+static const char *plan_status(const pons__task_plan *state)
+{
+    const int status = pons__task_plan_status(state);
+    return !state || strcmp(state->kind, "given") != 0 ? NULL
+           : status == PONS_PLAN_FAILED || status == PONS_PLAN_CANCELLED
+               ? pons_plan_status_word(status)
+               : NULL;
+}
+
+// Whether one of them says something: below safe_pct no task goes on, so a battery that has no more than that to be
+// is a claim of nothing.
+static bool claims_something(const pons_brain *b, const pons_value *claims)
+{
+    pons__list list = {0};
+    bool any = false;
+    pons__list_read(&pons__claim_record, claims, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__claim *claim = list.at[i];
+        any = any || claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct;
+    }
+    pons__list_clear(&pons__claim_record, &list);
+    return any;
+}
+
+static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status)
+{
+    static const pons__list none = {0};
+    const pons__task *task = r->task;
+    const bool finished = pons__decided(r) == PONS_FINISH && !r->preempt;
+    const pons_value *verified = NULL;
+    if (finished && task) {
+        const bool claimed = claims_something(b, r->decision->claims);
+        verified = json_boolean(!task->unverified || claimed);
+    }
+    pons__outcome o = {.activation = r->activation,
+                       .task_id = task ? task->id : "",
+                       .status = status,
+                       .reason = r->decision ? r->decision->reason : "",
+                       .mode = r->preempt ? r->preempt->mode : r->mode,
+                       .iterations = r->iter,
+                       .replans = r->replans,
+                       .distance_m = r->distance_m,
+                       .switch_to = r->decision ? r->decision->task_id : "",
+                       .verified = verified,
+                       .goals = task ? task->goals : none,
+                       .asks = task ? task->asks : none,
+                       .ladder = task ? task->ladder : NULL,
+                       .spent = task ? task->spent : NULL,
+                       .plan = r->plan};
+    pons_cx_post(cx, PONS_NS_KERNEL, "task_result", pons__record_write(&pons__outcome_record, &o));
+    pons_value_unref(verified);
+}
+
+int pons__after_loop(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons__react *react = pons__react_read(cx);
+    const bool ended = *react->stop_reason || react->rollover;
+    pons__record_free(&pons__react_record, react);
+    pons_cx_goto(cx, ended ? PONS_END : "build_observation");
+    return PONS_OK;
+}
+
+// ---- what the nodes share -----------------------------------------------------------------------
+
+pons__react *pons__react_read(pons_cx *cx)
+{
+    return pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
+}
+
+void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b)
+{
+    const pons_value *skills = pons_cx_get(cx, "skills");
+    *t = (pons__turn){.b = b,
+                      .cx = cx,
+                      .react = pons__react_read(cx),
+                      .skills = pons__record_read(&pons__skills_record, skills),
+                      .skills_changed = !skills};
+    if (!t->react->approved) {
+        pons__json(&t->react->approved, json_array());
+    }
+}
+
+int pons__turn_end(pons__turn *t, int rc)
+{
+    if (rc >= 0 && t->skills_changed) {
+        rc = pons_cx_put(t->cx, "skills", pons__record_write(&pons__skills_record, t->skills));
+    }
+    if (rc >= 0) {
+        rc = pons_cx_put(t->cx, "react", pons__record_write(&pons__react_record, t->react));
+    }
+    pons__record_free(&pons__react_record, t->react);
+    pons__record_free(&pons__skills_record, t->skills);
+    pons_value_unref(t->lost);
+    return rc;
+}
+
+bool pons__releases_all(pons__decision_type type)
+{
+    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
+}
+
+void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
+{
+    char *text = NULL;
+    if (!content || pons_value_line(content, &text) < 0) {
+        return;
+    }
+    const pons_value *old = pons_cx_get(cx, "messages");
+    const size_t n = json_array_size(old);
+    pons_value *update = json_array();
+    for (size_t i = 0; n > MESSAGES_KEPT && i < n / 2; i++) {
+        pons__message *gone = pons__record_read(&pons__message_record, json_array_get(old, i));
+        json_array_append_new(
+            update, pons_object("type", json_string("remove"), "id", json_string(gone->id), NULL));
+        pons__record_free(&pons__message_record, gone);
+    }
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    json_array_append_new(
+        update, pons__record_write(&pons__message_record,
+                                   &(pons__message){.id = id, .role = role, .content = text}));
+    free(text);
+    pons_cx_put(cx, "messages", update);
+}
+
+void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
+                        const pons_value *args, const char *state, const char *why)
+{
+    pons__react *react = pons__react_read(cx);
+    pons_autovalue empty = json_object();
+    const pons__effect_told told = {.goal_id = id,
+                                    .task_id = react->task ? react->task->id : NULL,
+                                    .skill = skill,
+                                    .args = args ? args : empty,
+                                    .state = state,
+                                    .reason = why ? why : ""};
+    pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
+    pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
+    pons__event_emit(b, cx, &pons__effect_told_record, &told);
+    pons__record_free(&pons__react_record, react);
+}

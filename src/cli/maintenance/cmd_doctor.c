@@ -1,0 +1,229 @@
+// cmd_doctor.c - `pons doctor`: what is installed, reachable, missing, and what to do about it.
+//
+// Each line is looked at, not assumed: modules are loaded, files are read, the store and the body's
+// files are verified (doctor_data.c), so are modules of the workspace (doctor_modules.c), the body is asked. Exit 0 when all is well, 1 when something
+// is damaged, else 3 when something that the default run needs is missing.
+#include "cli/agent/agent_cli.h"
+#include "cli/maintenance/doctor.h"
+#include "pons/dot_svg.h"
+#include "pons/module.h"
+#include "pons/protected_files.h"
+#include "pons/tools.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MCP_WAIT_MS 30000 // for a server to start
+
+static void check_module(doctor *d, const char *kind, const char *name, bool needed,
+                         const char *advice);
+static void check_files(doctor *d);
+static void check_graphviz(doctor *d);
+static void check_body(doctor *d);
+static void check_realtime(doctor *d);
+static void check_mcp(doctor *d);
+static bool check_rights(doctor *d);
+static void check_wall(doctor *d);
+
+int cmd_doctor(cli *c, pons_error *err)
+{
+    const char *repair = NULL;
+    const cli_option options[] = {
+        {"--repair", NULL, "mend what is damaged: keeps a copy, says what it did", &repair},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    doctor d = {.c = c, .healthy = true, .repair = repair != NULL};
+    const bool private = check_rights(&d);
+    d.repair = d.repair && private; // where another user puts links, nothing is renamed or written
+    check_files(&d);
+    check_module(&d, "driver", "mujoco", true,
+                 "install libmujoco-dev and build again, or use --driver kinematic");
+    doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
+    check_module(&d, "driver", "ros2", false,
+                 "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
+    check_module(
+        &d, "bridge", "ros2", false,
+        "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
+    check_module(
+        &d, "driver", "gazebo", false,
+        "install libignition-transport-dev, libignition-msgs-dev and g++ and build again to use "
+        "Gazebo");
+    check_module(&d, "llm", "openai", false, "build again to use a model");
+    check_module(
+        &d, "http", "curl", false,
+        "install libcurl4-openssl-dev and build again to use a model, MCP servers behind a "
+        "URL, or pages");
+    doctor_model(&d);
+    doctor_broker(&d);
+    check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
+                 "install libpq-dev and build again to use PostgreSQL");
+    check_module(&d, "groot", "zmq", false,
+                 "install libzmq and msgpack and build again to use Groot2");
+    check_module(&d, "mqtt", "mosquitto", false,
+                 "install libmosquitto-dev and build again to use pons vda5050");
+    if (private) { // else its servers and modules may be another user's
+        doctor_modules(&d);
+        check_mcp(&d);
+    }
+    check_wall(&d);
+    check_graphviz(&d);
+    doctor_store(&d);
+    doctor_body_files(&d);
+    check_body(&d);
+    check_realtime(&d);
+    return d.damaged ? CLI_NO_SUCCESS : d.healthy ? PONS_OK : CLI_LACKING;
+}
+
+// Whether others could change what pons reads in the workspace.
+static bool check_rights(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (access(d->c->workspace, F_OK) != 0) {
+        return true; // told with the store
+    }
+    if (pons_workspace_check(d->c->workspace, &err) >= 0) {
+        doctor_say(d, "rights", "ok", "nobody else may write in the workspace", NULL);
+        return true;
+    }
+    doctor_say(d, "rights", "missing", err.message, "nothing is run in it until then");
+    return false;
+}
+
+// The wall is tried, with the workspace when there is one.
+static void check_wall(doctor *d)
+{
+    char detail[1024];
+    const char *place = access(d->c->workspace, F_OK) == 0 ? d->c->workspace : pons_exe_dir();
+    if (pons_core_tools_wall(place, detail, sizeof detail) >= 0) {
+        doctor_say(d, "terminal's wall", "ok", detail, NULL);
+    } else {
+        doctor_say(d, "terminal's wall", "absent", detail,
+                   "every command of an agent asks; permit user namespaces (sysctl "
+                   "user.max_user_namespaces) or install bubblewrap");
+    }
+}
+
+static void check_module(doctor *d, const char *kind, const char *name, bool needed,
+                         const char *advice)
+{
+    char what[64];
+    const void *ops = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    snprintf(what, sizeof what, "%s %s", kind, name);
+    if (pons_module_load(kind, name, &ops, &err) >= 0) {
+        doctor_say(d, what, "ok", "loads", NULL);
+    } else {
+        doctor_say(d, what, needed ? "missing" : "absent", err.message, advice);
+    }
+}
+
+// Each server of mcp.json is started, asked for its tools, and ended.
+static void check_mcp(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_tools mcp = {0};
+    char line[1024];
+    const pons_clock clock = pons_clock_real();
+    const int rc = cli_mcp_tools(d->c, &clock, &mcp, &err);
+    if (rc == PONS_ENOTFOUND) {
+        doctor_say(d, "mcp servers", "absent", "the workspace has no mcp.json", NULL);
+        return;
+    }
+    if (rc < 0) {
+        doctor_say(d, "mcp servers", "missing", pons_error_line(&err, line, sizeof line),
+                   "correct the file");
+        return;
+    }
+    pons_autovalue status = NULL;
+    size_t i;
+    json_t *s;
+    cli_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
+    json_array_foreach(status, i, s)
+    {
+        char what[80], log[128];
+        const char *state = pons_get_str(s, "state", "");
+        const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;
+        const bool refused = strcmp(state, "refused") == 0;
+        snprintf(what, sizeof what, "mcp %s", pons_get_str(s, "name", ""));
+        snprintf(log, sizeof log, "`pons logs mcp-%s` is what it said",
+                 pons_get_str(s, "name", ""));
+        snprintf(line, sizeof line, "%s %s, protocol %s, %lld tools",
+                 pons_get_str(pons_get(s, "server"), "name", ""),
+                 pons_get_str(pons_get(s, "server"), "version", ""),
+                 pons_get_str(s, "protocol", ""), (long long)pons_get_int(s, "tools", 0));
+        doctor_say(d, what, ready ? "ok" : "absent",
+                   ready ? line
+                   : off ? "disabled"
+                         : pons_get_str(s, "error", "no answer yet"),
+                   ready || off || refused ? NULL : log);
+    }
+    mcp.ops->close(mcp.self);
+}
+
+static void check_graphviz(doctor *d)
+{
+    char *svg = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const bool ok = pons_picture_svg("digraph g { a }", &svg, &err) >= 0;
+    free(svg);
+    doctor_say(d, "graphviz", ok ? "ok" : "absent", ok ? "draws" : err.message,
+               ok ? NULL : "only --format svg of `graph show` and `bt show` wants it");
+}
+
+static void check_files(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue world = NULL;
+    char line[1024];
+    const bool sound = cli_config_check(d->c, &err) >= 0;
+    const bool ok = sound && cli_world("house", &world, &err) >= 0;
+    doctor_say(d, "files", ok ? "ok" : "missing",
+               ok ? "each file of the configuration and the house world are read and valid"
+                  : pons_error_line(&err, line, sizeof line),
+               ok ? NULL
+               : err.status == PONS_ENOTFOUND
+                   ? "set PONS_SHARE to the folder that has worlds/ and config/"
+                   : "`pons config check` says all that is wrong");
+}
+
+static void check_body(doctor *d)
+{
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    char detail[160];
+    if (cli_observe(d->c, 500, &hello, &telemetry) < 0) {
+        doctor_say(d, "body", "absent", "none answers in this workspace; `pons run` starts one",
+                   NULL);
+        return;
+    }
+    snprintf(detail, sizeof detail, "%s, pid %lld, %.2f x real time",
+             pons_get_str(hello, "driver", ""), (long long)pons_get_int(hello, "pid", 0),
+             pons_get_num(telemetry, "realtime", 0.0));
+    doctor_say(d, "body", "ok", detail, NULL);
+}
+
+// The safety thread asks for SCHED_FIFO; without it, it still runs, with the jitter of any thread.
+static void check_realtime(doctor *d)
+{
+    struct rlimit limit = {0};
+    const struct sched_param fifo = {.sched_priority = 1};
+    const int policy = sched_getscheduler(0);
+    struct sched_param before = {0};
+    sched_getparam(0, &before);
+    if (sched_setscheduler(0, SCHED_FIFO, &fifo) == 0) {
+        sched_setscheduler(0, policy, &before);
+        doctor_say(d, "realtime", "ok", "SCHED_FIFO is permitted: the safety thread gets it", NULL);
+        return;
+    }
+    getrlimit(RLIMIT_RTPRIO, &limit);
+    doctor_say(d, "realtime", "absent",
+               "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
+               "give the user an rtprio limit of 80 in /etc/security/limits.conf");
+}

@@ -1,0 +1,440 @@
+// event_lines.c - events for programs (one JSON object a line) and for people (short lines, and on a
+// terminal one live line that is redrawn in place).
+//
+// What is printed as a line was committed before it is printed; the live line shows telemetry,
+// which is not stored.
+#include "cli/cli.h"
+#include "cli/terminal/answer.h"
+#include "pons/out_of_memory.h"
+#include "pons/schedule.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STREAM_PREFIX   "stream."
+#define STREAM_TEXT_MAX 400 // bytes of a payload that a person is shown; --json has all
+
+struct cli_display {
+    bool json, live, dirty; // live: a terminal; dirty: the live line is on the screen
+    bool token_open;
+    bool prompting; // the live line is the prompt's own text
+    char mode[16], decision[64], zone[64];
+    double battery, distance, speed;
+    int64_t robot_ms;
+    bool robot; // there is one: its clock has been seen
+};
+
+static void print_event_json(cli_display *d, const pons_event *ev);
+static void print_event_text(cli_display *d, const pons_event *ev);
+static void text_approval(cli_display *d, const pons_event *ev);
+static void text_schedule(cli_display *d, const char *what, const pons_value *p);
+static void text_plan(cli_display *d, const char *type, const pons_value *p);
+static void ask_line(void *user, const char *text);
+static void line(cli_display *d, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+static bool is_stream(const pons_event *ev);
+static void text_stream(cli_display *d, const pons_event *ev);
+static void clear_live(cli_display *d);
+static void draw_live(cli_display *d);
+static void text_effect(cli_display *d, const pons_value *p);
+static void text_done(cli_display *d, const pons_value *p);
+
+cli_display *cli_display_create(const cli *c, bool live_line)
+{
+    cli_display *d = pons_need_zeroed(1, sizeof *d);
+    d->json = c->json;
+    d->live = live_line && !c->json && isatty(STDOUT_FILENO);
+    d->battery = d->distance = -1.0;
+    snprintf(d->mode, sizeof d->mode, "IDLE");
+    return d;
+}
+
+void cli_display_prompting(cli_display *d)
+{
+    d->prompting = d->live;
+}
+
+void cli_display_destroy(cli_display *d)
+{
+    if (d) {
+        clear_live(d);
+        cli_flush();
+        free(d);
+    }
+}
+
+void cli_display_event(cli_display *d, const pons_event *ev)
+{
+    const int64_t robot_ms = pons_get_int(ev->payload, "robot_ms", 0);
+    d->robot_ms = robot_ms > 0 ? robot_ms : d->robot_ms;
+    d->robot = d->robot || pons_get(ev->payload, "robot_ms");
+    if (d->json) {
+        print_event_json(d, ev);
+    } else {
+        print_event_text(d, ev);
+    }
+}
+
+void cli_display_note(cli_display *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    clear_live(d);
+    cli_flush();
+    cli_err("pons: ");
+    cli_verr(fmt, ap);
+    cli_err("\n");
+    va_end(ap);
+    if (d->prompting) {
+        cli_prompt_show(NULL);
+    }
+}
+
+void cli_display_status(cli_display *d, char *buf, size_t cap)
+{
+    char battery[16] = "–", distance[24] = "";
+    if (d->battery >= 0.0) {
+        snprintf(battery, sizeof battery, "%.0f%%", d->battery);
+    }
+    if (d->distance >= 0.0) {
+        snprintf(distance, sizeof distance, "  %.1f m to go", d->distance);
+    }
+    snprintf(buf, cap, "%s  battery %s  %s%s  %.2f m/s  %s", d->mode, battery,
+             d->zone[0] ? d->zone : "–", distance, d->speed, d->decision);
+}
+
+// ---- for programs -------------------------------------------------------------------------------
+
+static void print_event_json(cli_display *d, const pons_event *ev)
+{
+    const pons_value *robot = pons_get(ev->payload, "robot_ms");
+    pons_autovalue out =
+        pons_object("ts_ms", json_integer(ev->ts_ms), "robot_ms",
+                    robot      ? pons_value_ref(robot)
+                    : d->robot ? json_integer(d->robot_ms)
+                               : NULL,
+                    "thread", json_string(ev->thread), "type", json_string(ev->type), "seq",
+                    ev->seq > 0 ? json_integer(ev->seq) : NULL, NULL);
+    if (is_stream(ev)) { // a payload of any shape, with any keys
+        json_object_set_new(out, "ns", json_string(ev->ns));
+        json_object_set(out, "payload", (json_t *)ev->payload);
+    } else {
+        json_object_update_missing(out, (json_t *)ev->payload);
+    }
+    cli_print_json(out);
+}
+
+static bool is_stream(const pons_event *ev)
+{
+    return strncmp(ev->type, STREAM_PREFIX, strlen(STREAM_PREFIX)) == 0;
+}
+
+// ---- for people ---------------------------------------------------------------------------------
+
+static void print_event_text(cli_display *d, const pons_event *ev)
+{
+    const pons_value *p = ev->payload;
+    if (is_stream(ev)) {
+        text_stream(d, ev);
+    } else if (strcmp(ev->type, "telemetry") == 0) {
+        d->battery = pons_get_num(p, "battery_pct", -1.0);
+        d->speed = pons_get_num(pons_get(p, "twist"), "v", 0.0);
+        d->distance = pons_get_num(p, "distance_remaining_m", -1.0);
+        draw_live(d);
+    } else if (strcmp(ev->type, "skill.feedback") == 0) {
+        d->distance = pons_get_num(p, "distance_remaining_m", d->distance);
+        draw_live(d);
+    } else if (strcmp(ev->type, "observation") == 0) {
+        const pons_value *o = pons_get(p, "observation");
+        snprintf(d->zone, sizeof d->zone, "%s", pons_get_str(pons_get(o, "robot"), "zone", ""));
+    } else if (strcmp(ev->type, "token") == 0) {
+        if (!d->token_open) { // the pieces of an answer are one line
+            clear_live(d);
+            cli_out("  model   ");
+        }
+        d->token_open = true;
+        cli_out_text(pons_get_str(p, "content", ""), SIZE_MAX);
+        cli_flush();
+    } else if (strcmp(ev->type, "run.started") == 0) {
+        if (json_array_size(pons_get(p, "goal")) == 0) { // a prompt begins
+            return;
+        }
+        const pons_value *o = pons_get(p, "options");
+        line(d, "run", "%s: %zu goal(s), %s in %s%s", ev->thread,
+             json_array_size(pons_get(p, "goal")), pons_get_str(o, "driver", "?"),
+             pons_get_str(o, "world", "?"),
+             pons_get_bool(o, "no_charger", false) ? ", which has no charger" : "");
+    } else if (strcmp(ev->type, "mode") == 0) {
+        snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(p, "mode", ""));
+        line(d, "mode", "%s (%s)", d->mode, pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "task.active") == 0) {
+        line(d, "task", "%s", pons_get_str(pons_get(p, "task"), "text", ""));
+    } else if (strcmp(ev->type, "task.done") == 0) {
+        const bool unsure = json_is_false(pons_get(p, "verified"));
+        line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
+             unsure ? " (nothing could check it)" : "", pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "task.switched") == 0) {
+        line(d, "task", "%s is left for %s: %s", pons_get_str(p, "from", ""),
+             pons_get_str(p, "to", ""), pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "task.merged") == 0) {
+        line(d, "task", "%s: said again", pons_get_str(p, "task_id", ""));
+    } else if (strcmp(ev->type, "task.overdue") == 0) {
+        line(d, "task", "%s: its deadline has passed", pons_get_str(p, "task_id", ""));
+    } else if (strcmp(ev->type, "task.raised") == 0) {
+        line(d, "task", "%s: has priority %lld now", pons_get_str(p, "task_id", ""),
+             (long long)pons_get_int(p, "priority", 0));
+    } else if (strcmp(ev->type, "decision") == 0) {
+        const pons_value *decision = pons_get(p, "decision");
+        const char *fallback = pons_get_str(p, "fallback", NULL);
+        snprintf(d->decision, sizeof d->decision, "%s", pons_get_str(decision, "type", ""));
+        if (fallback) {
+            line(d, "note", "%s", fallback);
+        }
+        const bool asks = strcmp(d->decision, "ASK_HUMAN") == 0; // the question says it
+        line(d, "decide", asks ? "%s%s" : "%-11s %s", d->decision,
+             asks ? "" : pons_get_str(decision, "reason", ""));
+    } else if (strcmp(ev->type, "effect") == 0) {
+        text_effect(d, p);
+    } else if (strcmp(ev->type, "guard.refused") == 0 || strncmp(ev->type, "approval.", 9) == 0) {
+        text_approval(d, ev);
+    } else if (strcmp(ev->type, "goal.replaced") == 0) {
+        const pons_value *to = pons_get(p, "to"), *pose = pons_get(to, "pose");
+        const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
+        if (*skill) {
+            char *args = NULL;
+            if (pons_value_line(pons_get(to, "args"), &args) >= 0) {
+                line(d, "goal", "is now %s %s", skill, args);
+            }
+            free(args);
+        } else if (*zone || !pose) {
+            line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
+        } else {
+            line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
+                 pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+        }
+    } else if (strcmp(ev->type, "control") == 0) {
+        line(d, "note", "%s: %s", pons_get_str(p, "word", ""), pons_get_str(p, "ignored", ""));
+    } else if (strcmp(ev->type, "speak") == 0) {
+        line(d, "says", "“%s”", pons_get_str(p, "text", ""));
+    } else if (strcmp(ev->type, "stop") == 0) {
+        line(d, "stop", "%s %s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
+             pons_get_str(p, "reason", ""));
+    } else if (strncmp(ev->type, "plan.", 5) == 0) {
+        text_plan(d, ev->type, p);
+    } else if (strcmp(ev->type, "tempo.set") == 0) {
+        line(d, "pace", "%lld %% of its speed", (long long)pons_get_int(p, "percent", 0));
+    } else if (strcmp(ev->type, "tempo.refused") == 0) {
+        line(d, "note", "pace: %s", pons_get_str(p, "reason", ""));
+    } else if (strcmp(ev->type, "config.doubt") == 0) {
+        line(d, "note", "%s: %s", pons_get_str(p, "path", ""), pons_get_str(p, "message", ""));
+    } else if (strcmp(ev->type, "place.kept") == 0) {
+        const pons_value *place = pons_get(p, "place");
+        line(d, "place", "%s: %.2f, %.2f m (pons places)", pons_get_str(place, "name", ""),
+             pons_get_num(place, "x", 0.0), pons_get_num(place, "y", 0.0));
+    } else if (strcmp(ev->type, "place.forgotten") == 0) {
+        line(d, "place", "%s: forgotten", pons_get_str(p, "name", ""));
+    } else if (strcmp(ev->type, "place.refused") == 0) {
+        line(d, "note", "%s: %s", pons_get_str(p, "name", ""), pons_get_str(p, "reason", ""));
+    } else if (strncmp(ev->type, "schedule.", 9) == 0) {
+        text_schedule(d, ev->type + 9, p);
+    } else if (strcmp(ev->type, "run.done") == 0) {
+        text_done(d, p);
+    }
+}
+
+// What a rule refuses, what a person is asked, and what they say.
+// Words go as an approve that has them: they are told as words, whatever they say.
+const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX])
+{
+    const char *words =
+        pons_get_str(answer, "answer", pons_get_str(pons_get(answer, "said"), "answer", NULL));
+    const char *reason = words ? "" : pons_get_str(answer, "reason", "");
+    snprintf(buf, CLI_ANSWER_MAX, "%s%s%s%s%s",
+             words ? "the words \"" : pons_get_str(answer, "action", ""), words ? words : "",
+             words ? "\"" : "", *reason ? ", " : "", reason);
+    return buf;
+}
+
+static void text_approval(cli_display *d, const pons_event *ev)
+{
+    char said[CLI_ANSWER_MAX];
+    const pons_value *p = ev->payload;
+    if (strcmp(ev->type, "guard.refused") == 0) {
+        size_t i;
+        json_t *rule;
+        json_array_foreach(pons_get(p, "rules"), i, rule)
+        {
+            line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
+                 pons_get_str(rule, "message", ""));
+        }
+    } else if (strcmp(ev->type, "approval.requested") == 0) {
+        line(d, "ask", "%s  (pons approve %s %s)", pons_get_str(p, "question", ""), ev->thread,
+             cli_question_takes(p));
+        cli_question_show(p, ask_line, d);
+    } else if (strcmp(ev->type, "approval.resolved") == 0) {
+        line(d, "answer", "%s", cli_answer_text(p, said));
+    } else if (strcmp(ev->type, "approval.late") == 0) {
+        const pons_value *first = pons_get(p, "first");
+        if (json_is_object(first)) {
+            line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
+                 pons_get_str(first, "by", "the kernel"), cli_answer_text(first, said));
+        } else {
+            line(d, "note", "%s: no such question is open", pons_get_str(p, "action", ""));
+        }
+    }
+}
+
+static void text_plan(cli_display *d, const char *type, const pons_value *p)
+{
+    if (strcmp(type, "plan.created") == 0) {
+        const pons_value *plan = pons_get(p, "plan");
+        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
+             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
+    } else if (strcmp(type, "plan.step") == 0) {
+        line(d, "plan", "%lld. %s: %s", (long long)pons_get_int(p, "step_id", 0),
+             pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
+    } else if (strcmp(type, "plan.status") == 0) {
+        line(d, "plan", "%s", pons_get_str(p, "status", ""));
+    }
+}
+
+// A goal of a time: what came of it, or why not.
+static void text_schedule(cli_display *d, const char *what, const pons_value *p)
+{
+    const pons_value *s = pons_get(p, "schedule");
+    pons_zone *zone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char at[48] = "";
+    const bool added = strcmp(what, "added") == 0;
+    const int64_t when = added ? pons_get_int(s, "next_ms", 0) : pons_get_int(p, "due_ms", 0);
+    pons_zone_open(pons_get_str(s, "zone", NULL), &zone, &none);
+    pons_schedule_show(when, zone, at, sizeof at);
+    pons_zone_close(zone);
+    if (added) {
+        line(d, "time", "%s: kept as %s, first %s (pons schedule list)",
+             pons_get_str(s, "text", ""), pons_get_str(s, "id", ""), at);
+    } else if (strcmp(what, "refused") == 0) {
+        line(d, "note", "%s: not kept: %s", pons_get_str(p, "text", ""),
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "due") == 0) {
+        line(d, "time", "%s: its time has come (%s, %s)", pons_get_str(p, "text", ""),
+             pons_get_str(p, "schedule_id", ""), at);
+    } else if (strcmp(what, "missed") == 0) {
+        line(d, "note", "%s: missed at %s: %s", pons_get_str(p, "text", ""), at,
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "skipped") == 0) {
+        line(d, "note", "%s: not again, as %s of it is not over", pons_get_str(p, "text", ""),
+             pons_get_str(p, "task_id", ""));
+    }
+}
+
+static void ask_line(void *user, const char *text)
+{
+    line(user, "", "%s", text);
+}
+
+// "updates react/12 {…}": what was streamed, with the number that a client goes on from.
+static void text_stream(cli_display *d, const pons_event *ev)
+{
+    char *text = NULL;
+    if (pons_value_line(ev->payload, &text) < 0) {
+        return;
+    }
+    const size_t shown = cli_cut(text, STREAM_TEXT_MAX);
+    line(d, ev->type + strlen(STREAM_PREFIX), "%s%s%lld  %.*s%s", ev->ns, *ev->ns ? "/" : "",
+         (long long)ev->seq, (int)shown, text, text[shown] ? " …" : "");
+    free(text);
+}
+
+static void text_effect(cli_display *d, const pons_value *p)
+{
+    const char *state = pons_get_str(p, "state", "");
+    if (strcmp(state, "intended") == 0 || strcmp(state, "dispatched") == 0) {
+        return; // the ledger has them; a person wants to know what the robot took and what became
+                // of it
+    }
+    char *args = NULL;
+    if (pons_value_line(pons_get(p, "args"), &args) < 0) {
+        args = NULL;
+    }
+    line(d, "act", "%s %s %s%s%s", pons_get_str(p, "skill", ""), args ? args : "", state,
+         pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
+    free(args);
+}
+
+static void text_done(cli_display *d, const pons_value *p)
+{
+    size_t i;
+    json_t *task;
+    line(d, "done", "%s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
+         pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
+         (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
+         pons_get_num(p, "battery_pct", 0.0));
+    json_array_foreach(pons_get(p, "tasks"), i, task)
+    {
+        line(d, "", "%s %s", strcmp(pons_get_str(task, "status", ""), "succeeded") == 0 ? "✓" : "✗",
+             pons_get_str(task, "text", ""));
+    }
+}
+
+static void line(cli_display *d, const char *label, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(d, label, fmt, ap);
+    va_end(ap);
+}
+
+void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(d, label, fmt, ap);
+    va_end(ap);
+}
+
+static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
+{
+    clear_live(d);
+    cli_out("  %-7s ", label);
+    cli_vout(fmt, ap);
+    cli_out("\n");
+    cli_flush();
+    if (d->prompting) {
+        cli_prompt_show(NULL);
+    }
+}
+
+static void clear_live(cli_display *d)
+{
+    if (d->prompting) {
+        cli_prompt_hide();
+    }
+    if (d->token_open) {
+        cli_out("\n");
+        d->token_open = false;
+    }
+    if (d->dirty) {
+        cli_erase_line();
+        d->dirty = false;
+    }
+}
+
+static void draw_live(cli_display *d)
+{
+    char text[256];
+    if (!d->live || d->token_open) {
+        return;
+    }
+    cli_display_status(d, text, sizeof text);
+    if (d->prompting) {
+        cli_prompt_show(text);
+        return;
+    }
+    cli_live_line(text);
+    d->dirty = true;
+}

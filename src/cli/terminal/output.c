@@ -1,0 +1,343 @@
+// output.c - the one door for all that goes to a terminal, standard output and standard error.
+//
+// What decides on an approval is what the person sees. So nothing else in pons writes to the two
+// streams (tools/check-terminal), and what comes through here is of four kinds:
+//
+//   * a format of pons's own: its line breaks stay; each %s in it is text from outside (pons/printable.h)
+//     and stays on its line, so no value can move the cursor or look like a line of pons's;
+//   * a text of several lines, as an agent's answer: line breaks and tabs stay;
+//   * JSON for programs: what a terminal would act on is spelled as \u escapes, the same value;
+//   * rows of styled_text.c, which holds the same and knows colours;
+//   * the few commands that redraw a line or the lower end of the terminal, by name.
+#include "cli/cli.h"
+#include "cli/terminal/styled_text.h"
+#include "pons/printable.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SPEC_MAX   32
+#define NUMBER_MAX 512 // bytes of a number, with a width and a precision of at most 64
+
+typedef struct arguments { // so that a function can take from it, and its caller goes on
+    va_list ap;
+} arguments;
+
+typedef struct spec {
+    char text[SPEC_MAX];  // "%-20" "lld", as printf wants it, stars replaced
+    int width, precision; // precision -1: none
+    bool left;
+    char length[3], conversion;
+} spec;
+
+static const char *read_spec(const char *f, spec *s, arguments *a);
+static void put_number(pons_buf *b, const spec *s, arguments *a);
+static void put_text(pons_buf *b, const spec *s, const char *text);
+static void send_all(FILE *to, const pons_buf *b);
+
+// ---- a format of our own ------------------------------------------------------------------------
+
+void cli_buf(pons_buf *b, const char *fmt, va_list ap)
+{
+    arguments a;
+    va_copy(a.ap, ap);
+    for (const char *f = fmt; *f;) {
+        const size_t own = strcspn(f, "%");
+        pons_buf_bytes(b, f, own);
+        f += own;
+        if (*f == '\0') {
+            break;
+        }
+        spec s;
+        f = read_spec(f, &s, &a);
+        if (s.conversion == '%') {
+            pons_buf_byte(b, '%');
+        } else if (s.conversion == 's') {
+            put_text(b, &s, va_arg(a.ap, const char *));
+        } else {
+            put_number(b, &s, &a);
+        }
+    }
+    va_end(a.ap);
+}
+
+static void vprint(FILE *to, const char *fmt, va_list ap)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    cli_buf(&b, fmt, ap);
+    send_all(to, &b);
+}
+
+static int star_or_digits(const char **f, arguments *a)
+{
+    if (**f == '*') {
+        ++*f;
+        return va_arg(a->ap, int);
+    }
+    char *end = NULL;
+    const long n = strtol(*f, &end, 10);
+    *f = end;
+    return (int)n;
+}
+
+// f is at a '%'; returns what follows the conversion.
+static const char *read_spec(const char *f, spec *s, arguments *a)
+{
+    char flags[8] = "", precision[16] = "";
+    *s = (spec){.precision = -1};
+    f++;
+    for (size_t n = 0; *f && strchr("-+ #0", *f); f++) {
+        s->left |= *f == '-';
+        if (n + 1 < sizeof flags) {
+            flags[n++] = *f;
+        }
+    }
+    if (*f == '*' || (*f >= '1' && *f <= '9')) {
+        s->width = star_or_digits(&f, a);
+        s->left |= s->width < 0;
+        s->width = s->width < 0 ? -s->width : s->width;
+    }
+    if (*f == '.') {
+        f++;
+        s->precision = star_or_digits(&f, a);
+        if (s->precision >= 0) {
+            snprintf(precision, sizeof precision, ".%d", s->precision);
+        }
+    }
+    for (size_t n = 0; *f && strchr("hljzt", *f) && n < 2; f++) {
+        s->length[n++] = *f;
+    }
+    s->conversion = *f ? *f++ : '%';
+    snprintf(s->text, sizeof s->text, "%%%s%s%d%s%s%c", s->left && !strchr(flags, '-') ? "-" : "",
+             flags, s->width, precision, s->length, s->conversion);
+    if (s->width == 0) {
+        snprintf(s->text, sizeof s->text, "%%%s%s%s%c", flags, precision, s->length, s->conversion);
+    }
+    return f;
+}
+
+// The formats are the program's own and have been checked by the compiler at the call.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void put_number(pons_buf *b, const spec *s, arguments *a)
+{
+    char number[NUMBER_MAX];
+    number[0] = '\0';
+    const bool is_signed = s->conversion == 'd' || s->conversion == 'i';
+    if (s->conversion == 'c') {
+        const char c = (char)va_arg(a->ap, int);
+        pons_plain(b, &c, 1, false);
+        return;
+    }
+    if (strchr("eEfFgGaA", s->conversion)) {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, double));
+    } else if (s->conversion == 'p') {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, void *));
+    } else if (strcmp(s->length, "ll") == 0) {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, long long));
+    } else if (*s->length == 'l' || *s->length == 'j' || *s->length == 'z' || *s->length == 't') {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, long));
+    } else if (is_signed) {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, int));
+    } else {
+        snprintf(number, sizeof number, s->text, va_arg(a->ap, unsigned));
+    }
+    pons_buf_str(b, number);
+}
+#pragma GCC diagnostic pop
+
+// As much of the first n bytes as has no character cut in two.
+static size_t whole(const char *text, size_t n)
+{
+    const size_t len = strnlen(text, n);
+    size_t at = len;
+    if (len < n) {
+        return len;
+    }
+    while (at > 0 && len - at < 4 && ((unsigned char)text[at - 1] & 0xC0) == 0x80) {
+        at--;
+    }
+    return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
+}
+
+// A width counts characters, as far as each has one column.
+static void put_text(pons_buf *b, const spec *s, const char *text)
+{
+    text = text ? text : "(none)";
+    pons_autobuf plain = PONS_BUF_INIT;
+    pons_plain(&plain, text, s->precision >= 0 ? whole(text, (size_t)s->precision) : SIZE_MAX,
+               false);
+    int columns = 0;
+    for (size_t i = 0; i < plain.len; i++) {
+        columns += ((unsigned char)plain.data[i] & 0xC0) != 0x80;
+    }
+    for (int i = columns; i < s->width && !s->left; i++) {
+        pons_buf_byte(b, ' ');
+    }
+    pons_buf_bytes(b, plain.data ? plain.data : "", plain.len);
+    for (int i = columns; i < s->width && s->left; i++) {
+        pons_buf_byte(b, ' ');
+    }
+}
+
+// Why standard output has lost something; 0: nothing has been lost that anybody waits for.
+static _Atomic int lost;
+
+static void sent(FILE *to, bool all)
+{
+    if (!all && to == stdout && errno != EPIPE && errno != EBADF) { // who closed it wants no more
+        lost = errno;
+    }
+}
+
+static void send_all(FILE *to, const pons_buf *b)
+{
+    if (b->len > 0) { // one call, so that lines of several threads do not mix
+        sent(to, fwrite(b->data, 1, b->len, to) == b->len);
+    }
+}
+
+void cli_vout(const char *fmt, va_list ap)
+{
+    vprint(stdout, fmt, ap);
+}
+
+void cli_verr(const char *fmt, va_list ap)
+{
+    vprint(stderr, fmt, ap);
+}
+
+void cli_out(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vprint(stdout, fmt, ap);
+    va_end(ap);
+}
+
+void cli_err(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vprint(stderr, fmt, ap);
+    va_end(ap);
+}
+
+// ---- texts of several lines ---------------------------------------------------------------------
+
+void cli_out_text(const char *text, size_t n)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_plain(&b, text, n, true);
+    send_all(stdout, &b);
+}
+
+// ---- for programs -------------------------------------------------------------------------------
+
+void cli_out_json(const char *text, size_t n)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_plain_json(&b, text, n);
+    pons_buf_byte(&b, '\n');
+    send_all(stdout, &b);
+}
+
+void cli_out_canonical(const char *text, size_t n)
+{
+    if (isatty(STDOUT_FILENO)) {
+        cli_out_json(text, n);
+    } else {
+        sent(stdout, fwrite(text, 1, n, stdout) == n);
+        sent(stdout, fputc('\n', stdout) != EOF);
+    }
+}
+
+void cli_print_json(const pons_value *v)
+{
+    char *text = NULL;
+    const long n = pons_value_line(v, &text);
+    if (n >= 0) {
+        cli_out_json(text, (size_t)n);
+        cli_flush();
+    }
+    free(text);
+}
+
+// ---- the terminal -------------------------------------------------------------------------------
+
+void cli_flush(void)
+{
+    sent(stdout, fflush(stdout) == 0);
+}
+
+const char *cli_out_lost(void)
+{
+    cli_flush();
+    return lost ? strerror(lost) : NULL;
+}
+
+bool cli_out_broken(void)
+{
+    return ferror(stdout) != 0;
+}
+
+void cli_erase_line(void)
+{
+    fputs("\r\033[K", stdout);
+}
+
+void cli_erase_below(size_t up)
+{
+    fputc('\r', stdout);
+    if (up > 0) {
+        fprintf(stdout, "\033[%zuA", up);
+    }
+    fputs("\033[J", stdout);
+}
+
+void cli_cursor_to(size_t up, size_t column)
+{
+    fputc('\r', stdout);
+    if (up > 0) {
+        fprintf(stdout, "\033[%zuA", up);
+    }
+    if (column > 0) {
+        fprintf(stdout, "\033[%zuC", column);
+    }
+}
+
+void cli_clear_screen(void)
+{
+    fputs("\033[H\033[2J", stdout);
+}
+
+void cli_bracketed_paste(bool on)
+{
+    fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+    fflush(stdout);
+}
+
+void cli_out_rows(const cli_rows *rows, bool last_ends)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        if (rows->at[i].n > 0) {
+            sent(stdout, fwrite(rows->bytes.data + rows->at[i].from, 1, rows->at[i].n, stdout) ==
+                             rows->at[i].n);
+        }
+        if (last_ends || i + 1 < rows->n) {
+            sent(stdout, fputc('\n', stdout) != EOF);
+        }
+    }
+}
+
+void cli_live_line(const char *text)
+{
+    cli_erase_line();
+    fputs("  \033[2m", stdout);
+    cli_out("%s", text);
+    fputs("\033[0m", stdout);
+    fflush(stdout);
+}

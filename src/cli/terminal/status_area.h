@@ -1,0 +1,34 @@
+// status_area.h - the lower end of a terminal, which is drawn again while lines are printed above it.
+//
+//     … what was printed, and stays
+//     live rows: an answer that is being written, a plan that ticks off, what tools say
+//     agent > the line that a person types in, as many rows as it needs
+//     status: model, tokens, cost
+//
+// There is one terminal. All functions: its thread.
+#ifndef CLI_SHOW_SCREEN_H
+#define CLI_SHOW_SCREEN_H
+
+#include "cli/terminal/styled_text.h"
+
+// false: standard output is no terminal, or one that cannot move its cursor; nothing else does anything then.
+bool cli_screen_start(void);
+void cli_screen_stop(void);    // takes the lower end away; idempotent
+size_t cli_screen_width(void); // columns that a row may have
+bool cli_screen_ink(void);     // with colours
+
+void cli_screen_live(const cli_rows *rows); // copied; NULL: none
+void cli_screen_status(const char *text);   // copied; NULL: none
+// What is typed: label, then n bytes of text with the cursor before byte `cursor`. NULL: nothing.
+void cli_screen_input(const char *label, const char *text, size_t n, size_t cursor);
+
+bool cli_screen_has_input(void);
+
+void cli_screen_hide(void); // before something is printed
+void cli_screen_show(void); // after; draws it anew
+// Rows above the lower end, which is drawn anew by the next show.
+void cli_screen_print(const cli_rows *rows);
+// The terminal tells pasted text from typed one (bracketed paste).
+void cli_screen_paste(bool on);
+
+#endif

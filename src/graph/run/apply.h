@@ -1,9 +1,0 @@
-// apply.h - from the writes of a superstep to the next state.
-#ifndef PONS_GRAPH_RUN_APPLY_H
-#define PONS_GRAPH_RUN_APPLY_H
-
-#include "graph/core/task.h"
-
-int pons__apply(pons_run *r, pons_error *err); // on failure nothing has changed, or r is spoiled
-
-#endif

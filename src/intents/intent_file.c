@@ -1,0 +1,407 @@
+// intent_file.c - config/intents.yaml, compiled: what people say.
+//
+// Its lists of words are folded and its patterns multiplied out (phrase_patterns.c). A bad document is refused
+// with the path of what is bad.
+#include "intents/intent_file.h"
+
+#include "pons/yes_no.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RULES_VERSION 1
+
+static const char *const control_words[CONTROL_COUNT] = {"stop",     "cancel", "pause", "reset",
+                                                         "continue", "no",     "yes"};
+
+static int load_document(pons__intents *r, const pons_value *doc, pons_error *err);
+static int no_memory(pons_error *err);
+
+int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *err)
+{
+    pons__intents *r = calloc(1, sizeof *r);
+    if (!r) {
+        return no_memory(err);
+    }
+    r->doc = pons_value_ref(doc); // patterns of skills point into it
+    const int rc = load_document(r, doc, err);
+    if (rc != PONS_OK) {
+        pons__intents_destroy(r);
+        return rc;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+const char *pons__control_word(pons__control control)
+{
+    return control_words[control];
+}
+
+// ---- teardown -----------------------------------------------------------------------------------
+
+static void words_fini(pons__words *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        free(w->v[i]);
+    }
+    free(w->v);
+    *w = (pons__words){0};
+}
+
+void pons__intents_destroy(pons__intents *r)
+{
+    if (!r) {
+        return;
+    }
+    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
+                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        words_fini(all[i]);
+    }
+    for (size_t i = 0; i < CONTROL_COUNT; i++) {
+        words_fini(&r->control[i]);
+    }
+    pons__patterns_fini(&r->patterns);
+    free(r->unit_s);
+    free(r->moment_s);
+    pons_value_unref(r->doc);
+    free(r);
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, "rules", "cannot compile the intents");
+}
+
+// The folded form of a word; the caller frees. NULL on no memory.
+static char *folded(const char *text, size_t len)
+{
+    pons__fold f;
+    if (pons__fold_init(&f, text, len) != PONS_OK) {
+        return NULL;
+    }
+    char *s = strdup(f.s);
+    pons__fold_fini(&f);
+    return s;
+}
+
+static int word_add(pons__words *w, const char *text, pons_error *err)
+{
+    char *s = folded(text, strlen(text));
+    char **v = realloc(w->v, (w->n + 1) * sizeof *v);
+    if (v) {
+        w->v = v;
+    }
+    if (!s || !v) {
+        free(s);
+        return no_memory(err);
+    }
+    w->v[w->n++] = s;
+    return PONS_OK;
+}
+
+static int words_add(pons__words *w, const pons_value *word, const char *path, size_t index,
+                     pons_error *err)
+{
+    const char *text = json_string_value(word);
+    return text && *text
+               ? word_add(w, text, err)
+               : pons_error_set(err, PONS_EINVAL, "rules",
+                                "intents: %s/%zu: expected a word (quote yes, no and numbers)",
+                                path, index);
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    size_t n = strlen(x), m = strlen(y);
+    return n != m ? (n < m) - (n > m) : strcmp(x, y);
+}
+
+// Reads a list of words at doc's key; path is the list's, for messages.
+static int words_load(pons__words *w, const pons_value *doc, const char *key, const char *path,
+                      pons_error *err)
+{
+    const pons_value *list = pons_get(doc, key);
+    if (!json_is_array(list)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s: expected a list of words",
+                              path);
+    }
+    size_t i;
+    pons_value *word;
+    json_array_foreach((pons_value *)list, i, word)
+    {
+        int rc = words_add(w, word, path, i, err);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+    }
+    if (w->n) {
+        qsort(w->v, w->n, sizeof *w->v, longer_first);
+    }
+    return PONS_OK;
+}
+
+// Refuses members outside the list, so that a typo cannot switch a rule off.
+static int known_keys(const pons_value *obj, const char *path, const char *const *keys,
+                      pons_error *err)
+{
+    if (!json_is_object(obj)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s: expected a mapping",
+                              *path ? path : "/");
+    }
+    const char *key;
+    pons_value *value;
+    json_object_foreach((pons_value *)obj, key, value)
+    {
+        size_t i = 0;
+        while (keys[i] && strcmp(keys[i], key) != 0) {
+            i++;
+        }
+        if (!keys[i]) {
+            return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s/%s: unknown key", path,
+                                  key);
+        }
+    }
+    return PONS_OK;
+}
+
+// ---- times: [{seconds, words}] ------------------------------------------------------------------
+
+static int times_load(pons__words *w, double **seconds, const pons_value *doc, const char *key,
+                      pons_error *err)
+{
+    static const char *const keys[] = {"seconds", "words", NULL};
+    const pons_value *list = pons_get(doc, key);
+    if (!json_is_array(list)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: /%s: expected a list", key);
+    }
+    size_t i;
+    pons_value *entry;
+    json_array_foreach((pons_value *)list, i, entry)
+    {
+        char path[64], words_path[80];
+        snprintf(path, sizeof path, "/%s/%zu", key, i);
+        snprintf(words_path, sizeof words_path, "%s/words", path);
+        int rc = known_keys(entry, path, keys, err);
+        double s = pons_get_num(entry, "seconds", 0);
+        if (rc == PONS_OK && !(s > 0)) {
+            rc = pons_error_set(err, PONS_EINVAL, "rules",
+                                "intents: %s/seconds: expected a number above 0", path);
+        }
+        pons__words few = {0};
+        if (rc == PONS_OK) {
+            rc = words_load(&few, entry, "words", words_path, err);
+        }
+        char **v = realloc(w->v, (w->n + few.n + 1) * sizeof *v);
+        w->v = v ? v : w->v;
+        double *t = realloc(*seconds, (w->n + few.n + 1) * sizeof *t);
+        *seconds = t ? t : *seconds;
+        if (rc == PONS_OK && (!v || !t)) {
+            rc = no_memory(err);
+        }
+        if (rc != PONS_OK) {
+            words_fini(&few);
+            return rc;
+        }
+        // Inserted so that longer words stay first and keep their seconds.
+        for (size_t k = 0; k < few.n; k++) {
+            size_t at = w->n++;
+            for (; at > 0 && longer_first(&w->v[at - 1], &few.v[k]) > 0; at--) {
+                w->v[at] = w->v[at - 1];
+                (*seconds)[at] = (*seconds)[at - 1];
+            }
+            w->v[at] = few.v[k];
+            (*seconds)[at] = s;
+        }
+        free(few.v);
+    }
+    return PONS_OK;
+}
+
+static int intent_load(pons__intents *r, const pons_value *entry, size_t index, pons_error *err)
+{
+    static const char *const keys[] = {"intent", "patterns", "skill", "args", NULL};
+    char path[96];
+    snprintf(path, sizeof path, "/intents/%zu", index);
+    int rc = known_keys(entry, path, keys, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    const char *word = pons_get_str(entry, "intent", "");
+    const pons__meaning means = {.intent = pons__intent_of(word),
+                                 .skill = pons_get(entry, "skill"),
+                                 .args = pons_get(entry, "args")};
+    if (means.intent == INTENT_NONE) {
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
+                              "put, pick, put_down, charge, wait, say, patrol, do, where, battery, "
+                              "look_for and come_back",
+                              path, word);
+    }
+    const pons_value *patterns = pons_get(entry, "patterns");
+    if (!json_is_array(patterns)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s/patterns: expected a list",
+                              path);
+    }
+    size_t i;
+    pons_value *text;
+    json_array_foreach((pons_value *)patterns, i, text)
+    {
+        snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, i);
+        rc = pons__patterns_add(&r->patterns, &means, text, path, err);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+// ---- the document -------------------------------------------------------------------------------
+
+static bool has(const pons__words *w, const char *text)
+{
+    const size_t n = strlen(text);
+    return pons__word_at(w, text, 0, n, NULL) == n;
+}
+
+// The program's own words of yes and no (pons/yes_no.h), beside the document's. What the document has as
+// another word of control ("cancel") stays that.
+static int own_words_load(pons__intents *r, pons_error *err)
+{
+    pons_yes_no says = PONS_SAID_NEITHER;
+    int rc = PONS_OK;
+    const char *word;
+    for (size_t i = 0; rc == PONS_OK && (word = pons_yes_no_word(i, &says)); i++) {
+        bool other = says == PONS_SAID_NEITHER;
+        for (size_t k = 0; k < CONTROL_NO; k++) {
+            other = other || has(&r->control[k], word);
+        }
+        pons__words *to = &r->control[says == PONS_SAID_YES ? CONTROL_YES : CONTROL_NO];
+        rc = other || has(to, word) ? PONS_OK : word_add(to, word, err);
+        qsort(to->v, to->n, sizeof *to->v, longer_first);
+    }
+    return rc;
+}
+
+static int controls_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    static const char *const stop_keys[] = {"words", "anywhere", NULL};
+    static const char *const yes_keys[] = {"words", "beside", NULL};
+    static const char *const keys[] = {"words", NULL};
+    static const char *const names[] = {"stop",     "cancel", "pause", "reset",
+                                        "continue", "no",     "yes",   NULL};
+    const pons_value *control = pons_get(doc, "control");
+    int rc = known_keys(control, "/control", names, err);
+    for (size_t i = 0; rc == PONS_OK && i < CONTROL_COUNT; i++) {
+        char path[64], words_path[80];
+        snprintf(path, sizeof path, "/control/%s", control_words[i]);
+        snprintf(words_path, sizeof words_path, "%s/words", path);
+        const pons_value *entry = pons_get(control, control_words[i]);
+        if (i >= CONTROL_NO && !entry) { // then the program's own words are all
+            continue;
+        }
+        rc = known_keys(entry, path,
+                        i == CONTROL_STOP  ? stop_keys
+                        : i == CONTROL_YES ? yes_keys
+                                           : keys,
+                        err);
+        if (rc == PONS_OK) {
+            rc = words_load(&r->control[i], entry, "words", words_path, err);
+        }
+    }
+    const pons_value *yes = pons_get(control, "yes");
+    if (rc == PONS_OK && pons_get(yes, "beside")) {
+        rc = words_load(&r->beside_yes, yes, "beside", "/control/yes/beside", err);
+    }
+    rc = rc != PONS_OK ? rc : own_words_load(r, err);
+    return rc != PONS_OK ? rc
+                         : words_load(&r->anywhere, pons_get(control, "stop"), "anywhere",
+                                      "/control/stop/anywhere", err);
+}
+
+static int limits_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    static const char *const keys[] = {"wait_max_s", "goals_max", NULL};
+    const pons_value *limits = pons_get(doc, "limits");
+    int rc = known_keys(limits, "/limits", keys, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    r->wait_max_s = pons_get_num(limits, "wait_max_s", 0);
+    int64_t goals_max = pons_get_int(limits, "goals_max", 0);
+    if (!(r->wait_max_s > 0)) {
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "intents: /limits/wait_max_s: expected a number above 0");
+    }
+    if (goals_max < 1 || goals_max > 100) {
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "intents: /limits/goals_max: expected an integer from 1 to 100");
+    }
+    r->goals_max = (size_t)goals_max;
+    return PONS_OK;
+}
+
+static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    const struct {
+        const char *section, *key; // key NULL: the section is the list
+        pons__words *words;
+    } list[] = {{"fillers", "leading", &r->leading}, {"fillers", "trailing", &r->trailing},
+                {"separators", "hard", &r->hard},    {"separators", "soft", &r->soft},
+                {"urgent", "words", &r->urgent},     {"urgent", "alone", &r->urgent_alone},
+                {"articles", NULL, &r->articles},    {"joins", NULL, &r->joins}};
+    int rc = PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < sizeof list / sizeof *list; i++) {
+        char path[64];
+        const char *key = list[i].key;
+        snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", list[i].section, key);
+        rc = words_load(list[i].words, key ? pons_get(doc, list[i].section) : doc,
+                        key ? key : list[i].section, path, err);
+    }
+    return rc;
+}
+
+static int load_document(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    static const char *const keys[] = {"version",    "limits",  "fillers", "articles",
+                                       "separators", "joins",   "urgent",  "control",
+                                       "units",      "moments", "intents", NULL};
+    static const char *const fillers[] = {"leading", "trailing", NULL};
+    static const char *const separators[] = {"hard", "soft", NULL};
+    static const char *const urgent[] = {"words", "alone", NULL};
+    int rc;
+    if ((rc = known_keys(doc, "", keys, err)) != PONS_OK ||
+        (rc = known_keys(pons_get(doc, "fillers"), "/fillers", fillers, err)) != PONS_OK ||
+        (rc = known_keys(pons_get(doc, "separators"), "/separators", separators, err)) != PONS_OK ||
+        (rc = known_keys(pons_get(doc, "urgent"), "/urgent", urgent, err)) != PONS_OK) {
+        return rc;
+    }
+    if (pons_get_int(doc, "version", 0) != RULES_VERSION) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: /version: expected %d",
+                              RULES_VERSION);
+    }
+    if ((rc = limits_load(r, doc, err)) != PONS_OK || (rc = lists_load(r, doc, err)) != PONS_OK ||
+        (rc = controls_load(r, doc, err)) != PONS_OK ||
+        (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
+        (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK) {
+        return rc;
+    }
+    const pons_value *intents = pons_get(doc, "intents");
+    if (!json_is_array(intents)) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "intents: /intents: expected a list");
+    }
+    size_t i;
+    pons_value *entry;
+    json_array_foreach((pons_value *)intents, i, entry)
+    {
+        if ((rc = intent_load(r, entry, i, err)) != PONS_OK) {
+            return rc;
+        }
+    }
+    return pons__patterns_index(&r->patterns, err);
+}

@@ -1,0 +1,76 @@
+// intent_file.h - what the files of the rule policy share.
+#ifndef PONS_INTENTS_INTENT_FILE_H
+#define PONS_INTENTS_INTENT_FILE_H
+
+#include "intents/normalize.h"
+#include "intents/phrase_patterns.h"
+#include "pons/ext/policy.h"
+
+// ---- the compiled intents document (intent_file.c) ----------------------------------------------
+
+// In the order of precedence when a sentence holds several.
+typedef enum pons__control {
+    CONTROL_STOP,
+    CONTROL_CANCEL,
+    CONTROL_PAUSE,
+    CONTROL_RESET,
+    CONTROL_CONTINUE,
+    CONTROL_NO,
+    CONTROL_YES,
+    CONTROL_COUNT,
+    CONTROL_NONE = -1
+} pons__control;
+const char *pons__control_word(pons__control control);
+
+typedef struct pons__intents {
+    pons_value *doc; // referenced
+    pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
+    pons__words beside_yes; // the document's: leave a yes what it is
+    pons__words control[CONTROL_COUNT];
+    pons__words units, moments;
+    double *unit_s;   // (units.n)
+    double *moment_s; // (moments.n)
+    double wait_max_s;
+    size_t goals_max;
+    pons__patterns patterns;
+} pons__intents;
+
+// PONS_EINVAL with the path of what is bad.
+int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *err);
+void pons__intents_destroy(pons__intents *r); // NULL-safe
+
+// ---- the policy (rule_policy.c) -----------------------------------------------------------------
+
+// What people may say is the document's, and beside it what the skills' registry says for each skill
+// (its `phrases`): a set of its own, compiled when words are first held against that registry.
+typedef struct pons__rules {
+    pons__intents *base;      // owned
+    const pons_value *skills; // referenced; what `phrases` was compiled from
+    pons__patterns phrases;
+} pons__rules;
+// skill_phrases.c. The phrases of this world's `skills`, which may be a registry: *ret is NULL when there
+// are none. PONS_ENOMEM.
+int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patterns **ret,
+                      pons_error *err);
+
+// ---- the two halves of the policy ---------------------------------------------------------------
+
+int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
+                       pons_error *err); // intent_parse.c
+int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
+                        pons_error *err); // decide_rules.c
+// "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (skill_call.c).
+int pons__policy_when(void *self, const char *text, pons_value **ret,
+                      pons_error *err); // time_phrases.c
+int pons__policy_place(void *self, const char *text, pons_value **ret,
+                       pons_error *err); // place_phrases.c
+int pons__policy_pace(void *self, const char *text, pons_value **ret,
+                      pons_error *err); // speed_change.c
+// Whether it is a statement of how fast it goes, which makes nothing faster or slower.
+bool pons__pace_stated(const pons__intents *r, const pons__fold *f);
+int pons__call_parse(const char *text, const pons_value *world, pons_value **ret, pons_error *err);
+// The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
+// answer.
+pons__control pons__policy_control(const pons__intents *r, const char *text);
+
+#endif

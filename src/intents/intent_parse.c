@@ -1,0 +1,1210 @@
+// intent_parse.c - from what a person says to goals.
+//
+// A sentence is folded, cut into wishes at its separators, and each wish is matched against the
+// patterns. "And" and "," are ambiguous ("the kitchen and the bedroom", "the kitchen and wait"), so
+// they cut only where another wish begins. A wish is tried in this order:
+//
+//   1. as a control word (stop, cancel, pause, yes …);
+//   2. strictly: every slot holds a name that the world knows, longest name first;
+//   3. as two wishes without a separator, as Chinese allows (去厨房等5秒);
+//   4. loosely: a slot holds any words. That never makes a goal; it makes the message that says
+//      which zone or object is unknown, and which are known.
+//
+// What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
+#include "intents/intent_file.h"
+#include "pons/yes_no.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX       1024 // bytes of one utterance
+#define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
+#define LIST_MAX       16   // names in one list
+#define STARTS_MAX     8    // fillers before a wish
+#define ARTICLES_MAX   3
+#define JUXTAPOSED_MAX 4   // wishes without a separator
+#define KNOWN_LIST_MAX 320 // bytes of a message that lists what is known
+#define QUOTE_MAX      80  // bytes of a message that quote the person
+
+typedef struct name {
+    char *s;                   // folded
+    const char *id, *other_id; // other_id: another thing has the same name
+    uint32_t sum;              // of s
+    bool object;
+} name;
+
+typedef struct span {
+    size_t lo, hi; // of the folded text
+} span;
+
+// What the slots of one match hold.
+typedef struct capture {
+    const name *zone[LIST_MAX];
+    size_t zones_n;
+    const name *object, *place;
+    bool has_seconds;
+    double seconds;
+    bool has_number;
+    double number;
+    size_t coords_n; // 2: x, y; 3: and the yaw
+    double coords[3];
+    span text;
+    size_t unknown_n; // slots that were filled loosely
+    pons__slot unknown_slot;
+    span unknown;
+} capture;
+
+typedef enum mode { STRICT = 0, LOOSE = 1, PREFIX = 2 } mode; // flags
+
+typedef struct session {
+    const pons__intents *r;
+    const pons__patterns *phrases; // of skills; NULL: none
+    const char *text;
+    const pons_value *world;
+    pons__fold f;
+    name *names; // (names_n), longest first
+    size_t names_n;
+    pons_value *goals;
+    pons__control control;
+    bool urgent;
+    bool asks; // a question: a bare name in it is no wish
+    pons_error *err;
+} session;
+
+static int session_init(session *s, const pons__intents *r, const char *text,
+                        const pons_value *world, pons_error *err);
+static void session_fini(session *s);
+static int parse_sentence(session *s);
+static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                  unsigned m, capture *c);
+static size_t starts(const session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX]);
+static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish);
+static int unknown_name(const session *s, const capture *c);
+static bool stop_anywhere(const session *s);
+static bool alone_urgent(const session *s);
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, "rules", "cannot understand the goal");
+}
+
+int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
+                       pons_error *err)
+{
+    session s;
+    pons__rules *rules = self;
+    int rc = session_init(&s, rules->base, text, world, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    rc = pons__phrases_for(rules, world, &s.phrases, err);
+    if (rc != PONS_OK) {
+        session_fini(&s);
+        return rc;
+    }
+    pons_value *called = NULL;                      // the whole text is a call, and no sentence
+    const bool bare = text && !strpbrk(text, "{="); // "do it" is a yes
+    rc = bare && pons__policy_control(rules->base, text) != CONTROL_NONE
+             ? PONS_ENOTFOUND
+             : pons__call_parse(text, world, &called, err);
+    if (rc == PONS_OK) {
+        rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
+    }
+    rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
+    const bool somewhere = rc == PONS_EINVAL && stop_anywhere(&s);
+    if (somewhere) {
+        // To stop is never wrong; what else was wished for is left.
+        json_array_clear(s.goals);
+        s.control = CONTROL_STOP;
+        rc = PONS_OK;
+        if (err) {
+            *err = (pons_error)PONS_ERROR_INIT;
+        }
+    }
+    if (rc == PONS_OK) {
+        bool goals = json_array_size(s.goals) > 0;
+        if (goals && s.control == CONTROL_YES) {
+            s.control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
+        }
+        bool urgent = s.urgent || alone_urgent(&s);
+        pons_value *control =
+            s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
+        pons_value *v =
+            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
+        rc = v ? PONS_OK : no_memory(err);
+        if (v) {
+            *ret = v;
+        }
+    }
+    session_fini(&s);
+    return rc;
+}
+
+// ---- names of the world -------------------------------------------------------------------------
+
+// FNV-1a: a world may have thousands of names, and each is looked for among all.
+static uint32_t sum_of(const char *text)
+{
+    uint32_t sum = 2166136261u;
+    for (; *text; text++) {
+        sum = (sum ^ (unsigned char)*text) * 16777619u;
+    }
+    return sum;
+}
+
+static int names_add(session *s, const char *text, const char *id, bool object)
+{
+    pons__fold f;
+    if (!text || !*text) {
+        return PONS_OK;
+    }
+    if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
+        return no_memory(s->err);
+    }
+    int rc = PONS_OK;
+    name *grown = s->names;
+    const uint32_t sum = sum_of(f.s);
+    for (size_t i = 0; i < s->names_n; i++) {
+        name *n = &s->names[i];
+        if (n->sum == sum && n->object == object && strcmp(n->s, f.s) == 0) {
+            n->other_id = strcmp(n->id, id) != 0 ? id : n->other_id;
+            goto done;
+        }
+    }
+    if (!*f.s) {
+        goto done;
+    }
+    if ((s->names_n & (s->names_n - 1)) == 0) { // 0 or a power of two: it is full
+        grown = realloc(s->names, (s->names_n ? 2 * s->names_n : 1) * sizeof *grown);
+    }
+    if (grown) {
+        s->names = grown;
+        s->names[s->names_n] = (name){.s = strdup(f.s), .id = id, .sum = sum, .object = object};
+    }
+    if (!grown || !s->names[s->names_n].s) {
+        rc = no_memory(s->err);
+        goto done;
+    }
+    s->names_n++;
+done:
+    pons__fold_fini(&f);
+    return rc;
+}
+
+// names: {lang: text or [text…]}, [text…], or text.
+static int names_add_all(session *s, const pons_value *names, const char *id, bool object)
+{
+    int rc = PONS_OK;
+    if (json_is_string(names)) {
+        return names_add(s, json_string_value(names), id, object);
+    }
+    if (json_is_array(names)) {
+        for (size_t i = 0; rc == PONS_OK && i < json_array_size(names); i++) {
+            rc = names_add(s, json_string_value(json_array_get(names, i)), id, object);
+        }
+    } else if (json_is_object(names)) {
+        const char *lang;
+        pons_value *list;
+        json_object_foreach((pons_value *)names, lang, list)
+        {
+            if (!json_is_object(list) && (rc = names_add_all(s, list, id, object)) != PONS_OK) {
+                break;
+            }
+        }
+    }
+    return rc;
+}
+
+static int names_load(session *s, const char *key, bool object)
+{
+    const pons_value *list = pons_get(s->world, key);
+    size_t n = json_array_size(list);
+    int rc = PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        const pons_value *thing = json_array_get(list, i);
+        const char *id =
+            json_is_string(thing) ? json_string_value(thing) : pons_get_str(thing, "id", NULL);
+        if (id && (rc = names_add(s, id, id, object)) == PONS_OK) {
+            rc = names_add_all(s, pons_get(thing, "names"), id, object);
+        }
+    }
+    // A class names its one object; two apples need their own names.
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        const pons_value *thing = json_array_get(list, i);
+        const char *id = pons_get_str(thing, "id", NULL);
+        rc = id ? names_add(s, pons_get_str(thing, "class", NULL), id, object) : PONS_OK;
+    }
+    return rc;
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const name *x = a, *y = b;
+    size_t n = strlen(x->s), m = strlen(y->s);
+    return n != m                   ? (n < m) - (n > m)
+           : x->object != y->object ? x->object - y->object // a zone before an object
+                                    : strcmp(x->s, y->s);
+}
+
+static int session_init(session *s, const pons__intents *r, const char *text,
+                        const pons_value *world, pons_error *err)
+{
+    *s = (session){.r = r, .text = text, .world = world, .control = CONTROL_NONE, .err = err};
+    size_t len = text ? strlen(text) : 0;
+    if (len > TEXT_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "the goal is %zu bytes long; at most %d are understood", len,
+                              TEXT_MAX);
+    }
+    pons_value *valid = json_stringn(text ? text : "", len);
+    if (!valid) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "the goal is not valid UTF-8");
+    }
+    json_decref(valid);
+    s->goals = json_array();
+    if (!s->goals || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
+        session_fini(s);
+        return no_memory(err);
+    }
+    static const char *const asking[] = {"?", "？", "吗", "呢"};
+    for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
+        s->asks = s->asks || strstr(text, asking[i]);
+    }
+    int rc = names_load(s, "zones", false);
+    if (rc == PONS_OK) {
+        rc = names_load(s, "objects", true);
+    }
+    if (rc != PONS_OK) {
+        session_fini(s);
+        return rc;
+    }
+    if (s->names_n) {
+        qsort(s->names, s->names_n, sizeof *s->names, longer_first);
+    }
+    return PONS_OK;
+}
+
+static void session_fini(session *s)
+{
+    for (size_t i = 0; i < s->names_n; i++) {
+        free(s->names[i].s);
+    }
+    free(s->names);
+    pons__fold_fini(&s->f);
+    json_decref(s->goals);
+}
+
+// ---- small steps over the text ------------------------------------------------------------------
+
+static bool is_punctuation(const char *s, size_t pos)
+{
+    return strchr(" ,;:.!?~\"'", s[pos]) != NULL;
+}
+
+static size_t skip_punctuation(const session *s, size_t pos, size_t end)
+{
+    while (pos < end && is_punctuation(s->f.s, pos)) {
+        pos++;
+    }
+    return pos;
+}
+
+// Whether nothing but punctuation and trailing fillers is left.
+static bool only_fillers(const session *s, size_t pos, size_t end)
+{
+    for (;;) {
+        pos = skip_punctuation(s, pos, end);
+        if (pos >= end) {
+            return true;
+        }
+        if (pons__literal_at(s->f.s, pos, end, "了吗") || // whether it was done is no wish
+            pons__literal_at(s->f.s, pos, end, "了没")) {
+            return false;
+        }
+        size_t after = pons__word_at(&s->r->trailing, s->f.s, pos, end, NULL);
+        after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, end, NULL);
+        if (!after) {
+            return false;
+        }
+        pos = after;
+    }
+}
+
+static pons__candidates candidates(const session *s, size_t pos, size_t end)
+{
+    return pons__candidates_at(&s->r->patterns, s->phrases, s->f.s, pos, end);
+}
+
+// The longest name at pos; 0, or the position after it.
+static size_t name_here(const session *s, size_t pos, size_t end, const name **ret)
+{
+    for (size_t i = 0; i < s->names_n; i++) {
+        size_t after = pons__literal_at(s->f.s, pos, end, s->names[i].s);
+        if (after) {
+            *ret = &s->names[i];
+            return after;
+        }
+    }
+    return 0;
+}
+
+// How many bytes of a message quote n bytes of s: at most QUOTE_MAX, whole characters.
+static int quote_len(const char *s, size_t n)
+{
+    size_t m = n < QUOTE_MAX ? n : QUOTE_MAX;
+    while (m < n && m > 0 && ((unsigned char)s[m] & 0xC0u) == 0x80u) {
+        m--;
+    }
+    return (int)m;
+}
+
+// The text as the person wrote it.
+static span source_span(const session *s, span w)
+{
+    span o = {s->f.at[w.lo], s->f.at[w.hi]};
+    while (o.hi > o.lo && strchr(" \t\r\n", s->text[o.hi - 1])) {
+        o.hi--;
+    }
+    return o;
+}
+
+static pons_value *source_text(const session *s, span w)
+{
+    span o = source_span(s, w);
+    return json_stringn(s->text + o.lo, o.hi - o.lo);
+}
+
+// Cuts a hurry out of a wish; its end moves.
+static bool cut_urgent(session *s, span *w)
+{
+    bool found = false;
+    for (size_t i = w->lo; i < w->hi;) {
+        const name *n;
+        size_t after = s->f.quoted[i] ? i + 1 : name_here(s, i, w->hi, &n);
+        if (!after && (after = pons__word_at(&s->r->urgent, s->f.s, i, w->hi, NULL))) {
+            pons__fold_cut(&s->f, i, after); // with the space before it, not the one after it
+            w->hi -= after - i;
+            found = true;
+            continue;
+        }
+        i = after ? after : i + pons__char_len(s->f.s, i);
+    }
+    return found;
+}
+
+static bool stop_anywhere(const session *s)
+{
+    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        if (!s->f.quoted[i] && pons__word_at(&s->r->anywhere, s->f.s, i, s->f.n, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool alone_urgent(const session *s)
+{
+    const pons_value *only = json_array_get(s->goals, 0);
+    if (json_array_size(s->goals) != 1 || strcmp(pons_get_str(only, "intent", ""), "say") == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < s->f.n;) {
+        const name *n;
+        size_t after = name_here(s, i, s->f.n, &n);
+        if (!after && pons__word_at(&s->r->urgent_alone, s->f.s, i, s->f.n, NULL)) {
+            return true;
+        }
+        i = after ? after : i + pons__char_len(s->f.s, i);
+    }
+    return false;
+}
+
+// ---- cutting a sentence into wishes -------------------------------------------------------------
+
+// The places where a wish may begin: at lo, and after each filler.
+static size_t starts(const session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX])
+{
+    size_t n = 0, pos = skip_punctuation(s, lo, hi);
+    if (lo < hi && s->f.quoted[lo]) {
+        pos = lo; // a wish in quotes is left alone
+    }
+    while (pos < hi && n < STARTS_MAX) {
+        ret[n++] = pos;
+        size_t after = pons__word_at(&s->r->leading, s->f.s, pos, hi, NULL);
+        after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, hi, NULL);
+        after = after ? after : pons__word_at(&s->r->urgent_alone, s->f.s, pos, hi, NULL);
+        if (!after) {
+            break;
+        }
+        pos = skip_punctuation(s, after, hi);
+    }
+    return n;
+}
+
+static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_hard)
+{
+    size_t after = pons__word_at(&s->r->hard, s->f.s, pos, end, NULL);
+    *ret_hard = after != 0;
+    return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
+}
+
+// A word that controls the robot, and then an end or a separator.
+static bool control_begins(const session *s, size_t pos, size_t end)
+{
+    for (pons__control c = CONTROL_STOP; c <= CONTROL_CONTINUE; c++) {
+        size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
+        bool hard;
+        if (after && (only_fillers(s, after, end) || separator_at(s, after, end, &hard))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The intent of the wish that begins at pos, or INTENT_NONE. known: only where its names are known.
+static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known, bool *control)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, pos, end, at);
+    for (size_t k = 0; k < n; k++) {
+        if (control && control_begins(s, at[k], end)) {
+            *control = true;
+            return INTENT_NONE;
+        }
+        pons__candidates list = candidates(s, at[k], end);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            capture c = {0};
+            if (p->known_only || p->item[0].slot != SLOT_LITERAL) {
+                continue;
+            }
+            size_t after = pons__literal_at(s->f.s, at[k], end, p->item[0].literal);
+            if (after && (known ? match(s, p, 1, after, end, PREFIX, &c)
+                                : p->n == 1 || pons__skip_spaces(s->f.s, after, end) < end)) {
+                return p->means.intent;
+            }
+        }
+    }
+    return INTENT_NONE;
+}
+
+// Finds the end of the wish at pos and the start of the next.
+static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_next)
+{
+    const char *t = s->f.s;
+    size_t end = s->f.n;
+    bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
+    size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
+    size_t n_starts = starts(s, pos, end, at);
+    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
+        const name *n;
+        size_t after;
+        bool hard, control = false;
+        if (s->f.quoted[i]) {
+            i++;
+        } else if ((after = name_here(s, i, end, &n))) {
+            i = after;
+        } else if ((after = separator_at(s, i, end, &hard)) &&
+                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
+            *ret_end = i;
+            *ret_next = after;
+            return;
+        } else {
+            i += pons__char_len(t, i);
+        }
+    }
+    *ret_end = *ret_next = end;
+}
+
+// ---- one wish -----------------------------------------------------------------------------------
+
+static pons__control wish_control(const session *s, span w)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    for (size_t k = 0; k < n; k++) {
+        for (pons__control c = CONTROL_STOP; c < CONTROL_COUNT; c++) {
+            size_t after = pons__word_at(&s->r->control[c], s->f.s, at[k], w.hi, NULL);
+            for (size_t again = after; again;) { // 停停停, "no, no"
+                after = again;
+                again = pons__word_at(&s->r->control[c], s->f.s, skip_punctuation(s, after, w.hi),
+                                      w.hi, NULL);
+            }
+            if (after && only_fillers(s, after, w.hi)) {
+                return c;
+            }
+        }
+    }
+    return CONTROL_NONE;
+}
+
+// A yes is said outright, with nothing beside it that makes it another word.
+static bool outright(const session *s)
+{
+    const pons__words *yes = &s->r->control[CONTROL_YES], *beside = &s->r->beside_yes;
+    const pons_yes_no_words more = {.yes = (const char *const *)yes->v,
+                                    .beside = (const char *const *)beside->v,
+                                    .n_yes = yes->n,
+                                    .n_beside = beside->n};
+    return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
+}
+
+// Of several, the one that goes first in pons__control.
+static void keep_control(session *s, pons__control c)
+{
+    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
+        s->control = c;
+    }
+}
+
+pons__control pons__policy_control(const pons__intents *r, const char *text)
+{
+    session s;
+    if (session_init(&s, r, text, NULL, NULL) != PONS_OK) {
+        return CONTROL_NONE;
+    }
+    for (size_t pos = 0; pos < s.f.n;) {
+        span w = {.lo = pos};
+        next_cut(&s, pos, &w.hi, &pos);
+        keep_control(&s, wish_control(&s, w));
+    }
+    if (outright(&s)) {
+        s.control = CONTROL_YES;
+    } else if (s.control == CONTROL_YES) {
+        s.control = CONTROL_NONE;
+    }
+    session_fini(&s);
+    return s.control;
+}
+
+static bool is_blank(const session *s, span w)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    if (n == 0 || only_fillers(s, at[n - 1], w.hi)) {
+        return true;
+    }
+    size_t after = pons__word_at(&s->r->leading, s->f.s, at[n - 1], w.hi, NULL);
+    return after && only_fillers(s, after, w.hi);
+}
+
+static const pons__pattern *match_strictly(const session *s, span w, capture *ret)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    for (size_t k = 0; k < n; k++) {
+        pons__candidates list = candidates(s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            *ret = (capture){0};
+            if (!(p->known_only && s->asks) && match(s, p, 0, at[k], w.hi, STRICT, ret)) {
+                return p;
+            }
+        }
+    }
+    return NULL;
+}
+
+// The match with the fewest unknown names.
+static bool match_loosely(const session *s, span w, capture *ret)
+{
+    size_t at[STARTS_MAX];
+    size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
+    bool found = false;
+    for (size_t k = 0; k < n; k++) {
+        pons__candidates list = candidates(s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            capture c = {0};
+            if (!p->known_only && p->item[0].slot == SLOT_LITERAL &&
+                match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
+                (!found || c.unknown_n < ret->unknown_n)) {
+                *ret = c;
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+// 1 when the wish became goals, 0 when it is not understood strictly, or an error.
+static int parse_strictly(session *s, span w, size_t depth)
+{
+    capture c;
+    const pons__pattern *p = match_strictly(s, w, &c);
+    if (p) {
+        int rc = goals_add(s, p, &c, w);
+        return rc == PONS_OK ? 1 : rc;
+    }
+    if (depth == 0) {
+        return 0;
+    }
+    // Two wishes side by side: the longest first one whose rest is understood too.
+    size_t kept = json_array_size(s->goals);
+    for (size_t cut = w.hi; --cut > w.lo;) {
+        span head = {w.lo, cut}, tail = {cut, w.hi};
+        if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
+            wish_begins(s, cut, w.hi, true, NULL) == INTENT_NONE ||
+            !(p = match_strictly(s, head, &c))) {
+            continue;
+        }
+        int rc = goals_add(s, p, &c, head);
+        if (rc != PONS_OK || (rc = parse_strictly(s, tail, depth - 1)) != 0) {
+            return rc;
+        }
+        while (json_array_size(s->goals) > kept) {
+            json_array_remove(s->goals, json_array_size(s->goals) - 1);
+        }
+    }
+    return 0;
+}
+
+static int not_understood(const session *s, span w)
+{
+    span o = source_span(s, w);
+    if (pons__pace_stated(s->r, &s->f)) {
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
+                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
+                          "patrol, where are you, how full is the battery, come back, "
+                          "do SKILL, stop, pause, continue",
+                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+}
+
+// Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
+static int parse_wish(session *s, span *w)
+{
+    pons__control control = wish_control(s, *w);
+    if (control != CONTROL_NONE) {
+        keep_control(s, control);
+        return PONS_OK;
+    }
+    bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
+    if (!say && cut_urgent(s, w)) {
+        s->urgent = true;
+    }
+    if (is_blank(s, *w)) {
+        return PONS_OK;
+    }
+    span wish = {skip_punctuation(s, w->lo, w->hi), w->hi};
+    bool in_quotes = wish.lo > w->lo && s->f.s[wish.lo - 1] == '"';
+    while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
+        wish.hi--;
+    }
+    int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
+    if (rc != 0) {
+        return rc < 0 ? rc : PONS_OK;
+    }
+    capture c = {0};
+    return match_loosely(s, wish, &c) && c.unknown_n ? unknown_name(s, &c)
+                                                     : not_understood(s, wish);
+}
+
+static int parse_sentence(session *s)
+{
+    if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
+    }
+    if (outright(s)) {
+        s->control = CONTROL_YES;
+        return PONS_OK;
+    }
+    for (size_t pos = 0; pos < s->f.n;) {
+        span w = {.lo = pos};
+        size_t next;
+        next_cut(s, pos, &w.hi, &next);
+        size_t end = w.hi;
+        int rc = parse_wish(s, &w);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+        pos = next - (end - w.hi);
+    }
+    if (s->control == CONTROL_YES) {
+        s->control = CONTROL_NONE;
+    }
+    return json_array_size(s->goals) || s->control != CONTROL_NONE
+               ? PONS_OK
+               : not_understood(s, (span){0, s->f.n});
+}
+
+// ---- matching a pattern -------------------------------------------------------------------------
+
+static bool kind_fits(pons__slot slot, const name *n)
+{
+    return slot == SLOT_PLACE || n->object == (slot == SLOT_OBJECT);
+}
+
+static void keep_name(capture *c, pons__slot slot, const name *n)
+{
+    if (slot == SLOT_OBJECT) {
+        c->object = n;
+    } else if (slot == SLOT_PLACE) {
+        c->place = n;
+    } else {
+        c->zone[0] = n;
+        c->zones_n = 1;
+    }
+}
+
+// Tries each known name at pos, longest first, with and without articles before it.
+static bool match_name(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                       unsigned m, capture *c)
+{
+    for (size_t k = 0; k <= ARTICLES_MAX; k++) {
+        for (size_t j = 0; j < s->names_n; j++) {
+            const name *n = &s->names[j];
+            size_t after =
+                kind_fits(p->item[i].slot, n) ? pons__literal_at(s->f.s, pos, end, n->s) : 0;
+            capture saved = *c;
+            keep_name(c, p->item[i].slot, n);
+            if (after && match(s, p, i + 1, after, end, m, c)) {
+                return true;
+            }
+            *c = saved;
+        }
+        if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
+            break;
+        }
+    }
+    return false;
+}
+
+// One zone, article and all: 0, or the position after it.
+static size_t zone_here(const session *s, size_t pos, size_t end, const name **ret)
+{
+    for (size_t k = 0; k <= ARTICLES_MAX; k++) {
+        for (size_t j = 0; j < s->names_n; j++) {
+            size_t after =
+                s->names[j].object ? 0 : pons__literal_at(s->f.s, pos, end, s->names[j].s);
+            if (after) {
+                *ret = &s->names[j];
+                return after;
+            }
+        }
+        if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
+            break;
+        }
+    }
+    return 0;
+}
+
+static bool match_unknown(const session *s, const pons__pattern *p, size_t i, size_t pos,
+                          size_t end, unsigned m, capture *c)
+{
+    pos = pons__skip_spaces(s->f.s, pos, end);
+    size_t article = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL);
+    pos = article && article < end ? pons__skip_spaces(s->f.s, article, end) : pos;
+    capture saved = *c;
+    for (size_t hi = pos; hi < end;) {
+        hi += pons__char_len(s->f.s, hi);
+        if (c->unknown_n++ == 0) {
+            c->unknown_slot = p->item[i].slot;
+            c->unknown = (span){pos, hi};
+        }
+        if (match(s, p, i + 1, hi, end, m, c)) {
+            return true;
+        }
+        *c = saved;
+    }
+    return false;
+}
+
+// A list of zones, the longest first; loosely, its last may be unknown.
+static bool match_list(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                       unsigned m, capture *c)
+{
+    capture saved = *c;
+    const name *zone[LIST_MAX];
+    size_t after[LIST_MAX], n = 0, at = pos;
+    while (n < LIST_MAX && (after[n] = zone_here(s, at, end, &zone[n]))) {
+        size_t join = pons__word_at(&s->r->joins, s->f.s, after[n], end, NULL);
+        n++;
+        if (!join) {
+            break;
+        }
+        at = join;
+    }
+    for (size_t k = n; k > 0; k--) {
+        memcpy(c->zone, zone, k * sizeof *zone);
+        c->zones_n = k;
+        if (match(s, p, i + 1, after[k - 1], end, m, c)) {
+            return true;
+        }
+        *c = saved;
+    }
+    if (!(m & LOOSE)) {
+        return false;
+    }
+    size_t join = n ? pons__word_at(&s->r->joins, s->f.s, after[n - 1], end, NULL) : 0;
+    return match_unknown(s, p, i, join ? join : pos, end, m, c);
+}
+
+// "5 seconds", "1 minute 30 seconds", "一个半小时", "半分钟", "a minute and a half", "a moment".
+static size_t duration_at(const session *s, size_t pos, size_t end, double *ret)
+{
+    const char *t = s->f.s;
+    size_t index, after = pons__word_at(&s->r->moments, t, pos, end, &index);
+    if (after) {
+        *ret = s->r->moment_s[index];
+        return after;
+    }
+    static const char half[] = "半";
+    double total = 0, v;
+    size_t good = 0;
+    for (size_t p = pos; (p = pons__number_at(t, p, end, &v));) {
+        size_t each = pons__literal_at(t, p, end, "个");
+        size_t extra = pons__literal_at(t, each ? each : p, end, half);
+        v += extra ? 0.5 : 0;
+        size_t unit = pons__word_at(&s->r->units, t, extra ? extra : p, end, &index);
+        if (!unit && each && !extra) {
+            unit = pons__word_at(&s->r->units, t, each, end, &index);
+        }
+        if (!unit) {
+            total += good ? 0 : v; // a bare number is in seconds
+            good = good ? good : p;
+            break;
+        }
+        total += v * s->r->unit_s[index];
+        good = p = unit;
+        if ((extra = pons__literal_at(t, p, end, "and a half")) ||
+            (extra = pons__literal_at(t, p, end, "半钟")) ||
+            (extra = pons__literal_at(t, p, end, half))) {
+            total += s->r->unit_s[index] / 2;
+            good = p = extra;
+        }
+        size_t and = pons__literal_at(t, p, end, "and");
+        p = and? and : p;
+    }
+    if (good) {
+        *ret = total;
+    }
+    return good;
+}
+
+// A number with a sign: 0, or the position after it.
+static size_t signed_at(const session *s, size_t pos, size_t end, double *ret)
+{
+    static const char *const minus[] = {"minus", "负"};
+    const char *t = s->f.s;
+    pos = pons__skip_spaces(t, pos, end);
+    bool negative = pos < end && t[pos] == '-';
+    size_t at = negative ? pos + 1 : pos;
+    for (size_t i = 0; !negative && i < sizeof minus / sizeof minus[0]; i++) {
+        const size_t behind = pons__literal_at(t, pos, end, minus[i]);
+        negative = behind != 0;
+        at = behind ? behind : at;
+    }
+    const size_t after = pons__number_at(t, at, end, ret);
+    *ret = negative ? -*ret : *ret;
+    return after;
+}
+
+// What may stand before one of them: "x=", "，", and before the third "yaw"; 0: nothing of that.
+static size_t behind_mark(const char *t, size_t q, size_t end, bool third)
+{
+    static const char *const turned[] = {"yaw", "heading", "facing", "朝向", "方向"};
+    static const char comma[] = "，";
+    for (size_t k = 0; third && k < sizeof turned / sizeof turned[0]; k++) {
+        const size_t word = pons__literal_at(t, q, end, turned[k]);
+        if (word) {
+            return word;
+        }
+    }
+    return strchr(" ,()[]xyXY=:", t[q])                ? q + 1
+           : strncmp(t + q, comma, strlen(comma)) == 0 ? q + strlen(comma)
+                                                       : 0;
+}
+
+// "1.5 2.0", "(1.5, 2.0)", "x=1.5 y=2 yaw=90", "1.5，2.0 90度": the yaw is in degrees.
+static bool match_coords(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                         unsigned m, capture *c)
+{
+    static const char *const degrees[] = {"degrees", "degree", "deg", "度", "°"};
+    const char *t = s->f.s;
+    capture saved = *c;
+    size_t at[3] = {0}, n = 0, from = pos;
+    while (n < 3) {
+        size_t q = from, word;
+        while (q < end && (word = behind_mark(t, q, end, n == 2))) {
+            q = word;
+        }
+        size_t after = signed_at(s, q, end, &c->coords[n]);
+        if (!after) {
+            break;
+        }
+        if (n == 2) {
+            size_t unit = 0;
+            for (size_t k = 0; !unit && k < sizeof degrees / sizeof degrees[0]; k++) {
+                unit = pons__literal_at(t, after, end, degrees[k]);
+            }
+            after = unit ? unit : after;
+            c->coords[n] *= 3.14159265358979 / 180.0;
+        }
+        while (after < end && strchr(")]", t[after])) {
+            after++;
+        }
+        at[n++] = from = after;
+    }
+    for (; n >= 2; n--) {
+        c->coords_n = n;
+        if (match(s, p, i + 1, at[n - 1], end, m, c)) {
+            return true;
+        }
+    }
+    *c = saved;
+    return false;
+}
+
+// The rest of the wish, its quotes taken off.
+static bool match_text(const session *s, size_t pos, size_t end, capture *c)
+{
+    const pons__fold *f = &s->f;
+    while (pos < end && strchr(" :,", f->s[pos])) {
+        pos++;
+    }
+    while (end > pos && strchr(" ,;", f->s[end - 1])) {
+        end--;
+    }
+    bool quotes = end - pos >= 2 && f->quoted[pos] && f->s[pos] == f->s[end - 1] &&
+                  (f->s[pos] == '"' || f->s[pos] == '\'');
+    c->text = (span){pos + quotes, end - quotes};
+    return c->text.lo < c->text.hi && skip_punctuation(s, c->text.lo, c->text.hi) < c->text.hi;
+}
+
+// Matches item i and all that follow at pos; leaves *c as it was when they do not.
+static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                  unsigned m, capture *c)
+{
+    if (i == p->n) {
+        return m & PREFIX || only_fillers(s, pos, end);
+    }
+    size_t after;
+    switch (p->item[i].slot) {
+    case SLOT_LITERAL:
+        after = pons__literal_at(s->f.s, pos, end, p->item[i].literal);
+        return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_ZONES:
+        return match_list(s, p, i, pos, end, m, c);
+    case SLOT_ZONE:
+    case SLOT_OBJECT:
+    case SLOT_PLACE:
+        return match_name(s, p, i, pos, end, m, c) ||
+               (m & LOOSE && match_unknown(s, p, i, pos, end, m, c));
+    case SLOT_DURATION:
+        after = duration_at(s, pos, end, &c->seconds);
+        c->has_seconds = after != 0;
+        return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_NUMBER:
+        after = signed_at(s, pos, end, &c->number);
+        c->has_number = after != 0;
+        return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_COORDS:
+        return match_coords(s, p, i, pos, end, m, c);
+    case SLOT_TEXT:
+        return i + 1 == p->n && match_text(s, pos, end, c);
+    }
+    return false;
+}
+
+// ---- from matches to goals and messages ---------------------------------------------------------
+
+static int ambiguous(const session *s, const name *n)
+{
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          "\"%s\" may be %s or %s; use the name of one", n->s, n->id, n->other_id);
+}
+
+// Appends one goal; takes its slots, an object (NULL: no memory).
+static int goal_add(session *s, pons__intent intent, pons_value *slots, span wish)
+{
+    if (json_array_size(s->goals) >= s->r->goals_max) {
+        json_decref(slots);
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "more than %zu goals in one sentence",
+                              s->r->goals_max);
+    }
+    pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
+    if (!goal || json_object_update_new(goal, slots) != 0 ||
+        json_object_set_new(goal, "text", source_text(s, wish)) != 0 ||
+        json_array_append(s->goals, goal) != 0) {
+        json_decref(goal);
+        return no_memory(s->err);
+    }
+    json_decref(goal);
+    return PONS_OK;
+}
+
+static int patrol_add(session *s, const capture *c, span wish)
+{
+    pons_value *zones = json_array();
+    const pons_value *all = pons_get(s->world, "zones");
+    if (c->zones_n == 0) {
+        for (size_t i = 0; i < json_array_size(all); i++) {
+            const pons_value *zone = json_array_get(all, i);
+            const char *id =
+                json_is_string(zone) ? json_string_value(zone) : pons_get_str(zone, "id", NULL);
+            if (id) {
+                json_array_append_new(zones, json_string(id));
+            }
+        }
+    }
+    for (size_t i = 0; i < c->zones_n; i++) {
+        json_array_append_new(zones, json_string(c->zone[i]->id));
+    }
+    if (json_array_size(zones) == 0) {
+        json_decref(zones);
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "no zones are known to patrol");
+    }
+    return goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
+}
+
+static int wait_add(session *s, const capture *c, span wish)
+{
+    double seconds = c->has_seconds        ? c->seconds
+                     : s->r->moments.n > 0 ? s->r->moment_s[s->r->moments.n - 1]
+                                           : 1;
+    if (!(seconds > 0) || seconds > s->r->wait_max_s) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              "cannot wait %g s; more than 0 and at most %g s", seconds,
+                              s->r->wait_max_s);
+    }
+    return goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
+}
+
+// The arguments of a phrase, its {"number": factor} replaced by what was said times the factor.
+static pons_value *args_of(const pons_value *args, const capture *c)
+{
+    pons_value *ret = json_object();
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)args, key, v)
+    {
+        const pons_value *factor = pons_get(v, "number");
+        if (json_is_number(factor)) {
+            json_object_set_new(ret, key, json_real(c->number * json_number_value(factor)));
+        } else {
+            json_object_set(ret, key, v);
+        }
+    }
+    return ret;
+}
+
+static pons_value *id_of(const name *n)
+{
+    return n ? json_string(n->id) : NULL;
+}
+
+static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
+{
+    if (c->object && c->object->other_id) {
+        return ambiguous(s, c->object);
+    }
+    if (c->place && c->place->other_id) {
+        return ambiguous(s, c->place);
+    }
+    for (size_t i = 0; i < c->zones_n; i++) {
+        if (c->zone[i]->other_id) {
+            return ambiguous(s, c->zone[i]);
+        }
+    }
+    switch (p->means.intent) {
+    case INTENT_GO_TO:
+        if (c->coords_n >= 2) {
+            pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
+            return goal_add(s, INTENT_GO_TO,
+                            pons_object("pose",
+                                        pons_object("x", json_real(c->coords[0]), "y",
+                                                    json_real(c->coords[1]), "yaw", yaw, NULL),
+                                        NULL),
+                            wish);
+        }
+        // a list is a goal each; the last zone only, for "from A to B"
+        for (size_t i = 0; i < c->zones_n; i++) {
+            int rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
+            if (rc != PONS_OK) {
+                return rc;
+            }
+        }
+        return PONS_OK;
+    case INTENT_BRING:
+    case INTENT_PUT:
+    case INTENT_PICK:
+    case INTENT_PUT_DOWN:
+        return goal_add(s, p->means.intent,
+                        pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
+                        wish);
+    case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
+        if (c->zones_n > 0) {
+            const int rc =
+                goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[0]), NULL), wish);
+            if (rc != PONS_OK) {
+                return rc;
+            }
+        }
+        return goal_add(s, INTENT_LOOK_FOR,
+                        pons_object("object", id_of(c->object), "zone",
+                                    id_of(c->zones_n > 0 ? c->zone[0] : NULL), NULL),
+                        wish);
+    case INTENT_WAIT:
+        return wait_add(s, c, wish);
+    case INTENT_WHERE:
+        return goal_add(
+            s, INTENT_WHERE,
+            pons_object(c->place && c->place->object ? "object" : "zone", id_of(c->place), NULL),
+            wish);
+    case INTENT_DO:
+        return goal_add(s, INTENT_DO,
+                        pons_object("skill", pons_value_ref(p->means.skill), "args",
+                                    args_of(p->means.args, c), NULL),
+                        wish);
+    case INTENT_SAY:
+        return goal_add(s, INTENT_SAY, json_object(), c->text);
+    case INTENT_PATROL:
+        return patrol_add(s, c, wish);
+    default:
+        return goal_add(s, p->means.intent, json_object(), wish);
+    }
+}
+
+// "kitchen (厨房), living_room (客厅)".
+static void list_known(const session *s, const char *key, char *buf, size_t cap)
+{
+    const pons_value *list = pons_get(s->world, key);
+    size_t n = 0;
+    buf[0] = '\0';
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *thing = json_array_get(list, i);
+        const pons_value *zh = pons_get(pons_get(thing, "names"), "zh");
+        const char *id =
+            json_is_string(thing) ? json_string_value(thing) : pons_get_str(thing, "id", "?");
+        const char *first =
+            json_is_string(zh) ? json_string_value(zh) : json_string_value(json_array_get(zh, 0));
+        char one[128];
+        int m = snprintf(one, sizeof one, first ? "%s%s (%s)" : "%s%s", i ? ", " : "", id, first);
+        if (m < 0 || (size_t)m >= sizeof one || n + (size_t)m + sizeof ", …" >= cap) {
+            snprintf(buf + n, cap - n, "%s", ", …");
+            return;
+        }
+        memcpy(buf + n, one, (size_t)m + 1);
+        n += (size_t)m;
+    }
+}
+
+static int unknown_name(const session *s, const capture *c)
+{
+    bool object = c->unknown_slot == SLOT_OBJECT;
+    const char *kind = object ? "object" : c->unknown_slot == SLOT_PLACE ? "place" : "zone";
+    char known[KNOWN_LIST_MAX];
+    list_known(s, object ? "objects" : "zones", known, sizeof known);
+    span o = source_span(s, c->unknown);
+    int n = quote_len(s->text + o.lo, o.hi - o.lo);
+    return *known
+               ? pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
+                                kind, n, s->text + o.lo, object ? "objects" : "zones", known)
+               : pons_error_set(s->err, PONS_EINVAL, "rules",
+                                "unknown %s \"%.*s\"; no %s are known", kind, n, s->text + o.lo,
+                                object ? "objects" : "zones");
+}

@@ -1,0 +1,67 @@
+// json_rpc.c - JSON-RPC messages as both ends make them, and the versions that pons speaks.
+#include "mcp/json_rpc.h"
+
+#include "pons/mcp.h"
+
+#include <string.h>
+
+const char pons__mcp_newest[] = "2025-11-25";
+
+const char *pons__mcp_version(const char *version)
+{
+    static const char *const known[] = {pons__mcp_newest, "2025-06-18", "2025-03-26", "2024-11-05"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i], version) == 0) {
+            return known[i];
+        }
+    }
+    return NULL;
+}
+
+bool pons_mcp_version_known(const char *version)
+{
+    return pons__mcp_version(version) != NULL;
+}
+
+static pons_value *envelope(void)
+{
+    return pons_object("jsonrpc", json_string("2.0"), NULL);
+}
+
+pons_value *pons__rpc_request(int64_t id, const char *method, pons_value *params)
+{
+    pons_value *m = envelope();
+    json_object_set_new(m, "id", json_integer(id));
+    json_object_set_new(m, "method", json_string(method));
+    if (params) {
+        json_object_set_new(m, "params", params);
+    }
+    return m;
+}
+
+pons_value *pons__rpc_notification(const char *method, pons_value *params)
+{
+    pons_value *m = envelope();
+    json_object_set_new(m, "method", json_string(method));
+    if (params) {
+        json_object_set_new(m, "params", params);
+    }
+    return m;
+}
+
+pons_value *pons__rpc_result(const pons_value *id, pons_value *result)
+{
+    pons_value *m = envelope();
+    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
+    json_object_set_new(m, "result", result ? result : json_object());
+    return m;
+}
+
+pons_value *pons__rpc_error(const pons_value *id, int code, const char *message)
+{
+    pons_value *m = envelope();
+    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
+    json_object_set_new(
+        m, "error", pons_object("code", json_integer(code), "message", json_string(message), NULL));
+    return m;
+}

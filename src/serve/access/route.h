@@ -1,0 +1,25 @@
+// route.h - which handler a request is for.
+#ifndef PONS_SERVE_ACCESS_ROUTE_H
+#define PONS_SERVE_ACCESS_ROUTE_H
+
+#include "serve/access/server.h"
+
+typedef void (*pons__handler)(pons__request *r); // ends with one reply
+
+typedef struct pons__route {
+    const char *method;
+    const char *path; // "/v1/threads/*/events": a star is one segment, and an argument
+    pons__role role;  // who may
+    pons__handler handle;
+    // What a client of this protocol reads when a member (where: "/name", "?name") is wrong; NULL:
+    // pons__reply_wrong.
+    void (*refuse)(pons__request *r, const char *where, const char *message);
+} pons__route;
+
+extern const pons__route *const pons__serve_tables[]; // the main port's; NULL at the end
+
+// Tables end with a row of NULLs. Decodes the path, finds the row, looks at the role, and handles
+// it; answers 404, 405, 401 or 403 otherwise.
+void pons__route_request(pons__request *r, const pons__route *const *tables);
+
+#endif

@@ -1,0 +1,17 @@
+// session_events.h - what a session with the agent does, told to the run that waits for it.
+#ifndef PONS_SERVE_AGENT_SESSION_EVENTS_H
+#define PONS_SERVE_AGENT_SESSION_EVENTS_H
+
+#include "serve/chat/session_threads.h"
+
+typedef struct pons__told { // what the client's thread has been shown of a session before
+    int64_t seq;            // up to which of its events
+    pons_value *ids;        // of whole messages, {id: true}
+} pons__told;
+
+// Hears a turn of a session, to its end or to a question: the answer of the await. request: {thread,
+// session, after}. Takes what was told.
+pons__listener *pons__ear_create(pons_serve *s, const char *await, const pons_value *request,
+                                 pons__told told);
+
+#endif

@@ -1,0 +1,13 @@
+// static_files.h - the page's files.
+#ifndef PONS_SERVE_PAGE_STATIC_FILES_H
+#define PONS_SERVE_PAGE_STATIC_FILES_H
+
+#include "serve/access/route.h"
+
+// Reads ui/ of the shared data into memory, or remembers o.ui_dir. PONS_ENOTFOUND without the files.
+int pons__page_open(pons_serve *s, pons__page **ret, pons_error *err);
+void pons__page_close(pons__page *p); // NULL-safe
+
+extern const pons__route pons__page_routes[];
+
+#endif

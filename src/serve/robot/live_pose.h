@@ -1,0 +1,16 @@
+// live_pose.h - the server's observer of the body.
+#ifndef PONS_SERVE_ROBOT_LIVE_POSE_H
+#define PONS_SERVE_ROBOT_LIVE_POSE_H
+
+#include "serve/access/server.h"
+
+int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err);
+void pons__live_stop(pons__live *l);  // its thread ends, and every stream; NULL-safe
+void pons__live_close(pons__live *l); // frees; after the server's last request. NULL-safe
+// navigator_tree.c: takes what the body said of its tree; *tree is the caller's. True: it may be another one now.
+bool pons__tree_hear(pons_value **tree, const pons_value *said);
+// A person's hand (manual_control.c), sent by the thread at once. False: no goal of drive_by_hand runs. Any
+// thread.
+bool pons__live_steer(pons__live *l, double v, double w, bool let_go);
+
+#endif

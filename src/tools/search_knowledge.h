@@ -1,0 +1,12 @@
+// search_knowledge.h - search_knowledge, and the index of the documents that it asks.
+#ifndef PONS_TOOLS_SEARCH_KNOWLEDGE_H
+#define PONS_TOOLS_SEARCH_KNOWLEDGE_H
+
+#include "tools/core/core.h"
+
+int pons__search_knowledge(pons__work *w, pons_error *err);
+
+int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err);
+void pons__knowledge_close(pons__knowledge *k); // NULL-safe
+
+#endif
