@@ -42,21 +42,172 @@
 #define POLL_ROUNDS_MAX 64 // a poll ends after so many rounds though more could be done
 #define STOP_ROUNDS_MAX 64 // each round answers all that waits; a plan has a handful
 
-static int open_middleware(pons_agent *a, pons_error *err);
-static int check_tools(pons_agent *a, pons_error *err);
-static int open_graphs(pons_agent *a, pons_error *err);
-static int resume(pons_agent *a, pons_error *err);
-static int make_room(pons_agent *a, pons_error *err);
-static int begin_turn(pons_agent *a, const pons_value *messages, const pons_value *given,
-                      bool crowded, pons_error *err);
-static int advance(pons_agent *a, pons_error *err);
-static int end_failed(pons_agent *a, pons_error *err);
-static int read_inbox(pons_agent *a, pons_error *err);
-static void on_event(void *user, const pons_event *ev);
-static bool too_late(const pons_agent *a, const char *await);
-static const char *question_id(const pons_value *questions, const char *id);
+// ---- other processes ----------------------------------------------------------------------------
+
+typedef struct mail {
+    int64_t last;
+    pons_value *answers;
+} mail;
+
+void pons_agent_wake(pons_agent *a)
+{
+    a->inbox_due = true;
+}
+
+static int take_mail(void *user, const pons_inbox_row *row)
+{
+    mail *m = user;
+    pons_value *v = NULL;
+    m->last = row->seq;
+    if (strcmp(row->kind, "answer") == 0 &&
+        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
+        json_array_append_new(m->answers, v);
+    }
+    return 0;
+}
+
+// Answers that other processes posted, each for the question that it names.
+static int read_inbox(pons_agent *a, pons_error *err)
+{
+    if (!a->inbox_due || !a->opts.store.ops) {
+        return 0;
+    }
+    a->inbox_due = false;
+    mail m = {.last = a->inbox_seen, .answers = json_array()};
+    pons_autovalue answers = m.answers;
+    int did = 0;
+    int rc = a->opts.store.ops->inbox_read(a->opts.store.self, a->thread_id, PONS_AGENT_NS,
+                                           a->inbox_seen, take_mail, &m, err);
+    if (rc < 0) {
+        return rc;
+    }
+    a->inbox_seen = m.last;
+    size_t i;
+    pons_value *v;
+    json_array_foreach(answers, i, v)
+    {
+        pons_error late = PONS_ERROR_INIT;
+        const char *id = pons_get_str(v, "id", NULL);
+        if (id && pons_agent_answer(a, id, v, &late) >= 0) {
+            did = 1;
+        }
+    }
+    return did;
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    pons_agent *a = user;
+    if (strcmp(ev->type, "done") == 0) {
+        const char *status = pons_get_str(ev->payload, "status", "");
+        a->outcome = strcmp(status, "success") == 0   ? PONS_AGENT_SUCCEEDED
+                     : strcmp(status, "stopped") == 0 ? PONS_AGENT_STOPPED
+                                                      : PONS_AGENT_FAILED;
+    }
+    if (a->opts.on_event) {
+        a->opts.on_event(a->opts.user, ev);
+    }
+}
 
 // ---- life ---------------------------------------------------------------------------------------
+
+// The caller's stand outside of the configured ones.
+static int open_middleware(pons_agent *a, pons_error *err)
+{
+    const pons_value *names = pons__cfg(a->config, "middleware");
+    const size_t given = a->opts.n_middleware;
+    a->mw = calloc(given + json_array_size(names) + 1, sizeof *a->mw);
+    if (!a->mw) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for middleware");
+    }
+    for (size_t i = 0; i < given; i++) {
+        a->mw[a->n_mw++].m = a->opts.middleware[i];
+    }
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const pons_value *item = json_array_get(names, i), *options = NULL;
+        const char *name = json_string_value(item), *key;
+        pons_value *v;
+        json_object_foreach((pons_value *)(uintptr_t)item, key, v)
+        {
+            name = key;
+            options = v;
+        }
+        pons__mw *m = &a->mw[a->n_mw];
+        const int rc = pons_agent_middleware_open(name, options, &a->opts.clock, &m->m, err);
+        if (rc < 0) {
+            char at[64];
+            snprintf(at, sizeof at, "/graph/middleware/%zu", i);
+            pons__cfg_blame(a->config, at, err);
+            return rc;
+        }
+        m->own = true;
+        a->n_mw++;
+    }
+    return PONS_OK;
+}
+
+static int check_tools(pons_agent *a, pons_error *err)
+{
+    static const char *const lists[] = {"/graph/nodes/agent/tools", "/graph/nodes/executor/tools"};
+    int rc = PONS_OK;
+    for (size_t i = 0; i < 2 && rc >= 0; i++) {
+        const pons_value *specs =
+            pons__cfg(a->config, i == 0 ? "nodes.agent.tools" : "nodes.executor.tools");
+        rc = pons__specs_check(&a->registry, a->config, lists[i], specs, err);
+    }
+    // A risk that is raised under a name that nobody has would raise nothing.
+    static const char *const names[] = {"tools.approve", "tools.risk"};
+    for (size_t i = 0; i < 2 && rc >= 0; i++) {
+        rc = pons__names_check(&a->registry, a->config, names[i], err);
+    }
+    return rc;
+}
+
+static int open_graphs(pons_agent *a, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (int i = 0; i < 2 && rc >= 0; i++) {
+        a->roles[i] = (pons__role){.a = a, .executor = i == 1};
+        rc = pons__loop_graph(&a->roles[i], &a->loops[i], err);
+    }
+    return rc < 0 ? rc : pons__agent_graph(a, a->config, a->loops, &a->graph, err);
+}
+
+static const pons_run_options run_options = {.durability = PONS_DURABILITY_SYNC};
+
+static int read_state(pons_agent *a, pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_value *state = NULL;
+    const int rc = pons_state_read(a->opts.store, a->thread_id, PONS_AGENT_NS, &state, &none);
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    pons_value_unref(a->state);
+    a->state = rc < 0 ? NULL : state;
+    return PONS_OK;
+}
+
+static int resume(pons_agent *a, pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    int rc = pons_run_resume(a->thread, a->graph, PONS_AGENT_NS, &run_options, &a->run, &none);
+    if (rc == PONS_OK && pons_run_state_get(a->run) == PONS_RUN_DONE) { // nothing is under way
+        pons_run_destroy(a->run);
+        a->run = NULL;
+        rc = PONS_ENOTFOUND;
+    }
+    if (rc < 0 && rc != PONS_ENOTFOUND) {
+        *err = none;
+        return rc;
+    }
+    if (rc == PONS_OK) {
+        return rc;
+    }
+    rc = read_state(a, err);
+    return rc < 0 || a->state ? rc : pons__allowed_nothing(a, err); // it begins
+}
 
 int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error *err)
 {
@@ -142,58 +293,6 @@ void pons_agent_close(pons_agent *a)
     free(a);
 }
 
-// The caller's stand outside of the configured ones.
-static int open_middleware(pons_agent *a, pons_error *err)
-{
-    const pons_value *names = pons__cfg(a->config, "middleware");
-    const size_t given = a->opts.n_middleware;
-    a->mw = calloc(given + json_array_size(names) + 1, sizeof *a->mw);
-    if (!a->mw) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for middleware");
-    }
-    for (size_t i = 0; i < given; i++) {
-        a->mw[a->n_mw++].m = a->opts.middleware[i];
-    }
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const pons_value *item = json_array_get(names, i), *options = NULL;
-        const char *name = json_string_value(item), *key;
-        pons_value *v;
-        json_object_foreach((pons_value *)(uintptr_t)item, key, v)
-        {
-            name = key;
-            options = v;
-        }
-        pons__mw *m = &a->mw[a->n_mw];
-        const int rc = pons_agent_middleware_open(name, options, &a->opts.clock, &m->m, err);
-        if (rc < 0) {
-            char at[64];
-            snprintf(at, sizeof at, "/graph/middleware/%zu", i);
-            pons__cfg_blame(a->config, at, err);
-            return rc;
-        }
-        m->own = true;
-        a->n_mw++;
-    }
-    return PONS_OK;
-}
-
-static int check_tools(pons_agent *a, pons_error *err)
-{
-    static const char *const lists[] = {"/graph/nodes/agent/tools", "/graph/nodes/executor/tools"};
-    int rc = PONS_OK;
-    for (size_t i = 0; i < 2 && rc >= 0; i++) {
-        const pons_value *specs =
-            pons__cfg(a->config, i == 0 ? "nodes.agent.tools" : "nodes.executor.tools");
-        rc = pons__specs_check(&a->registry, a->config, lists[i], specs, err);
-    }
-    // A risk that is raised under a name that nobody has would raise nothing.
-    static const char *const names[] = {"tools.approve", "tools.risk"};
-    for (size_t i = 0; i < 2 && rc >= 0; i++) {
-        rc = pons__names_check(&a->registry, a->config, names[i], err);
-    }
-    return rc;
-}
-
 int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools, size_t n,
                             pons_error *err)
 {
@@ -204,50 +303,121 @@ int pons_agent_config_check(const pons_agent_config *c, const pons_tools *tools,
     return rc;
 }
 
-static int open_graphs(pons_agent *a, pons_error *err)
+// ---- the loop -----------------------------------------------------------------------------------
+
+// The engine could not go on (the recursion limit, say): the turn ends, and its thread is in order
+// for the next one.
+static int end_failed(pons_agent *a, pons_error *err)
 {
-    int rc = PONS_OK;
-    for (int i = 0; i < 2 && rc >= 0; i++) {
-        a->roles[i] = (pons__role){.a = a, .executor = i == 1};
-        rc = pons__loop_graph(&a->roles[i], &a->loops[i], err);
+    pons_error why = *pons_run_error(a->run);
+    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX];
+    pons_error_line(&why, line, sizeof line);
+    pons_plan *p = NULL;
+    const pons_value *data = pons_run_get(a->run, "plan_data");
+    pons_autovalue message = NULL;
+    if (json_is_object(data) && pons__agent_plan_load(data, &p, err) >= 0) {
+        pons_autovalue last = json_sprintf("It was broken off: %s", line);
+        message = pons__agent_plan_message(data, p, pons_run_get(a->run, "past_steps"),
+                                           json_string_value(last));
+        pons_plan_destroy(p);
     }
-    return rc < 0 ? rc : pons__agent_graph(a, a->config, a->loops, &a->graph, err);
+    pons_autovalue update =
+        pons_object("plan_data", json_null(), "agent_outcome", json_string("respond"), "messages",
+                    pons_value_ref(message), NULL);
+    pons__host_drop(a);
+    pons_run_destroy(a->run);
+    a->run = NULL;
+    char checkpoint[32];
+    int rc =
+        pons_state_update(a->thread, a->graph, PONS_AGENT_NS, update, "agent", checkpoint, err);
+    rc = rc < 0 ? rc
+                : pons_thread_emit(a->thread, PONS_AGENT_NS, "error",
+                                   pons_object("content", pons__agent_cut(line, sizeof line), NULL),
+                                   err);
+    rc = rc < 0 ? rc
+                : pons_thread_emit(a->thread, PONS_AGENT_NS, "done",
+                                   pons_object("status", json_string("failed"), "content",
+                                               pons__agent_cut(line, sizeof line), NULL),
+                                   err);
+    return rc < 0 ? rc : read_state(a, err);
 }
 
-static const pons_run_options run_options = {.durability = PONS_DURABILITY_SYNC};
-
-static int read_state(pons_agent *a, pons_error *err)
+static int advance(pons_agent *a, pons_error *err)
 {
-    pons_error none = PONS_ERROR_INIT;
-    pons_value *state = NULL;
-    const int rc = pons_state_read(a->opts.store, a->thread_id, PONS_AGENT_NS, &state, &none);
-    if (rc < 0 && rc != PONS_ENOTFOUND) {
-        *err = none;
+    int rc = pons_run_advance(a->run, err);
+    if (rc < 0) {
         return rc;
     }
-    pons_value_unref(a->state);
-    a->state = rc < 0 ? NULL : state;
-    return PONS_OK;
-}
-
-static int resume(pons_agent *a, pons_error *err)
-{
-    pons_error none = PONS_ERROR_INIT;
-    int rc = pons_run_resume(a->thread, a->graph, PONS_AGENT_NS, &run_options, &a->run, &none);
-    if (rc == PONS_OK && pons_run_state_get(a->run) == PONS_RUN_DONE) { // nothing is under way
+    const pons_run_state state = pons_run_state_get(a->run);
+    if (state == PONS_RUN_FAILED) {
+        return end_failed(a, err);
+    }
+    if (state == PONS_RUN_DONE) {
+        pons__host_drop(a);
         pons_run_destroy(a->run);
         a->run = NULL;
-        rc = PONS_ENOTFOUND;
+        rc = read_state(a, err);
     }
-    if (rc < 0 && rc != PONS_ENOTFOUND) {
-        *err = none;
-        return rc;
+    return rc;
+}
+
+int pons_agent_poll(pons_agent *a, pons_error *err)
+{
+    int any = 0;
+    for (int round = 0; round < POLL_ROUNDS_MAX && !a->opts.offline; round++) {
+        int did = pons__host_poll(a, err);
+        if (did < 0) {
+            return did;
+        }
+        if (a->run) {
+            pons_run_deadlines(a->run, err);
+            const int came = read_inbox(a, err);
+            if (came < 0) {
+                return came;
+            }
+            did |= came;
+        }
+        if (a->run && pons_run_state_get(a->run) == PONS_RUN_READY) {
+            did = 1;
+        }
+        const int rc = a->run ? advance(a, err) : PONS_OK;
+        if (rc < 0) {
+            return rc;
+        }
+        if (!did) {
+            break;
+        }
+        any = 1;
     }
-    if (rc == PONS_OK) {
-        return rc;
+    return any;
+}
+
+int64_t pons_agent_next_due_ns(pons_agent *a)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    int64_t due = pons__host_next_due_ns(a);
+    if (a->run) {
+        const int64_t deadline = pons_run_deadlines(a->run, &ignored);
+        due = deadline < due ? deadline : due;
+        due = pons_run_state_get(a->run) == PONS_RUN_READY ? 0 : due;
     }
-    rc = read_state(a, err);
-    return rc < 0 || a->state ? rc : pons__allowed_nothing(a, err); // it begins
+    return due;
+}
+
+size_t pons_agent_fds(pons_agent *a, struct pollfd *fds, size_t cap)
+{
+    size_t n = 0;
+    const int model = a->llm.ops ? a->llm.ops->event_fd(a->llm.self) : -1;
+    if (model >= 0 && n < cap) {
+        fds[n++] = (struct pollfd){.fd = model, .events = POLLIN};
+    }
+    for (size_t i = 0; i < a->opts.n_tools && n < cap; i++) {
+        const int fd = a->providers[i].ops->event_fd(a->providers[i].self);
+        if (fd >= 0) {
+            fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        }
+    }
+    return n;
 }
 
 // ---- turns --------------------------------------------------------------------------------------
@@ -264,6 +434,36 @@ static int begin(pons_agent *a, const pons_value *input, pons_error *err)
     pons_value_unref(a->state);
     a->state = NULL;
     return advance(a, err);
+}
+
+// A turn that waits for a person gives way to the next; one that works does not.
+static int make_room(pons_agent *a, pons_error *err)
+{
+    const pons_agent_state state = pons_agent_state_get(a);
+    if (state == PONS_AGENT_WORKING) {
+        return pons_error_set(err, PONS_EBUSY, PONS__AGENT, "a turn is under way in %s",
+                              a->thread_id);
+    }
+    return state == PONS_AGENT_WAITING ? pons_agent_stop(a, err) : PONS_OK;
+}
+
+// given: a person's plan, or NULL.
+static int begin_turn(pons_agent *a, const pons_value *messages, const pons_value *given,
+                      bool crowded, pons_error *err)
+{
+    char *system = pons__agent_system(a, "agent"); // once a turn: what a server has cached stays so
+    pons_autovalue input = pons_object(
+        "messages", pons_value_ref(messages), PONS__GIVEN,
+        given ? pons_value_ref(given) : json_null(), "agent_outcome", json_null(),
+        "agent_iterations", json_integer(0), "plan_data", json_null(), "current_step_index",
+        json_integer(0), "past_steps", pons_object("__overwrite__", json_array(), NULL),
+        "step_response", json_string(""), "replan_action", json_null(), "turn_calls",
+        json_integer(0), "compact", crowded ? json_string(PONS__COMPACT_FIRST) : json_null(),
+        "pending_events", pons_object("__overwrite__", json_array(), NULL), "session_id",
+        json_string(a->thread_id), "system_prompt",
+        json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
+    free(system);
+    return begin(a, input, err);
 }
 
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
@@ -303,36 +503,6 @@ bool pons_agent_plan_is_given(pons_store store, const char *thread)
     pons_error none = PONS_ERROR_INIT;
     return pons_state_read(store, thread, PONS_AGENT_NS, &state, &none) >= 0 &&
            json_is_object(pons_get(state, PONS__GIVEN));
-}
-
-// A turn that waits for a person gives way to the next; one that works does not.
-static int make_room(pons_agent *a, pons_error *err)
-{
-    const pons_agent_state state = pons_agent_state_get(a);
-    if (state == PONS_AGENT_WORKING) {
-        return pons_error_set(err, PONS_EBUSY, PONS__AGENT, "a turn is under way in %s",
-                              a->thread_id);
-    }
-    return state == PONS_AGENT_WAITING ? pons_agent_stop(a, err) : PONS_OK;
-}
-
-// given: a person's plan, or NULL.
-static int begin_turn(pons_agent *a, const pons_value *messages, const pons_value *given,
-                      bool crowded, pons_error *err)
-{
-    char *system = pons__agent_system(a, "agent"); // once a turn: what a server has cached stays so
-    pons_autovalue input = pons_object(
-        "messages", pons_value_ref(messages), PONS__GIVEN,
-        given ? pons_value_ref(given) : json_null(), "agent_outcome", json_null(),
-        "agent_iterations", json_integer(0), "plan_data", json_null(), "current_step_index",
-        json_integer(0), "past_steps", pons_object("__overwrite__", json_array(), NULL),
-        "step_response", json_string(""), "replan_action", json_null(), "turn_calls",
-        json_integer(0), "compact", crowded ? json_string(PONS__COMPACT_FIRST) : json_null(),
-        "pending_events", pons_object("__overwrite__", json_array(), NULL), "session_id",
-        json_string(a->thread_id), "system_prompt",
-        json_string(system ? system : pons__agent_prompt(a, "agent")), NULL);
-    free(system);
-    return begin(a, input, err);
 }
 
 int pons_agent_compact(pons_agent *a, pons_error *err)
@@ -393,6 +563,42 @@ int pons_agent_stop(pons_agent *a, pons_error *err)
     return PONS_OK;
 }
 
+// A time limit that went by while nobody ran the thread still has gone by.
+static bool too_late(const pons_agent *a, const char *await)
+{
+    pons_autovalue pending = pons_run_pending(a->run);
+    size_t i;
+    pons_value *p;
+    json_array_foreach(pending, i, p)
+    {
+        const int64_t due_ms = pons_get_int(p, "deadline_ms", 0);
+        if (strcmp(pons_get_str(p, "id", ""), await) == 0 && due_ms > 0) {
+            return pons_wall_ms(&a->opts.clock) >= due_ms;
+        }
+    }
+    return false;
+}
+
+// The await that an id, or a request's id, names; NULL as id: the only one.
+static const char *question_id(const pons_value *questions, const char *id)
+{
+    size_t i;
+    pons_value *q;
+    if (!id) {
+        return json_array_size(questions) == 1
+                   ? pons_get_str(json_array_get(questions, 0), "id", NULL)
+                   : NULL;
+    }
+    json_array_foreach((pons_value *)(uintptr_t)questions, i, q)
+    {
+        if (strcmp(pons_get_str(q, "id", ""), id) == 0 ||
+            strcmp(pons_get_str(q, "request_id", ""), id) == 0) {
+            return pons_get_str(q, "id", NULL);
+        }
+    }
+    return NULL;
+}
+
 int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, pons_error *err)
 {
     pons_autovalue questions = pons_agent_questions(a);
@@ -425,22 +631,6 @@ int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, p
         }
     }
     return pons_run_answer(a->run, await, pons_value_ref(answer), err);
-}
-
-// A time limit that went by while nobody ran the thread still has gone by.
-static bool too_late(const pons_agent *a, const char *await)
-{
-    pons_autovalue pending = pons_run_pending(a->run);
-    size_t i;
-    pons_value *p;
-    json_array_foreach(pending, i, p)
-    {
-        const int64_t due_ms = pons_get_int(p, "deadline_ms", 0);
-        if (strcmp(pons_get_str(p, "id", ""), await) == 0 && due_ms > 0) {
-            return pons_wall_ms(&a->opts.clock) >= due_ms;
-        }
-    }
-    return false;
 }
 
 static int check_always(const pons_value *question, const pons_value *answer,
@@ -502,26 +692,6 @@ int pons_agent_answer_check(const pons_value *question, const pons_value *answer
                                 "an edit of a call is an object: all of its arguments");
 }
 
-// The await that an id, or a request's id, names; NULL as id: the only one.
-static const char *question_id(const pons_value *questions, const char *id)
-{
-    size_t i;
-    pons_value *q;
-    if (!id) {
-        return json_array_size(questions) == 1
-                   ? pons_get_str(json_array_get(questions, 0), "id", NULL)
-                   : NULL;
-    }
-    json_array_foreach((pons_value *)(uintptr_t)questions, i, q)
-    {
-        if (strcmp(pons_get_str(q, "id", ""), id) == 0 ||
-            strcmp(pons_get_str(q, "request_id", ""), id) == 0) {
-            return pons_get_str(q, "id", NULL);
-        }
-    }
-    return NULL;
-}
-
 pons_value *pons_agent_questions(const pons_agent *a)
 {
     pons_value *list = json_array();
@@ -536,190 +706,6 @@ pons_value *pons_agent_questions(const pons_agent *a)
         }
     }
     return list;
-}
-
-// ---- the loop -----------------------------------------------------------------------------------
-
-int pons_agent_poll(pons_agent *a, pons_error *err)
-{
-    int any = 0;
-    for (int round = 0; round < POLL_ROUNDS_MAX && !a->opts.offline; round++) {
-        int did = pons__host_poll(a, err);
-        if (did < 0) {
-            return did;
-        }
-        if (a->run) {
-            pons_run_deadlines(a->run, err);
-            const int mail = read_inbox(a, err);
-            if (mail < 0) {
-                return mail;
-            }
-            did |= mail;
-        }
-        if (a->run && pons_run_state_get(a->run) == PONS_RUN_READY) {
-            did = 1;
-        }
-        const int rc = a->run ? advance(a, err) : PONS_OK;
-        if (rc < 0) {
-            return rc;
-        }
-        if (!did) {
-            break;
-        }
-        any = 1;
-    }
-    return any;
-}
-
-static int advance(pons_agent *a, pons_error *err)
-{
-    int rc = pons_run_advance(a->run, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_run_state state = pons_run_state_get(a->run);
-    if (state == PONS_RUN_FAILED) {
-        return end_failed(a, err);
-    }
-    if (state == PONS_RUN_DONE) {
-        pons__host_drop(a);
-        pons_run_destroy(a->run);
-        a->run = NULL;
-        rc = read_state(a, err);
-    }
-    return rc;
-}
-
-// The engine could not go on (the recursion limit, say): the turn ends, and its thread is in order
-// for the next one.
-static int end_failed(pons_agent *a, pons_error *err)
-{
-    pons_error why = *pons_run_error(a->run);
-    char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX];
-    pons_error_line(&why, line, sizeof line);
-    pons_plan *p = NULL;
-    const pons_value *data = pons_run_get(a->run, "plan_data");
-    pons_autovalue message = NULL;
-    if (json_is_object(data) && pons__agent_plan_load(data, &p, err) >= 0) {
-        pons_autovalue last = json_sprintf("It was broken off: %s", line);
-        message = pons__agent_plan_message(data, p, pons_run_get(a->run, "past_steps"),
-                                           json_string_value(last));
-        pons_plan_destroy(p);
-    }
-    pons_autovalue update =
-        pons_object("plan_data", json_null(), "agent_outcome", json_string("respond"), "messages",
-                    pons_value_ref(message), NULL);
-    pons__host_drop(a);
-    pons_run_destroy(a->run);
-    a->run = NULL;
-    char checkpoint[32];
-    int rc =
-        pons_state_update(a->thread, a->graph, PONS_AGENT_NS, update, "agent", checkpoint, err);
-    rc = rc < 0 ? rc
-                : pons_thread_emit(a->thread, PONS_AGENT_NS, "error",
-                                   pons_object("content", pons__agent_cut(line, sizeof line), NULL),
-                                   err);
-    rc = rc < 0 ? rc
-                : pons_thread_emit(a->thread, PONS_AGENT_NS, "done",
-                                   pons_object("status", json_string("failed"), "content",
-                                               pons__agent_cut(line, sizeof line), NULL),
-                                   err);
-    return rc < 0 ? rc : read_state(a, err);
-}
-
-int64_t pons_agent_next_due_ns(pons_agent *a)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    int64_t due = pons__host_next_due_ns(a);
-    if (a->run) {
-        const int64_t deadline = pons_run_deadlines(a->run, &ignored);
-        due = deadline < due ? deadline : due;
-        due = pons_run_state_get(a->run) == PONS_RUN_READY ? 0 : due;
-    }
-    return due;
-}
-
-size_t pons_agent_fds(pons_agent *a, struct pollfd *fds, size_t cap)
-{
-    size_t n = 0;
-    const int model = a->llm.ops ? a->llm.ops->event_fd(a->llm.self) : -1;
-    if (model >= 0 && n < cap) {
-        fds[n++] = (struct pollfd){.fd = model, .events = POLLIN};
-    }
-    for (size_t i = 0; i < a->opts.n_tools && n < cap; i++) {
-        const int fd = a->providers[i].ops->event_fd(a->providers[i].self);
-        if (fd >= 0) {
-            fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
-        }
-    }
-    return n;
-}
-
-// ---- other processes ----------------------------------------------------------------------------
-
-void pons_agent_wake(pons_agent *a)
-{
-    a->inbox_due = true;
-}
-
-typedef struct mail {
-    int64_t last;
-    pons_value *answers;
-} mail;
-
-static int take_mail(void *user, const pons_inbox_row *row)
-{
-    mail *m = user;
-    pons_value *v = NULL;
-    m->last = row->seq;
-    if (strcmp(row->kind, "answer") == 0 &&
-        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
-        json_array_append_new(m->answers, v);
-    }
-    return 0;
-}
-
-// Answers that other processes posted, each for the question that it names.
-static int read_inbox(pons_agent *a, pons_error *err)
-{
-    if (!a->inbox_due || !a->opts.store.ops) {
-        return 0;
-    }
-    a->inbox_due = false;
-    mail m = {.last = a->inbox_seen, .answers = json_array()};
-    pons_autovalue answers = m.answers;
-    int did = 0;
-    int rc = a->opts.store.ops->inbox_read(a->opts.store.self, a->thread_id, PONS_AGENT_NS,
-                                           a->inbox_seen, take_mail, &m, err);
-    if (rc < 0) {
-        return rc;
-    }
-    a->inbox_seen = m.last;
-    size_t i;
-    pons_value *v;
-    json_array_foreach(answers, i, v)
-    {
-        pons_error late = PONS_ERROR_INIT;
-        const char *id = pons_get_str(v, "id", NULL);
-        if (id && pons_agent_answer(a, id, v, &late) >= 0) {
-            did = 1;
-        }
-    }
-    return did;
-}
-
-static void on_event(void *user, const pons_event *ev)
-{
-    pons_agent *a = user;
-    if (strcmp(ev->type, "done") == 0) {
-        const char *status = pons_get_str(ev->payload, "status", "");
-        a->outcome = strcmp(status, "success") == 0   ? PONS_AGENT_SUCCEEDED
-                     : strcmp(status, "stopped") == 0 ? PONS_AGENT_STOPPED
-                                                      : PONS_AGENT_FAILED;
-    }
-    if (a->opts.on_event) {
-        a->opts.on_event(a->opts.user, ev);
-    }
 }
 
 // ---- looking ------------------------------------------------------------------------------------

@@ -58,13 +58,176 @@ static const key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-static int walk(pons_agent_config *c, const pons_value *v, const char *pointer, pons_error *err);
-static int take(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err);
-static int check_free(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err);
-static bool is_section(const char *pointer);
-static int set(pons_value *root, const char *pointer, pons_value *v);
-static int fault(const pons_agent_config *c, const char *pointer, pons_error *err, const char *fmt,
-                 ...) __attribute__((format(printf, 4, 5)));
+// ---- the walk -----------------------------------------------------------------------------------
+
+static bool is_risk(const pons_value *v)
+{
+    const char *word = json_string_value(v);
+#define IS_RISK(symbol, text) || strcmp(word, text) == 0
+    return word && (false PONS_TOOL_RISK_TABLE(IS_RISK));
+#undef IS_RISK
+}
+
+__attribute__((format(printf, 4, 5))) static int
+fault(const pons_agent_config *c, const char *pointer, pons_error *err, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    // People write keys with dots, and so should they be named to them.
+    char *p = text[0] == '/' ? text + 1 : text;
+    for (char *q = p; *q && *q != ':'; q++) {
+        *q = *q == '/' ? '.' : *q;
+    }
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", p);
+    pons__cfg_blame(c, pointer, err);
+    return PONS_EINVAL;
+}
+
+// Lists of names; {tool: risk}; {model: {prompt, completion}}; a list of middlewares.
+static int check_free(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err)
+{
+    const char *last = strrchr(k->path, '/') + 1;
+    char at[POINTER_MAX];
+    const bool list = k->type == NAMES || strcmp(last, "middleware") == 0;
+    if (list ? !json_is_array(v) : !json_is_object(v)) {
+        return fault(c, k->path, err, "%s: expected a %s", k->path, list ? "list" : "mapping");
+    }
+    for (size_t i = 0; list && i < json_array_size(v); i++) {
+        const pons_value *item = json_array_get(v, i);
+        const bool options = k->type == FREE && json_is_object(item) && json_object_size(item) == 1;
+        snprintf(at, sizeof at, "%s/%zu", k->path, i);
+        if (!options && !(json_is_string(item) && json_string_length(item) > 0)) {
+            return fault(c, at, err, "%s: expected a name%s", at,
+                         k->type == FREE ? ", or one name with its options" : "");
+        }
+    }
+    const char *name;
+    pons_value *member;
+    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
+    {
+        snprintf(at, sizeof at, "%s/%s", k->path, name);
+        if (strcmp(last, "risk") == 0 && !is_risk(member)) {
+            return fault(c, at, err, "%s: expected safe, warn, dangerous or blocked", at);
+        }
+        const pons_value *prompt = pons_get(member, "prompt"),
+                         *completion = pons_get(member, "completion");
+        if (strcmp(last, "prices") == 0 &&
+            (!json_is_number(prompt) || !json_is_number(completion) ||
+             json_object_size(member) != 2)) {
+            return fault(c, at, err,
+                         "%s: expected {prompt, completion}, prices of a million tokens", at);
+        }
+    }
+    return PONS_OK;
+}
+
+// Sets the member at a pointer, making the objects on the way. Takes v.
+static int set(pons_value *root, const char *pointer, pons_value *v)
+{
+    pons_value *at = root;
+    for (const char *p = pointer + 1;;) {
+        char name[64];
+        const size_t n = strcspn(p, "/");
+        snprintf(name, sizeof name, "%.*s", (int)n, p);
+        if (p[n] == '\0') {
+            return json_object_set_new(at, name, v) == 0 ? PONS_OK : PONS_ENOMEM;
+        }
+        pons_value *next = json_object_get(at, name);
+        if (!next) {
+            next = json_object();
+            if (json_object_set_new(at, name, next) != 0) {
+                pons_value_unref(v);
+                return PONS_ENOMEM;
+            }
+        }
+        at = next;
+        p += n + 1;
+    }
+}
+
+static int take(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err)
+{
+    const bool number = json_is_integer(v) || (k->type == NUMBER && json_is_number(v));
+    const double x = json_number_value(v);
+    if (json_is_null(v) && !k->initial) {
+        return PONS_OK; // not set
+    }
+    switch (k->type) {
+    case BOOL:
+        if (!json_is_boolean(v)) {
+            return fault(c, k->path, err, "%s: expected true or false", k->path);
+        }
+        break;
+    case INTEGER:
+    case NUMBER:
+        if (!number || !(x >= k->low && x <= k->high)) {
+            return fault(c, k->path, err, "%s: expected %s, %.0f to %.0f", k->path,
+                         k->type == INTEGER ? "an integer" : "a number", k->low, k->high);
+        }
+        break;
+    case TEXT:
+        if (!json_is_string(v) || json_string_length(v) == 0) {
+            return fault(c, k->path, err, "%s: expected a text", k->path);
+        }
+        break;
+    case NAMES:
+    case FREE: {
+        const int rc = check_free(c, k, v, err);
+        if (rc < 0) {
+            return rc;
+        }
+        break;
+    }
+    }
+    if (set(c->value, k->path, pons_value_ref(v)) != PONS_OK) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the configuration");
+    }
+    return PONS_OK;
+}
+
+static bool is_section(const char *pointer)
+{
+    const size_t n = strlen(pointer);
+    for (size_t i = 0; i < KEYS; i++) {
+        if (strncmp(keys[i].path, pointer, n) == 0 && keys[i].path[n] == '/') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int walk(pons_agent_config *c, const pons_value *v, const char *pointer, pons_error *err)
+{
+    if (!json_is_object(v)) {
+        return fault(c, pointer, err, "%s: expected a mapping", *pointer ? pointer : "/");
+    }
+    const char *name;
+    pons_value *member;
+    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
+    {
+        char at[POINTER_MAX];
+        const key *found = NULL;
+        const int n = snprintf(at, sizeof at, "%s/%s", pointer, name);
+        for (size_t i = 0; i < KEYS && !found; i++) {
+            found = strcmp(keys[i].path, at) == 0 ? &keys[i] : NULL;
+        }
+        int rc = PONS_OK;
+        if (found) {
+            rc = take(c, found, member, err);
+        } else if (n < (int)sizeof at && is_section(at)) {
+            rc = json_is_null(member) ? PONS_OK : walk(c, member, at, err);
+        } else {
+            rc = fault(c, at, err, "%s: unknown key", at);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
 
 // ---- reading ------------------------------------------------------------------------------------
 
@@ -171,175 +334,4 @@ int pons__cfg_blame(const pons_agent_config *c, const char *pointer, pons_error 
         pons_error_source(err, "%s", pons_yaml_position(c->yaml, pointer, at, sizeof at));
     }
     return status;
-}
-
-// ---- the walk -----------------------------------------------------------------------------------
-
-static int walk(pons_agent_config *c, const pons_value *v, const char *pointer, pons_error *err)
-{
-    if (!json_is_object(v)) {
-        return fault(c, pointer, err, "%s: expected a mapping", *pointer ? pointer : "/");
-    }
-    const char *name;
-    pons_value *member;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
-    {
-        char at[POINTER_MAX];
-        const key *found = NULL;
-        const int n = snprintf(at, sizeof at, "%s/%s", pointer, name);
-        for (size_t i = 0; i < KEYS && !found; i++) {
-            found = strcmp(keys[i].path, at) == 0 ? &keys[i] : NULL;
-        }
-        int rc = PONS_OK;
-        if (found) {
-            rc = take(c, found, member, err);
-        } else if (n < (int)sizeof at && is_section(at)) {
-            rc = json_is_null(member) ? PONS_OK : walk(c, member, at, err);
-        } else {
-            rc = fault(c, at, err, "%s: unknown key", at);
-        }
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return PONS_OK;
-}
-
-static int take(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err)
-{
-    const bool number = json_is_integer(v) || (k->type == NUMBER && json_is_number(v));
-    const double x = json_number_value(v);
-    if (json_is_null(v) && !k->initial) {
-        return PONS_OK; // not set
-    }
-    switch (k->type) {
-    case BOOL:
-        if (!json_is_boolean(v)) {
-            return fault(c, k->path, err, "%s: expected true or false", k->path);
-        }
-        break;
-    case INTEGER:
-    case NUMBER:
-        if (!number || !(x >= k->low && x <= k->high)) {
-            return fault(c, k->path, err, "%s: expected %s, %.0f to %.0f", k->path,
-                         k->type == INTEGER ? "an integer" : "a number", k->low, k->high);
-        }
-        break;
-    case TEXT:
-        if (!json_is_string(v) || json_string_length(v) == 0) {
-            return fault(c, k->path, err, "%s: expected a text", k->path);
-        }
-        break;
-    case NAMES:
-    case FREE: {
-        const int rc = check_free(c, k, v, err);
-        if (rc < 0) {
-            return rc;
-        }
-        break;
-    }
-    }
-    if (set(c->value, k->path, pons_value_ref(v)) != PONS_OK) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the configuration");
-    }
-    return PONS_OK;
-}
-
-static bool is_risk(const pons_value *v)
-{
-    const char *word = json_string_value(v);
-#define IS_RISK(symbol, text) || strcmp(word, text) == 0
-    return word && (false PONS_TOOL_RISK_TABLE(IS_RISK));
-#undef IS_RISK
-}
-
-// Lists of names; {tool: risk}; {model: {prompt, completion}}; a list of middlewares.
-static int check_free(pons_agent_config *c, const key *k, const pons_value *v, pons_error *err)
-{
-    const char *last = strrchr(k->path, '/') + 1;
-    char at[POINTER_MAX];
-    const bool list = k->type == NAMES || strcmp(last, "middleware") == 0;
-    if (list ? !json_is_array(v) : !json_is_object(v)) {
-        return fault(c, k->path, err, "%s: expected a %s", k->path, list ? "list" : "mapping");
-    }
-    for (size_t i = 0; list && i < json_array_size(v); i++) {
-        const pons_value *item = json_array_get(v, i);
-        const bool options = k->type == FREE && json_is_object(item) && json_object_size(item) == 1;
-        snprintf(at, sizeof at, "%s/%zu", k->path, i);
-        if (!options && !(json_is_string(item) && json_string_length(item) > 0)) {
-            return fault(c, at, err, "%s: expected a name%s", at,
-                         k->type == FREE ? ", or one name with its options" : "");
-        }
-    }
-    const char *name;
-    pons_value *member;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
-    {
-        snprintf(at, sizeof at, "%s/%s", k->path, name);
-        if (strcmp(last, "risk") == 0 && !is_risk(member)) {
-            return fault(c, at, err, "%s: expected safe, warn, dangerous or blocked", at);
-        }
-        const pons_value *prompt = pons_get(member, "prompt"),
-                         *completion = pons_get(member, "completion");
-        if (strcmp(last, "prices") == 0 &&
-            (!json_is_number(prompt) || !json_is_number(completion) ||
-             json_object_size(member) != 2)) {
-            return fault(c, at, err,
-                         "%s: expected {prompt, completion}, prices of a million tokens", at);
-        }
-    }
-    return PONS_OK;
-}
-
-static bool is_section(const char *pointer)
-{
-    const size_t n = strlen(pointer);
-    for (size_t i = 0; i < KEYS; i++) {
-        if (strncmp(keys[i].path, pointer, n) == 0 && keys[i].path[n] == '/') {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Sets the member at a pointer, making the objects on the way. Takes v.
-static int set(pons_value *root, const char *pointer, pons_value *v)
-{
-    pons_value *at = root;
-    for (const char *p = pointer + 1;;) {
-        char name[64];
-        const size_t n = strcspn(p, "/");
-        snprintf(name, sizeof name, "%.*s", (int)n, p);
-        if (p[n] == '\0') {
-            return json_object_set_new(at, name, v) == 0 ? PONS_OK : PONS_ENOMEM;
-        }
-        pons_value *next = json_object_get(at, name);
-        if (!next) {
-            next = json_object();
-            if (json_object_set_new(at, name, next) != 0) {
-                pons_value_unref(v);
-                return PONS_ENOMEM;
-            }
-        }
-        at = next;
-        p += n + 1;
-    }
-}
-
-static int fault(const pons_agent_config *c, const char *pointer, pons_error *err, const char *fmt,
-                 ...)
-{
-    char text[PONS_ERROR_MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    // People write keys with dots, and so should they be named to them.
-    char *p = text[0] == '/' ? text + 1 : text;
-    for (char *q = p; *q && *q != ':'; q++) {
-        *q = *q == '/' ? '.' : *q;
-    }
-    pons_error_set(err, PONS_EINVAL, WHERE, "%s", p);
-    pons__cfg_blame(c, pointer, err);
-    return PONS_EINVAL;
 }

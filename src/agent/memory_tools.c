@@ -67,31 +67,7 @@ typedef struct memory {
     int fd; // an eventfd: readable while events wait
 } memory;
 
-static const pons_tools_ops memory_ops;
-
 // ---- life ---------------------------------------------------------------------------------------
-
-int pons_memory_tools_open(const pons_memory_tools_options *opts, pons_tools *ret, pons_error *err)
-{
-    static const char *const searched[] = {"key", "text", "tags[*]", NULL};
-    memory *m = calloc(1, sizeof *m);
-    if (!m) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "no room for the memory's tools");
-    }
-    m->items =
-        (pons_items){.store = opts->store, .clock = opts->clock, .opts = {.fields = searched}};
-    snprintf(m->session, sizeof m->session, "%s", opts->session ? opts->session : "");
-    m->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    const int rc = pons_value_parse(TOOLS, sizeof TOOLS - 1, &m->list, err);
-    if (rc < 0 || m->fd < 0) {
-        memory_ops.close(m);
-        return rc < 0
-                   ? rc
-                   : pons_error_set(err, PONS_EENV, WHERE, "no descriptor for the memory's tools");
-    }
-    *ret = (pons_tools){&memory_ops, m};
-    return PONS_OK;
-}
 
 static void memory_close(void *self)
 {
@@ -124,34 +100,6 @@ static uint64_t memory_generation(void *self)
 {
     (void)self;
     return 1;
-}
-
-// ---- events -------------------------------------------------------------------------------------
-
-static void push(memory *m, pons_tool_event e)
-{
-    event **at = &m->first;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = pons_need_zeroed(1, sizeof **at);
-    (*at)->e = e;
-    const uint64_t one = 1;
-    const ssize_t n = write(m->fd, &one, sizeof one);
-    (void)n;
-}
-
-// Takes output and data.
-static void done(memory *m, uint64_t call, pons_value *output, pons_value *data)
-{
-    push(m, (pons_tool_event){.call = call,
-                              .kind = PONS_TOOL_DONE,
-                              .value = pons_object("output", output, "data", data, NULL)});
-}
-
-static void failed(memory *m, uint64_t call, const pons_error *why)
-{
-    push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
 }
 
 static void memory_cancel(void *self, uint64_t call)
@@ -190,7 +138,23 @@ static bool memory_next(void *self, pons_tool_event *ret)
     return true;
 }
 
-// ---- what is done once --------------------------------------------------------------------------
+static void push(memory *m, pons_tool_event e)
+{
+    event **at = &m->first;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = pons_need_zeroed(1, sizeof **at);
+    (*at)->e = e;
+    const uint64_t one = 1;
+    const ssize_t n = write(m->fd, &one, sizeof one);
+    (void)n;
+}
+
+static void failed(memory *m, uint64_t call, const pons_error *why)
+{
+    push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
+}
 
 // The log's line of a call that was done. PONS_ENOTFOUND: it was not.
 static int line_of(const memory *m, const char *call_key, pons_value **ret, pons_error *err)
@@ -199,6 +163,14 @@ static int line_of(const memory *m, const char *call_key, pons_value **ret, pons
     const int rc = pons_items_get(&m->items, PONS_AGENT_MEMORY_LOG, call_key, &item, err);
     *ret = rc < 0 ? NULL : pons_value_ref(pons_get(item, "value"));
     return rc;
+}
+
+// Takes output and data.
+static void done(memory *m, uint64_t call, pons_value *output, pons_value *data)
+{
+    push(m, (pons_tool_event){.call = call,
+                              .kind = PONS_TOOL_DONE,
+                              .value = pons_object("output", output, "data", data, NULL)});
 }
 
 static void say_line(memory *m, uint64_t call, const pons_value *line)
@@ -302,8 +274,6 @@ static int forget(memory *m, const pons_value *args, const char *call_key, pons_
     return write_both(m, key, NULL, call_key, *ret, err);
 }
 
-// ---- search -------------------------------------------------------------------------------------
-
 // One line of JSON a memory: what a memory says can't look like another one.
 static int search(memory *m, uint64_t call, const pons_value *args, pons_error *err)
 {
@@ -340,8 +310,6 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
     done(m, call, output, pons_object("memories", found, NULL));
     return PONS_OK;
 }
-
-// ---- calls --------------------------------------------------------------------------------------
 
 static int memory_start(void *self, uint64_t call, const char *tool, const pons_value *args,
                         const char *key, pons_error *err)
@@ -394,3 +362,25 @@ static const pons_tools_ops memory_ops = {.abi = PONS_TOOL_ABI,
                                           .cancel = memory_cancel,
                                           .event_fd = memory_event_fd,
                                           .next = memory_next};
+
+int pons_memory_tools_open(const pons_memory_tools_options *opts, pons_tools *ret, pons_error *err)
+{
+    static const char *const searched[] = {"key", "text", "tags[*]", NULL};
+    memory *m = calloc(1, sizeof *m);
+    if (!m) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "no room for the memory's tools");
+    }
+    m->items =
+        (pons_items){.store = opts->store, .clock = opts->clock, .opts = {.fields = searched}};
+    snprintf(m->session, sizeof m->session, "%s", opts->session ? opts->session : "");
+    m->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    const int rc = pons_value_parse(TOOLS, sizeof TOOLS - 1, &m->list, err);
+    if (rc < 0 || m->fd < 0) {
+        memory_ops.close(m);
+        return rc < 0
+                   ? rc
+                   : pons_error_set(err, PONS_EENV, WHERE, "no descriptor for the memory's tools");
+    }
+    *ret = (pons_tools){&memory_ops, m};
+    return PONS_OK;
+}

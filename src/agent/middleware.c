@@ -19,8 +19,6 @@
 #define MINUTE_MS 60000
 #define RATE_MAX  10000
 
-static int bad_options(pons_error *err, const char *name, const char *why);
-
 // ---- debug --------------------------------------------------------------------------------------
 
 static char *line_of(const pons_value *v)

@@ -26,120 +26,18 @@
 
 #define REPLAN_TRIES 2
 
-static int plan_gate(pons_cx *cx, void *user, pons_error *err);
-static int approval(pons_cx *cx, void *user, pons_error *err);
-static int replanner(pons_cx *cx, void *user, pons_error *err);
-static int summarizer(pons_cx *cx, void *user, pons_error *err);
-static int after_agent(pons_cx *cx, void *user, pons_error *err);
-static int after_approval(pons_cx *cx, void *user, pons_error *err);
-static int after_step(pons_cx *cx, void *user, pons_error *err);
+// ---- small things -------------------------------------------------------------------------------
 
-static void put_all(pons_cx *cx, pons_value *update);
-static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, pons_error *err);
-static int decide(pons_agent *a, pons_cx *cx, const pons_plan *p, pons_value **ret,
-                  pons_error *err);
-static int revise(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan **p,
-                  const pons_value *steps, const char *reason, pons_error *err);
-
-// ---- graph --------------------------------------------------------------------------------------
-
-int pons__agent_graph(pons_agent *a, const pons_agent_config *c, pons_graph *loops[2],
-                      pons_graph **ret, pons_error *err)
+// Writes every member of an update; takes it.
+static void put_all(pons_cx *cx, pons_value *update)
 {
-    static const char *const events[] = {"pending_events", "past_steps"};
-    static const char *const plain[] = {
-        "agent_outcome", "agent_iterations", "plan_data",  "current_step_index",
-        "step_response", "replan_action",    "session_id", "system_prompt",
-        "turn_calls",    "compact",          PONS__GIVEN};
-    const bool plans = pons__cfg_bool(c, "nodes.planner.enabled"),
-               asks = pons__cfg_bool(c, "nodes.approval.enabled"),
-               replans = pons__cfg_bool(c, "nodes.replanner.enabled"),
-               sums = pons__cfg_bool(c, "nodes.summarizer.enabled");
-    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
-    const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
-    const pons_channel_options append = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons_reduce_append};
-    pons_graph_builder *g = pons_graph_builder_create("agent");
-    pons_graph_channel(g, "messages", &messages);
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        pons_graph_channel(g, plain[i], &last);
+    const char *channel;
+    pons_value *v;
+    json_object_foreach(update, channel, v)
+    {
+        pons_cx_put(cx, channel, pons_value_ref(v));
     }
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        pons_graph_channel(g, events[i], &append);
-    }
-    const char *const ended = sums ? "summarizer" : "agent";
-    const char *const from_agent[] = {plans ? "plan_gate" : PONS_END, plans ? PONS_END : NULL,
-                                      NULL};
-    const char *const from_approval[] = {"executor", "agent", NULL};
-    const char *const from_step[] = {"executor", ended, NULL};
-    pons_graph_subgraph(g, "agent", loops[0], PONS_SUBGRAPH_INHERIT);
-    pons_graph_edge(g, PONS_START, "agent");
-    pons_graph_router(g, "agent", after_agent, a, from_agent);
-    if (plans) {
-        pons_graph_node(g, "plan_gate", plan_gate, a);
-        pons_graph_edge(g, "plan_gate", asks ? "approval" : "executor");
-        pons_graph_subgraph(g, "executor", loops[1], PONS_SUBGRAPH_INHERIT);
-    }
-    if (plans && asks) {
-        pons_graph_node(g, "approval", approval, a);
-        pons_graph_router(g, "approval", after_approval, a, from_approval);
-    }
-    if (plans && replans) {
-        pons_graph_node(g, "replanner", replanner, a);
-        pons_graph_edge(g, "executor", "replanner");
-        pons_graph_router(g, "replanner", after_step, (void *)(uintptr_t)ended, from_step);
-    } else if (plans) {
-        pons_graph_router(g, "executor", after_step, (void *)(uintptr_t)ended, from_step);
-    }
-    if (plans && sums) {
-        pons_graph_node(g, "summarizer", summarizer, a);
-        pons_graph_edge(g, "summarizer", "agent");
-    }
-    const pons_graph_options opts = {.recursion_limit =
-                                         (int)pons__cfg_int(c, "settings.recursion_limit")};
-    const int rc = pons_graph_compile(g, &opts, ret, err);
-    pons_graph_builder_destroy(g);
-    return rc;
-}
-
-int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err)
-{
-    pons_agent_config *own = NULL;
-    pons__role roles[2] = {{NULL, false}, {NULL, true}};
-    pons_graph *loops[2] = {NULL, NULL};
-    int rc = c ? PONS_OK : pons_agent_config_load(NULL, &own, err);
-    for (int i = 0; i < 2 && rc >= 0; i++) {
-        rc = pons__loop_graph(&roles[i], &loops[i], err);
-    }
-    rc = rc < 0 ? rc : pons__agent_graph(NULL, c ? c : own, loops, ret, err);
-    pons_graph_destroy(loops[0]); // the outer graph keeps its own reference
-    pons_graph_destroy(loops[1]);
-    pons_agent_config_destroy(own);
-    return rc;
-}
-
-static int after_agent(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
-    pons_cx_goto(cx, outcome && strcmp(outcome, "plan_create") == 0 ? "plan_gate" : PONS_END);
-    return PONS_OK;
-}
-
-static int after_approval(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons_cx_goto(cx, json_is_object(pons_cx_get(cx, "plan_data")) ? "executor" : "agent");
-    return PONS_OK;
-}
-
-static int after_step(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    const char *action = json_string_value(pons_cx_get(cx, "replan_action"));
-    pons_cx_goto(cx, action && strcmp(action, "finish") == 0 ? user : "executor");
-    return PONS_OK;
+    pons_value_unref(update);
 }
 
 // ---- plan_gate ----------------------------------------------------------------------------------
@@ -181,6 +79,34 @@ static int plan_gate(pons_cx *cx, void *user, pons_error *err)
 }
 
 // ---- approval -----------------------------------------------------------------------------------
+
+// {steps?, title?} of a person in place of the model's. The plan keeps its id.
+static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, pons_error *err)
+{
+    const pons_value *edit = pons_get(answer, "args"); // `pons approve T edit JSON`
+    int rc = pons__agent_plan_edit_check(answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    edit = edit ? edit : answer;
+    const pons_value *steps = pons_get(edit, "steps");
+    pons_plan fields = *p;
+    fields.goal = pons_get_str(edit, "title", p->goal);
+    fields.own = NULL;
+    if (steps) {
+        fields.steps = NULL;
+        fields.n_steps = 0;
+    }
+    pons_plan *next = NULL;
+    rc = pons_plan_create(&fields, &next, err);
+    rc = rc < 0 || !steps ? rc : pons__agent_plan_parse_steps(steps, 1, "steps", next, err);
+    if (rc < 0) {
+        pons_plan_destroy(next);
+        return rc;
+    }
+    *ret = next;
+    return PONS_OK;
+}
 
 // The answer: {action: approve | edit | reject, reason?, title?, steps?}. An edit is an approval of
 // what it says; one that is no plan is a rejection that says why.
@@ -260,92 +186,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
     return rc < 0 ? rc : PONS_OK;
 }
 
-// {steps?, title?} of a person in place of the model's. The plan keeps its id.
-static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, pons_error *err)
-{
-    const pons_value *edit = pons_get(answer, "args"); // `pons approve T edit JSON`
-    int rc = pons__agent_plan_edit_check(answer, err);
-    if (rc < 0) {
-        return rc;
-    }
-    edit = edit ? edit : answer;
-    const pons_value *steps = pons_get(edit, "steps");
-    pons_plan fields = *p;
-    fields.goal = pons_get_str(edit, "title", p->goal);
-    fields.own = NULL;
-    if (steps) {
-        fields.steps = NULL;
-        fields.n_steps = 0;
-    }
-    pons_plan *next = NULL;
-    rc = pons_plan_create(&fields, &next, err);
-    rc = rc < 0 || !steps ? rc : pons__agent_plan_parse_steps(steps, 1, "steps", next, err);
-    if (rc < 0) {
-        pons_plan_destroy(next);
-        return rc;
-    }
-    *ret = next;
-    return PONS_OK;
-}
-
-// ---- going on -----------------------------------------------------------------------------------
-
 // ---- replanner ----------------------------------------------------------------------------------
-
-// The model is not asked when there is nothing to ask: nothing or only one step is left, the limit
-// is reached, or the step succeeded and the configuration trusts that.
-static int replanner(pons_cx *cx, void *user, pons_error *err)
-{
-    pons_agent *a = user;
-    const pons_value *data = pons_cx_get(cx, "plan_data"), *past = pons_cx_get(cx, "past_steps");
-    pons_autovalue decision = NULL;
-    pons_plan *p = NULL;
-    int rc = pons__agent_plan_load(data, &p, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const size_t left = pons_plan_pending_steps(p, NULL, 0);
-    const int64_t at = json_integer_value(pons_cx_get(cx, "current_step_index"));
-    const bool ok = p->steps[at].status == PONS_STEP_SUCCESS;
-    const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
-    const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
-    const bool refused = p->status == PONS_PLAN_CANCELLED; // by a person, in the step
-    const bool given = pons__given(a);
-    const bool full =
-        pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
-    const bool spent = json_integer_value(pons_cx_get(cx, "turn_calls")) >=
-                       pons__cfg_int(a->config, "settings.model_calls");
-    if (!given && !stopped && !refused && !full && !spent && !(left == 0 && ok) && left != 1 &&
-        !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
-        rc = decide(a, cx, p, &decision, err);
-    }
-    const char *action = pons_get_str(decision, "action", "continue");
-    const char *reason = pons_get_str(decision, "reason", "");
-    pons_value *pending = json_array(), *update = json_object();
-    if (rc >= 0 && strcmp(action, "revise") == 0) {
-        rc = revise(a, cx, pending, &p, pons_get(decision, "revised_steps"), reason, err);
-    }
-    if (rc >= 0) {
-        pons__agent_plan_go_on(a, cx, pending, data, p, past,
-                               stopped ? "the user stopped it"
-                               : refused || (given && !ok)
-                                   ? json_string_value(pons_cx_get(cx, "step_response"))
-                               : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
-                                                               : NULL,
-                               update);
-        if (strcmp(action, "revise") == 0 &&
-            strcmp(pons_get_str(update, "replan_action", ""), "continue") == 0) {
-            json_object_set_new(update, "replan_action", json_string("revise"));
-        }
-        json_object_set_new(update, "pending_events", pending);
-        put_all(cx, update);
-    } else {
-        pons_value_unref(pending);
-        pons_value_unref(update);
-    }
-    pons_plan_destroy(p);
-    return rc;
-}
 
 // What the replanner has to judge by.
 static pons_value *situation(pons_cx *cx, const pons_plan *p, const char *complaint)
@@ -470,6 +311,61 @@ static int revise(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan **p
     return PONS_OK;
 }
 
+// The model is not asked when there is nothing to ask: nothing or only one step is left, the limit
+// is reached, or the step succeeded and the configuration trusts that.
+static int replanner(pons_cx *cx, void *user, pons_error *err)
+{
+    pons_agent *a = user;
+    const pons_value *data = pons_cx_get(cx, "plan_data"), *past = pons_cx_get(cx, "past_steps");
+    pons_autovalue decision = NULL;
+    pons_plan *p = NULL;
+    int rc = pons__agent_plan_load(data, &p, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const size_t left = pons_plan_pending_steps(p, NULL, 0);
+    const int64_t at = json_integer_value(pons_cx_get(cx, "current_step_index"));
+    const bool ok = p->steps[at].status == PONS_STEP_SUCCESS;
+    const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
+    const bool stopped = outcome && strcmp(outcome, "stopped") == 0;
+    const bool refused = p->status == PONS_PLAN_CANCELLED; // by a person, in the step
+    const bool given = pons__given(a);
+    const bool full =
+        pons__agent_plan_executed(p) >= pons__cfg_int(a->config, "nodes.executor.max_steps");
+    const bool spent = json_integer_value(pons_cx_get(cx, "turn_calls")) >=
+                       pons__cfg_int(a->config, "settings.model_calls");
+    if (!given && !stopped && !refused && !full && !spent && !(left == 0 && ok) && left != 1 &&
+        !(ok && pons__cfg_bool(a->config, "nodes.replanner.skip_on_success"))) {
+        rc = decide(a, cx, p, &decision, err);
+    }
+    const char *action = pons_get_str(decision, "action", "continue");
+    const char *reason = pons_get_str(decision, "reason", "");
+    pons_value *pending = json_array(), *update = json_object();
+    if (rc >= 0 && strcmp(action, "revise") == 0) {
+        rc = revise(a, cx, pending, &p, pons_get(decision, "revised_steps"), reason, err);
+    }
+    if (rc >= 0) {
+        pons__agent_plan_go_on(a, cx, pending, data, p, past,
+                               stopped ? "the user stopped it"
+                               : refused || (given && !ok)
+                                   ? json_string_value(pons_cx_get(cx, "step_response"))
+                               : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
+                                                               : NULL,
+                               update);
+        if (strcmp(action, "revise") == 0 &&
+            strcmp(pons_get_str(update, "replan_action", ""), "continue") == 0) {
+            json_object_set_new(update, "replan_action", json_string("revise"));
+        }
+        json_object_set_new(update, "pending_events", pending);
+        put_all(cx, update);
+    } else {
+        pons_value_unref(pending);
+        pons_value_unref(update);
+    }
+    pons_plan_destroy(p);
+    return rc;
+}
+
 // ---- summarizer ---------------------------------------------------------------------------------
 
 static int summarizer(pons_cx *cx, void *user, pons_error *err)
@@ -491,16 +387,103 @@ static int summarizer(pons_cx *cx, void *user, pons_error *err)
     return PONS_OK;
 }
 
-// ---- small things -------------------------------------------------------------------------------
+// ---- graph --------------------------------------------------------------------------------------
 
-// Writes every member of an update; takes it.
-static void put_all(pons_cx *cx, pons_value *update)
+static int after_agent(pons_cx *cx, void *user, pons_error *err)
 {
-    const char *channel;
-    pons_value *v;
-    json_object_foreach(update, channel, v)
-    {
-        pons_cx_put(cx, channel, pons_value_ref(v));
+    (void)user;
+    (void)err;
+    const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
+    pons_cx_goto(cx, outcome && strcmp(outcome, "plan_create") == 0 ? "plan_gate" : PONS_END);
+    return PONS_OK;
+}
+
+static int after_approval(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons_cx_goto(cx, json_is_object(pons_cx_get(cx, "plan_data")) ? "executor" : "agent");
+    return PONS_OK;
+}
+
+static int after_step(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    const char *action = json_string_value(pons_cx_get(cx, "replan_action"));
+    pons_cx_goto(cx, action && strcmp(action, "finish") == 0 ? user : "executor");
+    return PONS_OK;
+}
+
+int pons__agent_graph(pons_agent *a, const pons_agent_config *c, pons_graph *loops[2],
+                      pons_graph **ret, pons_error *err)
+{
+    static const char *const events[] = {"pending_events", "past_steps"};
+    static const char *const plain[] = {
+        "agent_outcome", "agent_iterations", "plan_data",  "current_step_index",
+        "step_response", "replan_action",    "session_id", "system_prompt",
+        "turn_calls",    "compact",          PONS__GIVEN};
+    const bool plans = pons__cfg_bool(c, "nodes.planner.enabled"),
+               asks = pons__cfg_bool(c, "nodes.approval.enabled"),
+               replans = pons__cfg_bool(c, "nodes.replanner.enabled"),
+               sums = pons__cfg_bool(c, "nodes.summarizer.enabled");
+    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
+    const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
+    const pons_channel_options append = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons_reduce_append};
+    pons_graph_builder *g = pons_graph_builder_create("agent");
+    pons_graph_channel(g, "messages", &messages);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        pons_graph_channel(g, plain[i], &last);
     }
-    pons_value_unref(update);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        pons_graph_channel(g, events[i], &append);
+    }
+    const char *const ended = sums ? "summarizer" : "agent";
+    const char *const from_agent[] = {plans ? "plan_gate" : PONS_END, plans ? PONS_END : NULL,
+                                      NULL};
+    const char *const from_approval[] = {"executor", "agent", NULL};
+    const char *const from_step[] = {"executor", ended, NULL};
+    pons_graph_subgraph(g, "agent", loops[0], PONS_SUBGRAPH_INHERIT);
+    pons_graph_edge(g, PONS_START, "agent");
+    pons_graph_router(g, "agent", after_agent, a, from_agent);
+    if (plans) {
+        pons_graph_node(g, "plan_gate", plan_gate, a);
+        pons_graph_edge(g, "plan_gate", asks ? "approval" : "executor");
+        pons_graph_subgraph(g, "executor", loops[1], PONS_SUBGRAPH_INHERIT);
+    }
+    if (plans && asks) {
+        pons_graph_node(g, "approval", approval, a);
+        pons_graph_router(g, "approval", after_approval, a, from_approval);
+    }
+    if (plans && replans) {
+        pons_graph_node(g, "replanner", replanner, a);
+        pons_graph_edge(g, "executor", "replanner");
+        pons_graph_router(g, "replanner", after_step, (void *)(uintptr_t)ended, from_step);
+    } else if (plans) {
+        pons_graph_router(g, "executor", after_step, (void *)(uintptr_t)ended, from_step);
+    }
+    if (plans && sums) {
+        pons_graph_node(g, "summarizer", summarizer, a);
+        pons_graph_edge(g, "summarizer", "agent");
+    }
+    const pons_graph_options opts = {.recursion_limit =
+                                         (int)pons__cfg_int(c, "settings.recursion_limit")};
+    const int rc = pons_graph_compile(g, &opts, ret, err);
+    pons_graph_builder_destroy(g);
+    return rc;
+}
+
+int pons_agent_graph(const pons_agent_config *c, pons_graph **ret, pons_error *err)
+{
+    pons_agent_config *own = NULL;
+    pons__role roles[2] = {{NULL, false}, {NULL, true}};
+    pons_graph *loops[2] = {NULL, NULL};
+    int rc = c ? PONS_OK : pons_agent_config_load(NULL, &own, err);
+    for (int i = 0; i < 2 && rc >= 0; i++) {
+        rc = pons__loop_graph(&roles[i], &loops[i], err);
+    }
+    rc = rc < 0 ? rc : pons__agent_graph(NULL, c ? c : own, loops, ret, err);
+    pons_graph_destroy(loops[0]); // the outer graph keeps its own reference
+    pons_graph_destroy(loops[1]);
+    pons_agent_config_destroy(own);
+    return rc;
 }

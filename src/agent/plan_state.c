@@ -23,9 +23,6 @@
 #define TITLE_MAX   400  // bytes of a step's title
 #define SUMMARY_MAX 1500 // characters of a step's response in the plan's message
 
-static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,
-                      pons_error *err);
-
 // ---- making -------------------------------------------------------------------------------------
 
 int pons__agent_plan_make(const pons_value *args, const char *plan_id, double now_s,
@@ -51,6 +48,47 @@ int pons__agent_plan_make(const pons_value *args, const char *plan_id, double no
     }
     *ret = p;
     return PONS_OK;
+}
+
+// A step is a text, or an object of the protocol; title stands in for the action of one that has
+// none, and is kept as its name.
+static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,
+                      pons_error *err)
+{
+    static const char *const fields[] = {
+        "tool_call_type",        "parameters", "preconditions",       "fallback", "description",
+        "requires_confirmation", "metadata",   "confirmation_message"};
+    static const char *const actions[] = {"action", "title", "description", "step", "task"};
+    const char *action = json_string_value(v);
+    for (size_t i = 0; json_is_object(v) && !action && i < sizeof actions / sizeof *actions; i++) {
+        action = pons_get_str(v, actions[i], NULL);
+    }
+    if (!action) {
+        return pons_error_set(err, PONS_EINVAL, "plan",
+                              "%s: expected a text, or an object with an action or a title", where);
+    }
+    pons_autovalue step =
+        pons_object("step_id", json_integer(id), "action", json_string(action), NULL);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const pons_value *field = pons_get(v, fields[i]);
+        if (field && !json_is_null(field)) {
+            json_object_set_new(step, fields[i], pons_value_ref(field));
+        }
+    }
+    const char *title = pons_get_str(v, "title", NULL);
+    if (title) {
+        json_object_set_new(
+            step, "metadata",
+            pons__agent_put_in(pons_get(step, "metadata"), "title", json_string(title)));
+    }
+    pons_plan_step *made = NULL;
+    int rc = pons_plan_step_from_value(step, &made, err);
+    if (rc < 0) {
+        return pons_error_context(err, "%s", where);
+    }
+    rc = pons_plan_add_step(into, made, err); // pending: a status was not taken over
+    pons_plan_step_destroy(made);
+    return rc;
 }
 
 int pons__agent_plan_parse_steps(const pons_value *steps, int64_t first_id, const char *where,
@@ -108,47 +146,6 @@ int pons__agent_plan_edit_check(const pons_value *answer, pons_error *err)
     pons_plan *p = NULL;
     const int rc = pons__agent_plan_make(whole, "edit", 0.0, &p, err);
     pons_plan_destroy(p);
-    return rc;
-}
-
-// A step is a text, or an object of the protocol; title stands in for the action of one that has
-// none, and is kept as its name.
-static int parse_step(const pons_value *v, int64_t id, const char *where, pons_plan *into,
-                      pons_error *err)
-{
-    static const char *const fields[] = {
-        "tool_call_type",        "parameters", "preconditions",       "fallback", "description",
-        "requires_confirmation", "metadata",   "confirmation_message"};
-    static const char *const actions[] = {"action", "title", "description", "step", "task"};
-    const char *action = json_string_value(v);
-    for (size_t i = 0; json_is_object(v) && !action && i < sizeof actions / sizeof *actions; i++) {
-        action = pons_get_str(v, actions[i], NULL);
-    }
-    if (!action) {
-        return pons_error_set(err, PONS_EINVAL, "plan",
-                              "%s: expected a text, or an object with an action or a title", where);
-    }
-    pons_autovalue step =
-        pons_object("step_id", json_integer(id), "action", json_string(action), NULL);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const pons_value *field = pons_get(v, fields[i]);
-        if (field && !json_is_null(field)) {
-            json_object_set_new(step, fields[i], pons_value_ref(field));
-        }
-    }
-    const char *title = pons_get_str(v, "title", NULL);
-    if (title) {
-        json_object_set_new(
-            step, "metadata",
-            pons__agent_put_in(pons_get(step, "metadata"), "title", json_string(title)));
-    }
-    pons_plan_step *made = NULL;
-    int rc = pons_plan_step_from_value(step, &made, err);
-    if (rc < 0) {
-        return pons_error_context(err, "%s", where);
-    }
-    rc = pons_plan_add_step(into, made, err); // pending: a status was not taken over
-    pons_plan_step_destroy(made);
     return rc;
 }
 

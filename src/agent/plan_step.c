@@ -40,207 +40,6 @@ typedef struct pursuit { // one run of the engine, inside a node
     char message[PONS_PLAN_MESSAGE_MAX];
 } pursuit;
 
-static int run(pons__role *role, pons_cx *cx, pursuit *u, pons_error *err);
-static pons_plan_execute run_execute, run_speak, run_ask, run_query, run_search;
-static pons_plan_look look;
-static pons_plan_confirm confirm;
-static void result(void *user, const pons_execution_result *r);
-
-// ---- beginning ----------------------------------------------------------------------------------
-
-// What the executor is told: the plan's title, what the steps before this one found, and the step.
-static pons_value *step_message(const pons__role *role, const pons_plan *p, const pons_plan_step *s,
-                                const char *id)
-{
-    const pons_value *past = pons_run_get(role->a->run, "past_steps");
-    pons_autobuf text = PONS_BUF_INIT;
-    pons__agent_users_words(&text, pons_run_get(role->a->run, "messages"));
-    pons_buf_printf(&text, "Plan: %s\n", p->goal);
-    for (size_t i = 0; i < json_array_size(past); i++) {
-        const pons_value *one = json_array_get(past, i);
-        pons_autovalue said =
-            pons__agent_ends(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
-        pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
-                        json_string_value(json_array_get(one, 0)), json_string_value(said));
-    }
-    pons_buf_printf(&text, "\nYour step: %s", s->action);
-    if (s->description && *s->description && strcmp(s->description, s->action) != 0) {
-        pons_buf_printf(&text, "\n%s", s->description);
-    }
-    if (s->parameters && strcmp(s->parameters, "{}") != 0) {
-        pons_buf_printf(&text, "\nParameters: %s", s->parameters);
-    }
-    return text.failed ? NULL
-                       : pons_object("id", json_string(id), "role", json_string("user"), "content",
-                                     json_string(text.data), NULL);
-}
-
-// The plan as it is stored, and the step in hand.
-static int load(const pons__role *role, pons_plan **ret, size_t *ret_at, pons_error *err)
-{
-    *ret_at = (size_t)json_integer_value(pons_run_get(role->a->run, "current_step_index"));
-    return pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), ret, err);
-}
-
-int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err)
-{
-    pons_plan *p = NULL;
-    size_t at = 0;
-    int rc = load(role, &p, &at, err);
-    if (rc < 0) {
-        return rc;
-    }
-    char id[PONS_ID_MAX];
-    pons_cx_id(cx, id);
-    pons_cx_put(cx, "turn", step_message(role, p, &p->steps[at], id));
-    pons_autoverdict verdict = NULL;
-    pons_error bad = PONS_ERROR_INIT;
-    const bool refused = role->a->opts.judge &&
-                         role->a->opts.judge(role->a->opts.judge_user, NULL, NULL, &p->steps[at],
-                                             &verdict, &bad) >= 0 &&
-                         pons_verdict_error(verdict, &bad) < 0;
-    pons_plan_destroy(p);
-    if (refused) { // nobody is asked about what can't be
-        pons_cx_put(cx, "calls", json_array());
-        return pons_cx_put(cx, "ended",
-                           pons_object("status", json_string("failed"), "error",
-                                       json_sprintf("refused: %s", bad.message), NULL));
-    }
-    pursuit u = {.role = role, .cx = cx};
-    return run(role, cx, &u, err);
-}
-
-int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err)
-{
-    pursuit u = {.role = role,
-                 .cx = cx,
-                 .pend = pons_get(pons_cx_get(cx, "step"), "pend"),
-                 .told = true,
-                 .told_ok = ok,
-                 .said = said ? said : ""};
-    return run(role, cx, &u, err);
-}
-
-// ---- the engine ---------------------------------------------------------------------------------
-
-static void put_text(char *buf, size_t cap, const char *text);
-
-static void end(const pursuit *u, const pons_plan_step *s)
-{
-    const bool ok = s->status == PONS_STEP_SUCCESS;
-    const char *text = pons_get_str(u->output, "text", pons_get_str(u->output, "answer", NULL));
-    char *dumped = NULL;
-    if (ok && !text && json_object_size(u->output) > 0 && pons_value_line(u->output, &dumped) > 0) {
-        text = dumped;
-    }
-    text = text && ok                                  ? text
-           : ok && s->tool_call_type == PONS_TOOL_NOOP ? "nothing to do"
-                                                       : u->message;
-    pons_cx_put(u->cx, "ended",
-                pons_object("status",
-                            json_string(ok                               ? "answer"
-                                        : s->status == PONS_STEP_SKIPPED ? PONS__STEP_REFUSED
-                                                                         : "failed"),
-                            ok ? "content" : "error", json_string(text), NULL));
-    free(dumped);
-}
-
-static int run(pons__role *role, pons_cx *cx, pursuit *u, pons_error *err)
-{
-    const pons_plan_ops ops = {.executors = {[PONS_TOOL_EXECUTE] = run_execute,
-                                             [PONS_TOOL_ASK_USER] = run_ask,
-                                             [PONS_TOOL_SPEAK] = run_speak,
-                                             [PONS_TOOL_QUERY_WORLD] = run_query,
-                                             [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
-                               .look = look,
-                               .confirm = confirm,
-                               .result = result,
-                               .user = u};
-    const pons_value *state = pons_cx_get(cx, "step");
-    pons_plan_cursor cursor = {0};
-    pons_plan *p = NULL;
-    size_t at = 0;
-    int rc = load(role, &p, &at, err);
-    if (rc < 0) {
-        return rc;
-    }
-    // The plan that is stored says that the step runs; how far it has come is the loop's.
-    pons_plan_step *s = &p->steps[at];
-    const int status = pons_step_status_find(pons_get_str(state, "status", "pending"));
-    s->status = status < 0 ? PONS_STEP_PENDING : (pons_step_status)status;
-    p->status = s->status == PONS_STEP_WAIT_CONFIRMATION ? PONS_PLAN_WAIT_CONFIRMATION
-                                                         : PONS_PLAN_EXECUTING;
-    pons_plan_cursor_from_value(pons_get(state, "cursor"), &cursor);
-    u->calls = json_array();
-    rc = pons_plan_carry_out(p, s, &cursor, &ops, err);
-    if (rc == PONS_EPARKED) {
-        pons_value *calls = NULL;
-        pons_cx_put(cx, "step",
-                    pons_object("cursor", pons_plan_cursor_to_value(&cursor), "status",
-                                json_string(pons_step_status_word((int)s->status)), "pend",
-                                u->asked, NULL));
-        u->asked = NULL;
-        rc = pons__calls_vet(role, cx, u->calls, &calls, err);
-        u->calls = NULL;
-        rc = rc < 0 ? rc : pons_cx_put(cx, "calls", calls);
-    } else if (rc >= 0) {
-        end(u, s);
-        rc = pons_cx_put(cx, "calls", json_array());
-    }
-    pons_value_unref(u->calls);
-    pons_value_unref(u->asked);
-    pons_value_unref(u->output);
-    pons_plan_destroy(p);
-    return rc;
-}
-
-// Text into a fixed place, cut between characters: half of one is no text, and would be lost whole.
-static void put_text(char *buf, size_t cap, const char *text)
-{
-    size_t n = 0;
-    for (size_t k; text[n]; n += k) {
-        k = pons_utf8_sequence(text + n, strlen(text + n));
-        if (k == 0 || n + k >= cap) {
-            break;
-        }
-    }
-    memcpy(buf, text, n);
-    buf[n] = '\0';
-}
-
-static void result(void *user, const pons_execution_result *r)
-{
-    pursuit *u = user;
-    pons_error ignored = PONS_ERROR_INIT;
-    if (u->output || *u->message) { // of the step itself; others are skipped with it
-        return;
-    }
-    if (pons_plan_object(r->output, &u->output, &ignored) < 0) {
-        u->output = NULL;
-    }
-    const pons_value *fallback = pons_get(u->output, "fallback");
-    if (fallback) {
-        const bool done = pons_get_bool(fallback, "success", false);
-        pons_autobuf text = PONS_BUF_INIT;
-        pons_buf_printf(&text, "%s; its fallback %s %s", r->message,
-                        pons_get_str(fallback, "action", ""), done ? "was done: " : "failed: ");
-        pons_buf_str(&text, done ? pons_get_str(pons_get(fallback, "output"), "text", "")
-                                 : pons_get_str(fallback, "message", ""));
-        put_text(u->message, sizeof u->message, text.failed ? "failed" : text.data);
-    } else {
-        put_text(u->message, sizeof u->message,
-                 r->status == PONS_STEP_SKIPPED && u->said && *u->said ? u->said : r->message);
-    }
-}
-
-static int look(void *user, const char *name, pons_value **ret, pons_error *err)
-{
-    const pursuit *u = user;
-    const pons_agent_options *o = &u->role->a->opts;
-    return o->look ? o->look(o->look_user, name, ret, err)
-                   : pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT, "%s is not known", name);
-}
-
 // ---- what a step waits for ----------------------------------------------------------------------
 
 // Whether that has come; if not, it is what is waited for now.
@@ -268,6 +67,20 @@ static void add_call(pursuit *u, const pons_plan_step *s, bool fallback, const c
                               json_string("executor"), "state", json_string("pending"), "kind",
                               kind ? json_string(kind) : NULL, "direct",
                               kind && strcmp(kind, "question") != 0 ? NULL : json_true(), NULL));
+}
+
+// Text into a fixed place, cut between characters: half of one is no text, and would be lost whole.
+static void put_text(char *buf, size_t cap, const char *text)
+{
+    size_t n = 0;
+    for (size_t k; text[n]; n += k) {
+        k = pons_utf8_sequence(text + n, strlen(text + n));
+        if (k == 0 || n + k >= cap) {
+            break;
+        }
+    }
+    memcpy(buf, text, n);
+    buf[n] = '\0';
 }
 
 static int came(pursuit *u, pons_plan_outcome *out)
@@ -392,6 +205,14 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
     return PONS_EPARKED;
 }
 
+static int look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    const pursuit *u = user;
+    const pons_agent_options *o = &u->role->a->opts;
+    return o->look ? o->look(o->look_user, name, ret, err)
+                   : pons_error_set(err, PONS_ENOTFOUND, PONS__AGENT, "%s is not known", name);
+}
+
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
@@ -427,4 +248,177 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         return PONS_OK;
     }
     return PONS_EPARKED;
+}
+
+// ---- the engine ---------------------------------------------------------------------------------
+
+static void end(const pursuit *u, const pons_plan_step *s)
+{
+    const bool ok = s->status == PONS_STEP_SUCCESS;
+    const char *text = pons_get_str(u->output, "text", pons_get_str(u->output, "answer", NULL));
+    char *dumped = NULL;
+    if (ok && !text && json_object_size(u->output) > 0 && pons_value_line(u->output, &dumped) > 0) {
+        text = dumped;
+    }
+    text = text && ok                                  ? text
+           : ok && s->tool_call_type == PONS_TOOL_NOOP ? "nothing to do"
+                                                       : u->message;
+    pons_cx_put(u->cx, "ended",
+                pons_object("status",
+                            json_string(ok                               ? "answer"
+                                        : s->status == PONS_STEP_SKIPPED ? PONS__STEP_REFUSED
+                                                                         : "failed"),
+                            ok ? "content" : "error", json_string(text), NULL));
+    free(dumped);
+}
+
+static int run(pons__role *role, pons_cx *cx, pursuit *u, pons_error *err);
+
+// The plan as it is stored, and the step in hand.
+static int load(const pons__role *role, pons_plan **ret, size_t *ret_at, pons_error *err)
+{
+    *ret_at = (size_t)json_integer_value(pons_run_get(role->a->run, "current_step_index"));
+    return pons__agent_plan_load(pons_run_get(role->a->run, "plan_data"), ret, err);
+}
+
+static void result(void *user, const pons_execution_result *r)
+{
+    pursuit *u = user;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (u->output || *u->message) { // of the step itself; others are skipped with it
+        return;
+    }
+    if (pons_plan_object(r->output, &u->output, &ignored) < 0) {
+        u->output = NULL;
+    }
+    const pons_value *fallback = pons_get(u->output, "fallback");
+    if (fallback) {
+        const bool done = pons_get_bool(fallback, "success", false);
+        pons_autobuf text = PONS_BUF_INIT;
+        pons_buf_printf(&text, "%s; its fallback %s %s", r->message,
+                        pons_get_str(fallback, "action", ""), done ? "was done: " : "failed: ");
+        pons_buf_str(&text, done ? pons_get_str(pons_get(fallback, "output"), "text", "")
+                                 : pons_get_str(fallback, "message", ""));
+        put_text(u->message, sizeof u->message, text.failed ? "failed" : text.data);
+    } else {
+        put_text(u->message, sizeof u->message,
+                 r->status == PONS_STEP_SKIPPED && u->said && *u->said ? u->said : r->message);
+    }
+}
+
+static int run(pons__role *role, pons_cx *cx, pursuit *u, pons_error *err)
+{
+    const pons_plan_ops ops = {.executors = {[PONS_TOOL_EXECUTE] = run_execute,
+                                             [PONS_TOOL_ASK_USER] = run_ask,
+                                             [PONS_TOOL_SPEAK] = run_speak,
+                                             [PONS_TOOL_QUERY_WORLD] = run_query,
+                                             [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
+                               .look = look,
+                               .confirm = confirm,
+                               .result = result,
+                               .user = u};
+    const pons_value *state = pons_cx_get(cx, "step");
+    pons_plan_cursor cursor = {0};
+    pons_plan *p = NULL;
+    size_t at = 0;
+    int rc = load(role, &p, &at, err);
+    if (rc < 0) {
+        return rc;
+    }
+    // The plan that is stored says that the step runs; how far it has come is the loop's.
+    pons_plan_step *s = &p->steps[at];
+    const int status = pons_step_status_find(pons_get_str(state, "status", "pending"));
+    s->status = status < 0 ? PONS_STEP_PENDING : (pons_step_status)status;
+    p->status = s->status == PONS_STEP_WAIT_CONFIRMATION ? PONS_PLAN_WAIT_CONFIRMATION
+                                                         : PONS_PLAN_EXECUTING;
+    pons_plan_cursor_from_value(pons_get(state, "cursor"), &cursor);
+    u->calls = json_array();
+    rc = pons_plan_carry_out(p, s, &cursor, &ops, err);
+    if (rc == PONS_EPARKED) {
+        pons_value *calls = NULL;
+        pons_cx_put(cx, "step",
+                    pons_object("cursor", pons_plan_cursor_to_value(&cursor), "status",
+                                json_string(pons_step_status_word((int)s->status)), "pend",
+                                u->asked, NULL));
+        u->asked = NULL;
+        rc = pons__calls_vet(role, cx, u->calls, &calls, err);
+        u->calls = NULL;
+        rc = rc < 0 ? rc : pons_cx_put(cx, "calls", calls);
+    } else if (rc >= 0) {
+        end(u, s);
+        rc = pons_cx_put(cx, "calls", json_array());
+    }
+    pons_value_unref(u->calls);
+    pons_value_unref(u->asked);
+    pons_value_unref(u->output);
+    pons_plan_destroy(p);
+    return rc;
+}
+
+// ---- beginning ----------------------------------------------------------------------------------
+
+// What the executor is told: the plan's title, what the steps before this one found, and the step.
+static pons_value *step_message(const pons__role *role, const pons_plan *p, const pons_plan_step *s,
+                                const char *id)
+{
+    const pons_value *past = pons_run_get(role->a->run, "past_steps");
+    pons_autobuf text = PONS_BUF_INIT;
+    pons__agent_users_words(&text, pons_run_get(role->a->run, "messages"));
+    pons_buf_printf(&text, "Plan: %s\n", p->goal);
+    for (size_t i = 0; i < json_array_size(past); i++) {
+        const pons_value *one = json_array_get(past, i);
+        pons_autovalue said =
+            pons__agent_ends(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
+        pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",
+                        json_string_value(json_array_get(one, 0)), json_string_value(said));
+    }
+    pons_buf_printf(&text, "\nYour step: %s", s->action);
+    if (s->description && *s->description && strcmp(s->description, s->action) != 0) {
+        pons_buf_printf(&text, "\n%s", s->description);
+    }
+    if (s->parameters && strcmp(s->parameters, "{}") != 0) {
+        pons_buf_printf(&text, "\nParameters: %s", s->parameters);
+    }
+    return text.failed ? NULL
+                       : pons_object("id", json_string(id), "role", json_string("user"), "content",
+                                     json_string(text.data), NULL);
+}
+
+int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err)
+{
+    pons_plan *p = NULL;
+    size_t at = 0;
+    int rc = load(role, &p, &at, err);
+    if (rc < 0) {
+        return rc;
+    }
+    char id[PONS_ID_MAX];
+    pons_cx_id(cx, id);
+    pons_cx_put(cx, "turn", step_message(role, p, &p->steps[at], id));
+    pons_autoverdict verdict = NULL;
+    pons_error bad = PONS_ERROR_INIT;
+    const bool refused = role->a->opts.judge &&
+                         role->a->opts.judge(role->a->opts.judge_user, NULL, NULL, &p->steps[at],
+                                             &verdict, &bad) >= 0 &&
+                         pons_verdict_error(verdict, &bad) < 0;
+    pons_plan_destroy(p);
+    if (refused) { // nobody is asked about what can't be
+        pons_cx_put(cx, "calls", json_array());
+        return pons_cx_put(cx, "ended",
+                           pons_object("status", json_string("failed"), "error",
+                                       json_sprintf("refused: %s", bad.message), NULL));
+    }
+    pursuit u = {.role = role, .cx = cx};
+    return run(role, cx, &u, err);
+}
+
+int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err)
+{
+    pursuit u = {.role = role,
+                 .cx = cx,
+                 .pend = pons_get(pons_cx_get(cx, "step"), "pend"),
+                 .told = true,
+                 .told_ok = ok,
+                 .said = said ? said : ""};
+    return run(role, cx, &u, err);
 }

@@ -35,152 +35,110 @@
 
 #define SQUEEZES_MAX 5 // times that a server may find a conversation too long
 
-static int think(pons_cx *cx, void *user, pons_error *err);
-static int act(pons_cx *cx, void *user, pons_error *err);
-static int begin(pons_cx *cx, void *user, pons_error *err);
-static int finish(pons_cx *cx, void *user, pons_error *err);
-static int where(pons_cx *cx, void *user, pons_error *err);
+// ---- act ----------------------------------------------------------------------------------------
 
-static int64_t thought(const pons__role *role, int64_t here);
-static bool stopped_before(const pons__role *role);
-static pons_value *spent_line(const pons__role *role);
-static int take_last_words(pons__role *role, pons_cx *cx, const pons_value *answer);
-static bool ask_again(pons__role *role, pons_cx *cx, const char *why);
-static bool squeezed(pons_cx *cx, const char *error);
-static bool all_faulty(const pons_value *calls, const char **ret_why);
-static pons_value *left_undone(pons_cx *cx, const pons_value *calls);
-static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, pons_error *err);
-static pons_value *calls_of(pons__role *role, const pons_value *reply);
-static void end(pons_cx *cx, const char *status, pons_value *more);
-static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
-static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err);
-static int hand_over(pons_cx *cx, pons_value *update, pons_error *err);
-
-// ---- graph --------------------------------------------------------------------------------------
-
-int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
+static void end(pons_cx *cx, const char *status, pons_value *more)
 {
-    static const char *const from_begin[] = {"think", "act", "finish", NULL};
-    static const char *const from_think[] = {"act", "think", "finish", NULL};
-    static const char *const from_act[] = {"think", "act", "finish", NULL};
-    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
-    const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
-    pons_graph_builder *g = pons_graph_builder_create(role->executor ? "executor" : "agent");
-    pons_graph_channel(g, "turn", &messages);
-    pons_graph_channel(g, "calls", &last);
-    pons_graph_channel(g, "iterations", &last);
-    pons_graph_channel(g, "step", &last);
-    pons_graph_channel(g, "ended", &last);
-    pons_graph_channel(g, "faults",
-                       &last); // {n, text, squeeze}: what was wrong with the last answers
-    pons_graph_channel(g, "summary", &last); // {text, upto}: of the conversation before
-    pons_graph_channel(g, "spent", &last);   // the budget is: the last words are being asked for
-    if (role->executor) {
-        pons_graph_node(g, "begin", begin, role);
-        pons_graph_router(g, "begin", where, role, from_begin);
-    }
-    pons_graph_node(g, "think", think, role);
-    pons_graph_node(g, "act", act, role);
-    pons_graph_node(g, "finish", finish, role);
-    pons_graph_edge(g, PONS_START, role->executor ? "begin" : "think");
-    pons_graph_edge(g, "finish", PONS_END); // it leaves by its command
-    pons_graph_router(g, "think", where, role, from_think);
-    pons_graph_router(g, "act", where, role, from_act);
-    // max_iterations is the limit that counts: one think, and an act for every call of it.
-    const pons_graph_options opts = {.recursion_limit = 1 << 30};
-    const int rc = pons_graph_compile(g, &opts, ret, err);
-    pons_graph_builder_destroy(g);
-    return rc;
+    json_object_set_new(more, "status", json_string(status));
+    pons_cx_put(cx, "ended", more);
 }
 
-static int where(pons_cx *cx, void *user, pons_error *err)
+// Of the calls that have just ended: the agent's plan ends the loop (*ret_ended), what a step waited for
+// goes to the step (*ret_told), and nothing after that is run.
+static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, bool *ret_ended,
+                     bool *ret_told, pons_error *err)
 {
-    (void)user;
-    (void)err;
-    const bool ended = json_is_object(pons_cx_get(cx, "ended"));
-    const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
-    pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        const pons_value *c = json_array_get(calls, i), *args = pons_get(c, "arguments");
+        const pons_value *was = json_array_get(pons_cx_get(cx, "calls"), i);
+        const bool failed = pons_get_bool(c, "failed", false), own = pons_get_bool(c, "own", false);
+        if (strcmp(pons_get_str(c, "state", ""), "done") != 0 ||
+            strcmp(pons_get_str(was, "state", ""), "done") == 0) {
+            continue;
+        }
+        if (own && !failed && strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
+            end(cx, "plan",
+                pons_object("arguments", pons_value_ref(args), "call_id",
+                            pons_value_ref(pons_get(c, "id")), NULL));
+            *ret_ended = true;
+            return PONS_OK;
+        }
+        if (own && !failed) {
+            *ret_told = true;
+            return pons__step_told(role, cx, false, pons_get_str(args, "reason", "the step failed"),
+                                   err);
+        }
+        if (pons_get(c, "kind") || pons_get_bool(c, "direct", false)) {
+            *ret_told = true;
+            return pons__step_told(role, cx, !failed, pons_get_str(c, "said", ""), err);
+        }
+    }
     return PONS_OK;
 }
 
-// ---- think --------------------------------------------------------------------------------------
+// Every call has a result, also one that was not run: servers refuse a conversation without.
+static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
+{
+    pons_value *messages = json_array();
+    size_t i;
+    pons_value *c;
+    json_array_foreach((pons_value *)(uintptr_t)calls, i, c)
+    {
+        if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
+            pons_get_bool(c, "direct", false)) {
+            continue;
+        }
+        char id[PONS_ID_MAX];
+        pons_cx_id(cx, id);
+        json_array_append_new(messages,
+                              pons_object("id", json_string(id), "role", json_string("tool"),
+                                          "tool_call_id", pons_value_ref(pons_get(c, "id")), "name",
+                                          pons_value_ref(pons_get(c, "name")), "content",
+                                          json_string("not run: the user stopped here"), NULL));
+    }
+    return messages;
+}
 
-static int think(pons_cx *cx, void *user, pons_error *err)
+static int act(pons_cx *cx, void *user, pons_error *err)
 {
     pons__role *role = user;
-    pons_agent *a = role->a;
-    const char *limit_key =
-        role->executor ? "nodes.executor.max_iterations" : "nodes.agent.max_iterations";
-    const int64_t limit = pons__cfg_int(a->config, limit_key);
-    const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
-    if (!role->executor && pons__given(a)) {
-        return pons_cx_put(cx, "ended", pons__given_ended(a));
-    }
-    if (thought(role, here) >= limit) {
-        end(cx, "limit",
-            pons_object("error",
-                        json_sprintf("%s: %lld model calls without an answer (graph.%s)",
-                                     role->executor ? "executor" : "agent", (long long)limit,
-                                     limit_key),
-                        NULL));
-        return PONS_OK;
-    }
-    if (stopped_before(role)) {
-        end(cx, "stopped", json_object());
-        return PONS_OK;
-    }
-    const bool spent =
-        pons__calls_before(role) + here >= pons__cfg_int(a->config, "settings.model_calls");
-    if (spent && (role->executor || json_is_true(pons_cx_get(cx, "spent")))) {
-        end(cx, "failed", pons_object("error", spent_line(role), NULL));
-        return PONS_OK;
-    }
-    pons_value *summary = NULL;
-    bool over = false;
-    int rc =
-        role->executor || here > 0 ? PONS_OK : pons__loop_compact(role, cx, &summary, &over, err);
-    if (rc < 0 || over) {
-        return rc;
-    }
-    pons_autovalue known = summary ? summary : pons_value_ref(pons_cx_get(cx, "summary"));
-    char call_id[PONS_ID_MAX];
-    pons_cx_id(cx, call_id);
-    const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL,
-                     *faults = pons_cx_get(cx, "faults");
-    pons_autovalue line = spent ? spent_line(role) : NULL;
-    pons_value *complaint =
-        spent ? json_sprintf("%s. Call no tool any more. Tell the user in a few sentences what was "
-                             "done, what was found, and what is left.",
-                             json_string_value(line))
-        : pons_get_int(faults, "n", 0) > 0
-            ? json_sprintf(
-                  "Your last answer can't be used: %s. Answer again: in words, or with a call "
-                  "that is whole; if it was too long, do less at a time.",
-                  pons_get_str(faults, "text", ""))
-            : NULL;
-    pons_value_unref(a->draft);
-    a->draft = pons_value_ref(turn);
-    snprintf(a->draft_ns, sizeof a->draft_ns, "%s", pons_cx_ns(cx));
-    pons_value *request = pons_object(
-        "node", json_string(role->executor ? "executor" : "agent"), "ns",
-        json_string(pons_cx_ns(cx)), "call_id", json_string(call_id), "complaint", complaint,
-        "closing", spent ? json_true() : NULL, "squeeze",
-        pons_get(faults, "squeeze") ? pons_value_ref(pons_get(faults, "squeeze")) : NULL, "summary",
-        json_is_object(known) ? pons_value_ref(known) : NULL, NULL);
-    rc = pons_await(cx, PONS__MODEL_CALL, request, 0, &answer, err);
+    pons_value *calls = NULL, *messages = NULL;
+    int rc = pons__calls_run(role, cx, pons_cx_get(cx, "calls"), &calls, &messages, err);
     if (rc < 0) {
         return rc;
     }
-    pons_cx_put(cx, "iterations", json_integer(here + 1 + (summary ? 1 : 0)));
-    if (summary) {
-        pons_cx_put(cx, "summary", pons_value_ref(summary));
+    bool stopped = false;
+    for (size_t k = 0; k < json_array_size(calls); k++) {
+        stopped = stopped || pons_get_bool(json_array_get(calls, k), "stopped", false);
     }
-    if (spent) {
-        pons_cx_put(cx, "spent", json_true());
-        return take_last_words(role, cx, answer);
+    if (stopped) {
+        pons_value *rest = left_undone(cx, calls);
+        json_array_extend(messages, rest);
+        pons_value_unref(rest);
     }
-    return take_reply(role, cx, answer, err);
+    if (json_array_size(messages) > 0) {
+        pons_cx_put(cx, "turn", messages);
+    } else {
+        pons_value_unref(messages);
+    }
+    if (stopped) {
+        end(cx, "stopped", json_object());
+        pons_cx_put(cx, "calls", json_array());
+        pons_value_unref(calls);
+        return PONS_OK;
+    }
+    bool ended = false, told = false;
+    rc = looked_at(role, cx, calls, &ended, &told, err);
+    if (rc < 0 || ended || told) { // nothing after that is run
+        pons_value_unref(calls);
+        return rc < 0 || told ? rc : pons_cx_put(cx, "calls", json_array());
+    }
+    pons_value *vetted = NULL;
+    rc = pons__calls_vet(role, cx, calls, &vetted, err);
+    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
 }
+
+// ---- think --------------------------------------------------------------------------------------
 
 static pons_value *spent_line(const pons__role *role)
 {
@@ -216,6 +174,21 @@ static int take_last_words(pons__role *role, pons_cx *cx, const pons_value *answ
         end(cx, "answer", pons_object("content", json_string(content), NULL));
     }
     return PONS_OK;
+}
+
+// The user stopped while a plan was under way: what comes back from it is not answered.
+static bool stopped_before(const pons__role *role)
+{
+    const char *outcome = json_string_value(pons_run_get(role->a->run, "agent_outcome"));
+    return outcome && strcmp(outcome, "stopped") == 0;
+}
+
+// The agent's count goes on when it comes back from a plan, so that plan after plan ends too.
+static int64_t thought(const pons__role *role, int64_t here)
+{
+    return here + (role->executor
+                       ? 0
+                       : json_integer_value(pons_run_get(role->a->run, "agent_iterations")));
 }
 
 // An answer that is none: the model is told, so often; then the loop ends, and this is false.
@@ -310,19 +283,48 @@ static bool squeezed(pons_cx *cx, const char *error)
     return true;
 }
 
-// The user stopped while a plan was under way: what comes back from it is not answered.
-static bool stopped_before(const pons__role *role)
+// Why a call can't be made, with what the model wrote; an unknown tool is for the vetting to name.
+static pons_value *refusal_of(const pons__role *role, const pons_value *c)
 {
-    const char *outcome = json_string_value(pons_run_get(role->a->run, "agent_outcome"));
-    return outcome && strcmp(outcome, "stopped") == 0;
+    const char *fault = pons_get_str(c, "fault", NULL), *wrote = pons_get_str(c, "written", NULL);
+    if (!fault || !pons__registry_find(&role->a->registry, pons_get_str(c, "name", ""))) {
+        return NULL;
+    }
+    return wrote ? json_sprintf("%s. You wrote: %s", fault, wrote) : json_string(fault);
 }
 
-// The agent's count goes on when it comes back from a plan, so that plan after plan ends too.
-static int64_t thought(const pons__role *role, int64_t here)
+// plan_create goes last, whatever the model's order, for what follows it would be out of place; a
+// second one is refused before the first, which ends the loop.
+static pons_value *calls_of(pons__role *role, const pons_value *reply)
 {
-    return here + (role->executor
-                       ? 0
-                       : json_integer_value(pons_run_get(role->a->run, "agent_iterations")));
+    pons_value *list = json_array(), *late = json_array();
+    pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
+    size_t i;
+    pons_value *c;
+    bool planned = false;
+    json_array_foreach(pons_get(reply, "tool_calls"), i, c)
+    {
+        const char *name = pons_get_str(c, "name", "");
+        const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
+        pons_value *refusal = refusal_of(role, c);
+        const bool second = plan && !refusal && planned;
+        planned = planned || (plan && !refusal);
+        pons_value *call = pons_object(
+            "id", pons_value_ref(pons_get(c, "id")), "name", json_string(name), "arguments",
+            pons_get(c, "arguments") ? pons_value_ref(pons_get(c, "arguments")) : json_object(),
+            "motivation", pons_value_ref(motivation), "node",
+            json_string(role->executor ? "executor" : "agent"), "state", json_string("pending"),
+            "refusal",
+            refusal                ? refusal
+            : i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
+            : second               ? json_string("one plan at a time: this one was left out")
+                                   : NULL,
+            NULL);
+        json_array_append_new(plan && !second && !refusal ? late : list, call);
+    }
+    json_array_extend(list, late);
+    pons_value_unref(late);
+    return list;
 }
 
 // answer: {reply, shown} or {error, shown}.
@@ -393,151 +395,81 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
 }
 
-// Why a call can't be made, with what the model wrote; an unknown tool is for the vetting to name.
-static pons_value *refusal_of(const pons__role *role, const pons_value *c)
-{
-    const char *fault = pons_get_str(c, "fault", NULL), *wrote = pons_get_str(c, "written", NULL);
-    if (!fault || !pons__registry_find(&role->a->registry, pons_get_str(c, "name", ""))) {
-        return NULL;
-    }
-    return wrote ? json_sprintf("%s. You wrote: %s", fault, wrote) : json_string(fault);
-}
-
-// plan_create goes last, whatever the model's order, for what follows it would be out of place; a
-// second one is refused before the first, which ends the loop.
-static pons_value *calls_of(pons__role *role, const pons_value *reply)
-{
-    pons_value *list = json_array(), *late = json_array();
-    pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
-    size_t i;
-    pons_value *c;
-    bool planned = false;
-    json_array_foreach(pons_get(reply, "tool_calls"), i, c)
-    {
-        const char *name = pons_get_str(c, "name", "");
-        const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
-        pons_value *refusal = refusal_of(role, c);
-        const bool second = plan && !refusal && planned;
-        planned = planned || (plan && !refusal);
-        pons_value *call = pons_object(
-            "id", pons_value_ref(pons_get(c, "id")), "name", json_string(name), "arguments",
-            pons_get(c, "arguments") ? pons_value_ref(pons_get(c, "arguments")) : json_object(),
-            "motivation", pons_value_ref(motivation), "node",
-            json_string(role->executor ? "executor" : "agent"), "state", json_string("pending"),
-            "refusal",
-            refusal                ? refusal
-            : i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
-            : second               ? json_string("one plan at a time: this one was left out")
-                                   : NULL,
-            NULL);
-        json_array_append_new(plan && !second && !refusal ? late : list, call);
-    }
-    json_array_extend(list, late);
-    pons_value_unref(late);
-    return list;
-}
-
-// ---- act ----------------------------------------------------------------------------------------
-
-// Of the calls that have just ended: the agent's plan ends the loop (*ret_ended), what a step waited for
-// goes to the step (*ret_told), and nothing after that is run.
-static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, bool *ret_ended,
-                     bool *ret_told, pons_error *err)
-{
-    for (size_t i = 0; i < json_array_size(calls); i++) {
-        const pons_value *c = json_array_get(calls, i), *args = pons_get(c, "arguments");
-        const pons_value *was = json_array_get(pons_cx_get(cx, "calls"), i);
-        const bool failed = pons_get_bool(c, "failed", false), own = pons_get_bool(c, "own", false);
-        if (strcmp(pons_get_str(c, "state", ""), "done") != 0 ||
-            strcmp(pons_get_str(was, "state", ""), "done") == 0) {
-            continue;
-        }
-        if (own && !failed && strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
-            end(cx, "plan",
-                pons_object("arguments", pons_value_ref(args), "call_id",
-                            pons_value_ref(pons_get(c, "id")), NULL));
-            *ret_ended = true;
-            return PONS_OK;
-        }
-        if (own && !failed) {
-            *ret_told = true;
-            return pons__step_told(role, cx, false, pons_get_str(args, "reason", "the step failed"),
-                                   err);
-        }
-        if (pons_get(c, "kind") || pons_get_bool(c, "direct", false)) {
-            *ret_told = true;
-            return pons__step_told(role, cx, !failed, pons_get_str(c, "said", ""), err);
-        }
-    }
-    return PONS_OK;
-}
-
-static int act(pons_cx *cx, void *user, pons_error *err)
+static int think(pons_cx *cx, void *user, pons_error *err)
 {
     pons__role *role = user;
-    pons_value *calls = NULL, *messages = NULL;
-    int rc = pons__calls_run(role, cx, pons_cx_get(cx, "calls"), &calls, &messages, err);
+    pons_agent *a = role->a;
+    const char *limit_key =
+        role->executor ? "nodes.executor.max_iterations" : "nodes.agent.max_iterations";
+    const int64_t limit = pons__cfg_int(a->config, limit_key);
+    const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
+    if (!role->executor && pons__given(a)) {
+        return pons_cx_put(cx, "ended", pons__given_ended(a));
+    }
+    if (thought(role, here) >= limit) {
+        end(cx, "limit",
+            pons_object("error",
+                        json_sprintf("%s: %lld model calls without an answer (graph.%s)",
+                                     role->executor ? "executor" : "agent", (long long)limit,
+                                     limit_key),
+                        NULL));
+        return PONS_OK;
+    }
+    if (stopped_before(role)) {
+        end(cx, "stopped", json_object());
+        return PONS_OK;
+    }
+    const bool spent =
+        pons__calls_before(role) + here >= pons__cfg_int(a->config, "settings.model_calls");
+    if (spent && (role->executor || json_is_true(pons_cx_get(cx, "spent")))) {
+        end(cx, "failed", pons_object("error", spent_line(role), NULL));
+        return PONS_OK;
+    }
+    pons_value *summary = NULL;
+    bool over = false;
+    int rc =
+        role->executor || here > 0 ? PONS_OK : pons__loop_compact(role, cx, &summary, &over, err);
+    if (rc < 0 || over) {
+        return rc;
+    }
+    pons_autovalue known = summary ? summary : pons_value_ref(pons_cx_get(cx, "summary"));
+    char call_id[PONS_ID_MAX];
+    pons_cx_id(cx, call_id);
+    const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL,
+                     *faults = pons_cx_get(cx, "faults");
+    pons_autovalue line = spent ? spent_line(role) : NULL;
+    pons_value *complaint =
+        spent ? json_sprintf("%s. Call no tool any more. Tell the user in a few sentences what was "
+                             "done, what was found, and what is left.",
+                             json_string_value(line))
+        : pons_get_int(faults, "n", 0) > 0
+            ? json_sprintf(
+                  "Your last answer can't be used: %s. Answer again: in words, or with a call "
+                  "that is whole; if it was too long, do less at a time.",
+                  pons_get_str(faults, "text", ""))
+            : NULL;
+    pons_value_unref(a->draft);
+    a->draft = pons_value_ref(turn);
+    snprintf(a->draft_ns, sizeof a->draft_ns, "%s", pons_cx_ns(cx));
+    pons_value *request = pons_object(
+        "node", json_string(role->executor ? "executor" : "agent"), "ns",
+        json_string(pons_cx_ns(cx)), "call_id", json_string(call_id), "complaint", complaint,
+        "closing", spent ? json_true() : NULL, "squeeze",
+        pons_get(faults, "squeeze") ? pons_value_ref(pons_get(faults, "squeeze")) : NULL, "summary",
+        json_is_object(known) ? pons_value_ref(known) : NULL, NULL);
+    rc = pons_await(cx, PONS__MODEL_CALL, request, 0, &answer, err);
     if (rc < 0) {
         return rc;
     }
-    bool stopped = false;
-    for (size_t k = 0; k < json_array_size(calls); k++) {
-        stopped = stopped || pons_get_bool(json_array_get(calls, k), "stopped", false);
+    pons_cx_put(cx, "iterations", json_integer(here + 1 + (summary ? 1 : 0)));
+    if (summary) {
+        pons_cx_put(cx, "summary", pons_value_ref(summary));
     }
-    if (stopped) {
-        pons_value *rest = left_undone(cx, calls);
-        json_array_extend(messages, rest);
-        pons_value_unref(rest);
+    if (spent) {
+        pons_cx_put(cx, "spent", json_true());
+        return take_last_words(role, cx, answer);
     }
-    if (json_array_size(messages) > 0) {
-        pons_cx_put(cx, "turn", messages);
-    } else {
-        pons_value_unref(messages);
-    }
-    if (stopped) {
-        end(cx, "stopped", json_object());
-        pons_cx_put(cx, "calls", json_array());
-        pons_value_unref(calls);
-        return PONS_OK;
-    }
-    bool ended = false, told = false;
-    rc = looked_at(role, cx, calls, &ended, &told, err);
-    if (rc < 0 || ended || told) { // nothing after that is run
-        pons_value_unref(calls);
-        return rc < 0 || told ? rc : pons_cx_put(cx, "calls", json_array());
-    }
-    pons_value *vetted = NULL;
-    rc = pons__calls_vet(role, cx, calls, &vetted, err);
-    return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
-}
-
-// Every call has a result, also one that was not run: servers refuse a conversation without.
-static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
-{
-    pons_value *messages = json_array();
-    size_t i;
-    pons_value *c;
-    json_array_foreach((pons_value *)(uintptr_t)calls, i, c)
-    {
-        if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
-            pons_get_bool(c, "direct", false)) {
-            continue;
-        }
-        char id[PONS_ID_MAX];
-        pons_cx_id(cx, id);
-        json_array_append_new(messages,
-                              pons_object("id", json_string(id), "role", json_string("tool"),
-                                          "tool_call_id", pons_value_ref(pons_get(c, "id")), "name",
-                                          pons_value_ref(pons_get(c, "name")), "content",
-                                          json_string("not run: the user stopped here"), NULL));
-    }
-    return messages;
-}
-
-static void end(pons_cx *cx, const char *status, pons_value *more)
-{
-    json_object_set_new(more, "status", json_string(status));
-    pons_cx_put(cx, "ended", more);
+    return take_reply(role, cx, answer, err);
 }
 
 // ---- the executor's beginning -------------------------------------------------------------------
@@ -549,12 +481,10 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
 
 // ---- the end of a loop --------------------------------------------------------------------------
 
-static int finish(pons_cx *cx, void *user, pons_error *err)
+static int hand_over(pons_cx *cx, pons_value *update, pons_error *err)
 {
-    pons__role *role = user;
-    const pons_value *ended = pons_cx_get(cx, "ended");
-    return role->executor ? finish_executor(role, cx, ended, err)
-                          : finish_agent(role, cx, ended, err);
+    const pons_command cmd = {.update = update, .parent = true};
+    return pons_cx_command(cx, &cmd, err);
 }
 
 static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err)
@@ -678,8 +608,57 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
     return hand_over(cx, update, err);
 }
 
-static int hand_over(pons_cx *cx, pons_value *update, pons_error *err)
+static int finish(pons_cx *cx, void *user, pons_error *err)
 {
-    const pons_command cmd = {.update = update, .parent = true};
-    return pons_cx_command(cx, &cmd, err);
+    pons__role *role = user;
+    const pons_value *ended = pons_cx_get(cx, "ended");
+    return role->executor ? finish_executor(role, cx, ended, err)
+                          : finish_agent(role, cx, ended, err);
+}
+
+// ---- graph --------------------------------------------------------------------------------------
+
+static int where(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    const bool ended = json_is_object(pons_cx_get(cx, "ended"));
+    const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
+    pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");
+    return PONS_OK;
+}
+
+int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
+{
+    static const char *const from_begin[] = {"think", "act", "finish", NULL};
+    static const char *const from_think[] = {"act", "think", "finish", NULL};
+    static const char *const from_act[] = {"think", "act", "finish", NULL};
+    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
+    const pons_channel_options messages = {.kind = PONS_CHANNEL_MESSAGES};
+    pons_graph_builder *g = pons_graph_builder_create(role->executor ? "executor" : "agent");
+    pons_graph_channel(g, "turn", &messages);
+    pons_graph_channel(g, "calls", &last);
+    pons_graph_channel(g, "iterations", &last);
+    pons_graph_channel(g, "step", &last);
+    pons_graph_channel(g, "ended", &last);
+    pons_graph_channel(g, "faults",
+                       &last); // {n, text, squeeze}: what was wrong with the last answers
+    pons_graph_channel(g, "summary", &last); // {text, upto}: of the conversation before
+    pons_graph_channel(g, "spent", &last);   // the budget is: the last words are being asked for
+    if (role->executor) {
+        pons_graph_node(g, "begin", begin, role);
+        pons_graph_router(g, "begin", where, role, from_begin);
+    }
+    pons_graph_node(g, "think", think, role);
+    pons_graph_node(g, "act", act, role);
+    pons_graph_node(g, "finish", finish, role);
+    pons_graph_edge(g, PONS_START, role->executor ? "begin" : "think");
+    pons_graph_edge(g, "finish", PONS_END); // it leaves by its command
+    pons_graph_router(g, "think", where, role, from_think);
+    pons_graph_router(g, "act", where, role, from_act);
+    // max_iterations is the limit that counts: one think, and an act for every call of it.
+    const pons_graph_options opts = {.recursion_limit = 1 << 30};
+    const int rc = pons_graph_compile(g, &opts, ret, err);
+    pons_graph_builder_destroy(g);
+    return rc;
 }

@@ -73,105 +73,121 @@ typedef struct robot {
     event *first;
 } robot;
 
-static void look(robot *r);
-static void watch(robot *r, pons_link *link, int *fd);
-static void lose(robot *r, pons_link **link, int *fd);
-static void on_eye(robot *r, const pons_report *msg);
-static void take_up_held(robot *r);
-static void on_hand(robot *r, const pons_report *msg);
-static void on_goal(robot *r, goal *g, const pons_report *msg);
-static void on_status(robot *r, goal *g, const pons_report_status *s);
-static void goal_send(robot *r, goal *g);
-static void goal_ask(robot *r, goal *g);
-static void send_about(robot *r, const goal *g, pons_message_type type);
-static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f);
-static void goal_end(robot *r, goal *g, pons_tool_event e);
-static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void goal_result(robot *r, goal *g, int status, const pons_report_end *end);
-static void remake(robot *r);
-static int64_t now_ms(const robot *r);
-static const pons_value *skill_of(const robot *r, const char *name);
+// ---- results ------------------------------------------------------------------------------------
 
-static const pons_tools_ops robot_ops;
-
-// ---- life ---------------------------------------------------------------------------------------
-
-int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err)
+static int push(robot *r, pons_tool_event e)
 {
-    robot *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the robot's tools");
+    event *fresh = pons_need_zeroed(1, sizeof *fresh), **at = &r->first;
+    fresh->e = e;
+    while (*at) {
+        at = &(*at)->next;
     }
-    r->o = *opts;
-    r->o.accept_timeout_ms = opts->accept_timeout_ms ? opts->accept_timeout_ms : ACCEPT_DEFAULT_MS;
-    snprintf(r->name, sizeof r->name, "%s", opts->name ? opts->name : "pons agent");
-    snprintf(r->thread, sizeof r->thread, "%s", opts->thread ? opts->thread : "");
-    r->policy = pons_value_ref(opts->policy);
-    r->eye_fd = r->hand_fd = -1;
-    r->epoll = epoll_create1(EPOLL_CLOEXEC);
-    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    r->generation = 1;
-    remake(r);
-    if (r->epoll < 0 || r->timer < 0 || !r->list) {
-        robot_ops.close(r);
-        return pons_error_set(err, PONS_EENV, WHERE, "no descriptors for the robot's tools");
-    }
-    struct epoll_event e = {.events = EPOLLIN};
-    epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->timer, &e);
-    look(r); // a body that is there is known before the first list
-    *ret = (pons_tools){&robot_ops, r};
+    *at = fresh;
     return PONS_OK;
 }
 
-static void robot_close(void *self)
+static void goal_end(robot *r, goal *g, pons_tool_event e)
 {
-    robot *r = self;
-    if (!r) {
+    g->state = OVER;
+    if (g->quiet) {
+        pons_tool_event_clear(&e);
         return;
     }
-    // Without a bye the body brakes and holds what runs: the next life takes it up again.
-    if (r->hand && !r->goals) {
-        pons_error ignored = PONS_ERROR_INIT;
-        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
-    }
-    pons_link_close(r->eye);
-    pons_link_close(r->hand);
-    while (r->goals) {
-        goal *g = r->goals;
-        r->goals = g->next;
-        pons_value_unref(g->args);
-        free(g);
-    }
-    while (r->first) {
-        event *e = r->first;
-        r->first = e->next;
-        pons_tool_event_clear(&e->e);
-        free(e);
-    }
-    if (r->epoll >= 0) {
-        close(r->epoll);
-    }
-    if (r->timer >= 0) {
-        close(r->timer);
-    }
-    pons_critic_destroy(r->critic);
-    pons_report_clear(&r->hello);
-    pons_report_clear(&r->telemetry);
-    pons_value_unref(r->policy);
-    pons_value_unref(r->list);
-    free(r);
+    e.call = g->call;
+    push(r, e);
 }
 
-void pons_robot_tools_close(pons_tools *t)
+__attribute__((format(printf, 4, 5))) static void goal_fail(robot *r, goal *g, int status,
+                                                            const char *fmt, ...)
 {
-    if (t && t->ops) {
-        t->ops->close(t->self);
-        *t = (pons_tools){0};
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pons_tool_event e = {.kind = PONS_TOOL_FAILED};
+    pons_error_set(&e.error, status, WHERE, "%s", text);
+    goal_end(r, g, e);
+}
+
+// Seconds of the robot's clock: so many have passed, and of how many, when the skill can tell.
+static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f)
+{
+    char metres[48] = "";
+    if (!isnan(f->distance_remaining_m)) {
+        snprintf(metres, sizeof metres, ", %.2f m to go", f->distance_remaining_m);
+    }
+    const double elapsed = isnan(f->elapsed_s) ? 0.0 : f->elapsed_s;
+    char *text = NULL;
+    if (asprintf(&text, "%s: %.1f s%s", g->skill, elapsed, metres) < 0) {
+        text = NULL;
+    }
+    pons_tool_event ev = {
+        .call = g->call,
+        .kind = PONS_TOOL_PROGRESS,
+        .text = text,
+        .value = pons_object("progress", json_real(elapsed), "total",
+                             isnan(f->eta_s) ? NULL : json_real(elapsed + f->eta_s), NULL)};
+    if (g->quiet) {
+        pons_tool_event_clear(&ev);
+    } else {
+        push(r, ev);
     }
 }
 
-// ---- the list -----------------------------------------------------------------------------------
+static void goal_result(robot *r, goal *g, int status, const pons_report_end *end)
+{
+    if (status != PONS_GOAL_DONE) {
+        goal_fail(r, g, status == PONS_GOAL_CANCELED ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
+                  g->skill, pons_goal_states[status], end->error_msg);
+        return;
+    }
+    const pons_value *metrics = end->metrics;
+    char *text = NULL;
+    if (!metrics || pons_value_line(metrics, &text) < 0) {
+        text = NULL;
+    }
+    pons_value *output = json_sprintf("%s done %s", g->skill, text ? text : "");
+    free(text);
+    goal_end(r, g,
+             (pons_tool_event){
+                 .kind = PONS_TOOL_DONE,
+                 .value = pons_object("output", output, "data",
+                                      metrics ? pons_value_ref(metrics) : json_object(), NULL)});
+}
+
+// ---- small things -------------------------------------------------------------------------------
+
+static int64_t now_ms(const robot *r)
+{
+    return pons_now_ms(&r->o.clock);
+}
+
+static const pons_value *skill_of(const robot *r, const char *name)
+{
+    const pons_value *skills = r->hello.as.hello.skills;
+    for (size_t i = 0; i < json_array_size(skills); i++) {
+        if (strcmp(pons_get_str(json_array_get(skills, i), "name", ""), name) == 0) {
+            return json_array_get(skills, i);
+        }
+    }
+    return NULL;
+}
+
+int pons_robot_tools_look(void *self, const char *name, pons_value **ret, pons_error *err)
+{
+    pons_autovalue status = pons_robot_tools_status(self);
+    const pons_value *body = pons_get(status, "robot"), *world = pons_get(status, "world");
+    pons_autovalue facts =
+        json_is_object(body) ? json_copy((pons_value *)(uintptr_t)body) : json_object();
+    json_object_set_new(facts, "robot",
+                        json_is_object(body) ? pons_value_ref(body) : json_object());
+    json_object_set_new(facts, "world",
+                        json_is_object(world) ? pons_value_ref(world) : json_object());
+    return pons_plan_look_in(facts, name, ret, err);
+}
+
+// ---- messages -----------------------------------------------------------------------------------
 
 static pons_value *query_tool(void)
 {
@@ -218,6 +234,292 @@ static void remake(robot *r)
     r->list = list;
     r->generation++;
 }
+
+// Cancel, adopt, status.
+static void send_about(robot *r, const goal *g, pons_message_type type)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    const pons_message about = {.type = type, .as.about = {.goal_id = g->key, .epoch = r->epoch}};
+    pons_message_send(r->hand, &about, &ignored);
+}
+
+// This process came too late with a heartbeat, and the body holds what runs: one that comes back is not
+// enough, it has to ask for its goals.
+static void take_up_held(robot *r)
+{
+    if (!r->hand || !r->in_control || now_ms(r) - r->held_ms < HELD_MS) {
+        return;
+    }
+    r->held_ms = now_ms(r);
+    for (const goal *g = r->goals; g; g = g->next) {
+        if (g->state == RUNNING && !g->quiet) {
+            send_about(r, g, PONS_MESSAGE_ADOPT);
+        }
+    }
+}
+
+static void on_eye(robot *r, const pons_report *msg)
+{
+    if (msg->type == PONS_REPORT_HELLO) {
+        const pons_value *had = r->hello.as.hello.skills, *has = msg->as.hello.skills;
+        const bool same = json_equal((pons_value *)(uintptr_t)had, (pons_value *)(uintptr_t)has);
+        pons_report_clear(&r->hello);
+        r->hello = pons_report_share(msg);
+        if (!same || !r->critic) {
+            remake(r);
+        }
+    } else if (msg->type == PONS_REPORT_TELEMETRY) {
+        pons_report_clear(&r->telemetry);
+        r->telemetry = pons_report_share(msg);
+        r->telemetry_ms = now_ms(r);
+        if (msg->as.telemetry.held) {
+            take_up_held(r);
+        }
+    }
+}
+
+static void lose(robot *r, pons_link **link, int *fd)
+{
+    if (*fd >= 0) {
+        epoll_ctl(r->epoll, EPOLL_CTL_DEL, *fd, NULL);
+    }
+    *fd = -1;
+    pons_link_close(*link);
+    *link = NULL;
+    if (link == &r->hand) {
+        r->in_control = false;
+        for (goal *g = r->goals; g; g = g->next) { // what was out is asked about
+            g->state = g->state == SENT || g->state == RUNNING ? ASKED : g->state;
+            g->since_ms = now_ms(r);
+        }
+    }
+}
+
+static void goal_send(robot *r, goal *g)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    char hash[33];
+    pons_autovalue named = pons_object("skill", json_string(g->skill), "args",
+                                       g->args ? pons_value_ref(g->args) : json_object(), NULL);
+    pons_value_hash(named, hash);
+    const int64_t boot_ms = r->o.clock.boot_ns(r->o.clock.ctx) / PONS_NS_PER_MS;
+    g->state = SENT;
+    g->since_ms = now_ms(r);
+    const pons_message out = {.type = PONS_MESSAGE_GOAL,
+                              .as.goal = {.goal_id = g->key,
+                                          .epoch = r->epoch,
+                                          .expires_ms = boot_ms + EXPIRES_MS,
+                                          .robot_id = r->hello.as.hello.robot_id,
+                                          .skill = g->skill,
+                                          .args = pons_get(named, "args"),
+                                          .args_hash = hash,
+                                          .thread = r->thread,
+                                          .attempt = 1}};
+    pons_message_send(r->hand, &out, &ignored);
+}
+
+static void on_status(robot *r, goal *g, const pons_report_status *s)
+{
+    if (!s->known && g->adopted) {
+        goal_fail(r, g, PONS_ENOTFOUND, "the body has never heard of this %s", g->skill);
+    } else if (!s->known) {
+        goal_send(r, g);
+    } else if (pons_goal_over((pons_goal_state)s->state)) {
+        goal_result(r, g, s->state, &s->end);
+    } else if (!s->same_boot) {
+        goal_fail(r, g, PONS_ECLOSED, "the body was restarted while %s was under way", g->skill);
+    } else {
+        g->state = RUNNING;
+        g->adopted = false;
+        send_about(r, g, PONS_MESSAGE_ADOPT);
+    }
+}
+
+static void on_goal(robot *r, goal *g, const pons_report *msg)
+{
+    switch (msg->type) {
+    case PONS_REPORT_ACCEPTED:
+    case PONS_REPORT_ADOPTED:
+        g->state = RUNNING;
+        break;
+    case PONS_REPORT_REJECTED:
+        goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
+                  *msg->as.rejected.message ? msg->as.rejected.message : msg->as.rejected.code);
+        break;
+    case PONS_REPORT_FEEDBACK:
+        goal_progress(r, g, &msg->as.feedback);
+        break;
+    case PONS_REPORT_RESULT:
+        goal_result(r, g, msg->as.result.status, &msg->as.result.end);
+        break;
+    case PONS_REPORT_STATUS:
+        if (g->state == ASKED) {
+            on_status(r, g, &msg->as.status);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void goal_ask(robot *r, goal *g)
+{
+    g->state = ASKED;
+    g->since_ms = now_ms(r);
+    send_about(r, g, PONS_MESSAGE_STATUS);
+}
+
+static void on_hand(robot *r, const pons_report *msg)
+{
+    if (msg->type == PONS_REPORT_HELLO) {
+        r->in_control = true;
+        r->epoch = msg->as.hello.epoch;
+        r->beat_ms = 0;
+        for (goal *each = r->goals; each; each = each->next) {
+            if (each->state == WANTED && !each->adopted) {
+                goal_send(r, each);
+            } else if (each->state != OVER) {
+                goal_ask(r, each);
+            }
+        }
+    } else if (msg->type == PONS_REPORT_ERROR && !r->in_control) {
+        for (goal *each = r->goals; each; each = each->next) {
+            if (each->state == WANTED && !each->adopted) {
+                goal_fail(r, each, PONS_EBUSY, "the body has another controller: %s",
+                          msg->as.error.message);
+            }
+        }
+        lose(r, &r->hand, &r->hand_fd);
+    } else {
+        goal *g = r->goals;
+        while (g && strcmp(g->key, pons_report_goal_id(msg)) != 0) {
+            g = g->next;
+        }
+        if (g && g->state != OVER) {
+            on_goal(r, g, msg);
+        }
+    }
+}
+
+// ---- the links ----------------------------------------------------------------------------------
+
+static void watch(robot *r, pons_link *link, int *fd)
+{
+    *fd = pons_link_fd(link);
+    struct epoll_event e = {.events = EPOLLIN};
+    if (*fd >= 0) {
+        epoll_ctl(r->epoll, EPOLL_CTL_ADD, *fd, &e);
+    }
+}
+
+static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    if (r->o.connect(r->o.user, link, &ignored) < 0) {
+        *link = NULL;
+        return false;
+    }
+    const pons_message hello = {
+        .type = PONS_MESSAGE_HELLO,
+        .as.hello = {
+            .protocol = PONS_LINK_PROTOCOL, .role = role, .name = r->name, .pid = getpid()}};
+    pons_message_send(*link, &hello, &ignored);
+    watch(r, *link, fd);
+    return true;
+}
+
+static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, const pons_report *))
+{
+    for (int n = 0; *link && n < MESSAGES_PER_LOOK; n++) {
+        pons_autovalue msg = NULL;
+        pons_error bad = PONS_ERROR_INIT;
+        const int rc = pons_link_recv(*link, &msg, &bad);
+        if (rc == 0) {
+            return;
+        }
+        if (rc > 0) {
+            pons_report report;
+            if (pons_report_decode(msg, &report, &bad) == PONS_OK) {
+                take(r, &report);
+            }
+            pons_report_clear(&report);
+        } else if (rc != PONS_EPROTOCOL) {
+            lose(r, link, fd);
+        }
+    }
+}
+
+static void set_timer(robot *r)
+{
+    // A body that is not there is looked for now and then; a controller beats.
+    const int64_t every_ms = r->goals || r->hand ? BEAT_MS : r->eye ? 0 : RECONNECT_MS;
+    const struct itimerspec t = {
+        .it_interval = {every_ms / 1000, every_ms % 1000 * 1000000},
+        .it_value = {every_ms / 1000, every_ms % 1000 * 1000000},
+    };
+    struct itimerspec is;
+    uint64_t ticks;
+    const ssize_t n = read(r->timer, &ticks, sizeof ticks);
+    (void)n;
+    if (timerfd_gettime(r->timer, &is) == 0 && (is.it_interval.tv_sec != t.it_interval.tv_sec ||
+                                                is.it_interval.tv_nsec != t.it_interval.tv_nsec)) {
+        timerfd_settime(r->timer, 0, &t, NULL);
+    }
+}
+
+static void reap(robot *r)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    for (goal **at = &r->goals; *at;) {
+        goal *g = *at;
+        const bool late = g->state != RUNNING && g->state != OVER &&
+                          now_ms(r) - g->since_ms > r->o.accept_timeout_ms;
+        if (late && (g->state == SENT || g->adopted)) {
+            goal_fail(r, g, PONS_ECLOSED, "the body does not answer about %s", g->skill);
+        } else if (late) {
+            goal_fail(r, g, PONS_EENV, "the body takes no commands; %s was not started", g->skill);
+        }
+        if (g->state == OVER) {
+            *at = g->next;
+            pons_value_unref(g->args);
+            free(g);
+        } else {
+            at = &g->next;
+        }
+    }
+    if (r->hand && !r->goals) { // others may have the body now
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
+        lose(r, &r->hand, &r->hand_fd);
+    }
+}
+
+static void look(robot *r)
+{
+    const int64_t now = now_ms(r);
+    pons_error ignored = PONS_ERROR_INIT;
+    if (!r->eye && now >= r->eye_retry_ms) {
+        r->eye_retry_ms = now + RECONNECT_MS;
+        connect_as(r, "observer", &r->eye, &r->eye_fd);
+    }
+    receive(r, &r->eye, &r->eye_fd, on_eye);
+    if (r->goals && !r->hand && now >= r->hand_retry_ms) {
+        r->hand_retry_ms = now + BEAT_MS;
+        r->in_control = false;
+        connect_as(r, "controller", &r->hand, &r->hand_fd);
+    }
+    receive(r, &r->hand, &r->hand_fd, on_hand);
+    if (r->hand && r->in_control && now - r->beat_ms >= BEAT_MS) {
+        r->beat_ms = now;
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);
+    }
+    if (r->hand && pons_link_wants_write(r->hand)) {
+        pons_link_flush(r->hand, &ignored);
+    }
+    reap(r);
+    set_timer(r);
+}
+
+// ---- the list -----------------------------------------------------------------------------------
 
 static int robot_list(void *self, pons_value **ret, pons_error *err)
 {
@@ -327,17 +629,6 @@ pons_value *pons_robot_tools_status(void *self)
 
 // ---- calls --------------------------------------------------------------------------------------
 
-static int push(robot *r, pons_tool_event e)
-{
-    event *fresh = pons_need_zeroed(1, sizeof *fresh), **at = &r->first;
-    fresh->e = e;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = fresh;
-    return PONS_OK;
-}
-
 static goal *goal_add(robot *r, uint64_t call, const char *tool, const char *key)
 {
     goal *g = pons_need_zeroed(1, sizeof *g);
@@ -443,6 +734,45 @@ static bool robot_next(void *self, pons_tool_event *ret)
     return true;
 }
 
+static void robot_close(void *self)
+{
+    robot *r = self;
+    if (!r) {
+        return;
+    }
+    // Without a bye the body brakes and holds what runs: the next life takes it up again.
+    if (r->hand && !r->goals) {
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
+    }
+    pons_link_close(r->eye);
+    pons_link_close(r->hand);
+    while (r->goals) {
+        goal *g = r->goals;
+        r->goals = g->next;
+        pons_value_unref(g->args);
+        free(g);
+    }
+    while (r->first) {
+        event *e = r->first;
+        r->first = e->next;
+        pons_tool_event_clear(&e->e);
+        free(e);
+    }
+    if (r->epoll >= 0) {
+        close(r->epoll);
+    }
+    if (r->timer >= 0) {
+        close(r->timer);
+    }
+    pons_critic_destroy(r->critic);
+    pons_report_clear(&r->hello);
+    pons_report_clear(&r->telemetry);
+    pons_value_unref(r->policy);
+    pons_value_unref(r->list);
+    free(r);
+}
+
 static const pons_tools_ops robot_ops = {.abi = PONS_TOOL_ABI,
                                          .name = "robot",
                                          .close = robot_close,
@@ -455,390 +785,39 @@ static const pons_tools_ops robot_ops = {.abi = PONS_TOOL_ABI,
                                          .event_fd = robot_event_fd,
                                          .next = robot_next};
 
-// ---- the links ----------------------------------------------------------------------------------
+// ---- life ---------------------------------------------------------------------------------------
 
-static bool connect_as(robot *r, const char *role, pons_link **link, int *fd)
+int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err)
 {
-    pons_error ignored = PONS_ERROR_INIT;
-    if (r->o.connect(r->o.user, link, &ignored) < 0) {
-        *link = NULL;
-        return false;
+    robot *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the robot's tools");
     }
-    const pons_message hello = {
-        .type = PONS_MESSAGE_HELLO,
-        .as.hello = {
-            .protocol = PONS_LINK_PROTOCOL, .role = role, .name = r->name, .pid = getpid()}};
-    pons_message_send(*link, &hello, &ignored);
-    watch(r, *link, fd);
-    return true;
-}
-
-static void receive(robot *r, pons_link **link, int *fd, void (*take)(robot *, const pons_report *))
-{
-    for (int n = 0; *link && n < MESSAGES_PER_LOOK; n++) {
-        pons_autovalue msg = NULL;
-        pons_error bad = PONS_ERROR_INIT;
-        const int rc = pons_link_recv(*link, &msg, &bad);
-        if (rc == 0) {
-            return;
-        }
-        if (rc > 0) {
-            pons_report report;
-            if (pons_report_decode(msg, &report, &bad) == PONS_OK) {
-                take(r, &report);
-            }
-            pons_report_clear(&report);
-        } else if (rc != PONS_EPROTOCOL) {
-            lose(r, link, fd);
-        }
+    r->o = *opts;
+    r->o.accept_timeout_ms = opts->accept_timeout_ms ? opts->accept_timeout_ms : ACCEPT_DEFAULT_MS;
+    snprintf(r->name, sizeof r->name, "%s", opts->name ? opts->name : "pons agent");
+    snprintf(r->thread, sizeof r->thread, "%s", opts->thread ? opts->thread : "");
+    r->policy = pons_value_ref(opts->policy);
+    r->eye_fd = r->hand_fd = -1;
+    r->epoll = epoll_create1(EPOLL_CLOEXEC);
+    r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    r->generation = 1;
+    remake(r);
+    if (r->epoll < 0 || r->timer < 0 || !r->list) {
+        robot_ops.close(r);
+        return pons_error_set(err, PONS_EENV, WHERE, "no descriptors for the robot's tools");
     }
-}
-
-static void set_timer(robot *r)
-{
-    // A body that is not there is looked for now and then; a controller beats.
-    const int64_t every_ms = r->goals || r->hand ? BEAT_MS : r->eye ? 0 : RECONNECT_MS;
-    const struct itimerspec t = {
-        .it_interval = {every_ms / 1000, every_ms % 1000 * 1000000},
-        .it_value = {every_ms / 1000, every_ms % 1000 * 1000000},
-    };
-    struct itimerspec is;
-    uint64_t ticks;
-    const ssize_t n = read(r->timer, &ticks, sizeof ticks);
-    (void)n;
-    if (timerfd_gettime(r->timer, &is) == 0 && (is.it_interval.tv_sec != t.it_interval.tv_sec ||
-                                                is.it_interval.tv_nsec != t.it_interval.tv_nsec)) {
-        timerfd_settime(r->timer, 0, &t, NULL);
-    }
-}
-
-static void reap(robot *r)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    for (goal **at = &r->goals; *at;) {
-        goal *g = *at;
-        const bool late = g->state != RUNNING && g->state != OVER &&
-                          now_ms(r) - g->since_ms > r->o.accept_timeout_ms;
-        if (late && (g->state == SENT || g->adopted)) {
-            goal_fail(r, g, PONS_ECLOSED, "the body does not answer about %s", g->skill);
-        } else if (late) {
-            goal_fail(r, g, PONS_EENV, "the body takes no commands; %s was not started", g->skill);
-        }
-        if (g->state == OVER) {
-            *at = g->next;
-            pons_value_unref(g->args);
-            free(g);
-        } else {
-            at = &g->next;
-        }
-    }
-    if (r->hand && !r->goals) { // others may have the body now
-        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_BYE}, &ignored);
-        lose(r, &r->hand, &r->hand_fd);
-    }
-}
-
-static void look(robot *r)
-{
-    const int64_t now = now_ms(r);
-    pons_error ignored = PONS_ERROR_INIT;
-    if (!r->eye && now >= r->eye_retry_ms) {
-        r->eye_retry_ms = now + RECONNECT_MS;
-        connect_as(r, "observer", &r->eye, &r->eye_fd);
-    }
-    receive(r, &r->eye, &r->eye_fd, on_eye);
-    if (r->goals && !r->hand && now >= r->hand_retry_ms) {
-        r->hand_retry_ms = now + BEAT_MS;
-        r->in_control = false;
-        connect_as(r, "controller", &r->hand, &r->hand_fd);
-    }
-    receive(r, &r->hand, &r->hand_fd, on_hand);
-    if (r->hand && r->in_control && now - r->beat_ms >= BEAT_MS) {
-        r->beat_ms = now;
-        pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);
-    }
-    if (r->hand && pons_link_wants_write(r->hand)) {
-        pons_link_flush(r->hand, &ignored);
-    }
-    reap(r);
-    set_timer(r);
-}
-
-static void watch(robot *r, pons_link *link, int *fd)
-{
-    *fd = pons_link_fd(link);
     struct epoll_event e = {.events = EPOLLIN};
-    if (*fd >= 0) {
-        epoll_ctl(r->epoll, EPOLL_CTL_ADD, *fd, &e);
-    }
+    epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->timer, &e);
+    look(r); // a body that is there is known before the first list
+    *ret = (pons_tools){&robot_ops, r};
+    return PONS_OK;
 }
 
-static void lose(robot *r, pons_link **link, int *fd)
+void pons_robot_tools_close(pons_tools *t)
 {
-    if (*fd >= 0) {
-        epoll_ctl(r->epoll, EPOLL_CTL_DEL, *fd, NULL);
+    if (t && t->ops) {
+        t->ops->close(t->self);
+        *t = (pons_tools){0};
     }
-    *fd = -1;
-    pons_link_close(*link);
-    *link = NULL;
-    if (link == &r->hand) {
-        r->in_control = false;
-        for (goal *g = r->goals; g; g = g->next) { // what was out is asked about
-            g->state = g->state == SENT || g->state == RUNNING ? ASKED : g->state;
-            g->since_ms = now_ms(r);
-        }
-    }
-}
-
-// ---- messages -----------------------------------------------------------------------------------
-
-static void on_eye(robot *r, const pons_report *msg)
-{
-    if (msg->type == PONS_REPORT_HELLO) {
-        const pons_value *had = r->hello.as.hello.skills, *has = msg->as.hello.skills;
-        const bool same = json_equal((pons_value *)(uintptr_t)had, (pons_value *)(uintptr_t)has);
-        pons_report_clear(&r->hello);
-        r->hello = pons_report_share(msg);
-        if (!same || !r->critic) {
-            remake(r);
-        }
-    } else if (msg->type == PONS_REPORT_TELEMETRY) {
-        pons_report_clear(&r->telemetry);
-        r->telemetry = pons_report_share(msg);
-        r->telemetry_ms = now_ms(r);
-        if (msg->as.telemetry.held) {
-            take_up_held(r);
-        }
-    }
-}
-
-// This process came too late with a heartbeat, and the body holds what runs: one that comes back is not
-// enough, it has to ask for its goals.
-static void take_up_held(robot *r)
-{
-    if (!r->hand || !r->in_control || now_ms(r) - r->held_ms < HELD_MS) {
-        return;
-    }
-    r->held_ms = now_ms(r);
-    for (const goal *g = r->goals; g; g = g->next) {
-        if (g->state == RUNNING && !g->quiet) {
-            send_about(r, g, PONS_MESSAGE_ADOPT);
-        }
-    }
-}
-
-static void on_hand(robot *r, const pons_report *msg)
-{
-    if (msg->type == PONS_REPORT_HELLO) {
-        r->in_control = true;
-        r->epoch = msg->as.hello.epoch;
-        r->beat_ms = 0;
-        for (goal *each = r->goals; each; each = each->next) {
-            if (each->state == WANTED && !each->adopted) {
-                goal_send(r, each);
-            } else if (each->state != OVER) {
-                goal_ask(r, each);
-            }
-        }
-    } else if (msg->type == PONS_REPORT_ERROR && !r->in_control) {
-        for (goal *each = r->goals; each; each = each->next) {
-            if (each->state == WANTED && !each->adopted) {
-                goal_fail(r, each, PONS_EBUSY, "the body has another controller: %s",
-                          msg->as.error.message);
-            }
-        }
-        lose(r, &r->hand, &r->hand_fd);
-    } else {
-        goal *g = r->goals;
-        while (g && strcmp(g->key, pons_report_goal_id(msg)) != 0) {
-            g = g->next;
-        }
-        if (g && g->state != OVER) {
-            on_goal(r, g, msg);
-        }
-    }
-}
-
-static void on_goal(robot *r, goal *g, const pons_report *msg)
-{
-    switch (msg->type) {
-    case PONS_REPORT_ACCEPTED:
-    case PONS_REPORT_ADOPTED:
-        g->state = RUNNING;
-        break;
-    case PONS_REPORT_REJECTED:
-        goal_fail(r, g, PONS_EREFUSED, "the body refuses %s: %s", g->skill,
-                  *msg->as.rejected.message ? msg->as.rejected.message : msg->as.rejected.code);
-        break;
-    case PONS_REPORT_FEEDBACK:
-        goal_progress(r, g, &msg->as.feedback);
-        break;
-    case PONS_REPORT_RESULT:
-        goal_result(r, g, msg->as.result.status, &msg->as.result.end);
-        break;
-    case PONS_REPORT_STATUS:
-        if (g->state == ASKED) {
-            on_status(r, g, &msg->as.status);
-        }
-        break;
-    default:
-        break;
-    }
-}
-
-static void on_status(robot *r, goal *g, const pons_report_status *s)
-{
-    if (!s->known && g->adopted) {
-        goal_fail(r, g, PONS_ENOTFOUND, "the body has never heard of this %s", g->skill);
-    } else if (!s->known) {
-        goal_send(r, g);
-    } else if (pons_goal_over((pons_goal_state)s->state)) {
-        goal_result(r, g, s->state, &s->end);
-    } else if (!s->same_boot) {
-        goal_fail(r, g, PONS_ECLOSED, "the body was restarted while %s was under way", g->skill);
-    } else {
-        g->state = RUNNING;
-        g->adopted = false;
-        send_about(r, g, PONS_MESSAGE_ADOPT);
-    }
-}
-
-static void goal_send(robot *r, goal *g)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    char hash[33];
-    pons_autovalue named = pons_object("skill", json_string(g->skill), "args",
-                                       g->args ? pons_value_ref(g->args) : json_object(), NULL);
-    pons_value_hash(named, hash);
-    const int64_t boot_ms = r->o.clock.boot_ns(r->o.clock.ctx) / PONS_NS_PER_MS;
-    g->state = SENT;
-    g->since_ms = now_ms(r);
-    const pons_message out = {.type = PONS_MESSAGE_GOAL,
-                              .as.goal = {.goal_id = g->key,
-                                          .epoch = r->epoch,
-                                          .expires_ms = boot_ms + EXPIRES_MS,
-                                          .robot_id = r->hello.as.hello.robot_id,
-                                          .skill = g->skill,
-                                          .args = pons_get(named, "args"),
-                                          .args_hash = hash,
-                                          .thread = r->thread,
-                                          .attempt = 1}};
-    pons_message_send(r->hand, &out, &ignored);
-}
-
-static void goal_ask(robot *r, goal *g)
-{
-    g->state = ASKED;
-    g->since_ms = now_ms(r);
-    send_about(r, g, PONS_MESSAGE_STATUS);
-}
-
-// Cancel, adopt, status.
-static void send_about(robot *r, const goal *g, pons_message_type type)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    const pons_message about = {.type = type, .as.about = {.goal_id = g->key, .epoch = r->epoch}};
-    pons_message_send(r->hand, &about, &ignored);
-}
-
-// ---- results ------------------------------------------------------------------------------------
-
-static void goal_end(robot *r, goal *g, pons_tool_event e)
-{
-    g->state = OVER;
-    if (g->quiet) {
-        pons_tool_event_clear(&e);
-        return;
-    }
-    e.call = g->call;
-    push(r, e);
-}
-
-static void goal_fail(robot *r, goal *g, int status, const char *fmt, ...)
-{
-    char text[PONS_ERROR_MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    pons_tool_event e = {.kind = PONS_TOOL_FAILED};
-    pons_error_set(&e.error, status, WHERE, "%s", text);
-    goal_end(r, g, e);
-}
-
-// Seconds of the robot's clock: so many have passed, and of how many, when the skill can tell.
-static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f)
-{
-    char metres[48] = "";
-    if (!isnan(f->distance_remaining_m)) {
-        snprintf(metres, sizeof metres, ", %.2f m to go", f->distance_remaining_m);
-    }
-    const double elapsed = isnan(f->elapsed_s) ? 0.0 : f->elapsed_s;
-    char *text = NULL;
-    if (asprintf(&text, "%s: %.1f s%s", g->skill, elapsed, metres) < 0) {
-        text = NULL;
-    }
-    pons_tool_event ev = {
-        .call = g->call,
-        .kind = PONS_TOOL_PROGRESS,
-        .text = text,
-        .value = pons_object("progress", json_real(elapsed), "total",
-                             isnan(f->eta_s) ? NULL : json_real(elapsed + f->eta_s), NULL)};
-    if (g->quiet) {
-        pons_tool_event_clear(&ev);
-    } else {
-        push(r, ev);
-    }
-}
-
-static void goal_result(robot *r, goal *g, int status, const pons_report_end *end)
-{
-    if (status != PONS_GOAL_DONE) {
-        goal_fail(r, g, status == PONS_GOAL_CANCELED ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
-                  g->skill, pons_goal_states[status], end->error_msg);
-        return;
-    }
-    const pons_value *metrics = end->metrics;
-    char *text = NULL;
-    if (!metrics || pons_value_line(metrics, &text) < 0) {
-        text = NULL;
-    }
-    pons_value *output = json_sprintf("%s done %s", g->skill, text ? text : "");
-    free(text);
-    goal_end(r, g,
-             (pons_tool_event){
-                 .kind = PONS_TOOL_DONE,
-                 .value = pons_object("output", output, "data",
-                                      metrics ? pons_value_ref(metrics) : json_object(), NULL)});
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-static int64_t now_ms(const robot *r)
-{
-    return pons_now_ms(&r->o.clock);
-}
-
-static const pons_value *skill_of(const robot *r, const char *name)
-{
-    const pons_value *skills = r->hello.as.hello.skills;
-    for (size_t i = 0; i < json_array_size(skills); i++) {
-        if (strcmp(pons_get_str(json_array_get(skills, i), "name", ""), name) == 0) {
-            return json_array_get(skills, i);
-        }
-    }
-    return NULL;
-}
-
-int pons_robot_tools_look(void *self, const char *name, pons_value **ret, pons_error *err)
-{
-    pons_autovalue status = pons_robot_tools_status(self);
-    const pons_value *body = pons_get(status, "robot"), *world = pons_get(status, "world");
-    pons_autovalue facts =
-        json_is_object(body) ? json_copy((pons_value *)(uintptr_t)body) : json_object();
-    json_object_set_new(facts, "robot",
-                        json_is_object(body) ? pons_value_ref(body) : json_object());
-    json_object_set_new(facts, "world",
-                        json_is_object(world) ? pons_value_ref(world) : json_object());
-    return pons_plan_look_in(facts, name, ret, err);
 }

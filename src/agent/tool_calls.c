@@ -35,31 +35,12 @@
 #define REASON_MAX 512
 #define ENDS_NOTE  100 // characters that say how much is left out
 
-static bool is_pending(const pons_value *call);
-static bool runs_together(const pons_value *call);
-static void refuse_unknown(const pons__role *role, pons_value *v, const char *name);
-static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call);
-static void refuse(pons_value *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void check_call(pons__role *role, pons_cx *cx, pons_value *call, const pons__tool *t,
-                       const pons_value *args, pons_tool_risk *ret_risk, char *why, size_t cap);
-static bool add_preview(pons_value *v, const pons__tool *t, const pons_value *args);
-static bool judged(pons__role *role, const pons__tool *t, const pons_value *args, char *why,
-                   size_t cap);
-static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
-                   pons_error *err);
-static int ask(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_args,
-               pons_value **ret_note, pons_value **ret_result, pons_error *err);
-static void put_before(pons_value **result, const char *text);
-static int run_read(pons__role *role, pons_cx *cx, const pons_value *call, const pons_value *args,
-                    pons_value **ret_result, pons_error *err);
-static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pons_value *args,
-                      pons_value **ret_result, pons_error *err);
-static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *messages);
-static pons_value *failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
-                       const pons_value *result);
-
 // ---- vetting ------------------------------------------------------------------------------------
+
+static bool is_pending(const pons_value *call)
+{
+    return strcmp(pons_get_str(call, "state", ""), "pending") == 0;
+}
 
 bool pons__calls_pending(const pons_value *calls)
 {
@@ -77,55 +58,6 @@ static pons_value *kept(const pons_value *v, const char *key)
     return pons_get(v, key) ? pons_value_ref(pons_get(v, key)) : NULL;
 }
 
-int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value **ret,
-                    pons_error *err)
-{
-    pons_autovalue owned = calls;
-    pons_value *list = json_array();
-    size_t batch = 0;
-    bool open = true; // the batch takes more
-    int rc = pons__registry_refresh(&role->a->registry, err);
-    for (size_t i = 0; i < json_array_size(owned); i++) {
-        pons_value *call = json_array_get(owned, i);
-        if (rc < 0 || !open || !is_pending(call)) {
-            json_array_append_new(list, pons_value_ref(call));
-            continue;
-        }
-        pons_value *vetted = vet_one(role, cx, call);
-        const bool together = runs_together(vetted);
-        if (batch > 0 && !together) { // the next batch's
-            pons_value_unref(vetted);
-            json_array_append_new(list, pons_value_ref(call));
-            open = false;
-            continue;
-        }
-        if (pons_get_bool(vetted, "ask", false)) {
-            pons__agent_emit(
-                role->a, cx, NULL, "approval_request",
-                pons_object("request_id", pons_value_ref(pons_get(vetted, "request_id")), "tool",
-                            pons_value_ref(pons_get(vetted, "name")), "input",
-                            pons_value_ref(pons_get(vetted, "arguments")), "risk_level",
-                            pons_value_ref(pons_get(vetted, "risk")), "why",
-                            pons_get(vetted, "why") ? pons_value_ref(pons_get(vetted, "why"))
-                                                    : NULL,
-                            "preview", kept(vetted, "preview"), NULL));
-        }
-        json_array_append_new(list, vetted);
-        open = together && ++batch < PONS__PARALLEL_MAX;
-    }
-    if (rc < 0) {
-        pons_value_unref(list);
-        return rc;
-    }
-    *ret = list;
-    return PONS_OK;
-}
-
-static bool is_pending(const pons_value *call)
-{
-    return strcmp(pons_get_str(call, "state", ""), "pending") == 0;
-}
-
 static bool runs_together(const pons_value *call)
 {
     return pons_get(call, "refusal") ||
@@ -133,7 +65,7 @@ static bool runs_together(const pons_value *call)
             !pons_get_bool(call, "own", false));
 }
 
-static void refuse(pons_value *call, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void refuse(pons_value *call, const char *fmt, ...)
 {
     char text[REASON_MAX + 256];
     va_list ap;
@@ -157,63 +89,6 @@ static void refuse_unknown(const pons__role *role, pons_value *v, const char *na
         }
     }
     refuse(v, "there is no tool %.64s here; there are:%s", name, names.len ? names.data : " none");
-}
-
-// What becomes of the call, as members of it: refusal; or risk, read_only, ask and why. Must give
-// the same for the same state: it runs once a commit.
-static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call)
-{
-    pons_agent *a = role->a;
-    pons_value *v = json_copy((pons_value *)(uintptr_t)call);
-    const char *name = pons_get_str(v, "name", ""), *kind = pons_get_str(v, "kind", NULL);
-    const char *specs_at = role->executor ? "nodes.executor.tools" : "nodes.agent.tools";
-    char why[REASON_MAX] = "";
-    json_object_set_new(v, "vetted", json_true());
-    if (kind) { // a person is asked something by the plan itself
-        char id[PONS_ID_MAX];
-        pons_cx_id(cx, id);
-        json_object_set_new(v, "ask", json_true());
-        json_object_set_new(v, "request_id", json_string(id));
-        json_object_set_new(v, "risk", json_string("dangerous"));
-        return v;
-    }
-    if (pons_get(v, "refusal")) {
-        return v;
-    }
-    const pons__tool *t = pons__registry_find(&a->registry, name);
-    const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0,
-               step = strcmp(name, PONS__STEP_FAILED) == 0;
-    if (plan && (role->executor || !pons__cfg_bool(a->config, "nodes.planner.enabled"))) {
-        refuse(v, "plan_create is the agent's alone: carry out this step with the other tools");
-    } else if (!t || (step && !role->executor) ||
-               (!plan && !step && !pons__specs_have(pons__cfg(a->config, specs_at), t))) {
-        refuse_unknown(role, v, name);
-    } else if (plan || step) {
-        json_object_set_new(v, "own", json_true());
-        pons_plan *made = NULL;
-        pons_error bad = PONS_ERROR_INIT;
-        if (plan &&
-            pons__agent_plan_make(pons_get(v, "arguments"), "plan_0", 0.0, &made, &bad) < 0) {
-            refuse(v, "that is not a plan: %s", bad.message);
-        }
-        pons_plan_destroy(made);
-    } else {
-        pons_tool_risk risk = PONS_TOOL_SAFE;
-        check_call(role, cx, v, t, pons_get(v, "arguments"), &risk, why, sizeof why);
-        static const char *const words[] = {"safe", "warn", "dangerous", "blocked"};
-        json_object_set_new(v, "risk", json_string(words[risk]));
-        json_object_set_new(v, "read_only",
-                            json_boolean(pons_get_bool(t->item, "read_only", false)));
-        if (risk == PONS_TOOL_DANGEROUS && !pons_get(v, "refusal") &&
-            add_preview(v, t, pons_get(v, "arguments"))) {
-            char id[PONS_ID_MAX];
-            pons_cx_id(cx, id);
-            json_object_set_new(v, "ask", json_true());
-            json_object_set_new(v, "why", pons__agent_cut(why, REASON_MAX));
-            json_object_set_new(v, "request_id", json_string(id));
-        }
-    }
-    return v;
 }
 
 static int risk_of(const char *word)
@@ -242,6 +117,32 @@ static bool carries(const pons__role *role, pons_cx *cx, const pons_value *call,
     snprintf(why, cap,
              "what was read may go out with it: the model made this address, which nobody gave it "
              "and which stands in nothing that it read");
+    return true;
+}
+
+// What moves a robot is held against the critic; a model may not lift a rule.
+static bool judged(pons__role *role, const pons__tool *t, const pons_value *args, char *why,
+                   size_t cap)
+{
+    pons_agent *a = role->a;
+    if (!a->opts.judge || strcmp(pons_get_str(t->item, "category", ""), "robot") != 0 ||
+        pons_get_bool(t->item, "read_only", false)) {
+        return true;
+    }
+    pons_autoverdict verdict = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const int rc = a->opts.judge(a->opts.judge_user, t->name, args, NULL, &verdict, &err);
+    if (rc == PONS_ENOTFOUND) {
+        return true;
+    }
+    if (rc < 0) { // no verdict is no leave
+        snprintf(why, cap, "%s", err.message);
+        return false;
+    }
+    if (pons_verdict_error(verdict, &err) < 0) {
+        snprintf(why, cap, "%s", err.message);
+        return false;
+    }
     return true;
 }
 
@@ -316,97 +217,143 @@ static bool add_preview(pons_value *v, const pons__tool *t, const pons_value *ar
     return true;
 }
 
-// What moves a robot is held against the critic; a model may not lift a rule.
-static bool judged(pons__role *role, const pons__tool *t, const pons_value *args, char *why,
-                   size_t cap)
+// What becomes of the call, as members of it: refusal; or risk, read_only, ask and why. Must give
+// the same for the same state: it runs once a commit.
+static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call)
 {
     pons_agent *a = role->a;
-    if (!a->opts.judge || strcmp(pons_get_str(t->item, "category", ""), "robot") != 0 ||
-        pons_get_bool(t->item, "read_only", false)) {
-        return true;
+    pons_value *v = json_copy((pons_value *)(uintptr_t)call);
+    const char *name = pons_get_str(v, "name", ""), *kind = pons_get_str(v, "kind", NULL);
+    const char *specs_at = role->executor ? "nodes.executor.tools" : "nodes.agent.tools";
+    char why[REASON_MAX] = "";
+    json_object_set_new(v, "vetted", json_true());
+    if (kind) { // a person is asked something by the plan itself
+        char id[PONS_ID_MAX];
+        pons_cx_id(cx, id);
+        json_object_set_new(v, "ask", json_true());
+        json_object_set_new(v, "request_id", json_string(id));
+        json_object_set_new(v, "risk", json_string("dangerous"));
+        return v;
     }
-    pons_autoverdict verdict = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    const int rc = a->opts.judge(a->opts.judge_user, t->name, args, NULL, &verdict, &err);
-    if (rc == PONS_ENOTFOUND) {
-        return true;
+    if (pons_get(v, "refusal")) {
+        return v;
     }
-    if (rc < 0) { // no verdict is no leave
-        snprintf(why, cap, "%s", err.message);
-        return false;
+    const pons__tool *t = pons__registry_find(&a->registry, name);
+    const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0,
+               step = strcmp(name, PONS__STEP_FAILED) == 0;
+    if (plan && (role->executor || !pons__cfg_bool(a->config, "nodes.planner.enabled"))) {
+        refuse(v, "plan_create is the agent's alone: carry out this step with the other tools");
+    } else if (!t || (step && !role->executor) ||
+               (!plan && !step && !pons__specs_have(pons__cfg(a->config, specs_at), t))) {
+        refuse_unknown(role, v, name);
+    } else if (plan || step) {
+        json_object_set_new(v, "own", json_true());
+        pons_plan *made = NULL;
+        pons_error bad = PONS_ERROR_INIT;
+        if (plan &&
+            pons__agent_plan_make(pons_get(v, "arguments"), "plan_0", 0.0, &made, &bad) < 0) {
+            refuse(v, "that is not a plan: %s", bad.message);
+        }
+        pons_plan_destroy(made);
+    } else {
+        pons_tool_risk risk = PONS_TOOL_SAFE;
+        check_call(role, cx, v, t, pons_get(v, "arguments"), &risk, why, sizeof why);
+        static const char *const words[] = {"safe", "warn", "dangerous", "blocked"};
+        json_object_set_new(v, "risk", json_string(words[risk]));
+        json_object_set_new(v, "read_only",
+                            json_boolean(pons_get_bool(t->item, "read_only", false)));
+        if (risk == PONS_TOOL_DANGEROUS && !pons_get(v, "refusal") &&
+            add_preview(v, t, pons_get(v, "arguments"))) {
+            char id[PONS_ID_MAX];
+            pons_cx_id(cx, id);
+            json_object_set_new(v, "ask", json_true());
+            json_object_set_new(v, "why", pons__agent_cut(why, REASON_MAX));
+            json_object_set_new(v, "request_id", json_string(id));
+        }
     }
-    if (pons_verdict_error(verdict, &err) < 0) {
-        snprintf(why, cap, "%s", err.message);
-        return false;
+    return v;
+}
+
+int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value **ret,
+                    pons_error *err)
+{
+    pons_autovalue owned = calls;
+    pons_value *list = json_array();
+    size_t batch = 0;
+    bool open = true; // the batch takes more
+    int rc = pons__registry_refresh(&role->a->registry, err);
+    for (size_t i = 0; i < json_array_size(owned); i++) {
+        pons_value *call = json_array_get(owned, i);
+        if (rc < 0 || !open || !is_pending(call)) {
+            json_array_append_new(list, pons_value_ref(call));
+            continue;
+        }
+        pons_value *vetted = vet_one(role, cx, call);
+        const bool together = runs_together(vetted);
+        if (batch > 0 && !together) { // the next batch's
+            pons_value_unref(vetted);
+            json_array_append_new(list, pons_value_ref(call));
+            open = false;
+            continue;
+        }
+        if (pons_get_bool(vetted, "ask", false)) {
+            pons__agent_emit(
+                role->a, cx, NULL, "approval_request",
+                pons_object("request_id", pons_value_ref(pons_get(vetted, "request_id")), "tool",
+                            pons_value_ref(pons_get(vetted, "name")), "input",
+                            pons_value_ref(pons_get(vetted, "arguments")), "risk_level",
+                            pons_value_ref(pons_get(vetted, "risk")), "why",
+                            pons_get(vetted, "why") ? pons_value_ref(pons_get(vetted, "why"))
+                                                    : NULL,
+                            "preview", kept(vetted, "preview"), NULL));
+        }
+        json_array_append_new(list, vetted);
+        open = together && ++batch < PONS__PARALLEL_MAX;
     }
-    return true;
+    if (rc < 0) {
+        pons_value_unref(list);
+        return rc;
+    }
+    *ret = list;
+    return PONS_OK;
+}
+
+// ---- small things -------------------------------------------------------------------------------
+
+__attribute__((format(printf, 1, 2))) static pons_value *failed(const char *fmt, ...)
+{
+    char text[2 * REASON_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return pons_object("ok", json_false(), "output", pons__agent_cut(text, sizeof text), NULL);
+}
+
+// tool_end, and tool_start for what never reached a tool: who watches sees every call begin and
+// end.
+static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
+                       const pons_value *result)
+{
+    const pons_value *cached = pons_get(result, "cached");
+    if (pons_get(call, "kind")) {
+        return;
+    }
+    if (!pons_get_bool(result, "started", false)) {
+        pons__agent_emit(role->a, cx, NULL, "tool_start",
+                         pons_object("tool", pons_value_ref(pons_get(call, "name")), "input",
+                                     pons_value_ref(pons_get(call, "arguments")), "motivation",
+                                     pons_value_ref(pons_get(call, "motivation")), NULL));
+    }
+    pons__agent_emit(role->a, cx, NULL, "tool_end",
+                     pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
+                                 pons__agent_ends(pons_get_str(result, "output", ""),
+                                                  PONS__SHOWN_MAX - ENDS_NOTE),
+                                 "cached", json_boolean(json_is_true(cached)), "duration_ms",
+                                 json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
 }
 
 // ---- running ------------------------------------------------------------------------------------
-
-int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons_value **ret_calls,
-                    pons_value **ret_messages, pons_error *err)
-{
-    enum { NOT_YET = -1 };
-    const size_t n = json_array_size(calls);
-    pons_autovalue results = json_array();
-    pons_autovalue places = json_array();
-    bool parked = false;
-    // All of the batch is asked for before anything is waited for.
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *call = json_array_get(calls, i);
-        if (!is_pending(call) || !pons_get_bool(call, "vetted", false)) {
-            continue;
-        }
-        pons_value *result = NULL;
-        const int rc = run_one(role, cx, call, &result, err);
-        if (rc == PONS_EPARKED) {
-            parked = true;
-        } else if (rc < 0) {
-            return rc;
-        } else {
-            json_array_append_new(results, result);
-            json_array_append_new(places, json_integer((json_int_t)i));
-        }
-    }
-    if (parked) {
-        return PONS_EPARKED;
-    }
-    pons_value *list = json_copy((pons_value *)(uintptr_t)calls), *messages = json_array();
-    for (size_t k = 0; k < json_array_size(results); k++) {
-        const size_t i = (size_t)json_integer_value(json_array_get(places, k));
-        const pons_value *result = json_array_get(results, k);
-        pons_value *call = json_array_get(calls, i);
-        pons_value *done = pons__agent_put_in(call, "state", json_string("done"));
-        json_object_set_new(done, "failed", json_boolean(!pons_get_bool(result, "ok", false)));
-        json_object_set_new(done, "said", pons_value_ref(pons_get(result, "output")));
-        if (pons_get_bool(result, "stopped", false)) {
-            json_object_set_new(done, "stopped", json_true());
-        }
-        if (pons_get(result, "edited")) {
-            json_object_set_new(done, "arguments", pons_value_ref(pons_get(result, "edited")));
-            show_as_run(cx, done, messages);
-        }
-        json_array_set_new(list, i, done);
-        if (!pons_get_bool(call, "own", false) || pons_get(call, "refusal")) {
-            say_result(role, cx, call, result);
-        }
-        const bool plan = pons_get_bool(call, "own", false) && !pons_get(call, "refusal") &&
-                          strcmp(pons_get_str(call, "name", ""), PONS__PLAN_CREATE) == 0;
-        if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan) {
-            char id[PONS_ID_MAX];
-            pons_cx_id(cx, id);
-            json_array_append_new(
-                messages, pons_object("id", json_string(id), "role", json_string("tool"),
-                                      "tool_call_id", pons_value_ref(pons_get(call, "id")), "name",
-                                      pons_value_ref(pons_get(call, "name")), "content",
-                                      pons_value_ref(pons_get(result, "output")), NULL));
-        }
-    }
-    *ret_calls = list;
-    *ret_messages = messages;
-    return PONS_OK;
-}
 
 // A person changed the arguments: the conversation has the call as it ran.
 static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *messages)
@@ -441,42 +388,6 @@ static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *message
             return;
         }
     }
-}
-
-// *ret_result: {ok, output, cached?, duration_ms?, started?, edited?}.
-static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
-                   pons_error *err)
-{
-    const char *refusal = pons_get_str(call, "refusal", NULL);
-    if (refusal) {
-        *ret_result = failed("error: %s", refusal);
-        return PONS_OK;
-    }
-    if (pons_get_bool(call, "own", false)) {
-        *ret_result = pons_object("ok", json_true(), "output", json_string("noted"), NULL);
-        return PONS_OK;
-    }
-    pons_autovalue args = pons_value_ref(pons_get(call, "arguments"));
-    pons_autovalue note = NULL;
-    if (pons_get_bool(call, "ask", false)) {
-        const int rc = ask(role, cx, call, &args, &note, ret_result, err);
-        if (rc < 0 || *ret_result) {
-            return rc;
-        }
-    }
-    const int rc = pons_get_bool(call, "read_only", false)
-                       ? run_read(role, cx, call, args, ret_result, err)
-                       : run_effect(role, cx, call, args, ret_result, err);
-    if (rc >= 0 && note) {
-        pons_autovalue line =
-            json_sprintf("(The person who allowed it said: %s)\n", json_string_value(note));
-        put_before(ret_result, json_string_value(line));
-    }
-    if (rc >= 0 && args != pons_get(call, "arguments")) {
-        put_before(ret_result, "(A person changed the arguments before it ran.)\n");
-        json_object_set_new(*ret_result, "edited", pons_value_ref(args));
-    }
-    return rc;
 }
 
 // *result, which may be shared, becomes one of its own with this text before its output.
@@ -645,37 +556,102 @@ static int run_effect(pons__role *role, pons_cx *cx, const pons_value *call, pon
     return pons_effect_settle(cx, id, to, pons_value_ref(kept), err);
 }
 
-// ---- small things -------------------------------------------------------------------------------
-
-static pons_value *failed(const char *fmt, ...)
+// *ret_result: {ok, output, cached?, duration_ms?, started?, edited?}.
+static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_value **ret_result,
+                   pons_error *err)
 {
-    char text[2 * REASON_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return pons_object("ok", json_false(), "output", pons__agent_cut(text, sizeof text), NULL);
+    const char *refusal = pons_get_str(call, "refusal", NULL);
+    if (refusal) {
+        *ret_result = failed("error: %s", refusal);
+        return PONS_OK;
+    }
+    if (pons_get_bool(call, "own", false)) {
+        *ret_result = pons_object("ok", json_true(), "output", json_string("noted"), NULL);
+        return PONS_OK;
+    }
+    pons_autovalue args = pons_value_ref(pons_get(call, "arguments"));
+    pons_autovalue note = NULL;
+    if (pons_get_bool(call, "ask", false)) {
+        const int rc = ask(role, cx, call, &args, &note, ret_result, err);
+        if (rc < 0 || *ret_result) {
+            return rc;
+        }
+    }
+    const int rc = pons_get_bool(call, "read_only", false)
+                       ? run_read(role, cx, call, args, ret_result, err)
+                       : run_effect(role, cx, call, args, ret_result, err);
+    if (rc >= 0 && note) {
+        pons_autovalue line =
+            json_sprintf("(The person who allowed it said: %s)\n", json_string_value(note));
+        put_before(ret_result, json_string_value(line));
+    }
+    if (rc >= 0 && args != pons_get(call, "arguments")) {
+        put_before(ret_result, "(A person changed the arguments before it ran.)\n");
+        json_object_set_new(*ret_result, "edited", pons_value_ref(args));
+    }
+    return rc;
 }
 
-// tool_end, and tool_start for what never reached a tool: who watches sees every call begin and
-// end.
-static void say_result(pons__role *role, pons_cx *cx, const pons_value *call,
-                       const pons_value *result)
+int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons_value **ret_calls,
+                    pons_value **ret_messages, pons_error *err)
 {
-    const pons_value *cached = pons_get(result, "cached");
-    if (pons_get(call, "kind")) {
-        return;
+    enum { NOT_YET = -1 };
+    const size_t n = json_array_size(calls);
+    pons_autovalue results = json_array();
+    pons_autovalue places = json_array();
+    bool parked = false;
+    // All of the batch is asked for before anything is waited for.
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *call = json_array_get(calls, i);
+        if (!is_pending(call) || !pons_get_bool(call, "vetted", false)) {
+            continue;
+        }
+        pons_value *result = NULL;
+        const int rc = run_one(role, cx, call, &result, err);
+        if (rc == PONS_EPARKED) {
+            parked = true;
+        } else if (rc < 0) {
+            return rc;
+        } else {
+            json_array_append_new(results, result);
+            json_array_append_new(places, json_integer((json_int_t)i));
+        }
     }
-    if (!pons_get_bool(result, "started", false)) {
-        pons__agent_emit(role->a, cx, NULL, "tool_start",
-                         pons_object("tool", pons_value_ref(pons_get(call, "name")), "input",
-                                     pons_value_ref(pons_get(call, "arguments")), "motivation",
-                                     pons_value_ref(pons_get(call, "motivation")), NULL));
+    if (parked) {
+        return PONS_EPARKED;
     }
-    pons__agent_emit(role->a, cx, NULL, "tool_end",
-                     pons_object("tool", pons_value_ref(pons_get(call, "name")), "output",
-                                 pons__agent_ends(pons_get_str(result, "output", ""),
-                                                  PONS__SHOWN_MAX - ENDS_NOTE),
-                                 "cached", json_boolean(json_is_true(cached)), "duration_ms",
-                                 json_integer(pons_get_int(result, "duration_ms", 0)), NULL));
+    pons_value *list = json_copy((pons_value *)(uintptr_t)calls), *messages = json_array();
+    for (size_t k = 0; k < json_array_size(results); k++) {
+        const size_t i = (size_t)json_integer_value(json_array_get(places, k));
+        const pons_value *result = json_array_get(results, k);
+        pons_value *call = json_array_get(calls, i);
+        pons_value *done = pons__agent_put_in(call, "state", json_string("done"));
+        json_object_set_new(done, "failed", json_boolean(!pons_get_bool(result, "ok", false)));
+        json_object_set_new(done, "said", pons_value_ref(pons_get(result, "output")));
+        if (pons_get_bool(result, "stopped", false)) {
+            json_object_set_new(done, "stopped", json_true());
+        }
+        if (pons_get(result, "edited")) {
+            json_object_set_new(done, "arguments", pons_value_ref(pons_get(result, "edited")));
+            show_as_run(cx, done, messages);
+        }
+        json_array_set_new(list, i, done);
+        if (!pons_get_bool(call, "own", false) || pons_get(call, "refusal")) {
+            say_result(role, cx, call, result);
+        }
+        const bool plan = pons_get_bool(call, "own", false) && !pons_get(call, "refusal") &&
+                          strcmp(pons_get_str(call, "name", ""), PONS__PLAN_CREATE) == 0;
+        if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan) {
+            char id[PONS_ID_MAX];
+            pons_cx_id(cx, id);
+            json_array_append_new(
+                messages, pons_object("id", json_string(id), "role", json_string("tool"),
+                                      "tool_call_id", pons_value_ref(pons_get(call, "id")), "name",
+                                      pons_value_ref(pons_get(call, "name")), "content",
+                                      pons_value_ref(pons_get(result, "output")), NULL));
+        }
+    }
+    *ret_calls = list;
+    *ret_messages = messages;
+    return PONS_OK;
 }

@@ -54,10 +54,6 @@ static const char OWN[] =
     "\"parameters\":{\"type\":\"object\",\"required\":[\"reason\"],\"properties\":{"
     "\"reason\":{\"type\":\"string\"}}}}]";
 
-static void drop_tools(pons__registry *r);
-static int add(pons__registry *r, const pons_value *list, const pons_tools *provider,
-               pons_error *err);
-
 int pons__registry_init(pons__registry *r, const pons_tools *providers, size_t n, pons_error *err)
 {
     *r = (pons__registry){.providers = providers, .n_providers = n};
@@ -70,6 +66,16 @@ int pons__registry_init(pons__registry *r, const pons_tools *providers, size_t n
     return pons__registry_refresh(r, err);
 }
 
+static void drop_tools(pons__registry *r)
+{
+    for (size_t i = 0; i < r->n_tools; i++) {
+        pons_schema_destroy(r->tools[i].schema);
+    }
+    free(r->tools);
+    r->tools = NULL;
+    r->n_tools = 0;
+}
+
 void pons__registry_fini(pons__registry *r)
 {
     drop_tools(r);
@@ -80,6 +86,34 @@ void pons__registry_fini(pons__registry *r)
     free(r->lists);
     free(r->generations);
     *r = (pons__registry){0};
+}
+
+static int add(pons__registry *r, const pons_value *list, const pons_tools *provider,
+               pons_error *err)
+{
+    const size_t n = json_array_size(list);
+    pons__tool *grown = realloc(r->tools, (r->n_tools + n + 1) * sizeof *grown);
+    if (!grown) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for tools");
+    }
+    r->tools = grown;
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *item = json_array_get(list, i);
+        const char *name = pons_get_str(item, "name", "");
+        if (!*name || pons__registry_find(r, name)) {
+            continue; // a name belongs to the first who has it
+        }
+        pons__tool *t = &r->tools[r->n_tools++];
+        *t = (pons__tool){.item = item, .name = name, .provider = provider};
+        // A server's schema may use words that pons's checker does not have: the server checks
+        // then.
+        pons_error ignored = PONS_ERROR_INIT;
+        const pons_value *parameters = pons_get(item, "parameters");
+        if (parameters && pons_schema_compile(parameters, &t->schema, &ignored) < 0) {
+            t->schema = NULL;
+        }
+    }
+    return PONS_OK;
 }
 
 int pons__registry_refresh(pons__registry *r, pons_error *err)
@@ -134,23 +168,17 @@ bool pons__specs_have(const pons_value *specs, const pons__tool *t)
     return false;
 }
 
-static bool names_tool(const pons__registry *r, const char *name);
-static bool server_is_silent(const pons_value *list, const char *name);
-
-static bool names_something(const pons__registry *r, const char *spec)
+// Of SERVER.TOOL, as every tool of a server is named.
+static bool server_is_silent(const pons_value *list, const char *name)
 {
-    static const char *const words[] = {"all", "core", "mcp", "robot"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(spec, words[i]) == 0) {
-            return true;
+    const char *dot = strchr(name, '.');
+    for (size_t i = 0; dot && i < json_array_size(list); i++) {
+        const char *other = pons_get_str(json_array_get(list, i), "name", "");
+        if (strncmp(other, name, (size_t)(dot - name) + 1) == 0) {
+            return false;
         }
     }
-    for (size_t i = 0; i < r->n_tools; i++) {
-        if (strcmp(pons_get_str(r->tools[i].item, "category", ""), spec) == 0) {
-            return true;
-        }
-    }
-    return names_tool(r, spec);
+    return dot != NULL;
 }
 
 static bool names_tool(const pons__registry *r, const char *name)
@@ -170,17 +198,20 @@ static bool names_tool(const pons__registry *r, const char *name)
     return false;
 }
 
-// Of SERVER.TOOL, as every tool of a server is named.
-static bool server_is_silent(const pons_value *list, const char *name)
+static bool names_something(const pons__registry *r, const char *spec)
 {
-    const char *dot = strchr(name, '.');
-    for (size_t i = 0; dot && i < json_array_size(list); i++) {
-        const char *other = pons_get_str(json_array_get(list, i), "name", "");
-        if (strncmp(other, name, (size_t)(dot - name) + 1) == 0) {
-            return false;
+    static const char *const words[] = {"all", "core", "mcp", "robot"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(spec, words[i]) == 0) {
+            return true;
         }
     }
-    return dot != NULL;
+    for (size_t i = 0; i < r->n_tools; i++) {
+        if (strcmp(pons_get_str(r->tools[i].item, "category", ""), spec) == 0) {
+            return true;
+        }
+    }
+    return names_tool(r, spec);
 }
 
 int pons__specs_check(const pons__registry *r, const pons_agent_config *c, const char *pointer,
@@ -234,44 +265,6 @@ int pons__names_check(const pons__registry *r, const pons_agent_config *c, const
         pons_log(PONS_LOG_WARN, "agent", "%s; it counts when one has that name",
                  pons_error_line(err, line, sizeof line));
         *err = (pons_error)PONS_ERROR_INIT;
-    }
-    return PONS_OK;
-}
-
-static void drop_tools(pons__registry *r)
-{
-    for (size_t i = 0; i < r->n_tools; i++) {
-        pons_schema_destroy(r->tools[i].schema);
-    }
-    free(r->tools);
-    r->tools = NULL;
-    r->n_tools = 0;
-}
-
-static int add(pons__registry *r, const pons_value *list, const pons_tools *provider,
-               pons_error *err)
-{
-    const size_t n = json_array_size(list);
-    pons__tool *grown = realloc(r->tools, (r->n_tools + n + 1) * sizeof *grown);
-    if (!grown) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for tools");
-    }
-    r->tools = grown;
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *item = json_array_get(list, i);
-        const char *name = pons_get_str(item, "name", "");
-        if (!*name || pons__registry_find(r, name)) {
-            continue; // a name belongs to the first who has it
-        }
-        pons__tool *t = &r->tools[r->n_tools++];
-        *t = (pons__tool){.item = item, .name = name, .provider = provider};
-        // A server's schema may use words that pons's checker does not have: the server checks
-        // then.
-        pons_error ignored = PONS_ERROR_INIT;
-        const pons_value *parameters = pons_get(item, "parameters");
-        if (parameters && pons_schema_compile(parameters, &t->schema, &ignored) < 0) {
-            t->schema = NULL;
-        }
     }
     return PONS_OK;
 }

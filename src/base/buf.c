@@ -13,8 +13,6 @@ enum {
     VARINT_BYTES_MAX = 10 // 64 bits, seven at a time
 };
 
-static int fail(pons_buf *b);
-
 void pons_buf_init(pons_buf *b)
 {
     *b = (pons_buf)PONS_BUF_INIT;
@@ -36,6 +34,12 @@ void pons_buf_clear(pons_buf *b)
     if (b->data) {
         b->data[0] = '\0';
     }
+}
+
+static int fail(pons_buf *b)
+{
+    b->failed = true;
+    return PONS_ENOMEM;
 }
 
 int pons_buf_reserve(pons_buf *b, size_t n)
@@ -190,10 +194,4 @@ const void *pons_bufread_bytes(pons_bufread *r, size_t n)
     const uint8_t *p = r->at;
     r->at += n;
     return p;
-}
-
-static int fail(pons_buf *b)
-{
-    b->failed = true;
-    return PONS_ENOMEM;
 }

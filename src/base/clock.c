@@ -3,23 +3,6 @@
 
 #include <time.h>
 
-static int64_t clock_ns(clockid_t id);
-static int64_t real_now_ns(void *ctx);
-static int64_t real_wall_ms(void *ctx);
-static int64_t real_boot_ns(void *ctx);
-static int64_t manual_now_ns(void *ctx);
-static int64_t manual_wall_ms(void *ctx);
-
-pons_clock pons_clock_real(void)
-{
-    return (pons_clock){real_now_ns, real_wall_ms, real_boot_ns, NULL};
-}
-
-pons_clock pons_clock_from_manual(pons_clock_manual *m)
-{
-    return (pons_clock){manual_now_ns, manual_wall_ms, manual_now_ns, m};
-}
-
 static int64_t clock_ns(clockid_t id)
 {
     struct timespec ts = {0};
@@ -45,6 +28,11 @@ static int64_t real_boot_ns(void *ctx)
     return clock_ns(CLOCK_BOOTTIME);
 }
 
+pons_clock pons_clock_real(void)
+{
+    return (pons_clock){real_now_ns, real_wall_ms, real_boot_ns, NULL};
+}
+
 static int64_t manual_now_ns(void *ctx)
 {
     return ((const pons_clock_manual *)ctx)->now_ns;
@@ -54,4 +42,9 @@ static int64_t manual_wall_ms(void *ctx)
 {
     const pons_clock_manual *m = ctx;
     return m->wall_epoch_ms + m->now_ns / PONS_NS_PER_MS;
+}
+
+pons_clock pons_clock_from_manual(pons_clock_manual *m)
+{
+    return (pons_clock){manual_now_ns, manual_wall_ms, manual_now_ns, m};
 }

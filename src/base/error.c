@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void copy(char *dst, size_t cap, const char *src);
-
 const char *pons_status_word(int status)
 {
     switch (status) {
@@ -22,6 +20,14 @@ const char *pons_status_word(int status)
     default:
         return "unknown status";
     }
+}
+
+static void copy(char *dst, size_t cap, const char *src)
+{
+    const size_t n = strlen(src);
+    const size_t keep = n < cap ? n : pons__utf8_cut(src, cap - 1);
+    memcpy(dst, src, keep);
+    dst[keep] = '\0';
 }
 
 int pons_error_set(pons_error *err, int status, const char *module, const char *fmt, ...)
@@ -104,12 +110,4 @@ char *pons_error_line(const pons_error *err, char *buf, size_t cap)
     }
     copy(buf, cap, line);
     return buf;
-}
-
-static void copy(char *dst, size_t cap, const char *src)
-{
-    const size_t n = strlen(src);
-    const size_t keep = n < cap ? n : pons__utf8_cut(src, cap - 1);
-    memcpy(dst, src, keep);
-    dst[keep] = '\0';
 }

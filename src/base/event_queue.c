@@ -20,9 +20,50 @@ typedef struct pons__queued {
     _Alignas(max_align_t) unsigned char event[];
 } queued;
 
-static size_t find(const pons_event_queue *q, uint64_t call, bool *ret_is);
-static void forget(pons_event_queue *q, size_t at);
-static void drop(pons_event_queue *q, const uint64_t *call);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// [mtx] Where the call is among the live ones, or would be.
+static size_t find(const pons_event_queue *q, uint64_t call, bool *ret_is)
+{
+    size_t from = 0, to = q->n_live;
+    while (from < to) {
+        const size_t mid = from + (to - from) / 2;
+        if (q->live[mid] < call) {
+            from = mid + 1;
+        } else {
+            to = mid;
+        }
+    }
+    *ret_is = from < q->n_live && q->live[from] == call;
+    return from;
+}
+
+// [mtx]
+static void forget(pons_event_queue *q, size_t at)
+{
+    memmove(q->live + at, q->live + at + 1, (q->n_live - at - 1) * sizeof *q->live);
+    q->n_live--;
+}
+
+// [mtx] The call's events out of the list; call NULL: all.
+static void drop(pons_event_queue *q, const uint64_t *call)
+{
+    queued **at = &q->head;
+    q->tail = NULL;
+    while (*at) {
+        queued *one = *at;
+        if (call && one->call != *call) {
+            q->tail = one;
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        q->clear(one->event);
+        free(one);
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons_event_queue_init(pons_event_queue *q, size_t size, void (*clear)(void *event),
                           pons_error *err)
@@ -145,47 +186,4 @@ bool pons_event_queue_next(pons_event_queue *q, void *ret_event)
         free(one);
     }
     return one != NULL;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-// [mtx] Where the call is among the live ones, or would be.
-static size_t find(const pons_event_queue *q, uint64_t call, bool *ret_is)
-{
-    size_t from = 0, to = q->n_live;
-    while (from < to) {
-        const size_t mid = from + (to - from) / 2;
-        if (q->live[mid] < call) {
-            from = mid + 1;
-        } else {
-            to = mid;
-        }
-    }
-    *ret_is = from < q->n_live && q->live[from] == call;
-    return from;
-}
-
-// [mtx]
-static void forget(pons_event_queue *q, size_t at)
-{
-    memmove(q->live + at, q->live + at + 1, (q->n_live - at - 1) * sizeof *q->live);
-    q->n_live--;
-}
-
-// [mtx] The call's events out of the list; call NULL: all.
-static void drop(pons_event_queue *q, const uint64_t *call)
-{
-    queued **at = &q->head;
-    q->tail = NULL;
-    while (*at) {
-        queued *one = *at;
-        if (call && one->call != *call) {
-            q->tail = one;
-            at = &one->next;
-            continue;
-        }
-        *at = one->next;
-        q->clear(one->event);
-        free(one);
-    }
 }

@@ -22,9 +22,110 @@ typedef struct corner {
     double x, y;
 } corner;
 
-static const char *read_list(const pons_value *v, corner *ret, int *ret_n);
-static const char *read_text(const char *text, corner *ret, int *ret_n);
-static int hull(corner *c, int n, corner *ret);
+// ---- reading ------------------------------------------------------------------------------------
+
+static const char *read_list(const pons_value *v, corner *ret, int *ret_n)
+{
+    const size_t n = json_array_size(v);
+    if (n < 3) {
+        return "a footprint is a list of three corners or more, [[x, y], …]";
+    }
+    if (n > GIVEN_MAX) {
+        return "a footprint has at most 256 corners";
+    }
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *p = json_array_get(v, i);
+        if (json_array_size(p) != 2 || !json_is_number(json_array_get(p, 0)) ||
+            !json_is_number(json_array_get(p, 1))) {
+            return "a footprint's corner is two numbers, [x, y]";
+        }
+        ret[i] = (corner){json_number_value(json_array_get(p, 0)),
+                          json_number_value(json_array_get(p, 1))};
+    }
+    *ret_n = (int)n;
+    return NULL;
+}
+
+// "[[0.3, 0.2], [0.3, -0.2], …]": JSON, but with what else people write for numbers (+.3, 1.).
+static const char *read_text(const char *text, corner *ret, int *ret_n)
+{
+    static const char GAPS[] = " \t\r\n";
+    int depth = 0, n = 0, have = 0;
+    double v[2] = {0};
+    bool ended = false, comma = true; // comma: a member may come
+    for (const char *at = text + strspn(text, GAPS); *at; at += strspn(at, GAPS)) {
+        if (ended || (*at == '[' && (depth == 2 || !comma))) {
+            return "a footprint's text is [[x, y], [x, y], …]";
+        }
+        if (*at == '[') {
+            depth++;
+            have = 0;
+            at++;
+        } else if (*at == ']' && depth > 0) {
+            if (depth == 2 && (have != 2 || comma)) {
+                return "a footprint's corner is two numbers, [x, y]";
+            }
+            if (depth == 2 && n == GIVEN_MAX) {
+                return "a footprint has at most 256 corners";
+            }
+            if (depth == 2) {
+                ret[n++] = (corner){v[0], v[1]};
+            }
+            ended = --depth == 0;
+            comma = false;
+            at++;
+        } else if (*at == ',' && depth > 0 && !comma) {
+            comma = true;
+            at++;
+        } else {
+            char *end;
+            const double x = strtod(at, &end);
+            if (end == at || depth != 2 || have == 2 || !comma || !isfinite(x)) {
+                return "a footprint's text is [[x, y], [x, y], …]";
+            }
+            v[have++] = x;
+            comma = false;
+            at = end;
+        }
+    }
+    *ret_n = n;
+    return !ended  ? "a footprint's text is [[x, y], [x, y], …]"
+           : n < 3 ? "a footprint is a list of three corners or more, [[x, y], …]"
+                   : NULL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const corner *p = a, *q = b;
+    return p->x != q->x ? (p->x < q->x ? -1 : 1) : (p->y > q->y) - (p->y < q->y);
+}
+
+static double turn(corner a, corner b, corner c)
+{
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+// Counter-clockwise (Andrew 1979); ret has room for twice as many.
+static int hull(corner *c, int n, corner *ret)
+{
+    int k = 0;
+    qsort(c, (size_t)n, sizeof *c, by_place);
+    for (int i = 0; i < n; i++) {
+        while (k >= 2 && turn(ret[k - 2], ret[k - 1], c[i]) <= STRAIGHT_M2) {
+            k--;
+        }
+        ret[k++] = c[i];
+    }
+    for (int i = n - 2, low = k + 1; i >= 0; i--) {
+        while (k >= low && turn(ret[k - 2], ret[k - 1], c[i]) <= STRAIGHT_M2) {
+            k--;
+        }
+        ret[k++] = c[i];
+    }
+    return k - 1;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 const char *pons_footprint_read(const pons_value *v, pons_footprint *ret)
 {
@@ -136,107 +237,4 @@ double pons_footprint_gap(const pons_footprint *f, pons_pose2 at, const pons_box
         gap = fmax(gap, apart(f->x, f->y, f->n, bx, by, 4, ey / len, -ex / len));
     }
     return gap;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-static const char *read_list(const pons_value *v, corner *ret, int *ret_n)
-{
-    const size_t n = json_array_size(v);
-    if (n < 3) {
-        return "a footprint is a list of three corners or more, [[x, y], …]";
-    }
-    if (n > GIVEN_MAX) {
-        return "a footprint has at most 256 corners";
-    }
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *p = json_array_get(v, i);
-        if (json_array_size(p) != 2 || !json_is_number(json_array_get(p, 0)) ||
-            !json_is_number(json_array_get(p, 1))) {
-            return "a footprint's corner is two numbers, [x, y]";
-        }
-        ret[i] = (corner){json_number_value(json_array_get(p, 0)),
-                          json_number_value(json_array_get(p, 1))};
-    }
-    *ret_n = (int)n;
-    return NULL;
-}
-
-// "[[0.3, 0.2], [0.3, -0.2], …]": JSON, but with what else people write for numbers (+.3, 1.).
-static const char *read_text(const char *text, corner *ret, int *ret_n)
-{
-    static const char GAPS[] = " \t\r\n";
-    int depth = 0, n = 0, have = 0;
-    double v[2] = {0};
-    bool ended = false, comma = true; // comma: a member may come
-    for (const char *at = text + strspn(text, GAPS); *at; at += strspn(at, GAPS)) {
-        if (ended || (*at == '[' && (depth == 2 || !comma))) {
-            return "a footprint's text is [[x, y], [x, y], …]";
-        }
-        if (*at == '[') {
-            depth++;
-            have = 0;
-            at++;
-        } else if (*at == ']' && depth > 0) {
-            if (depth == 2 && (have != 2 || comma)) {
-                return "a footprint's corner is two numbers, [x, y]";
-            }
-            if (depth == 2 && n == GIVEN_MAX) {
-                return "a footprint has at most 256 corners";
-            }
-            if (depth == 2) {
-                ret[n++] = (corner){v[0], v[1]};
-            }
-            ended = --depth == 0;
-            comma = false;
-            at++;
-        } else if (*at == ',' && depth > 0 && !comma) {
-            comma = true;
-            at++;
-        } else {
-            char *end;
-            const double x = strtod(at, &end);
-            if (end == at || depth != 2 || have == 2 || !comma || !isfinite(x)) {
-                return "a footprint's text is [[x, y], [x, y], …]";
-            }
-            v[have++] = x;
-            comma = false;
-            at = end;
-        }
-    }
-    *ret_n = n;
-    return !ended  ? "a footprint's text is [[x, y], [x, y], …]"
-           : n < 3 ? "a footprint is a list of three corners or more, [[x, y], …]"
-                   : NULL;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const corner *p = a, *q = b;
-    return p->x != q->x ? (p->x < q->x ? -1 : 1) : (p->y > q->y) - (p->y < q->y);
-}
-
-static double turn(corner a, corner b, corner c)
-{
-    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-}
-
-// Counter-clockwise (Andrew 1979); ret has room for twice as many.
-static int hull(corner *c, int n, corner *ret)
-{
-    int k = 0;
-    qsort(c, (size_t)n, sizeof *c, by_place);
-    for (int i = 0; i < n; i++) {
-        while (k >= 2 && turn(ret[k - 2], ret[k - 1], c[i]) <= STRAIGHT_M2) {
-            k--;
-        }
-        ret[k++] = c[i];
-    }
-    for (int i = n - 2, low = k + 1; i >= 0; i--) {
-        while (k >= low && turn(ret[k - 2], ret[k - 1], c[i]) <= STRAIGHT_M2) {
-            k--;
-        }
-        ret[k++] = c[i];
-    }
-    return k - 1;
 }

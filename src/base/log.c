@@ -34,68 +34,10 @@ static struct {
     void *sink_user;
 } state = {.once = PTHREAD_ONCE_INIT};
 
-static void configure_once(void);
-static void add_rule(const char *name, size_t n);
-static void sink_stderr(void *user, const pons_log_record *r);
-
 void pons_log_set_sink(pons_log_sink sink, void *user)
 {
     state.sink = sink;
     state.sink_user = user;
-}
-
-void pons_log_configure(const char *spec)
-{
-    if (!spec) {
-        spec = getenv("PONS_LOG");
-    }
-    state.configured = true;
-    state.n_rules = 0;
-    state.all = false;
-    if (!spec) {
-        return;
-    }
-    while (*spec) {
-        const size_t n = strcspn(spec, ", ");
-        add_rule(spec, n);
-        spec += n + (spec[n] != '\0');
-    }
-}
-
-int pons_log_enabled(pons_log_level level, const char *module)
-{
-    pthread_once(&state.once, configure_once);
-    for (int i = state.n_rules - 1; i >= 0; i--) { // the last word on a module counts
-        if (strcmp(state.rules[i].module, module) == 0) {
-            return state.rules[i].shown;
-        }
-    }
-    return state.all || level >= PONS_LOG_WARN;
-}
-
-void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
-{
-    if (!pons_log_enabled(level, module)) {
-        return;
-    }
-    char message[MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    pons__format_line(message, sizeof message, fmt, ap);
-    va_end(ap);
-    const pons_log_record record = {level, module, message};
-    if (state.sink) {
-        state.sink(state.sink_user, &record);
-    } else {
-        sink_stderr(NULL, &record);
-    }
-}
-
-static void configure_once(void)
-{
-    if (!state.configured) {
-        pons_log_configure(NULL);
-    }
 }
 
 static void add_rule(const char *name, size_t n)
@@ -121,6 +63,42 @@ static void add_rule(const char *name, size_t n)
     r->shown = shown;
 }
 
+void pons_log_configure(const char *spec)
+{
+    if (!spec) {
+        spec = getenv("PONS_LOG");
+    }
+    state.configured = true;
+    state.n_rules = 0;
+    state.all = false;
+    if (!spec) {
+        return;
+    }
+    while (*spec) {
+        const size_t n = strcspn(spec, ", ");
+        add_rule(spec, n);
+        spec += n + (spec[n] != '\0');
+    }
+}
+
+static void configure_once(void)
+{
+    if (!state.configured) {
+        pons_log_configure(NULL);
+    }
+}
+
+int pons_log_enabled(pons_log_level level, const char *module)
+{
+    pthread_once(&state.once, configure_once);
+    for (int i = state.n_rules - 1; i >= 0; i--) { // the last word on a module counts
+        if (strcmp(state.rules[i].module, module) == 0) {
+            return state.rules[i].shown;
+        }
+    }
+    return state.all || level >= PONS_LOG_WARN;
+}
+
 static void sink_stderr(void *user, const pons_log_record *r)
 {
     static const char *const words[] = {"debug", "info", "warning", "error"};
@@ -129,4 +107,22 @@ static void sink_stderr(void *user, const pons_log_record *r)
     pons_plain(&line, r->message, SIZE_MAX, false);
     // One call, so that lines of several threads do not mix: stdio locks the stream for it.
     fprintf(stderr, "%s: %s: %s\n", r->module, words[r->level], line.data ? line.data : "");
+}
+
+void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
+{
+    if (!pons_log_enabled(level, module)) {
+        return;
+    }
+    char message[MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    pons__format_line(message, sizeof message, fmt, ap);
+    va_end(ap);
+    const pons_log_record record = {level, module, message};
+    if (state.sink) {
+        state.sink(state.sink_user, &record);
+    } else {
+        sink_stderr(NULL, &record);
+    }
 }

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-static bool names(const pons_machine *m, int state);
+static bool names(const pons_machine *m, int state)
+{
+    return state >= 0 && state < m->n;
+}
 
 bool pons_machine_may(const pons_machine *m, int from, int to)
 {
@@ -28,9 +31,4 @@ const char *pons_machine_state(const pons_machine *m, int state)
 bool pons_machine_final(const pons_machine *m, int state)
 {
     return names(m, state) && m->may[state] == 0;
-}
-
-static bool names(const pons_machine *m, int state)
-{
-    return state >= 0 && state < m->n;
 }

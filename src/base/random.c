@@ -15,10 +15,13 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { ID_DIGITS = PONS_ID_MAX - 1, ID_BITS_A_DIGIT = 5 };
 
-static uint64_t splitmix64(uint64_t *state);
-static uint64_t rotl(uint64_t x, int n);
-static bool increment(uint8_t *bytes, size_t n);
-static void fill_random(pons_id_source *s);
+static uint64_t splitmix64(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
 
 void pons_rand_seed(pons_rand *r, uint64_t seed)
 {
@@ -40,6 +43,11 @@ void pons_rand_seed_os(pons_rand *r)
     if (!(r->s[0] | r->s[1] | r->s[2] | r->s[3])) {
         r->s[0] = 1; // all zeros is the one state that the generator never leaves
     }
+}
+
+static uint64_t rotl(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
 }
 
 uint64_t pons_rand_u64(pons_rand *r)
@@ -90,40 +98,6 @@ void pons_id_source_init(pons_id_source *s, pons_clock clock, pons_rand *rand)
     *s = (pons_id_source){.clock = clock, .rand = rand, .last_ms = -1};
 }
 
-void pons_id_make(pons_id_source *s, char ret[PONS_ID_MAX])
-{
-    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    const int64_t now_ms = pons_wall_ms(&s->clock);
-    if (now_ms > s->last_ms) {
-        s->last_ms = now_ms;
-        fill_random(s);
-    } else if (!increment(s->last, sizeof s->last)) {
-        s->last_ms++; // 2^80 ids in a millisecond: borrow the next one
-    }
-    uint128 id = (uint128)((uint64_t)s->last_ms & 0xffffffffffffu) << 80;
-    for (size_t i = 0; i < sizeof s->last; i++) {
-        id |= (uint128)s->last[i] << (8 * (sizeof s->last - 1 - i));
-    }
-    for (int i = ID_DIGITS - 1; i >= 0; i--) {
-        ret[i] = digits[id & 31];
-        id >>= ID_BITS_A_DIGIT;
-    }
-    ret[ID_DIGITS] = '\0';
-}
-
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static uint64_t rotl(uint64_t x, int n)
-{
-    return x << n | x >> (64 - n);
-}
-
 // Adds one to a big-endian number; false when it wrapped to zero.
 static bool increment(uint8_t *bytes, size_t n)
 {
@@ -143,4 +117,25 @@ static void fill_random(pons_id_source *s)
     }
     s->last[8] = (uint8_t)(b >> 56);
     s->last[9] = (uint8_t)(b >> 48);
+}
+
+void pons_id_make(pons_id_source *s, char ret[PONS_ID_MAX])
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    const int64_t now_ms = pons_wall_ms(&s->clock);
+    if (now_ms > s->last_ms) {
+        s->last_ms = now_ms;
+        fill_random(s);
+    } else if (!increment(s->last, sizeof s->last)) {
+        s->last_ms++; // 2^80 ids in a millisecond: borrow the next one
+    }
+    uint128 id = (uint128)((uint64_t)s->last_ms & 0xffffffffffffu) << 80;
+    for (size_t i = 0; i < sizeof s->last; i++) {
+        id |= (uint128)s->last[i] << (8 * (sizeof s->last - 1 - i));
+    }
+    for (int i = ID_DIGITS - 1; i >= 0; i--) {
+        ret[i] = digits[id & 31];
+        id >>= ID_BITS_A_DIGIT;
+    }
+    ret[ID_DIGITS] = '\0';
 }

@@ -21,8 +21,6 @@ static const uint32_t k[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static void compress(uint32_t h[8], const uint8_t block[BLOCK]);
-
 void pons_sha256(const void *data, size_t n, uint8_t ret[32])
 {
     pons__sha256 s;
@@ -36,6 +34,45 @@ void pons__sha256_init(pons__sha256 *s)
     // The first 32 bits of the fractional parts of the square roots of the first 8 primes.
     *s = (pons__sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
                               0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+}
+
+static inline uint32_t ror(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static void compress(uint32_t h[8], const uint8_t block[BLOCK])
+{
+    uint32_t w[64];
+    for (int i = 0; i < 16; i++) {
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    }
+    for (int i = 16; i < 64; i++) {
+        const uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
+        const uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+    // The working variables keep their names from the standard; they move on every round.
+    uint32_t a = h[0], b = h[1], c = h[2], d = h[3], e = h[4], f = h[5], g = h[6], hh = h[7];
+    for (int i = 0; i < 64; i++) {
+        const uint32_t s1 = ror(e, 6) ^ ror(e, 11) ^ ror(e, 25);
+        const uint32_t t1 = hh + s1 + (g ^ (e & (f ^ g))) + k[i] + w[i]; // with Ch(e, f, g)
+        const uint32_t s0 = ror(a, 2) ^ ror(a, 13) ^ ror(a, 22);
+        const uint32_t t2 = s0 + ((a & b) | (c & (a | b))); // with Maj(a, b, c)
+        hh = g;
+        g = f;
+        f = e;
+        e = d + t1;
+        d = c;
+        c = b;
+        b = a;
+        a = t1 + t2;
+    }
+    const uint32_t v[8] = {a, b, c, d, e, f, g, hh};
+    for (int i = 0; i < 8; i++) {
+        h[i] += v[i];
+    }
 }
 
 void pons__sha256_feed(pons__sha256 *s, const void *data, size_t n)
@@ -80,44 +117,5 @@ void pons__sha256_done(pons__sha256 *s, uint8_t ret[32])
     pons__sha256_feed(s, length, sizeof length);
     for (int i = 0; i < 32; i++) {
         ret[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
-    }
-}
-
-static inline uint32_t ror(uint32_t x, int n)
-{
-    return x >> n | x << (32 - n);
-}
-
-static void compress(uint32_t h[8], const uint8_t block[BLOCK])
-{
-    uint32_t w[64];
-    for (int i = 0; i < 16; i++) {
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-    }
-    for (int i = 16; i < 64; i++) {
-        const uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
-        const uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
-        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-    }
-    // The working variables keep their names from the standard; they move on every round.
-    uint32_t a = h[0], b = h[1], c = h[2], d = h[3], e = h[4], f = h[5], g = h[6], hh = h[7];
-    for (int i = 0; i < 64; i++) {
-        const uint32_t s1 = ror(e, 6) ^ ror(e, 11) ^ ror(e, 25);
-        const uint32_t t1 = hh + s1 + (g ^ (e & (f ^ g))) + k[i] + w[i]; // with Ch(e, f, g)
-        const uint32_t s0 = ror(a, 2) ^ ror(a, 13) ^ ror(a, 22);
-        const uint32_t t2 = s0 + ((a & b) | (c & (a | b))); // with Maj(a, b, c)
-        hh = g;
-        g = f;
-        f = e;
-        e = d + t1;
-        d = c;
-        c = b;
-        b = a;
-        a = t1 + t2;
-    }
-    const uint32_t v[8] = {a, b, c, d, e, f, g, hh};
-    for (int i = 0; i < 8; i++) {
-        h[i] += v[i];
     }
 }

@@ -62,28 +62,6 @@ typedef struct member {
     const json_t *value;
 } member;
 
-static int parse(const char *text, size_t len, int depth_max, size_t flags, pons_value **ret,
-                 pons_error *err);
-static int check_depth(const char *text, size_t len, int depth_max, size_t *ret_longest,
-                       pons_error *err);
-static void settle(json_t *v);
-static void settle_child(json_t *container, size_t i, void *iter, json_t *child);
-static long dump(const pons_value *v, bool sorted, char **ret);
-static bool make_room(writer *w, size_t n);
-static void put(writer *w, const char *s, size_t n);
-static void put_char(writer *w, char c);
-static void put_value(writer *w, const json_t *v, int depth);
-static void put_array(writer *w, const json_t *v, int depth);
-static void put_object(writer *w, json_t *v, int depth);
-static void put_sorted(writer *w, json_t *v, int depth);
-static void put_in_rounds(writer *w, json_t *v, int depth);
-static void put_member(writer *w, const member *m, bool first, int depth);
-static void put_string(writer *w, const char *s, size_t len);
-static void put_integer(writer *w, json_int_t v);
-static void put_real(writer *w, double d);
-static void put_decimal(writer *w, uint64_t n, int decimals, bool negative);
-static int by_key(const void *a, const void *b);
-
 // ---- sharing ------------------------------------------------------------------------------------
 
 static _Thread_local struct {
@@ -142,18 +120,7 @@ pons_value *pons_value_ref(const pons_value *v)
     return m;
 }
 
-void pons_value_unref(const pons_value *v)
-{
-    json_t *m = (json_t *)v;
-    if (!m || __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) == IMMORTAL) {
-        return;
-    }
-    if (__atomic_sub_fetch(&m->refcount, 1, __ATOMIC_ACQ_REL) != 0) {
-        return;
-    }
-    settle(m);
-    json_delete(m);
-}
+static void settle_child(json_t *container, size_t i, void *iter, json_t *child);
 
 // Takes every shared child out of a tree that is about to be deleted, so that jansson's own
 // decrements meet only what no other thread can reach.
@@ -168,6 +135,19 @@ static void settle(json_t *v)
             settle_child(v, 0, it, json_object_iter_value(it));
         }
     }
+}
+
+void pons_value_unref(const pons_value *v)
+{
+    json_t *m = (json_t *)v;
+    if (!m || __atomic_load_n(&m->refcount, __ATOMIC_RELAXED) == IMMORTAL) {
+        return;
+    }
+    if (__atomic_sub_fetch(&m->refcount, 1, __ATOMIC_ACQ_REL) != 0) {
+        return;
+    }
+    settle(m);
+    json_delete(m);
 }
 
 static void settle_child(json_t *container, size_t i, void *iter, json_t *child)
@@ -191,14 +171,42 @@ static void settle_child(json_t *container, size_t i, void *iter, json_t *child)
 
 // ---- reading ------------------------------------------------------------------------------------
 
-int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err)
+// Refuses a text whose brackets nest too deep before anything recurses over it. *ret_longest: no
+// string or word of it has more bytes.
+static int check_depth(const char *text, size_t len, int depth_max, size_t *ret_longest,
+                       pons_error *err)
 {
-    return parse(text, len, PARSE_DEPTH_MAX, 0, ret, err);
-}
-
-int pons_value_read(const char *text, size_t len, pons_value **ret, pons_error *err)
-{
-    return parse(text, len, DUMP_DEPTH_MAX, JSON_ALLOW_NUL, ret, err);
+    int depth = 0, line = 1;
+    bool in_string = false;
+    size_t line_start = 0, token = 0, longest = 0; // token: where the one at hand began, at most
+    for (size_t i = 0; i < len; i++) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                i++;
+            } else if (c == '"') {
+                in_string = false;
+            }
+            continue;
+        }
+        if (c == '"') {
+            in_string = true;
+        } else if (c == '\n') {
+            line++;
+            line_start = i + 1;
+        } else if (c == ',' || c == ':') {
+            longest = i - token > longest ? i - token : longest;
+            token = i + 1;
+        } else if (c == ']' || c == '}') {
+            depth--;
+        } else if ((c == '[' || c == '{') && ++depth > depth_max) {
+            pons_error_set(err, PONS_EINVAL, "json", "nested deeper than %d", depth_max);
+            pons_error_source(err, "%d:%zu", line, i - line_start + 1);
+            return PONS_EINVAL;
+        }
+    }
+    *ret_longest = len > token && len - token > longest ? len - token : longest;
+    return PONS_OK;
 }
 
 static int parse(const char *text, size_t len, int depth_max, size_t flags, pons_value **ret,
@@ -244,42 +252,14 @@ static int parse(const char *text, size_t len, int depth_max, size_t flags, pons
     return PONS_OK;
 }
 
-// Refuses a text whose brackets nest too deep before anything recurses over it. *ret_longest: no
-// string or word of it has more bytes.
-static int check_depth(const char *text, size_t len, int depth_max, size_t *ret_longest,
-                       pons_error *err)
+int pons_value_parse(const char *text, size_t len, pons_value **ret, pons_error *err)
 {
-    int depth = 0, line = 1;
-    bool in_string = false;
-    size_t line_start = 0, token = 0, longest = 0; // token: where the one at hand began, at most
-    for (size_t i = 0; i < len; i++) {
-        const char c = text[i];
-        if (in_string) {
-            if (c == '\\') {
-                i++;
-            } else if (c == '"') {
-                in_string = false;
-            }
-            continue;
-        }
-        if (c == '"') {
-            in_string = true;
-        } else if (c == '\n') {
-            line++;
-            line_start = i + 1;
-        } else if (c == ',' || c == ':') {
-            longest = i - token > longest ? i - token : longest;
-            token = i + 1;
-        } else if (c == ']' || c == '}') {
-            depth--;
-        } else if ((c == '[' || c == '{') && ++depth > depth_max) {
-            pons_error_set(err, PONS_EINVAL, "json", "nested deeper than %d", depth_max);
-            pons_error_source(err, "%d:%zu", line, i - line_start + 1);
-            return PONS_EINVAL;
-        }
-    }
-    *ret_longest = len > token && len - token > longest ? len - token : longest;
-    return PONS_OK;
+    return parse(text, len, PARSE_DEPTH_MAX, 0, ret, err);
+}
+
+int pons_value_read(const char *text, size_t len, pons_value **ret, pons_error *err)
+{
+    return parse(text, len, DUMP_DEPTH_MAX, JSON_ALLOW_NUL, ret, err);
 }
 
 const pons_value *pons_get(const pons_value *obj, const char *key)
@@ -422,75 +402,6 @@ int pons_value_load(const char *path, pons_value **ret, pons_error *err)
     return rc;
 }
 
-long pons_value_dump(const pons_value *v, char **ret)
-{
-    return dump(v, true, ret);
-}
-
-long pons_value_line(const pons_value *v, char **ret)
-{
-    return dump(v, false, ret);
-}
-
-static bool fits(const json_t *v, int room)
-{
-    bool ok = room > 0;
-    if (json_is_array(v)) {
-        for (size_t i = 0; ok && i < json_array_size(v); i++) {
-            const json_t *item = json_array_get(v, i);
-            ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
-        }
-        return ok;
-    }
-    for (void *it = json_object_iter((json_t *)v); ok && it;
-         it = json_object_iter_next((json_t *)v, it)) {
-        const json_t *item = json_object_iter_value(it);
-        ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
-    }
-    return ok;
-}
-
-bool pons_value_fits(const pons_value *v)
-{
-    return !(json_is_array(v) || json_is_object(v)) || fits(v, PONS_VALUE_DEPTH_MAX);
-}
-
-void pons_value_hash(const pons_value *v, char ret[33])
-{
-    static const char hex[] = "0123456789abcdef";
-    char block[HASH_BLOCK];
-    pons__sha256 sha;
-    pons__sha256_init(&sha);
-    writer w = {
-        .at = block, .end = block + sizeof block, .block = block, .hash = &sha, .sorted = true};
-    put_value(&w, v, 0);
-    pons__sha256_feed(&sha, block, (size_t)(w.at - block));
-    uint8_t digest[32];
-    pons__sha256_done(&sha, digest);
-    for (int i = 0; i < HASH_BYTES; i++) {
-        ret[2 * i] = hex[digest[i] >> 4];
-        ret[2 * i + 1] = hex[digest[i] & 15];
-    }
-    ret[2 * HASH_BYTES] = '\0';
-}
-
-static long dump(const pons_value *v, bool sorted, char **ret)
-{
-    char *block = malloc(BLOCK_MIN);
-    if (!block) {
-        return PONS_ENOMEM;
-    }
-    writer w = {.at = block, .end = block + BLOCK_MIN, .block = block, .sorted = sorted};
-    put_value(&w, v, 0);
-    put_char(&w, '\0');
-    if (w.status < 0) {
-        free(w.block);
-        return w.status;
-    }
-    *ret = w.block;
-    return (long)(w.at - w.block) - 1;
-}
-
 // Makes room for n bytes (for a hash: at most HASH_BLOCK); false when writing has failed.
 static bool make_room(writer *w, size_t n)
 {
@@ -521,6 +432,13 @@ static bool make_room(writer *w, size_t n)
     return true;
 }
 
+static void put_char(writer *w, char c)
+{
+    if (w->at < w->end || make_room(w, 1)) {
+        *w->at++ = c;
+    }
+}
+
 static void put(writer *w, const char *s, size_t n)
 {
     if (w->hash && n > HASH_BLOCK) {
@@ -530,156 +448,6 @@ static void put(writer *w, const char *s, size_t n)
         memcpy(w->at, s, n);
         w->at += n;
     }
-}
-
-static void put_char(writer *w, char c)
-{
-    if (w->at < w->end || make_room(w, 1)) {
-        *w->at++ = c;
-    }
-}
-
-static void put_value(writer *w, const json_t *v, int depth)
-{
-    if (depth > DUMP_DEPTH_MAX && w->status == PONS_OK) {
-        w->status = PONS_EINVAL;
-    }
-    if (w->status < 0) {
-        return;
-    }
-    switch (v ? json_typeof(v) : JSON_NULL) {
-    case JSON_OBJECT:
-        put_object(w, (json_t *)v, depth);
-        break;
-    case JSON_ARRAY:
-        put_array(w, v, depth);
-        break;
-    case JSON_STRING:
-        put_string(w, json_string_value(v), json_string_length(v));
-        break;
-    case JSON_INTEGER:
-        put_integer(w, json_integer_value(v));
-        break;
-    case JSON_REAL:
-        put_real(w, json_real_value(v));
-        break;
-    case JSON_TRUE:
-        put(w, "true", 4);
-        break;
-    case JSON_FALSE:
-        put(w, "false", 5);
-        break;
-    case JSON_NULL:
-        put(w, "null", 4);
-        break;
-    }
-}
-
-static void put_array(writer *w, const json_t *v, int depth)
-{
-    const size_t n = json_array_size(v);
-    put_char(w, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0) {
-            put_char(w, ',');
-        }
-        put_value(w, json_array_get(v, i), depth + 1);
-    }
-    put_char(w, ']');
-}
-
-static member member_at(void *iter)
-{
-    return (member){json_object_iter_key(iter), json_object_iter_key_len(iter),
-                    json_object_iter_value(iter)};
-}
-
-static void put_object(writer *w, json_t *v, int depth)
-{
-    put_char(w, '{');
-    if (w->sorted && json_object_size(v) > 1) {
-        put_sorted(w, v, depth);
-    } else {
-        bool first = true;
-        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
-            const member m = member_at(it);
-            put_member(w, &m, first, depth);
-            first = false;
-        }
-    }
-    put_char(w, '}');
-}
-
-static void put_sorted(writer *w, json_t *v, int depth)
-{
-    member on_stack[SORT_STACK], *members = on_stack;
-    const size_t n = json_object_size(v);
-    if (n > SORT_STACK) {
-        members = malloc(n * sizeof *members);
-        if (!members) {
-            put_in_rounds(w, v, depth);
-            return;
-        }
-    }
-    size_t i = 0;
-    for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
-        members[i++] = member_at(it);
-    }
-    if (members != on_stack) {
-        qsort(members, n, sizeof *members, by_key);
-    } else {
-        for (i = 1; i < n; i++) { // few and mostly in order already: insertion is the quickest
-            const member m = members[i];
-            size_t j = i;
-            for (; j > 0 && by_key(&members[j - 1], &m) > 0; j--) {
-                members[j] = members[j - 1];
-            }
-            members[j] = m;
-        }
-    }
-    for (i = 0; i < n; i++) {
-        put_member(w, &members[i], i == 0, depth);
-    }
-    if (members != on_stack) {
-        free(members);
-    }
-}
-
-// Sorted order without memory: each round looks for the next key after the last one.
-static void put_in_rounds(writer *w, json_t *v, int depth)
-{
-    const size_t n = json_object_size(v);
-    member last = {0};
-    for (size_t i = 0; i < n; i++) {
-        member next = {0};
-        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
-            const member m = member_at(it);
-            const bool later = !last.key || by_key(&m, &last) > 0;
-            if (later && (!next.key || by_key(&m, &next) < 0)) {
-                next = m;
-            }
-        }
-        put_member(w, &next, i == 0, depth);
-        last = next;
-    }
-}
-
-static void put_member(writer *w, const member *m, bool first, int depth)
-{
-    if (!first) {
-        put_char(w, ',');
-    }
-    put_string(w, m->key, m->len);
-    put_char(w, ':');
-    put_value(w, m->value, depth + 1);
-}
-
-// Bytes order: for UTF-8 that is the order of code points.
-static int by_key(const void *a, const void *b)
-{
-    const member *x = a, *y = b;
-    const int c = memcmp(x->key, y->key, x->len < y->len ? x->len : y->len);
-    return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
 // The length of the run at s that needs no escape and is plain ASCII.
@@ -771,6 +539,29 @@ static void put_integer(writer *w, json_int_t v)
     put(w, p, (size_t)(end - p));
 }
 
+// n/10^decimals, without zeros at the end.
+static void put_decimal(writer *w, uint64_t n, int decimals, bool negative)
+{
+    char text[NUMBER_MAX], *const end = text + sizeof text;
+    char *p = end;
+    for (; decimals > 1 && n % 10 == 0; decimals--) {
+        n /= 10;
+    }
+    if (decimals == 0) {
+        *--p = '0';
+    }
+    for (; decimals > 0; decimals--) {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
+    }
+    *--p = '.';
+    p = digits_before(p, n);
+    if (negative) {
+        *--p = '-';
+    }
+    put(w, p, (size_t)(end - p));
+}
+
 // Most doubles that people and sensors make have few decimals. When d·10⁶ is a whole number r of
 // at most 15 digits and r/10⁶ is d again, the decimal r/10⁶ reads back as d (both operands are
 // exact, so the division rounds as a reader does), and no other decimal of 15 digits does.
@@ -799,29 +590,6 @@ static uint128 power_of_10(int n) // ≤ 10^38
         p *= 10;
     }
     return p;
-}
-
-// n/10^decimals, without zeros at the end.
-static void put_decimal(writer *w, uint64_t n, int decimals, bool negative)
-{
-    char text[NUMBER_MAX], *const end = text + sizeof text;
-    char *p = end;
-    for (; decimals > 1 && n % 10 == 0; decimals--) {
-        n /= 10;
-    }
-    if (decimals == 0) {
-        *--p = '0';
-    }
-    for (; decimals > 0; decimals--) {
-        *--p = (char)('0' + n % 10);
-        n /= 10;
-    }
-    *--p = '.';
-    p = digits_before(p, n);
-    if (negative) {
-        *--p = '-';
-    }
-    put(w, p, (size_t)(end - p));
 }
 
 // The shortest decimal of 15 to 17 digits for a double of everyday size, in exact arithmetic. Such
@@ -887,4 +655,224 @@ static void put_real(writer *w, double d)
         strcat(text, ".0");
     }
     put(w, text, strlen(text));
+}
+
+static void put_array(writer *w, const json_t *v, int depth);
+static void put_object(writer *w, json_t *v, int depth);
+
+static void put_value(writer *w, const json_t *v, int depth)
+{
+    if (depth > DUMP_DEPTH_MAX && w->status == PONS_OK) {
+        w->status = PONS_EINVAL;
+    }
+    if (w->status < 0) {
+        return;
+    }
+    switch (v ? json_typeof(v) : JSON_NULL) {
+    case JSON_OBJECT:
+        put_object(w, (json_t *)v, depth);
+        break;
+    case JSON_ARRAY:
+        put_array(w, v, depth);
+        break;
+    case JSON_STRING:
+        put_string(w, json_string_value(v), json_string_length(v));
+        break;
+    case JSON_INTEGER:
+        put_integer(w, json_integer_value(v));
+        break;
+    case JSON_REAL:
+        put_real(w, json_real_value(v));
+        break;
+    case JSON_TRUE:
+        put(w, "true", 4);
+        break;
+    case JSON_FALSE:
+        put(w, "false", 5);
+        break;
+    case JSON_NULL:
+        put(w, "null", 4);
+        break;
+    }
+}
+
+static long dump(const pons_value *v, bool sorted, char **ret)
+{
+    char *block = malloc(BLOCK_MIN);
+    if (!block) {
+        return PONS_ENOMEM;
+    }
+    writer w = {.at = block, .end = block + BLOCK_MIN, .block = block, .sorted = sorted};
+    put_value(&w, v, 0);
+    put_char(&w, '\0');
+    if (w.status < 0) {
+        free(w.block);
+        return w.status;
+    }
+    *ret = w.block;
+    return (long)(w.at - w.block) - 1;
+}
+
+long pons_value_dump(const pons_value *v, char **ret)
+{
+    return dump(v, true, ret);
+}
+
+long pons_value_line(const pons_value *v, char **ret)
+{
+    return dump(v, false, ret);
+}
+
+static bool fits(const json_t *v, int room)
+{
+    bool ok = room > 0;
+    if (json_is_array(v)) {
+        for (size_t i = 0; ok && i < json_array_size(v); i++) {
+            const json_t *item = json_array_get(v, i);
+            ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
+        }
+        return ok;
+    }
+    for (void *it = json_object_iter((json_t *)v); ok && it;
+         it = json_object_iter_next((json_t *)v, it)) {
+        const json_t *item = json_object_iter_value(it);
+        ok = !(json_is_array(item) || json_is_object(item)) || fits(item, room - 1);
+    }
+    return ok;
+}
+
+bool pons_value_fits(const pons_value *v)
+{
+    return !(json_is_array(v) || json_is_object(v)) || fits(v, PONS_VALUE_DEPTH_MAX);
+}
+
+void pons_value_hash(const pons_value *v, char ret[33])
+{
+    static const char hex[] = "0123456789abcdef";
+    char block[HASH_BLOCK];
+    pons__sha256 sha;
+    pons__sha256_init(&sha);
+    writer w = {
+        .at = block, .end = block + sizeof block, .block = block, .hash = &sha, .sorted = true};
+    put_value(&w, v, 0);
+    pons__sha256_feed(&sha, block, (size_t)(w.at - block));
+    uint8_t digest[32];
+    pons__sha256_done(&sha, digest);
+    for (int i = 0; i < HASH_BYTES; i++) {
+        ret[2 * i] = hex[digest[i] >> 4];
+        ret[2 * i + 1] = hex[digest[i] & 15];
+    }
+    ret[2 * HASH_BYTES] = '\0';
+}
+
+static void put_array(writer *w, const json_t *v, int depth)
+{
+    const size_t n = json_array_size(v);
+    put_char(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) {
+            put_char(w, ',');
+        }
+        put_value(w, json_array_get(v, i), depth + 1);
+    }
+    put_char(w, ']');
+}
+
+static member member_at(void *iter)
+{
+    return (member){json_object_iter_key(iter), json_object_iter_key_len(iter),
+                    json_object_iter_value(iter)};
+}
+
+static void put_member(writer *w, const member *m, bool first, int depth);
+static void put_sorted(writer *w, json_t *v, int depth);
+
+static void put_object(writer *w, json_t *v, int depth)
+{
+    put_char(w, '{');
+    if (w->sorted && json_object_size(v) > 1) {
+        put_sorted(w, v, depth);
+    } else {
+        bool first = true;
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
+            const member m = member_at(it);
+            put_member(w, &m, first, depth);
+            first = false;
+        }
+    }
+    put_char(w, '}');
+}
+
+// Bytes order: for UTF-8 that is the order of code points.
+static int by_key(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    const int c = memcmp(x->key, y->key, x->len < y->len ? x->len : y->len);
+    return c ? c : (x->len > y->len) - (x->len < y->len);
+}
+
+static void put_in_rounds(writer *w, json_t *v, int depth);
+
+static void put_sorted(writer *w, json_t *v, int depth)
+{
+    member on_stack[SORT_STACK], *members = on_stack;
+    const size_t n = json_object_size(v);
+    if (n > SORT_STACK) {
+        members = malloc(n * sizeof *members);
+        if (!members) {
+            put_in_rounds(w, v, depth);
+            return;
+        }
+    }
+    size_t i = 0;
+    for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
+        members[i++] = member_at(it);
+    }
+    if (members != on_stack) {
+        qsort(members, n, sizeof *members, by_key);
+    } else {
+        for (i = 1; i < n; i++) { // few and mostly in order already: insertion is the quickest
+            const member m = members[i];
+            size_t j = i;
+            for (; j > 0 && by_key(&members[j - 1], &m) > 0; j--) {
+                members[j] = members[j - 1];
+            }
+            members[j] = m;
+        }
+    }
+    for (i = 0; i < n; i++) {
+        put_member(w, &members[i], i == 0, depth);
+    }
+    if (members != on_stack) {
+        free(members);
+    }
+}
+
+// Sorted order without memory: each round looks for the next key after the last one.
+static void put_in_rounds(writer *w, json_t *v, int depth)
+{
+    const size_t n = json_object_size(v);
+    member last = {0};
+    for (size_t i = 0; i < n; i++) {
+        member next = {0};
+        for (void *it = json_object_iter(v); it; it = json_object_iter_next(v, it)) {
+            const member m = member_at(it);
+            const bool later = !last.key || by_key(&m, &last) > 0;
+            if (later && (!next.key || by_key(&m, &next) < 0)) {
+                next = m;
+            }
+        }
+        put_member(w, &next, i == 0, depth);
+        last = next;
+    }
+}
+
+static void put_member(writer *w, const member *m, bool first, int depth)
+{
+    if (!first) {
+        put_char(w, ',');
+    }
+    put_string(w, m->key, m->len);
+    put_char(w, ':');
+    put_value(w, m->value, depth + 1);
 }

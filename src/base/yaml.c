@@ -73,25 +73,459 @@ typedef struct builder {
 
 typedef pons__span span;
 
-static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err);
-static int build(builder *b, const char *text, size_t len);
-static int build_events(builder *b);
-static int take_event(builder *b, struct fy_event *ev);
-static int take_document(builder *b, struct fy_event *ev);
-static int take_scalar(builder *b, struct fy_event *ev);
-static int take_key(builder *b, struct fy_event *ev, span text);
-static int take_collection(builder *b, struct fy_event *ev, json_t *container);
-static int attach(builder *b, json_t *v, uint32_t line, uint32_t column);
-static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret);
-static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret);
-static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_error *err,
-                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-static int parser_failure(builder *b);
-static int no_memory(pons_error *err);
+// ---- failures -----------------------------------------------------------------------------------
+
+static bool is_quoted(struct fy_event *ev)
+{
+    if (ev->type != FYET_SCALAR || !ev->scalar.value) {
+        return false;
+    }
+    const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
+    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+}
+
+// The position of an event, from 1. An event without a mark of its own (an empty value) stands
+// where its key does.
+static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint32_t *column)
+{
+    const struct fy_mark *mark = fy_event_start_mark(ev);
+    const frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
+    *line = *column = 1;
+    if (mark && mark->line >= 0 && mark->column >= 0) {
+        *line = (uint32_t)mark->line + 1;
+        *column = (uint32_t)mark->column + 1;
+        // libfyaml's mark of a quoted scalar stands behind the quote.
+        if (*column > 1 && is_quoted(ev)) {
+            --*column;
+        }
+    } else if (f && f->has_key) {
+        *line = f->key_line;
+        *column = f->key_column;
+    } else if (b->y->n > 0) {
+        *line = b->y->nodes[b->y->n - 1].line;
+        *column = b->y->nodes[b->y->n - 1].column;
+    }
+}
+
+static char *write_position(const pons_yaml *y, uint32_t line, uint32_t column, char *buf,
+                            size_t cap)
+{
+    char tail[32];
+    const int tail_len = snprintf(tail, sizeof tail, ":%u:%u", line, column);
+    const size_t len = strlen(y->name);
+    // Line and column are what people need: of a name that does not fit, the end is kept.
+    size_t skip = 0;
+    if (len + (size_t)tail_len >= cap && (size_t)tail_len < cap) {
+        skip = len + (size_t)tail_len + 1 - cap;
+    }
+    while (skip > 0 && skip < len && ((unsigned char)y->name[skip] & 0xc0) == 0x80) {
+        skip++;
+    }
+    snprintf(buf, cap, "%s%s", y->name + skip, tail);
+    return buf;
+}
+
+__attribute__((format(printf, 5, 6))) static int
+refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_error *err, const char *fmt, ...)
+{
+    char message[PONS_ERROR_MESSAGE_MAX], source[PONS_ERROR_SOURCE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    pons__format_line(message, sizeof message, fmt, ap);
+    va_end(ap);
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", message);
+    pons_error_source(err, "%s", write_position(y, line, column, source, sizeof source));
+    return PONS_EINVAL;
+}
+
+__attribute__((format(printf, 3, 4))) static int refuse(builder *b, struct fy_event *ev,
+                                                        const char *fmt, ...)
+{
+    char message[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    pons__format_line(message, sizeof message, fmt, ap);
+    va_end(ap);
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    return refuse_at(b->y, line, column, b->err, "%s", message);
+}
+
+// What libfyaml has to say about a text it does not accept.
+static int parser_failure(builder *b)
+{
+    void *prev = NULL;
+    const struct fy_diag_error *e = fy_diag_errors_iterate(b->diag, &prev);
+    if (!e || !e->msg) {
+        return refuse_at(b->y, 1, 1, b->err, "not YAML");
+    }
+    const uint32_t line = e->line > 0 ? (uint32_t)e->line : 1;
+    const uint32_t column = e->column > 0 ? (uint32_t)e->column : 1;
+    return refuse_at(b->y, line, column, b->err, "%s", e->msg);
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
+}
+
+// ---- positions ----------------------------------------------------------------------------------
+
+// The entry of an object's member, 0 when it has none of that name; *ret is the member.
 static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
-                          json_t **ret);
+                          json_t **ret)
+{
+    json_t *found = json_object_getn(obj, key, len);
+    if (!found) {
+        return 0;
+    }
+    size_t next = at + 1;
+    for (void *it = json_object_iter(obj); it; it = json_object_iter_next(obj, it)) {
+        if (json_object_iter_value(it) == found && json_object_iter_key_len(it) == len &&
+            memcmp(json_object_iter_key(it), key, len) == 0) {
+            break;
+        }
+        next += y->nodes[next].size;
+    }
+    *ret = found;
+    return next;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+// 0 or -errno.
+// Size and encoding, before the parser sees the text.
+static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err)
+{
+    uint32_t line = 1, column = 1;
+    if (len > SIZE_MAX_YAML) {
+        return refuse_at(y, 1, 1, err, "larger than %zu MiB", SIZE_MAX_YAML >> 20);
+    }
+    for (size_t i = 0; i < len;) {
+        const size_t n = pons_utf8_sequence(text + i, len - i);
+        if (n == 0) {
+            return refuse_at(y, line, column, err, "not UTF-8: byte 0x%02x", (uint8_t)text[i]);
+        }
+        if (text[i] == '\0') {
+            return refuse_at(y, line, column, err, "a zero byte");
+        }
+        column++;
+        if (text[i] == '\n') {
+            line++;
+            column = 1;
+        }
+        i += n;
+    }
+    const char *slow = pons__yaml_slow(text, len, &line);
+    return slow ? refuse_at(y, line, 1, err, "%s", slow) : PONS_OK;
+}
+
+static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
+{
+    (void)diag;
+    (void)user;
+    (void)buf;
+    (void)len;
+}
+
+static int take_document(builder *b, struct fy_event *ev)
+{
+    struct fy_document_state *state = ev->document_start.document_state;
+    const struct fy_version *version = fy_document_state_version(state);
+    if (b->documents++ > 0) {
+        return ev->document_start.implicit ? PONS_OK : refuse(b, ev, SECOND_DOCUMENT);
+    }
+    if (version && fy_document_state_version_explicit(state) &&
+        (version->major != 1 || version->minor != 2)) {
+        return refuse(b, ev, "YAML %d.%d; only YAML 1.2 is supported", version->major,
+                      version->minor);
+    }
+    return PONS_OK;
+}
+
+static span text_of(struct fy_token *token)
+{
+    span t = {.s = "", .len = 0};
+    size_t len = 0;
+    const char *s = token ? fy_token_get_text(token, &len) : NULL;
+    if (s) {
+        t = (span){s, len};
+    }
+    return t;
+}
+
+static int quote_len(span t)
+{
+    return (int)(t.len <= QUOTE_MAX ? t.len : pons__utf8_cut(t.s, QUOTE_MAX));
+}
+
+// Puts a value, which it takes, where the next one belongs, and notes its position.
+static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
+{
+    pons_yaml *y = b->y;
+    if (y->n == y->cap) {
+        const size_t cap = y->cap ? 2 * y->cap : NODES_FIRST;
+        node *nodes = realloc(y->nodes, cap * sizeof *nodes);
+        if (!nodes) {
+            json_decref(v);
+            return no_memory(b->err);
+        }
+        y->nodes = nodes;
+        y->cap = cap;
+    }
+    int r = 0;
+    if (b->depth == 0) {
+        y->value = v;
+    } else {
+        frame *f = &b->frames[b->depth - 1];
+        if (json_is_array(f->container)) {
+            r = json_array_append_new(f->container, v);
+        } else {
+            r = json_object_setn_new(f->container, f->key.data, f->key.len, v);
+        }
+        f->has_key = false;
+    }
+    if (r != 0) {
+        return no_memory(b->err);
+    }
+    y->nodes[y->n++] = (node){.line = line, .column = column, .size = 1};
+    return PONS_OK;
+}
+
+static int take_collection(builder *b, struct fy_event *ev, json_t *container)
+{
+    if (!container) {
+        return no_memory(b->err);
+    }
+    const span tag = text_of(fy_event_get_tag_token(ev));
+    const char *expected = json_is_object(container) ? TAG_PREFIX "map" : TAG_PREFIX "seq";
+    const bool in_mapping = b->depth > 0 && json_is_object(b->frames[b->depth - 1].container);
+    int r = PONS_OK;
+    if (in_mapping && !b->frames[b->depth - 1].has_key) {
+        r = refuse(b, ev, "a key must be a scalar");
+    } else if (tag.len && !pons__span_same(tag, expected) && !pons__span_same(tag, "!")) {
+        r = refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
+    } else if (b->depth == DEPTH_MAX) {
+        r = refuse(b, ev, "nested deeper than %d", DEPTH_MAX);
+    }
+    if (r < 0) {
+        json_decref(container);
+        return r;
+    }
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    r = attach(b, container, line, column);
+    if (r < 0) {
+        return r;
+    }
+    frame *f = &b->frames[b->depth++];
+    f->container = container;
+    f->node = b->y->n - 1;
+    f->has_key = false;
+    return PONS_OK;
+}
+
+static int take_key(builder *b, struct fy_event *ev, span text)
+{
+    frame *f = &b->frames[b->depth - 1];
+    const span tag = text_of(ev->scalar.tag);
+    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
+    if (tag.len && !pons__span_same(tag, TAG_PREFIX "str") && !pons__span_same(tag, "!")) {
+        return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
+    }
+    if (plain && text.len == 0) {
+        return refuse(b, ev, "an empty key");
+    }
+    if (plain && pons__span_same(text, "<<")) {
+        return refuse(b, ev, "merge keys are not supported");
+    }
+    json_t *first = NULL;
+    const size_t at = member_node(b->y, f->container, f->node, text.s, text.len, &first);
+    if (at) {
+        return refuse(b, ev, "duplicate key '%.*s', first at line %u", quote_len(text), text.s,
+                      b->y->nodes[at].line);
+    }
+    pons_buf_clear(&f->key);
+    if (pons_buf_bytes(&f->key, text.s, text.len) < 0) {
+        return no_memory(b->err);
+    }
+    position(b, ev, &f->key_line, &f->key_column);
+    f->has_key = true;
+    return PONS_OK;
+}
+
+static int make_int(builder *b, struct fy_event *ev, span t, int base, json_t **ret)
+{
+    if (!pons__yaml_int(t, base, ret)) {
+        return refuse(b, ev, "integer out of range: %.*s", quote_len(t), t.s);
+    }
+    return PONS_OK;
+}
+
+static int make_float(builder *b, struct fy_event *ev, span t, json_t **ret)
+{
+    if (!pons__yaml_float(t, ret)) {
+        return refuse(b, ev, "number out of range: %.*s", quote_len(t), t.s);
+    }
+    return PONS_OK;
+}
+
+// Resolves a scalar by its look, or holds it to its tag.
+static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret)
+{
+    const bool any = tag.len == 0;
+    const bool real = pons__span_same(tag, TAG_PREFIX "float");
+    const int base = pons__yaml_int_base(text);
+    if ((any || pons__span_same(tag, TAG_PREFIX "null")) && pons__yaml_is_null(text)) {
+        *ret = json_null();
+    } else if ((any || pons__span_same(tag, TAG_PREFIX "bool")) &&
+               (pons__yaml_is_true(text) || pons__yaml_is_false(text))) {
+        *ret = json_boolean(pons__yaml_is_true(text));
+    } else if ((any || pons__span_same(tag, TAG_PREFIX "int")) && base) {
+        return make_int(b, ev, text, base, ret);
+    } else if ((any || real) && pons__yaml_is_float(text)) {
+        return make_float(b, ev, text, ret);
+    } else if ((any || real) && pons__yaml_is_not_finite(text)) {
+        return refuse(b, ev, "%.*s is not a number that JSON can hold", quote_len(text), text.s);
+    } else if (any) {
+        *ret = json_stringn(text.s, text.len);
+    } else if (tag.len > strlen(TAG_PREFIX) &&
+               pons__span_one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
+                                                            TAG_PREFIX "int", TAG_PREFIX "float",
+                                                            NULL})) {
+        return refuse(b, ev, "'%.*s' is not of type %.*s", quote_len(text), text.s,
+                      (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
+    } else {
+        return refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
+    }
+    return PONS_OK;
+}
+
+static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
+{
+    const span tag = text_of(ev->scalar.tag);
+    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
+    int r = PONS_OK;
+    if (pons__span_same(tag, TAG_PREFIX "str") || pons__span_same(tag, "!") ||
+        (!tag.len && !plain)) {
+        *ret = json_stringn(text.s, text.len);
+    } else {
+        r = make_plain(b, ev, text, tag, ret);
+    }
+    if (r == PONS_OK && !*ret) {
+        r = no_memory(b->err);
+    }
+    return r;
+}
+
+static int take_scalar(builder *b, struct fy_event *ev)
+{
+    const span text = text_of(ev->scalar.value);
+    frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
+    if (memchr(text.s, '\0', text.len)) {
+        return refuse(b, ev, "a zero character in a string");
+    }
+    if (f && json_is_object(f->container) && !f->has_key) {
+        return take_key(b, ev, text);
+    }
+    json_t *v = NULL;
+    const int r = make_scalar(b, ev, text, &v);
+    if (r < 0) {
+        return r;
+    }
+    uint32_t line, column;
+    position(b, ev, &line, &column);
+    return attach(b, v, line, column);
+}
+
+static int take_event(builder *b, struct fy_event *ev)
+{
+    // A document without "---" has no mark of its own; its first node has.
+    if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START) {
+        return refuse(b, ev, SECOND_DOCUMENT);
+    }
+    if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS) {
+        return refuse(b, ev, "anchors are not supported");
+    }
+    switch (ev->type) {
+    case FYET_DOCUMENT_START:
+        return take_document(b, ev);
+    case FYET_MAPPING_START:
+        return take_collection(b, ev, json_object());
+    case FYET_SEQUENCE_START:
+        return take_collection(b, ev, json_array());
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END: {
+        const frame *f = &b->frames[--b->depth];
+        b->y->nodes[f->node].size = (uint32_t)(b->y->n - f->node);
+        return PONS_OK;
+    }
+    case FYET_SCALAR:
+        return take_scalar(b, ev);
+    case FYET_ALIAS:
+        return refuse(b, ev, "aliases are not supported");
+    case FYET_DOCUMENT_END:
+        b->done = true;
+        return PONS_OK;
+    default:
+        return PONS_OK;
+    }
+}
+
+static int build_events(builder *b)
+{
+    int r = PONS_OK;
+    bool ended = false;
+    while (r == PONS_OK && !ended) {
+        struct fy_event *ev = fy_parser_parse(b->parser);
+        if (!ev) {
+            break;
+        }
+        ended = ev->type == FYET_STREAM_END;
+        r = take_event(b, ev);
+        fy_parser_event_free(b->parser, ev);
+    }
+    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser))) {
+        r = parser_failure(b);
+    }
+    if (r == PONS_OK && !b->done) {
+        r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
+    }
+    return r;
+}
+
+static int build(builder *b, const char *text, size_t len)
+{
+    struct fy_diag_cfg diag_cfg;
+    fy_diag_cfg_default(&diag_cfg);
+    diag_cfg.fp = NULL;
+    diag_cfg.output_fn = swallow; // nothing may reach stderr
+    diag_cfg.colorize = false;
+    b->diag = fy_diag_create(&diag_cfg);
+    int r = PONS_ENOMEM;
+    if (!b->diag) {
+        no_memory(b->err);
+        goto out;
+    }
+    fy_diag_set_collect_errors(b->diag, true);
+    const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
+                                              FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
+                                              FYPCF_DISABLE_DEPTH_LIMIT,
+                                     .diag = b->diag};
+    b->parser = fy_parser_create(&cfg);
+    if (!b->parser || fy_parser_set_string(b->parser, text, len) != 0) {
+        no_memory(b->err);
+        goto out;
+    }
+    r = build_events(b);
+out:
+    for (int i = 0; i < DEPTH_MAX; i++) {
+        pons_buf_fini(&b->frames[i].key);
+    }
+    fy_parser_destroy(b->parser);
+    fy_diag_destroy(b->diag);
+    return r;
+}
 
 // ---- public -------------------------------------------------------------------------------------
 
@@ -201,24 +635,6 @@ static size_t find_node(const pons_yaml *y, const char *pointer, char *key)
     return at;
 }
 
-static char *write_position(const pons_yaml *y, uint32_t line, uint32_t column, char *buf,
-                            size_t cap)
-{
-    char tail[32];
-    const int tail_len = snprintf(tail, sizeof tail, ":%u:%u", line, column);
-    const size_t len = strlen(y->name);
-    // Line and column are what people need: of a name that does not fit, the end is kept.
-    size_t skip = 0;
-    if (len + (size_t)tail_len >= cap && (size_t)tail_len < cap) {
-        skip = len + (size_t)tail_len + 1 - cap;
-    }
-    while (skip > 0 && skip < len && ((unsigned char)y->name[skip] & 0xc0) == 0x80) {
-        skip++;
-    }
-    snprintf(buf, cap, "%s%s", y->name + skip, tail);
-    return buf;
-}
-
 char *pons_yaml_position(const pons_yaml *y, const char *pointer, char *buf, size_t cap)
 {
     char *key = malloc(strlen(pointer) + 1);
@@ -245,441 +661,4 @@ int pons_yaml_fault(const pons_yaml *y, const char *pointer, const char *module,
     const int rc = pons_yaml_vfault(y, pointer, module, err, fmt, args);
     va_end(args);
     return rc;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-// 0 or -errno.
-// Size and encoding, before the parser sees the text.
-static int check_text(const pons_yaml *y, const char *text, size_t len, pons_error *err)
-{
-    uint32_t line = 1, column = 1;
-    if (len > SIZE_MAX_YAML) {
-        return refuse_at(y, 1, 1, err, "larger than %zu MiB", SIZE_MAX_YAML >> 20);
-    }
-    for (size_t i = 0; i < len;) {
-        const size_t n = pons_utf8_sequence(text + i, len - i);
-        if (n == 0) {
-            return refuse_at(y, line, column, err, "not UTF-8: byte 0x%02x", (uint8_t)text[i]);
-        }
-        if (text[i] == '\0') {
-            return refuse_at(y, line, column, err, "a zero byte");
-        }
-        column++;
-        if (text[i] == '\n') {
-            line++;
-            column = 1;
-        }
-        i += n;
-    }
-    const char *slow = pons__yaml_slow(text, len, &line);
-    return slow ? refuse_at(y, line, 1, err, "%s", slow) : PONS_OK;
-}
-
-static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
-{
-    (void)diag;
-    (void)user;
-    (void)buf;
-    (void)len;
-}
-
-static int build(builder *b, const char *text, size_t len)
-{
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL;
-    diag_cfg.output_fn = swallow; // nothing may reach stderr
-    diag_cfg.colorize = false;
-    b->diag = fy_diag_create(&diag_cfg);
-    int r = PONS_ENOMEM;
-    if (!b->diag) {
-        no_memory(b->err);
-        goto out;
-    }
-    fy_diag_set_collect_errors(b->diag, true);
-    const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                              FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-                                              FYPCF_DISABLE_DEPTH_LIMIT,
-                                     .diag = b->diag};
-    b->parser = fy_parser_create(&cfg);
-    if (!b->parser || fy_parser_set_string(b->parser, text, len) != 0) {
-        no_memory(b->err);
-        goto out;
-    }
-    r = build_events(b);
-out:
-    for (int i = 0; i < DEPTH_MAX; i++) {
-        pons_buf_fini(&b->frames[i].key);
-    }
-    fy_parser_destroy(b->parser);
-    fy_diag_destroy(b->diag);
-    return r;
-}
-
-static int build_events(builder *b)
-{
-    int r = PONS_OK;
-    bool ended = false;
-    while (r == PONS_OK && !ended) {
-        struct fy_event *ev = fy_parser_parse(b->parser);
-        if (!ev) {
-            break;
-        }
-        ended = ev->type == FYET_STREAM_END;
-        r = take_event(b, ev);
-        fy_parser_event_free(b->parser, ev);
-    }
-    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser))) {
-        r = parser_failure(b);
-    }
-    if (r == PONS_OK && !b->done) {
-        r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
-    }
-    return r;
-}
-
-static int take_event(builder *b, struct fy_event *ev)
-{
-    // A document without "---" has no mark of its own; its first node has.
-    if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START) {
-        return refuse(b, ev, SECOND_DOCUMENT);
-    }
-    if (fy_event_get_anchor_token(ev) && ev->type != FYET_ALIAS) {
-        return refuse(b, ev, "anchors are not supported");
-    }
-    switch (ev->type) {
-    case FYET_DOCUMENT_START:
-        return take_document(b, ev);
-    case FYET_MAPPING_START:
-        return take_collection(b, ev, json_object());
-    case FYET_SEQUENCE_START:
-        return take_collection(b, ev, json_array());
-    case FYET_MAPPING_END:
-    case FYET_SEQUENCE_END: {
-        const frame *f = &b->frames[--b->depth];
-        b->y->nodes[f->node].size = (uint32_t)(b->y->n - f->node);
-        return PONS_OK;
-    }
-    case FYET_SCALAR:
-        return take_scalar(b, ev);
-    case FYET_ALIAS:
-        return refuse(b, ev, "aliases are not supported");
-    case FYET_DOCUMENT_END:
-        b->done = true;
-        return PONS_OK;
-    default:
-        return PONS_OK;
-    }
-}
-
-static int take_document(builder *b, struct fy_event *ev)
-{
-    struct fy_document_state *state = ev->document_start.document_state;
-    const struct fy_version *version = fy_document_state_version(state);
-    if (b->documents++ > 0) {
-        return ev->document_start.implicit ? PONS_OK : refuse(b, ev, SECOND_DOCUMENT);
-    }
-    if (version && fy_document_state_version_explicit(state) &&
-        (version->major != 1 || version->minor != 2)) {
-        return refuse(b, ev, "YAML %d.%d; only YAML 1.2 is supported", version->major,
-                      version->minor);
-    }
-    return PONS_OK;
-}
-
-static bool is_quoted(struct fy_event *ev)
-{
-    if (ev->type != FYET_SCALAR || !ev->scalar.value) {
-        return false;
-    }
-    const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
-    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-}
-
-// The position of an event, from 1. An event without a mark of its own (an empty value) stands
-// where its key does.
-static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint32_t *column)
-{
-    const struct fy_mark *mark = fy_event_start_mark(ev);
-    const frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
-    *line = *column = 1;
-    if (mark && mark->line >= 0 && mark->column >= 0) {
-        *line = (uint32_t)mark->line + 1;
-        *column = (uint32_t)mark->column + 1;
-        // libfyaml's mark of a quoted scalar stands behind the quote.
-        if (*column > 1 && is_quoted(ev)) {
-            --*column;
-        }
-    } else if (f && f->has_key) {
-        *line = f->key_line;
-        *column = f->key_column;
-    } else if (b->y->n > 0) {
-        *line = b->y->nodes[b->y->n - 1].line;
-        *column = b->y->nodes[b->y->n - 1].column;
-    }
-}
-
-static span text_of(struct fy_token *token)
-{
-    span t = {.s = "", .len = 0};
-    size_t len = 0;
-    const char *s = token ? fy_token_get_text(token, &len) : NULL;
-    if (s) {
-        t = (span){s, len};
-    }
-    return t;
-}
-
-static int quote_len(span t)
-{
-    return (int)(t.len <= QUOTE_MAX ? t.len : pons__utf8_cut(t.s, QUOTE_MAX));
-}
-
-static int take_collection(builder *b, struct fy_event *ev, json_t *container)
-{
-    if (!container) {
-        return no_memory(b->err);
-    }
-    const span tag = text_of(fy_event_get_tag_token(ev));
-    const char *expected = json_is_object(container) ? TAG_PREFIX "map" : TAG_PREFIX "seq";
-    const bool in_mapping = b->depth > 0 && json_is_object(b->frames[b->depth - 1].container);
-    int r = PONS_OK;
-    if (in_mapping && !b->frames[b->depth - 1].has_key) {
-        r = refuse(b, ev, "a key must be a scalar");
-    } else if (tag.len && !pons__span_same(tag, expected) && !pons__span_same(tag, "!")) {
-        r = refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
-    } else if (b->depth == DEPTH_MAX) {
-        r = refuse(b, ev, "nested deeper than %d", DEPTH_MAX);
-    }
-    if (r < 0) {
-        json_decref(container);
-        return r;
-    }
-    uint32_t line, column;
-    position(b, ev, &line, &column);
-    r = attach(b, container, line, column);
-    if (r < 0) {
-        return r;
-    }
-    frame *f = &b->frames[b->depth++];
-    f->container = container;
-    f->node = b->y->n - 1;
-    f->has_key = false;
-    return PONS_OK;
-}
-
-static int take_scalar(builder *b, struct fy_event *ev)
-{
-    const span text = text_of(ev->scalar.value);
-    frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
-    if (memchr(text.s, '\0', text.len)) {
-        return refuse(b, ev, "a zero character in a string");
-    }
-    if (f && json_is_object(f->container) && !f->has_key) {
-        return take_key(b, ev, text);
-    }
-    json_t *v = NULL;
-    const int r = make_scalar(b, ev, text, &v);
-    if (r < 0) {
-        return r;
-    }
-    uint32_t line, column;
-    position(b, ev, &line, &column);
-    return attach(b, v, line, column);
-}
-
-static int take_key(builder *b, struct fy_event *ev, span text)
-{
-    frame *f = &b->frames[b->depth - 1];
-    const span tag = text_of(ev->scalar.tag);
-    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
-    if (tag.len && !pons__span_same(tag, TAG_PREFIX "str") && !pons__span_same(tag, "!")) {
-        return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
-    }
-    if (plain && text.len == 0) {
-        return refuse(b, ev, "an empty key");
-    }
-    if (plain && pons__span_same(text, "<<")) {
-        return refuse(b, ev, "merge keys are not supported");
-    }
-    json_t *first = NULL;
-    const size_t at = member_node(b->y, f->container, f->node, text.s, text.len, &first);
-    if (at) {
-        return refuse(b, ev, "duplicate key '%.*s', first at line %u", quote_len(text), text.s,
-                      b->y->nodes[at].line);
-    }
-    pons_buf_clear(&f->key);
-    if (pons_buf_bytes(&f->key, text.s, text.len) < 0) {
-        return no_memory(b->err);
-    }
-    position(b, ev, &f->key_line, &f->key_column);
-    f->has_key = true;
-    return PONS_OK;
-}
-
-// Puts a value, which it takes, where the next one belongs, and notes its position.
-static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
-{
-    pons_yaml *y = b->y;
-    if (y->n == y->cap) {
-        const size_t cap = y->cap ? 2 * y->cap : NODES_FIRST;
-        node *nodes = realloc(y->nodes, cap * sizeof *nodes);
-        if (!nodes) {
-            json_decref(v);
-            return no_memory(b->err);
-        }
-        y->nodes = nodes;
-        y->cap = cap;
-    }
-    int r = 0;
-    if (b->depth == 0) {
-        y->value = v;
-    } else {
-        frame *f = &b->frames[b->depth - 1];
-        if (json_is_array(f->container)) {
-            r = json_array_append_new(f->container, v);
-        } else {
-            r = json_object_setn_new(f->container, f->key.data, f->key.len, v);
-        }
-        f->has_key = false;
-    }
-    if (r != 0) {
-        return no_memory(b->err);
-    }
-    y->nodes[y->n++] = (node){.line = line, .column = column, .size = 1};
-    return PONS_OK;
-}
-
-// ---- scalars ------------------------------------------------------------------------------------
-
-static int make_int(builder *b, struct fy_event *ev, span t, int base, json_t **ret)
-{
-    if (!pons__yaml_int(t, base, ret)) {
-        return refuse(b, ev, "integer out of range: %.*s", quote_len(t), t.s);
-    }
-    return PONS_OK;
-}
-
-static int make_float(builder *b, struct fy_event *ev, span t, json_t **ret)
-{
-    if (!pons__yaml_float(t, ret)) {
-        return refuse(b, ev, "number out of range: %.*s", quote_len(t), t.s);
-    }
-    return PONS_OK;
-}
-
-static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
-{
-    const span tag = text_of(ev->scalar.tag);
-    const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
-    int r = PONS_OK;
-    if (pons__span_same(tag, TAG_PREFIX "str") || pons__span_same(tag, "!") ||
-        (!tag.len && !plain)) {
-        *ret = json_stringn(text.s, text.len);
-    } else {
-        r = make_plain(b, ev, text, tag, ret);
-    }
-    if (r == PONS_OK && !*ret) {
-        r = no_memory(b->err);
-    }
-    return r;
-}
-
-// Resolves a scalar by its look, or holds it to its tag.
-static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json_t **ret)
-{
-    const bool any = tag.len == 0;
-    const bool real = pons__span_same(tag, TAG_PREFIX "float");
-    const int base = pons__yaml_int_base(text);
-    if ((any || pons__span_same(tag, TAG_PREFIX "null")) && pons__yaml_is_null(text)) {
-        *ret = json_null();
-    } else if ((any || pons__span_same(tag, TAG_PREFIX "bool")) &&
-               (pons__yaml_is_true(text) || pons__yaml_is_false(text))) {
-        *ret = json_boolean(pons__yaml_is_true(text));
-    } else if ((any || pons__span_same(tag, TAG_PREFIX "int")) && base) {
-        return make_int(b, ev, text, base, ret);
-    } else if ((any || real) && pons__yaml_is_float(text)) {
-        return make_float(b, ev, text, ret);
-    } else if ((any || real) && pons__yaml_is_not_finite(text)) {
-        return refuse(b, ev, "%.*s is not a number that JSON can hold", quote_len(text), text.s);
-    } else if (any) {
-        *ret = json_stringn(text.s, text.len);
-    } else if (tag.len > strlen(TAG_PREFIX) &&
-               pons__span_one_of(tag, (const char *const[]){TAG_PREFIX "null", TAG_PREFIX "bool",
-                                                            TAG_PREFIX "int", TAG_PREFIX "float",
-                                                            NULL})) {
-        return refuse(b, ev, "'%.*s' is not of type %.*s", quote_len(text), text.s,
-                      (int)(tag.len - strlen(TAG_PREFIX)), tag.s + strlen(TAG_PREFIX));
-    } else {
-        return refuse(b, ev, "unsupported tag '%.*s'", quote_len(tag), tag.s);
-    }
-    return PONS_OK;
-}
-
-// ---- failures -----------------------------------------------------------------------------------
-
-static int refuse(builder *b, struct fy_event *ev, const char *fmt, ...)
-{
-    char message[PONS_ERROR_MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    pons__format_line(message, sizeof message, fmt, ap);
-    va_end(ap);
-    uint32_t line, column;
-    position(b, ev, &line, &column);
-    return refuse_at(b->y, line, column, b->err, "%s", message);
-}
-
-static int refuse_at(const pons_yaml *y, uint32_t line, uint32_t column, pons_error *err,
-                     const char *fmt, ...)
-{
-    char message[PONS_ERROR_MESSAGE_MAX], source[PONS_ERROR_SOURCE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    pons__format_line(message, sizeof message, fmt, ap);
-    va_end(ap);
-    pons_error_set(err, PONS_EINVAL, WHERE, "%s", message);
-    pons_error_source(err, "%s", write_position(y, line, column, source, sizeof source));
-    return PONS_EINVAL;
-}
-
-// What libfyaml has to say about a text it does not accept.
-static int parser_failure(builder *b)
-{
-    void *prev = NULL;
-    const struct fy_diag_error *e = fy_diag_errors_iterate(b->diag, &prev);
-    if (!e || !e->msg) {
-        return refuse_at(b->y, 1, 1, b->err, "not YAML");
-    }
-    const uint32_t line = e->line > 0 ? (uint32_t)e->line : 1;
-    const uint32_t column = e->column > 0 ? (uint32_t)e->column : 1;
-    return refuse_at(b->y, line, column, b->err, "%s", e->msg);
-}
-
-static int no_memory(pons_error *err)
-{
-    return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
-}
-
-// ---- positions ----------------------------------------------------------------------------------
-
-// The entry of an object's member, 0 when it has none of that name; *ret is the member.
-static size_t member_node(const pons_yaml *y, json_t *obj, size_t at, const char *key, size_t len,
-                          json_t **ret)
-{
-    json_t *found = json_object_getn(obj, key, len);
-    if (!found) {
-        return 0;
-    }
-    size_t next = at + 1;
-    for (void *it = json_object_iter(obj); it; it = json_object_iter_next(obj, it)) {
-        if (json_object_iter_value(it) == found && json_object_iter_key_len(it) == len &&
-            memcmp(json_object_iter_key(it), key, len) == 0) {
-            break;
-        }
-        next += y->nodes[next].size;
-    }
-    *ret = found;
-    return next;
 }

@@ -66,141 +66,53 @@ typedef struct reader {
     pons_error *err;
 } reader;
 
-static int check_text(const char *text, size_t len, bool json, pons_error *err);
-static int read_events(reader *r);
-static int take(reader *r, struct fy_event *ev);
-static int take_scalar(reader *r, struct fy_event *ev);
-static int take_collection(reader *r, struct fy_event *ev, pons_node_kind kind);
-static int end_collection(reader *r, struct fy_event *ev);
-static const char *keep(reader *r, const char *text, size_t len);
-static const char *fault_of(reader *r, const char *before, pons__span what, const char *after);
-static int refuse(reader *r, uint32_t line, uint32_t column, const char *what);
-static int no_memory(pons_error *err);
+// ---- texts and failures -------------------------------------------------------------------------
 
-// ---- public -------------------------------------------------------------------------------------
-
-static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
+static int no_memory(pons_error *err)
 {
-    (void)diag;
-    (void)user;
-    (void)buf;
-    (void)len;
+    return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
 }
 
-int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *err)
+// NULL: no memory.
+static const char *keep(reader *r, const char *text, size_t len)
 {
-    size_t first = 0;
-    while (first < len && (text[first] == ' ' || text[first] == '\t' || text[first] == '\r' ||
-                           text[first] == '\n')) {
-        first++;
-    }
-    const bool json = first < len && (text[first] == '{' || text[first] == '[');
-    int rc = check_text(text, len, json, err);
-    reader *r = rc < 0 ? NULL : calloc(1, sizeof *r);
-    if (!r) {
-        return rc < 0 ? rc : no_memory(err);
-    }
-    r->text = text;
-    r->len = len;
-    r->err = err;
-    r->t.json = json;
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL;
-    diag_cfg.output_fn = swallow; // nothing may reach stderr
-    diag_cfg.colorize = false;
-    r->diag = fy_diag_create(&diag_cfg);
-    if (r->diag) {
-        fy_diag_set_collect_errors(r->diag, true);
-        const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                                  FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-                                                  FYPCF_DISABLE_DEPTH_LIMIT,
-                                         .diag = r->diag};
-        r->parser = fy_parser_create(&cfg);
-    }
-    if (!r->parser || fy_parser_set_string(r->parser, text, len) != 0) {
-        rc = no_memory(err);
-    } else {
-        rc = read_events(r);
-    }
-    for (int i = 0; i < r->depth; i++) {
-        json_decref(r->frames[i].seen);
-    }
-    fy_parser_destroy(r->parser);
-    fy_diag_destroy(r->diag);
-    if (rc < 0) {
-        pons_tree_fini(&r->t);
-    } else {
-        *ret = r->t;
-    }
-    free(r);
-    return rc;
-}
-
-void pons_tree_fini(pons_tree *t)
-{
-    if (!t) {
-        return;
-    }
-    for (size_t i = 0; i < t->n; i++) {
-        pons_value_unref(t->nodes[i].scalar);
-    }
-    free(t->nodes);
-    while (t->texts) {
-        struct pons_tree_texts *next = t->texts->next;
-        free(t->texts);
-        t->texts = next;
-    }
-    *t = (pons_tree){.n = 0};
-}
-
-size_t pons_tree_member(const pons_tree *t, size_t map, const char *key)
-{
-    const pons_node *m = &t->nodes[map];
-    if (m->kind != PONS_NODE_MAP) {
-        return 0;
-    }
-    for (size_t i = map + 1; i < map + m->size; i += t->nodes[i].size) {
-        if (t->nodes[i].key && strcmp(t->nodes[i].key, key) == 0) {
-            return i;
+    struct pons_tree_texts *t = r->t.texts;
+    if (!t || t->cap - t->used <= len) {
+        const size_t more = !t ? CHUNK : t->cap < CHUNK_MAX / 2 ? 2 * t->cap : CHUNK_MAX;
+        const size_t cap = len < more ? more : len + 1;
+        t = malloc(sizeof *t + cap);
+        if (!t) {
+            r->no_memory = true;
+            return NULL;
         }
+        *t = (struct pons_tree_texts){.next = r->t.texts, .cap = cap};
+        r->t.texts = t;
     }
-    return 0;
+    char *to = t->text + t->used;
+    memcpy(to, text, len);
+    to[len] = '\0';
+    t->used += len + 1;
+    return to;
 }
 
-pons_value *pons_tree_value(const pons_tree *t, size_t node)
+// BEFORE what AFTER, cut where it is long.
+static const char *fault_of(reader *r, const char *before, pons__span what, const char *after)
 {
-    const pons_node *m = &t->nodes[node];
-    if (m->kind == PONS_NODE_SCALAR) {
-        return pons_value_ref(m->scalar);
+    char text[FAULT_MAX];
+    size_t len = 0;
+    while (len < what.len && len < QUOTE_MAX) {
+        len += pons_utf8_sequence(what.s + len, what.len - len);
     }
-    pons_value *v = m->kind == PONS_NODE_MAP ? json_object() : json_array();
-    for (size_t i = node + 1; v && i < node + m->size; i += t->nodes[i].size) {
-        if (t->nodes[i].fault) {
-            continue;
-        }
-        pons_value *child = pons_tree_value(t, i);
-        const int bad = !child                     ? -1
-                        : m->kind == PONS_NODE_MAP ? json_object_set_new(v, t->nodes[i].key, child)
-                                                   : json_array_append_new(v, child);
-        if (bad) {
-            pons_value_unref(v);
-            v = NULL;
-        }
-    }
-    return v;
+    const int n = snprintf(text, sizeof text, "%s%.*s%s", before, (int)len, what.s, after);
+    const char *kept = keep(r, text, n < FAULT_MAX ? (size_t)n : FAULT_MAX - 1);
+    return kept ? kept : "out of memory";
 }
 
-size_t pons_tree_fault(const pons_tree *t, size_t node, bool *ret_any)
+static int refuse(reader *r, uint32_t line, uint32_t column, const char *what)
 {
-    for (size_t i = node; i < node + t->nodes[node].size; i++) {
-        if (t->nodes[i].fault) {
-            *ret_any = true;
-            return i;
-        }
-    }
-    *ret_any = false;
-    return 0;
+    pons_error_set(r->err, PONS_EINVAL, WHERE, "%s", what);
+    pons_error_source(r->err, "%u:%u", line, column);
+    return PONS_EINVAL;
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -255,55 +167,6 @@ static int check_text(const char *text, size_t len, bool json, pons_error *err)
     }
     pons_error_set(err, PONS_EINVAL, WHERE, "%s", text[bad] ? "not UTF-8" : "a zero byte");
     return pons_error_source(err, "%u:%u", line, column);
-}
-
-static int read_events(reader *r)
-{
-    int rc = PONS_OK;
-    bool ended = false;
-    while (rc == PONS_OK && !ended) {
-        struct fy_event *ev = fy_parser_parse(r->parser);
-        if (!ev) {
-            break;
-        }
-        ended = ev->type == FYET_STREAM_END;
-        rc = take(r, ev);
-        fy_parser_event_free(r->parser, ev);
-    }
-    if (rc == PONS_OK && r->no_memory) {
-        return no_memory(r->err);
-    }
-    if (rc == PONS_OK && (!ended || fy_parser_get_stream_error(r->parser))) {
-        void *prev = NULL;
-        const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &prev);
-        const bool said = e && e->msg;
-        return refuse(r, said && e->line > 0 ? (uint32_t)e->line : 1,
-                      said && e->column > 0 ? (uint32_t)e->column : 1, said ? e->msg : "not YAML");
-    }
-    if (rc == PONS_OK && r->t.n == 0) {
-        return refuse(r, 1, 1, "the text is empty");
-    }
-    return rc;
-}
-
-static int take(reader *r, struct fy_event *ev)
-{
-    switch (ev->type) {
-    case FYET_DOCUMENT_START:
-        return r->documents++ ? refuse(r, 1, 1, TWO_DOCUMENTS) : PONS_OK;
-    case FYET_MAPPING_START:
-        return take_collection(r, ev, PONS_NODE_MAP);
-    case FYET_SEQUENCE_START:
-        return take_collection(r, ev, PONS_NODE_LIST);
-    case FYET_MAPPING_END:
-    case FYET_SEQUENCE_END:
-        return end_collection(r, ev);
-    case FYET_SCALAR:
-    case FYET_ALIAS:
-        return take_scalar(r, ev);
-    default:
-        return PONS_OK;
-    }
 }
 
 static frame *top(reader *r)
@@ -584,51 +447,177 @@ static int end_collection(reader *r, struct fy_event *ev)
     return PONS_OK;
 }
 
-// ---- texts and failures -------------------------------------------------------------------------
-
-// NULL: no memory.
-static const char *keep(reader *r, const char *text, size_t len)
+static int take(reader *r, struct fy_event *ev)
 {
-    struct pons_tree_texts *t = r->t.texts;
-    if (!t || t->cap - t->used <= len) {
-        const size_t more = !t ? CHUNK : t->cap < CHUNK_MAX / 2 ? 2 * t->cap : CHUNK_MAX;
-        const size_t cap = len < more ? more : len + 1;
-        t = malloc(sizeof *t + cap);
-        if (!t) {
-            r->no_memory = true;
-            return NULL;
+    switch (ev->type) {
+    case FYET_DOCUMENT_START:
+        return r->documents++ ? refuse(r, 1, 1, TWO_DOCUMENTS) : PONS_OK;
+    case FYET_MAPPING_START:
+        return take_collection(r, ev, PONS_NODE_MAP);
+    case FYET_SEQUENCE_START:
+        return take_collection(r, ev, PONS_NODE_LIST);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        return end_collection(r, ev);
+    case FYET_SCALAR:
+    case FYET_ALIAS:
+        return take_scalar(r, ev);
+    default:
+        return PONS_OK;
+    }
+}
+
+static int read_events(reader *r)
+{
+    int rc = PONS_OK;
+    bool ended = false;
+    while (rc == PONS_OK && !ended) {
+        struct fy_event *ev = fy_parser_parse(r->parser);
+        if (!ev) {
+            break;
         }
-        *t = (struct pons_tree_texts){.next = r->t.texts, .cap = cap};
-        r->t.texts = t;
+        ended = ev->type == FYET_STREAM_END;
+        rc = take(r, ev);
+        fy_parser_event_free(r->parser, ev);
     }
-    char *to = t->text + t->used;
-    memcpy(to, text, len);
-    to[len] = '\0';
-    t->used += len + 1;
-    return to;
-}
-
-// BEFORE what AFTER, cut where it is long.
-static const char *fault_of(reader *r, const char *before, pons__span what, const char *after)
-{
-    char text[FAULT_MAX];
-    size_t len = 0;
-    while (len < what.len && len < QUOTE_MAX) {
-        len += pons_utf8_sequence(what.s + len, what.len - len);
+    if (rc == PONS_OK && r->no_memory) {
+        return no_memory(r->err);
     }
-    const int n = snprintf(text, sizeof text, "%s%.*s%s", before, (int)len, what.s, after);
-    const char *kept = keep(r, text, n < FAULT_MAX ? (size_t)n : FAULT_MAX - 1);
-    return kept ? kept : "out of memory";
+    if (rc == PONS_OK && (!ended || fy_parser_get_stream_error(r->parser))) {
+        void *prev = NULL;
+        const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &prev);
+        const bool said = e && e->msg;
+        return refuse(r, said && e->line > 0 ? (uint32_t)e->line : 1,
+                      said && e->column > 0 ? (uint32_t)e->column : 1, said ? e->msg : "not YAML");
+    }
+    if (rc == PONS_OK && r->t.n == 0) {
+        return refuse(r, 1, 1, "the text is empty");
+    }
+    return rc;
 }
 
-static int refuse(reader *r, uint32_t line, uint32_t column, const char *what)
+// ---- public -------------------------------------------------------------------------------------
+
+static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
 {
-    pons_error_set(r->err, PONS_EINVAL, WHERE, "%s", what);
-    pons_error_source(r->err, "%u:%u", line, column);
-    return PONS_EINVAL;
+    (void)diag;
+    (void)user;
+    (void)buf;
+    (void)len;
 }
 
-static int no_memory(pons_error *err)
+int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *err)
 {
-    return pons_error_set(err, PONS_ENOMEM, WHERE, "out of memory");
+    size_t first = 0;
+    while (first < len && (text[first] == ' ' || text[first] == '\t' || text[first] == '\r' ||
+                           text[first] == '\n')) {
+        first++;
+    }
+    const bool json = first < len && (text[first] == '{' || text[first] == '[');
+    int rc = check_text(text, len, json, err);
+    reader *r = rc < 0 ? NULL : calloc(1, sizeof *r);
+    if (!r) {
+        return rc < 0 ? rc : no_memory(err);
+    }
+    r->text = text;
+    r->len = len;
+    r->err = err;
+    r->t.json = json;
+    struct fy_diag_cfg diag_cfg;
+    fy_diag_cfg_default(&diag_cfg);
+    diag_cfg.fp = NULL;
+    diag_cfg.output_fn = swallow; // nothing may reach stderr
+    diag_cfg.colorize = false;
+    r->diag = fy_diag_create(&diag_cfg);
+    if (r->diag) {
+        fy_diag_set_collect_errors(r->diag, true);
+        const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
+                                                  FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
+                                                  FYPCF_DISABLE_DEPTH_LIMIT,
+                                         .diag = r->diag};
+        r->parser = fy_parser_create(&cfg);
+    }
+    if (!r->parser || fy_parser_set_string(r->parser, text, len) != 0) {
+        rc = no_memory(err);
+    } else {
+        rc = read_events(r);
+    }
+    for (int i = 0; i < r->depth; i++) {
+        json_decref(r->frames[i].seen);
+    }
+    fy_parser_destroy(r->parser);
+    fy_diag_destroy(r->diag);
+    if (rc < 0) {
+        pons_tree_fini(&r->t);
+    } else {
+        *ret = r->t;
+    }
+    free(r);
+    return rc;
+}
+
+void pons_tree_fini(pons_tree *t)
+{
+    if (!t) {
+        return;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        pons_value_unref(t->nodes[i].scalar);
+    }
+    free(t->nodes);
+    while (t->texts) {
+        struct pons_tree_texts *next = t->texts->next;
+        free(t->texts);
+        t->texts = next;
+    }
+    *t = (pons_tree){.n = 0};
+}
+
+size_t pons_tree_member(const pons_tree *t, size_t map, const char *key)
+{
+    const pons_node *m = &t->nodes[map];
+    if (m->kind != PONS_NODE_MAP) {
+        return 0;
+    }
+    for (size_t i = map + 1; i < map + m->size; i += t->nodes[i].size) {
+        if (t->nodes[i].key && strcmp(t->nodes[i].key, key) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+pons_value *pons_tree_value(const pons_tree *t, size_t node)
+{
+    const pons_node *m = &t->nodes[node];
+    if (m->kind == PONS_NODE_SCALAR) {
+        return pons_value_ref(m->scalar);
+    }
+    pons_value *v = m->kind == PONS_NODE_MAP ? json_object() : json_array();
+    for (size_t i = node + 1; v && i < node + m->size; i += t->nodes[i].size) {
+        if (t->nodes[i].fault) {
+            continue;
+        }
+        pons_value *child = pons_tree_value(t, i);
+        const int bad = !child                     ? -1
+                        : m->kind == PONS_NODE_MAP ? json_object_set_new(v, t->nodes[i].key, child)
+                                                   : json_array_append_new(v, child);
+        if (bad) {
+            pons_value_unref(v);
+            v = NULL;
+        }
+    }
+    return v;
+}
+
+size_t pons_tree_fault(const pons_tree *t, size_t node, bool *ret_any)
+{
+    for (size_t i = node; i < node + t->nodes[node].size; i++) {
+        if (t->nodes[i].fault) {
+            *ret_any = true;
+            return i;
+        }
+    }
+    *ret_any = false;
+    return 0;
 }

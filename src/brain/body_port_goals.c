@@ -10,9 +10,6 @@
 
 #define FINISHED_GOALS_KEPT 32 // a node that runs again may ask for them
 
-static void drop_finished(pons__port *p);
-static void goal_free(pons__body_goal *g);
-
 pons__body_goal *pons__port_goal(pons__port *p, const char *id)
 {
     for (pons__body_goal *g = p->goals; g; g = g->next) {
@@ -31,6 +28,30 @@ void pons__port_keep(pons__body_goal *g, const pons_message_goal *goal, const ch
     pons_message_clear(&g->message);
     pons_message_decode(json, &g->message, NULL); // whether it is a good one, the body decides
     snprintf(g->boot_id, sizeof g->boot_id, "%s", boot_id);
+}
+
+static void goal_free(pons__body_goal *g)
+{
+    pons_message_clear(&g->message);
+    pons_value_unref(g->accept);
+    pons_value_unref(g->result);
+    pons_value_unref(g->feedback);
+    free(g);
+}
+
+// The list is newest first: what is finished and beyond the count is old enough to forget.
+static void drop_finished(pons__port *p)
+{
+    int finished = 0;
+    for (pons__body_goal **at = &p->goals; *at;) {
+        pons__body_goal *g = *at;
+        if (g->result && ++finished > FINISHED_GOALS_KEPT) {
+            *at = g->next;
+            goal_free(g);
+        } else {
+            at = &g->next;
+        }
+    }
 }
 
 pons__body_goal *pons__port_track(pons__port *p, const char *id)
@@ -88,28 +109,4 @@ void pons__goal_finish(pons__body_goal *g, const char *status, const pons_report
 void pons__goal_unknown(pons__body_goal *g, const char *why)
 {
     pons__goal_finish(g, pons__end_words[PONS_END_UNKNOWN], &(pons_report_end){.error_msg = why});
-}
-
-// The list is newest first: what is finished and beyond the count is old enough to forget.
-static void drop_finished(pons__port *p)
-{
-    int finished = 0;
-    for (pons__body_goal **at = &p->goals; *at;) {
-        pons__body_goal *g = *at;
-        if (g->result && ++finished > FINISHED_GOALS_KEPT) {
-            *at = g->next;
-            goal_free(g);
-        } else {
-            at = &g->next;
-        }
-    }
-}
-
-static void goal_free(pons__body_goal *g)
-{
-    pons_message_clear(&g->message);
-    pons_value_unref(g->accept);
-    pons_value_unref(g->result);
-    pons_value_unref(g->feedback);
-    free(g);
 }

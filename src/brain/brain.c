@@ -44,116 +44,7 @@
 #define POLL_ROUNDS_MAX                                                                            \
     64 // fairness: a poll ends after so many rounds even when more could be done
 
-static int take(pons_brain *b, pons_error *err);
-static void let_go(pons_brain *b);
-static int load(pons_brain *b, pons_error *err);
-static int work(pons_brain *b, pons_error *err);
-static int take_away(pons_brain *b, pons_error *err);
-static int kernel_tick(pons_brain *b, pons_error *err);
-static bool preempts_itself(const pons_brain *b);
-static void brain_free(pons_brain *b);
-
 // ---- life ---------------------------------------------------------------------------------------
-
-int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err)
-{
-    pons_brain *b = calloc(1, sizeof *b);
-    if (!b) {
-        return pons_error_set(err, PONS_ENOMEM, "brain", "no memory for a brain");
-    }
-    b->opts = *opts;
-    b->opts.thread = strdup(opts->thread);
-    b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
-    b->opts.schedules = opts->schedules ? strdup(opts->schedules) : NULL;
-    b->opts.places = opts->places ? strdup(opts->places) : NULL;
-    b->config = pons_value_ref(opts->config);
-    pons__rules_read(b->config, &b->rules);
-    pons__keep_init(&b->keep, &b->rules.keep, opts->store, b->opts.thread, &opts->clock);
-    b->prompt_ratio = 1.0;
-    pons__heart_init(&b->heart, &opts->clock);
-    pons__port_init(&b->port, b);
-    int rc = pons__doors_open(err);
-    if (rc >= 0) {
-        rc = pons__kernel_graph(b, &b->kernel, err);
-    }
-    if (rc >= 0) {
-        rc = pons__react_graph(b, &b->react, err);
-    }
-    rc = rc < 0 ? rc : take(b, err);
-    if (rc >= 0 && opts->resumed) {
-        const pons__said said = {.text = "", .word = "resume", .by = "", .stop_boot = ""};
-        pons_autovalue word = pons__record_write(&pons__said_record, &said);
-        rc = pons_inbox_post(opts->store, opts->thread, PONS_NS_KERNEL, "control", word, err);
-    }
-    if (rc < 0) {
-        brain_free(b);
-        return rc;
-    }
-    b->next_tick_ns = pons_now_ns(&opts->clock);
-    *ret = b;
-    return PONS_OK;
-}
-
-// The thread's lease, and what is stored of it.
-static int take(pons_brain *b, pons_error *err)
-{
-    const pons_await_handler handlers[] = {
-        {.kind = "body",
-         .start = pons__port_await_start,
-         .cancel = pons__port_await_cancel,
-         .user = b},
-        {.kind = "llm", .start = pons__model_start, .cancel = pons__model_cancel, .user = b},
-        {.kind = "knowledge",
-         .start = pons__documents_start,
-         .cancel = pons__documents_cancel,
-         .user = b},
-    };
-    const pons_thread_options thread = {.clock = b->opts.clock,
-                                        .seed = b->opts.seed,
-                                        .handlers = handlers,
-                                        .n_handlers = sizeof handlers / sizeof handlers[0],
-                                        .on_event = b->opts.on_event,
-                                        .user = b->opts.user};
-    const int rc = pons_thread_open(b->opts.store, b->opts.thread, &thread, &b->thread, err);
-    return rc < 0 ? rc : load(b, err);
-}
-
-// What a death would leave: the options, and nothing that was learnt since.
-static void let_go(pons_brain *b)
-{
-    pons_run_destroy(b->kernel_run);
-    pons_run_destroy(b->react_run);
-    b->kernel_run = b->react_run = NULL;
-    pons_value_unref(b->rested);
-    b->rested = NULL;
-    pons_thread_close(b->thread);
-    b->thread = NULL;
-    pons__port_fini(&b->port);
-    pons__port_init(&b->port, b);
-    pons__documents_close(b);
-    if (b->llm_await[0]) {
-        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
-    }
-    b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
-    b->llm_run = b->knowledge_run = NULL;
-    pons__tasks_forget(b);
-    pons__tasks_of(b, NULL);
-    pons__hci_forget(b);
-    pons__hci_of(b, NULL);
-    pons__keep_forget(&b->keep);
-    pons_value **const learnt[] = {&b->critic_of, &b->unreachable};
-    for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
-        pons_value_unref(*learnt[i]);
-        *learnt[i] = NULL;
-    }
-    pons__senses_forget(b);
-    pons_critic_destroy(b->critic);
-    b->critic = NULL;
-    b->heard = false;
-    b->stop_sent_ms = b->reset_sent_ms = 0;
-    b->opts.resumed = false; // what happens from here on happened after that word
-    b->people_since_ns = 0;
-}
 
 // What was cut short is resumed; what was out is followed again.
 static int load(pons_brain *b, pons_error *err)
@@ -198,6 +89,135 @@ static int load(pons_brain *b, pons_error *err)
     return PONS_OK;
 }
 
+// The thread's lease, and what is stored of it.
+static int take(pons_brain *b, pons_error *err)
+{
+    const pons_await_handler handlers[] = {
+        {.kind = "body",
+         .start = pons__port_await_start,
+         .cancel = pons__port_await_cancel,
+         .user = b},
+        {.kind = "llm", .start = pons__model_start, .cancel = pons__model_cancel, .user = b},
+        {.kind = "knowledge",
+         .start = pons__documents_start,
+         .cancel = pons__documents_cancel,
+         .user = b},
+    };
+    const pons_thread_options thread = {.clock = b->opts.clock,
+                                        .seed = b->opts.seed,
+                                        .handlers = handlers,
+                                        .n_handlers = sizeof handlers / sizeof handlers[0],
+                                        .on_event = b->opts.on_event,
+                                        .user = b->opts.user};
+    const int rc = pons_thread_open(b->opts.store, b->opts.thread, &thread, &b->thread, err);
+    return rc < 0 ? rc : load(b, err);
+}
+
+static void brain_free(pons_brain *b)
+{
+    pons_run_destroy(b->kernel_run);
+    pons_run_destroy(b->react_run);
+    pons_thread_close(b->thread);
+    pons_graph_destroy(b->kernel);
+    pons_graph_destroy(b->react);
+    pons__port_fini(&b->port);
+    pons__heart_fini(&b->heart);
+    pons__documents_close(b);
+    pons__doors_close(&b->doors);
+    pons_critic_destroy(b->critic);
+    pons_value_unref(b->critic_of);
+    pons_value_unref(b->config);
+    pons__senses_forget(b);
+    pons__tasks_forget(b);
+    pons__keep_forget(&b->keep);
+    pons__record_free(&pons__react_record, b->inner);
+    pons_value_unref(b->inner_of);
+    pons_value_unref(b->rested);
+    pons_value_unref(b->unreachable);
+    pons__hci_forget(b);
+    free((char *)b->opts.thread);
+    free((char *)b->opts.priority);
+    free((char *)b->opts.schedules);
+    free((char *)b->opts.places);
+    free(b);
+}
+
+int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error *err)
+{
+    pons_brain *b = calloc(1, sizeof *b);
+    if (!b) {
+        return pons_error_set(err, PONS_ENOMEM, "brain", "no memory for a brain");
+    }
+    b->opts = *opts;
+    b->opts.thread = strdup(opts->thread);
+    b->opts.priority = opts->priority ? strdup(opts->priority) : NULL;
+    b->opts.schedules = opts->schedules ? strdup(opts->schedules) : NULL;
+    b->opts.places = opts->places ? strdup(opts->places) : NULL;
+    b->config = pons_value_ref(opts->config);
+    pons__rules_read(b->config, &b->rules);
+    pons__keep_init(&b->keep, &b->rules.keep, opts->store, b->opts.thread, &opts->clock);
+    b->prompt_ratio = 1.0;
+    pons__heart_init(&b->heart, &opts->clock);
+    pons__port_init(&b->port, b);
+    int rc = pons__doors_open(err);
+    if (rc >= 0) {
+        rc = pons__kernel_graph(b, &b->kernel, err);
+    }
+    if (rc >= 0) {
+        rc = pons__react_graph(b, &b->react, err);
+    }
+    rc = rc < 0 ? rc : take(b, err);
+    if (rc >= 0 && opts->resumed) {
+        const pons__said said = {.text = "", .word = "resume", .by = "", .stop_boot = ""};
+        pons_autovalue word = pons__record_write(&pons__said_record, &said);
+        rc = pons_inbox_post(opts->store, opts->thread, PONS_NS_KERNEL, "control", word, err);
+    }
+    if (rc < 0) {
+        brain_free(b);
+        return rc;
+    }
+    b->next_tick_ns = pons_now_ns(&opts->clock);
+    *ret = b;
+    return PONS_OK;
+}
+
+// What a death would leave: the options, and nothing that was learnt since.
+static void let_go(pons_brain *b)
+{
+    pons_run_destroy(b->kernel_run);
+    pons_run_destroy(b->react_run);
+    b->kernel_run = b->react_run = NULL;
+    pons_value_unref(b->rested);
+    b->rested = NULL;
+    pons_thread_close(b->thread);
+    b->thread = NULL;
+    pons__port_fini(&b->port);
+    pons__port_init(&b->port, b);
+    pons__documents_close(b);
+    if (b->llm_await[0]) {
+        b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
+    }
+    b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
+    b->llm_run = b->knowledge_run = NULL;
+    pons__tasks_forget(b);
+    pons__tasks_of(b, NULL);
+    pons__hci_forget(b);
+    pons__hci_of(b, NULL);
+    pons__keep_forget(&b->keep);
+    pons_value **const learnt[] = {&b->critic_of, &b->unreachable};
+    for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++) {
+        pons_value_unref(*learnt[i]);
+        *learnt[i] = NULL;
+    }
+    pons__senses_forget(b);
+    pons_critic_destroy(b->critic);
+    b->critic = NULL;
+    b->heard = false;
+    b->stop_sent_ms = b->reset_sent_ms = 0;
+    b->opts.resumed = false; // what happens from here on happened after that word
+    b->people_since_ns = 0;
+}
+
 int64_t pons_brain_body(const pons_brain *b, const pons_value **ret_hello,
                         const pons_value **ret_telemetry)
 {
@@ -236,49 +256,70 @@ void pons_brain_kill(pons_brain *b)
     brain_free(b);
 }
 
-static void brain_free(pons_brain *b)
+// ---- kernel -------------------------------------------------------------------------------------
+
+// Somebody said stop or pause, and the mode is still that of a robot at work.
+static bool preempts_itself(const pons_brain *b)
 {
+    const pons__tasks *t = b->tasks;
+    return (t->mode == PONS_MODE_EXEC && t->paused) ||
+           ((t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_CHARGE) && t->stopped);
+}
+
+static int kernel_tick(pons_brain *b, pons_error *err)
+{
+    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC,
+                                   .stream = b->opts.stream_kernel ? b->opts.stream : 0};
+    int rc = PONS_ENOTFOUND;
+    if (b->kernel_unfinished) {
+        pons_error none = PONS_ERROR_INIT;
+        rc = pons_run_resume(b->thread, b->kernel, PONS_NS_KERNEL, &sync, &b->kernel_run, &none);
+        b->kernel_unfinished = false;
+        if (rc == PONS_OK && pons_run_state_get(b->kernel_run) == PONS_RUN_DONE) {
+            pons_run_destroy(b->kernel_run);
+            b->kernel_run = NULL;
+            rc = PONS_ENOTFOUND;
+        }
+    }
+    if (rc == PONS_ENOTFOUND) {
+        rc = pons_run_start(b->thread, b->kernel, PONS_NS_KERNEL, NULL, &sync, &b->kernel_run, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    rc = pons_run_advance(b->kernel_run, err);
+    if (rc >= 0 && pons_run_state_get(b->kernel_run) == PONS_RUN_FAILED) {
+        *err = *pons_run_error(b->kernel_run);
+        rc = err->status;
+    }
+    if (rc >= 0) {
+        pons__tasks_of(b, pons_run_get(b->kernel_run, "tasks"));
+        pons__keep_hear(&b->keep, pons_run_get(b->kernel_run, "keep"));
+        pons__hci_of(b, pons_run_get(b->kernel_run, "hci"));
+    }
     pons_run_destroy(b->kernel_run);
-    pons_run_destroy(b->react_run);
-    pons_thread_close(b->thread);
-    pons_graph_destroy(b->kernel);
-    pons_graph_destroy(b->react);
-    pons__port_fini(&b->port);
-    pons__heart_fini(&b->heart);
-    pons__documents_close(b);
-    pons__doors_close(&b->doors);
-    pons_critic_destroy(b->critic);
-    pons_value_unref(b->critic_of);
-    pons_value_unref(b->config);
-    pons__senses_forget(b);
-    pons__tasks_forget(b);
-    pons__keep_forget(&b->keep);
-    pons__record_free(&pons__react_record, b->inner);
-    pons_value_unref(b->inner_of);
-    pons_value_unref(b->rested);
-    pons_value_unref(b->unreachable);
-    pons__hci_forget(b);
-    free((char *)b->opts.thread);
-    free((char *)b->opts.priority);
-    free((char *)b->opts.schedules);
-    free((char *)b->opts.places);
-    free(b);
+    b->kernel_run = NULL;
+    return rc;
 }
 
 // ---- loop ---------------------------------------------------------------------------------------
 
-int pons_brain_poll(pons_brain *b, pons_error *err)
+// What ended tasks have left, a little a tick. That it can't be done now is no reason to stop.
+static int take_away(pons_brain *b, pons_error *err)
 {
-    int rc = b->thread ? PONS_OK : pons__away_poll(b, let_go, take, err);
-    if (rc >= 0 && b->thread) {
-        rc = pons__schedules_look(b, err);
-        rc = rc < 0 ? rc : work(b, err);
-        rc = rc < 0 ? pons__away_or(b, rc, err, let_go) : rc;
+    char line[512];
+    pons_error own = PONS_ERROR_INIT;
+    const int rc = pons__keep_work(&b->keep, b->thread, &own);
+    const pons_store *s = &b->opts.store;
+    if (rc == PONS_ESTALE || (rc < 0 && s->ops->away && s->ops->away(s->self))) {
+        *err = own;
+        return rc;
     }
-    if (rc >= 0) {
-        pons__heart_tick(&b->heart);
+    if (rc < 0) {
+        pons_log(PONS_LOG_WARN, "brain", "old rows stay for now: %s",
+                 pons_error_line(&own, line, sizeof line));
     }
-    return rc;
+    return PONS_OK;
 }
 
 // All that is due.
@@ -329,22 +370,18 @@ static int work(pons_brain *b, pons_error *err)
     return rc < 0 ? rc : pons__done_check(b, err);
 }
 
-// What ended tasks have left, a little a tick. That it can't be done now is no reason to stop.
-static int take_away(pons_brain *b, pons_error *err)
+int pons_brain_poll(pons_brain *b, pons_error *err)
 {
-    char line[512];
-    pons_error own = PONS_ERROR_INIT;
-    const int rc = pons__keep_work(&b->keep, b->thread, &own);
-    const pons_store *s = &b->opts.store;
-    if (rc == PONS_ESTALE || (rc < 0 && s->ops->away && s->ops->away(s->self))) {
-        *err = own;
-        return rc;
+    int rc = b->thread ? PONS_OK : pons__away_poll(b, let_go, take, err);
+    if (rc >= 0 && b->thread) {
+        rc = pons__schedules_look(b, err);
+        rc = rc < 0 ? rc : work(b, err);
+        rc = rc < 0 ? pons__away_or(b, rc, err, let_go) : rc;
     }
-    if (rc < 0) {
-        pons_log(PONS_LOG_WARN, "brain", "old rows stay for now: %s",
-                 pons_error_line(&own, line, sizeof line));
+    if (rc >= 0) {
+        pons__heart_tick(&b->heart);
     }
-    return PONS_OK;
+    return rc;
 }
 
 int64_t pons_brain_next_due_ns(pons_brain *b)
@@ -407,50 +444,4 @@ int pons_brain_graph(const char *name, pons_graph **ret, pons_error *err)
     }
     return pons_error_set(err, PONS_ENOTFOUND, "brain",
                           "no graph named %s; there are: kernel react", name);
-}
-
-// ---- kernel -------------------------------------------------------------------------------------
-
-// Somebody said stop or pause, and the mode is still that of a robot at work.
-static bool preempts_itself(const pons_brain *b)
-{
-    const pons__tasks *t = b->tasks;
-    return (t->mode == PONS_MODE_EXEC && t->paused) ||
-           ((t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_CHARGE) && t->stopped);
-}
-
-static int kernel_tick(pons_brain *b, pons_error *err)
-{
-    const pons_run_options sync = {.durability = PONS_DURABILITY_SYNC,
-                                   .stream = b->opts.stream_kernel ? b->opts.stream : 0};
-    int rc = PONS_ENOTFOUND;
-    if (b->kernel_unfinished) {
-        pons_error none = PONS_ERROR_INIT;
-        rc = pons_run_resume(b->thread, b->kernel, PONS_NS_KERNEL, &sync, &b->kernel_run, &none);
-        b->kernel_unfinished = false;
-        if (rc == PONS_OK && pons_run_state_get(b->kernel_run) == PONS_RUN_DONE) {
-            pons_run_destroy(b->kernel_run);
-            b->kernel_run = NULL;
-            rc = PONS_ENOTFOUND;
-        }
-    }
-    if (rc == PONS_ENOTFOUND) {
-        rc = pons_run_start(b->thread, b->kernel, PONS_NS_KERNEL, NULL, &sync, &b->kernel_run, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    rc = pons_run_advance(b->kernel_run, err);
-    if (rc >= 0 && pons_run_state_get(b->kernel_run) == PONS_RUN_FAILED) {
-        *err = *pons_run_error(b->kernel_run);
-        rc = err->status;
-    }
-    if (rc >= 0) {
-        pons__tasks_of(b, pons_run_get(b->kernel_run, "tasks"));
-        pons__keep_hear(&b->keep, pons_run_get(b->kernel_run, "keep"));
-        pons__hci_of(b, pons_run_get(b->kernel_run, "hci"));
-    }
-    pons_run_destroy(b->kernel_run);
-    b->kernel_run = NULL;
-    return rc;
 }

@@ -20,121 +20,9 @@
 
 static const char nothing[] = "";
 
-static void preset(const pons__field *f, void *s);
-static void read_field(const pons__field *f, const pons_value *v, void *s);
-static pons_value *write_field(const pons__field *f, const void *s);
-static bool lacking(const pons__field *f, const void *s);
-static bool of_kind(const pons__field *f, const pons_value *v);
-static void clear_field(const pons__field *f, void *s);
-
 // Where a field lies in a struct.
 #define AT(type, s, f)   ((type *)(void *)((char *)(s) + (f)->at))
 #define SEEN(type, s, f) (*(type const *)(const void *)((const char *)(s) + (f)->at))
-
-// ---- records ------------------------------------------------------------------------------------
-
-void *pons__record_new(const pons__record *r)
-{
-    void *s = pons_need_zeroed(1, r->size);
-    for (size_t i = 0; i < r->n; i++) {
-        preset(&r->fields[i], s);
-    }
-    return s;
-}
-
-void *pons__record_read(const pons__record *r, const pons_value *v)
-{
-    void *s = pons__record_new(r);
-    for (size_t i = 0; i < r->n; i++) {
-        const pons_value *member = pons_get(v, r->fields[i].name);
-        if (member && of_kind(&r->fields[i], member)) {
-            read_field(&r->fields[i], member, s);
-        }
-    }
-    return s;
-}
-
-void *pons__record_copy(const pons__record *r, const void *s)
-{
-    if (!s) {
-        return NULL;
-    }
-    pons_autovalue v = pons__record_write(r, s);
-    return pons__record_read(r, v);
-}
-
-void pons__record_free(const pons__record *r, void *s)
-{
-    if (s) {
-        for (size_t i = 0; i < r->n; i++) {
-            clear_field(&r->fields[i], s);
-        }
-        free(s);
-    }
-}
-
-pons_value *pons__record_write(const pons__record *r, const void *s)
-{
-    if (!s) {
-        return json_null();
-    }
-    pons_value *v = json_object();
-    for (size_t i = 0; i < r->n; i++) {
-        const pons__field *f = &r->fields[i];
-        const bool lacks = f->lacks != PONS_LACKS_NEVER && lacking(f, s);
-        if (lacks && f->lacks == PONS_LACKS_KEY) {
-            continue;
-        }
-        json_object_set_new_nocheck(v, f->name, lacks ? json_null() : write_field(f, s));
-    }
-    return v;
-}
-
-int pons__record_check(const pons__record *r, const pons_value *v, pons_error *err)
-{
-    if (!json_is_object(v)) {
-        return pons_error_set(err, PONS_EINVAL, "brain", "%s is not an object", r->name);
-    }
-    for (size_t i = 0; i < r->n; i++) {
-        const pons__field *f = &r->fields[i];
-        const pons_value *member = pons_get(v, f->name);
-        if (!member || json_is_null(member)) {
-            continue;
-        }
-        if (!of_kind(f, member)) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "%s: /%s is of another kind", r->name,
-                                  f->name);
-        }
-        size_t k;
-        json_t *item;
-        int rc = f->kind == PONS_KIND_RECORD ? pons__record_check(f->of, member, err) : PONS_OK;
-        json_array_foreach(f->kind == PONS_KIND_LIST ? member : NULL, k, item)
-        {
-            rc = rc < 0 ? rc : pons__record_check(f->of, item, err);
-        }
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return PONS_OK;
-}
-
-int pons__record_describe(const pons__record *r, pons_buf *out)
-{
-    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
-                                        "boolean", "value", "record", "list"};
-    int rc = pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
-    for (size_t i = 0; rc >= 0 && i < r->n; i++) {
-        const pons__field *f = &r->fields[i];
-        rc = pons_buf_printf(out, "| `%s` | %s%s%s%s | %s |\n", f->name, kinds[f->kind],
-                             f->of ? " " : "", f->of ? f->of->name : "",
-                             f->lacks == PONS_LACKS_NULL  ? " or null"
-                             : f->lacks == PONS_LACKS_KEY ? ", may be absent"
-                                                          : "",
-                             f->means ? f->means : "");
-    }
-    return rc;
-}
 
 // ---- one field ----------------------------------------------------------------------------------
 
@@ -292,6 +180,111 @@ static void clear_field(const pons__field *f, void *s)
     default:
         break;
     }
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+void *pons__record_new(const pons__record *r)
+{
+    void *s = pons_need_zeroed(1, r->size);
+    for (size_t i = 0; i < r->n; i++) {
+        preset(&r->fields[i], s);
+    }
+    return s;
+}
+
+void *pons__record_read(const pons__record *r, const pons_value *v)
+{
+    void *s = pons__record_new(r);
+    for (size_t i = 0; i < r->n; i++) {
+        const pons_value *member = pons_get(v, r->fields[i].name);
+        if (member && of_kind(&r->fields[i], member)) {
+            read_field(&r->fields[i], member, s);
+        }
+    }
+    return s;
+}
+
+void *pons__record_copy(const pons__record *r, const void *s)
+{
+    if (!s) {
+        return NULL;
+    }
+    pons_autovalue v = pons__record_write(r, s);
+    return pons__record_read(r, v);
+}
+
+void pons__record_free(const pons__record *r, void *s)
+{
+    if (s) {
+        for (size_t i = 0; i < r->n; i++) {
+            clear_field(&r->fields[i], s);
+        }
+        free(s);
+    }
+}
+
+pons_value *pons__record_write(const pons__record *r, const void *s)
+{
+    if (!s) {
+        return json_null();
+    }
+    pons_value *v = json_object();
+    for (size_t i = 0; i < r->n; i++) {
+        const pons__field *f = &r->fields[i];
+        const bool lacks = f->lacks != PONS_LACKS_NEVER && lacking(f, s);
+        if (lacks && f->lacks == PONS_LACKS_KEY) {
+            continue;
+        }
+        json_object_set_new_nocheck(v, f->name, lacks ? json_null() : write_field(f, s));
+    }
+    return v;
+}
+
+int pons__record_check(const pons__record *r, const pons_value *v, pons_error *err)
+{
+    if (!json_is_object(v)) {
+        return pons_error_set(err, PONS_EINVAL, "brain", "%s is not an object", r->name);
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const pons__field *f = &r->fields[i];
+        const pons_value *member = pons_get(v, f->name);
+        if (!member || json_is_null(member)) {
+            continue;
+        }
+        if (!of_kind(f, member)) {
+            return pons_error_set(err, PONS_EINVAL, "brain", "%s: /%s is of another kind", r->name,
+                                  f->name);
+        }
+        size_t k;
+        json_t *item;
+        int rc = f->kind == PONS_KIND_RECORD ? pons__record_check(f->of, member, err) : PONS_OK;
+        json_array_foreach(f->kind == PONS_KIND_LIST ? member : NULL, k, item)
+        {
+            rc = rc < 0 ? rc : pons__record_check(f->of, item, err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+int pons__record_describe(const pons__record *r, pons_buf *out)
+{
+    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
+                                        "boolean", "value", "record", "list"};
+    int rc = pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
+    for (size_t i = 0; rc >= 0 && i < r->n; i++) {
+        const pons__field *f = &r->fields[i];
+        rc = pons_buf_printf(out, "| `%s` | %s%s%s%s | %s |\n", f->name, kinds[f->kind],
+                             f->of ? " " : "", f->of ? f->of->name : "",
+                             f->lacks == PONS_LACKS_NULL  ? " or null"
+                             : f->lacks == PONS_LACKS_KEY ? ", may be absent"
+                                                          : "",
+                             f->means ? f->means : "");
+    }
+    return rc;
 }
 
 // ---- members ------------------------------------------------------------------------------------

@@ -27,10 +27,61 @@
 #define BEAT_EVERY_NS (100 * PONS_NS_PER_MS)
 #define LOOP_MAX_NS   PONS_NS_PER_S // the age of the loop's last round from which it is no life
 
-static void *heart_main(void *arg);
-static bool loop_lives(const pons__heart *h);
-static void beat(pons__heart *h);
-static bool start_thread(pons__heart *h);
+// ---- the thread ---------------------------------------------------------------------------------
+
+static bool loop_lives(const pons__heart *h)
+{
+    const int64_t ticked_ns = atomic_load(&h->ticked_ns);
+    return ticked_ns && pons_now_ns(&h->clock) - ticked_ns < LOOP_MAX_NS;
+}
+
+// Under mtx. What still waits to go out waits because the body does not read: a beat behind it
+// would only be read later than it was true. A link that is broken is the loop's to find.
+static void beat(pons__heart *h)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    if (h->link && pons_link_flush(h->link, &ignored) >= 0 && !pons_link_wants_write(h->link)) {
+        pons_message_send(h->link, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);
+    }
+}
+
+static void *heart_main(void *arg)
+{
+    pons__heart *h = arg;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&h->mtx);
+    while (!h->stop) {
+        if (loop_lives(h)) {
+            beat(h);
+        }
+        // From now on, not from the last time: what was missed is not made up for.
+        clock_gettime(CLOCK_MONOTONIC, &next);
+        const int64_t until_ns = next.tv_sec * PONS_NS_PER_S + next.tv_nsec + BEAT_EVERY_NS;
+        next = (struct timespec){.tv_sec = until_ns / PONS_NS_PER_S,
+                                 .tv_nsec = until_ns % PONS_NS_PER_S};
+        pthread_cond_timedwait(&h->stopped, &h->mtx, &next);
+    }
+    pthread_mutex_unlock(&h->mtx);
+    return NULL;
+}
+
+// Signals are the loop's: it is the loop that a Ctrl-C must wake.
+static bool start_thread(pons__heart *h)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&h->thread, NULL, heart_main, h);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        pons_log(PONS_LOG_WARN, "brain", "no thread for the heartbeat (%s): the loop beats itself",
+                 strerror(rc));
+    }
+    return rc == 0;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 void pons__heart_init(pons__heart *h, const pons_clock *clock)
 {
@@ -83,59 +134,5 @@ void pons__heart_tick(pons__heart *h)
         pthread_mutex_lock(&h->mtx);
         beat(h);
         pthread_mutex_unlock(&h->mtx);
-    }
-}
-
-// ---- the thread ---------------------------------------------------------------------------------
-
-// Signals are the loop's: it is the loop that a Ctrl-C must wake.
-static bool start_thread(pons__heart *h)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&h->thread, NULL, heart_main, h);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0) {
-        pons_log(PONS_LOG_WARN, "brain", "no thread for the heartbeat (%s): the loop beats itself",
-                 strerror(rc));
-    }
-    return rc == 0;
-}
-
-static void *heart_main(void *arg)
-{
-    pons__heart *h = arg;
-    struct timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    pthread_mutex_lock(&h->mtx);
-    while (!h->stop) {
-        if (loop_lives(h)) {
-            beat(h);
-        }
-        // From now on, not from the last time: what was missed is not made up for.
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        const int64_t until_ns = next.tv_sec * PONS_NS_PER_S + next.tv_nsec + BEAT_EVERY_NS;
-        next = (struct timespec){.tv_sec = until_ns / PONS_NS_PER_S,
-                                 .tv_nsec = until_ns % PONS_NS_PER_S};
-        pthread_cond_timedwait(&h->stopped, &h->mtx, &next);
-    }
-    pthread_mutex_unlock(&h->mtx);
-    return NULL;
-}
-
-static bool loop_lives(const pons__heart *h)
-{
-    const int64_t ticked_ns = atomic_load(&h->ticked_ns);
-    return ticked_ns && pons_now_ns(&h->clock) - ticked_ns < LOOP_MAX_NS;
-}
-
-// Under mtx. What still waits to go out waits because the body does not read: a beat behind it
-// would only be read later than it was true. A link that is broken is the loop's to find.
-static void beat(pons__heart *h)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    if (h->link && pons_link_flush(h->link, &ignored) >= 0 && !pons_link_wants_write(h->link)) {
-        pons_message_send(h->link, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);
     }
 }

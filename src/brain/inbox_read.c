@@ -20,82 +20,41 @@
 
 #include <string.h>
 
-static void handle_letter(pons__saying *s, const pons__letter *l);
-static bool answers_question(pons__saying *s, const char *text, const char *control);
-static bool still_at(pons__saying *s);
-static int come_back(const pons__saying *s, pons__list *goals, pons_error *err);
-static void handle_words(pons__saying *s, const char *text, bool person);
-static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
-                              const pons_error *why);
-static void handle_control(pons__saying *s, const char *word);
-static void handle_run(pons__saying *s);
-static void handle_result(pons__saying *s, const pons_value *value);
-static void cancel_tasks(pons__saying *s, const char *only);
-static void raise_task(pons__saying *s, const char *id);
-static void ignored(pons__saying *s, const char *word, const char *reason);
-
-bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
-{
-    pons_autovalue value = pons__record_write(&pons__reply_record, reply);
-    return pons__answer_hear(s->b, s->cx, value);
-}
-
-void pons__hear(pons__saying *s, const pons_value *pending, bool results)
-{
-    size_t i;
-    json_t *msg;
-    json_array_foreach(pending, i, msg)
-    {
-        pons__letter *l = pons__record_read(&pons__letter_record, msg);
-        if ((l->kind == PONS_LETTER_RESULT) == results) {
-            handle_letter(s, l);
-        }
-        pons__record_free(&pons__letter_record, l);
-    }
-}
-
-static void handle_letter(pons__saying *s, const pons__letter *l)
-{
-    pons__said *said = pons__said_read(l->value);
-    const pons__said *around = s->said; // it may have come with another one
-    s->said = said;
-    switch ((pons__letter_kind)l->kind) {
-    case PONS_LETTER_SAY:
-    case PONS_LETTER_GOAL:
-    case PONS_LETTER_WISH:
-        handle_words(s, said->text, l->kind != PONS_LETTER_WISH);
-        break;
-    case PONS_LETTER_CONTROL:
-        handle_control(s, said->word);
-        break;
-    case PONS_LETTER_STOPPED: {
-        pons__stopping *stop = pons__stopping_read(l->value);
-        pons__stopped_hear(s->t, stop->activation, stop->reason);
-        pons__record_free(&pons__stopping_record, stop);
-        break;
-    }
-    case PONS_LETTER_RUN:
-        handle_run(s);
-        break;
-    case PONS_LETTER_ANSWER:
-        pons__answer_hear(s->b, s->cx, l->value);
-        break;
-    case PONS_LETTER_RESULT:
-        handle_result(s, l->value);
-        break;
-    case PONS_LETTER_OTHER:
-        break;
-    }
-    pons__record_free(&pons__said_record, said);
-    s->said = around;
-}
-
 // ---- words --------------------------------------------------------------------------------------
 
 // What may be said by who is no person: words after which less moves than before.
 static bool may_say(const char *word)
 {
     return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0 || strcmp(word, "cancel") == 0;
+}
+
+static bool comes_back(const pons__goal *goal)
+{
+    return strcmp(goal->intent, "come_back") == 0;
+}
+
+// "Come back" means the place where the robot stood when its last task began; behind other goals of
+// the same wish it is where it stands now. A place that it was not sure of is none.
+static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
+{
+    const pons_value *here = pons__place_now(s->b);
+    const pons__goal *first = goals->n ? goals->at[0] : NULL;
+    for (size_t i = 0; i < goals->n; i++) {
+        if (comes_back(goals->at[i]) && !(i > 0 ? here : s->t->left_at)) {
+            return pons_error_set(
+                err, PONS_EINVAL, "brain",
+                "there is nowhere to come back to: no task has begun yet where the "
+                "robot was sure of its place");
+        }
+    }
+    for (size_t i = 0; i < goals->n; i++) {
+        pons__goal *goal = goals->at[i];
+        if (comes_back(goal)) {
+            pons__set_text(&goal->intent, "go_to");
+            pons__json(&goal->pose, pons_value_ref(goal == first ? s->t->left_at : here));
+        }
+    }
+    return PONS_OK;
 }
 
 // What the policy makes of words. Where that fails *ret is as far as it was understood, with what is wrong.
@@ -111,6 +70,9 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     *ret = u;
     return rc;
 }
+
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why);
 
 // A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals. What a model has
 // written, or might have (person false), answers no question and sets nothing free.
@@ -132,6 +94,55 @@ static pons__hurry *how_fast(const pons_brain *b, const char *text)
     return ops->pace && ops->pace(b->opts.policy.self, text, &said, &none) >= 0
                ? pons__record_read(&pons__hurry_record, said)
                : NULL;
+}
+
+// Words that nobody's options make an answer of: a model could ask so that they are not heard.
+static bool halts(const char *word)
+{
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
+}
+
+static void ignored(pons__saying *s, const char *word, const char *reason)
+{
+    pons__event_emit(s->b, s->cx, &pons__control_told_record,
+                     &(pons__control_told){.word = word, .ignored = reason});
+}
+
+// Words that are said while questions are open answer the one that asks for words, or has that option; where several
+// do, none. What controls the robot does so all the same.
+static bool answers_question(pons__saying *s, const char *text, const char *control)
+{
+    if (halts(control)) {
+        return false;
+    }
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    const char *option = NULL;
+    const pons__question *q = NULL;
+    size_t n = 0, open = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
+        const char *named = about ? pons_answer_option(about->options, text) : NULL;
+        open += !list.at[i].answered;
+        if (!about || (option && !named) || !(named || (about->words && !*control))) {
+            continue; // its option is meant before any words
+        }
+        n = named && !option ? 1 : n + 1;
+        option = named;
+        q = about;
+    }
+    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
+        return false;
+    }
+    if (n > 1) {
+        ignored(s, "answer", "several questions are open: answer one by its id");
+        return true;
+    }
+    pons__reply_hear(s, &(pons__reply){.id = q->id,
+                                       .action = "approve",
+                                       .answer = option ? option : text,
+                                       .at_ms = s->said->at_ms,
+                                       .by = s->said->by});
+    return true;
 }
 
 // What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
@@ -262,48 +273,6 @@ static bool asked_again(pons__saying *s, const char *text)
     return open;
 }
 
-static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
-                              const pons_error *why)
-{
-    pons_brain *b = s->b;
-    const char *word = u->control ? u->control : "";
-    const bool wanted = u->goals.n > 0;
-    const bool presumes = !person && *word && !may_say(word);
-    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
-    const bool done = answered_or_kept(s, text, word, hurry, person);
-    if (hurry && !done) {
-        hear_pace(s, hurry, person);
-        if (hurry->rest) {
-            handle_words(s, hurry->rest, person);
-        }
-    }
-    pons__record_free(&pons__hurry_record, hurry);
-    if (hurry || done) {
-        return;
-    }
-    if (still_at(s) || (why && person && asked_again(s, text))) {
-        return;
-    }
-    if (presumes && wanted) {
-        ignored(s, word, "only a person may say so");
-    } else if (*word && !presumes) {
-        handle_control(s, word);
-        if (!wanted) {
-            return;
-        }
-    }
-    pons__task_push(s, text, &u->goals, NULL, pons__schedule_of(s->said->by) ? "schedule" : "user",
-                    u->urgent ? b->rules.priority_urgent : b->rules.priority_user);
-    const bool vain = presumes && !wanted;
-    if (vain || (why && !b->opts.llm)) {
-        // Nobody here understands it: the task was queued and is ended at once, so that it is never
-        // lost.
-        char id[32];
-        snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
-        pons__task_end(s, id, "failed", vain ? "only a person may say so" : why->message, NULL);
-    }
-}
-
 // A goal of a time whose last one is not over yet: one is enough.
 static bool still_at(pons__saying *s)
 {
@@ -321,78 +290,6 @@ static bool still_at(pons__saying *s)
     return false;
 }
 
-static bool comes_back(const pons__goal *goal)
-{
-    return strcmp(goal->intent, "come_back") == 0;
-}
-
-// "Come back" means the place where the robot stood when its last task began; behind other goals of
-// the same wish it is where it stands now. A place that it was not sure of is none.
-static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
-{
-    const pons_value *here = pons__place_now(s->b);
-    const pons__goal *first = goals->n ? goals->at[0] : NULL;
-    for (size_t i = 0; i < goals->n; i++) {
-        if (comes_back(goals->at[i]) && !(i > 0 ? here : s->t->left_at)) {
-            return pons_error_set(
-                err, PONS_EINVAL, "brain",
-                "there is nowhere to come back to: no task has begun yet where the "
-                "robot was sure of its place");
-        }
-    }
-    for (size_t i = 0; i < goals->n; i++) {
-        pons__goal *goal = goals->at[i];
-        if (comes_back(goal)) {
-            pons__set_text(&goal->intent, "go_to");
-            pons__json(&goal->pose, pons_value_ref(goal == first ? s->t->left_at : here));
-        }
-    }
-    return PONS_OK;
-}
-
-// Words that nobody's options make an answer of: a model could ask so that they are not heard.
-static bool halts(const char *word)
-{
-    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
-}
-
-// Words that are said while questions are open answer the one that asks for words, or has that option; where several
-// do, none. What controls the robot does so all the same.
-static bool answers_question(pons__saying *s, const char *text, const char *control)
-{
-    if (halts(control)) {
-        return false;
-    }
-    PONS__AUTO_OPEN list = pons__questions_open(s->b);
-    const char *option = NULL;
-    const pons__question *q = NULL;
-    size_t n = 0, open = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
-        const char *named = about ? pons_answer_option(about->options, text) : NULL;
-        open += !list.at[i].answered;
-        if (!about || (option && !named) || !(named || (about->words && !*control))) {
-            continue; // its option is meant before any words
-        }
-        n = named && !option ? 1 : n + 1;
-        option = named;
-        q = about;
-    }
-    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
-        return false;
-    }
-    if (n > 1) {
-        ignored(s, "answer", "several questions are open: answer one by its id");
-        return true;
-    }
-    pons__reply_hear(s, &(pons__reply){.id = q->id,
-                                       .action = "approve",
-                                       .answer = option ? option : text,
-                                       .at_ms = s->said->at_ms,
-                                       .by = s->said->by});
-    return true;
-}
-
 // Yes and no are to the one question that is open.
 static bool several_open(pons_brain *b)
 {
@@ -402,6 +299,48 @@ static bool several_open(pons_brain *b)
         n += !list.at[i].answered;
     }
     return n > 1;
+}
+
+// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
+// let go of by K6's preempt. Charging is the kernel's own and goes on.
+static void cancel_tasks(pons__saying *s, const char *only)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->t->queue.n;) {
+        const pons__task *task = s->t->queue.at[i];
+        const bool theirs = strcmp(task->source, "battery") != 0;
+        if (theirs && (!only || strcmp(task->id, only) == 0)) {
+            pons__task_end(s, task->id, "cancelled", "the user said cancel", NULL);
+            any = true;
+        } else {
+            i++;
+        }
+    }
+    if (!any) {
+        ignored(s, "cancel", only ? "there is no such task" : "there is no task");
+    }
+}
+
+// A person gives one task another priority; without a number it goes before all that wait.
+static void raise_task(pons__saying *s, const char *id)
+{
+    pons__task *task = pons__queue_find(s->t, id);
+    if (!task || strcmp(task->source, "battery") == 0) {
+        ignored(s, "raise", "there is no such task");
+        return;
+    }
+    int64_t top = task->priority;
+    for (size_t i = 0; i < s->t->queue.n; i++) {
+        const pons__task *other = s->t->queue.at[i];
+        const bool theirs = strcmp(other->source, "battery") != 0;
+        top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
+    }
+    const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
+    top = pons__task_priority(s, top);
+    task->priority = top > most ? most : top < 0 ? 0 : top;
+    s->t->changed = true;
+    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
+                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
 }
 
 // control: {word, task? (cancel, raise), priority? (raise), and what the body said when it was said (continue, reset)}
@@ -450,52 +389,46 @@ static void handle_control(pons__saying *s, const char *word)
     }
 }
 
-// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
-// let go of by K6's preempt. Charging is the kernel's own and goes on.
-static void cancel_tasks(pons__saying *s, const char *only)
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why)
 {
-    bool any = false;
-    for (size_t i = 0; i < s->t->queue.n;) {
-        const pons__task *task = s->t->queue.at[i];
-        const bool theirs = strcmp(task->source, "battery") != 0;
-        if (theirs && (!only || strcmp(task->id, only) == 0)) {
-            pons__task_end(s, task->id, "cancelled", "the user said cancel", NULL);
-            any = true;
-        } else {
-            i++;
+    pons_brain *b = s->b;
+    const char *word = u->control ? u->control : "";
+    const bool wanted = u->goals.n > 0;
+    const bool presumes = !person && *word && !may_say(word);
+    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
+    const bool done = answered_or_kept(s, text, word, hurry, person);
+    if (hurry && !done) {
+        hear_pace(s, hurry, person);
+        if (hurry->rest) {
+            handle_words(s, hurry->rest, person);
         }
     }
-    if (!any) {
-        ignored(s, "cancel", only ? "there is no such task" : "there is no task");
-    }
-}
-
-// A person gives one task another priority; without a number it goes before all that wait.
-static void raise_task(pons__saying *s, const char *id)
-{
-    pons__task *task = pons__queue_find(s->t, id);
-    if (!task || strcmp(task->source, "battery") == 0) {
-        ignored(s, "raise", "there is no such task");
+    pons__record_free(&pons__hurry_record, hurry);
+    if (hurry || done) {
         return;
     }
-    int64_t top = task->priority;
-    for (size_t i = 0; i < s->t->queue.n; i++) {
-        const pons__task *other = s->t->queue.at[i];
-        const bool theirs = strcmp(other->source, "battery") != 0;
-        top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
+    if (still_at(s) || (why && person && asked_again(s, text))) {
+        return;
     }
-    const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
-    top = pons__task_priority(s, top);
-    task->priority = top > most ? most : top < 0 ? 0 : top;
-    s->t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
-                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
-}
-
-static void ignored(pons__saying *s, const char *word, const char *reason)
-{
-    pons__event_emit(s->b, s->cx, &pons__control_told_record,
-                     &(pons__control_told){.word = word, .ignored = reason});
+    if (presumes && wanted) {
+        ignored(s, word, "only a person may say so");
+    } else if (*word && !presumes) {
+        handle_control(s, word);
+        if (!wanted) {
+            return;
+        }
+    }
+    pons__task_push(s, text, &u->goals, NULL, pons__schedule_of(s->said->by) ? "schedule" : "user",
+                    u->urgent ? b->rules.priority_urgent : b->rules.priority_user);
+    const bool vain = presumes && !wanted;
+    if (vain || (why && !b->opts.llm)) {
+        // Nobody here understands it: the task was queued and is ended at once, so that it is never
+        // lost.
+        char id[32];
+        snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
+        pons__task_end(s, id, "failed", vain ? "only a person may say so" : why->message, NULL);
+    }
 }
 
 // A run begins: what it will be judged by starts here.
@@ -604,4 +537,62 @@ static void handle_result(pons__saying *s, const pons_value *value)
         pons__questions_close(s->b, s->cx, &o->asks, "the task is over");
     }
     pons__record_free(&pons__outcome_record, o);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
+{
+    pons_autovalue value = pons__record_write(&pons__reply_record, reply);
+    return pons__answer_hear(s->b, s->cx, value);
+}
+
+static void handle_letter(pons__saying *s, const pons__letter *l)
+{
+    pons__said *said = pons__said_read(l->value);
+    const pons__said *around = s->said; // it may have come with another one
+    s->said = said;
+    switch ((pons__letter_kind)l->kind) {
+    case PONS_LETTER_SAY:
+    case PONS_LETTER_GOAL:
+    case PONS_LETTER_WISH:
+        handle_words(s, said->text, l->kind != PONS_LETTER_WISH);
+        break;
+    case PONS_LETTER_CONTROL:
+        handle_control(s, said->word);
+        break;
+    case PONS_LETTER_STOPPED: {
+        pons__stopping *stop = pons__stopping_read(l->value);
+        pons__stopped_hear(s->t, stop->activation, stop->reason);
+        pons__record_free(&pons__stopping_record, stop);
+        break;
+    }
+    case PONS_LETTER_RUN:
+        handle_run(s);
+        break;
+    case PONS_LETTER_ANSWER:
+        pons__answer_hear(s->b, s->cx, l->value);
+        break;
+    case PONS_LETTER_RESULT:
+        handle_result(s, l->value);
+        break;
+    case PONS_LETTER_OTHER:
+        break;
+    }
+    pons__record_free(&pons__said_record, said);
+    s->said = around;
+}
+
+void pons__hear(pons__saying *s, const pons_value *pending, bool results)
+{
+    size_t i;
+    json_t *msg;
+    json_array_foreach(pending, i, msg)
+    {
+        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        if ((l->kind == PONS_LETTER_RESULT) == results) {
+            handle_letter(s, l);
+        }
+        pons__record_free(&pons__letter_record, l);
+    }
 }

@@ -38,51 +38,6 @@
 
 #define UNCHARGED "no skill of this body charges it: a person must"
 
-static int hci_ingress(pons_cx *cx, void *user, pons_error *err);
-static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err);
-static int kernel_route(pons_cx *cx, void *user, pons_error *err);
-
-static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t);
-static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason);
-static const char *safe_reason(pons_brain *b, int mode_now);
-
-// ---- graph --------------------------------------------------------------------------------------
-
-int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
-{
-    pons_graph_builder *g = pons_graph_builder_create("kernel");
-    pons__tasks *initial = pons__tasks_initial();
-    pons_autovalue tasks = pons__record_write(&pons__tasks_record, initial);
-    pons__record_free(&pons__tasks_record, initial);
-    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
-    const pons_channel_options untracked = {.kind = PONS_CHANNEL_UNTRACKED};
-    const pons_channel_options queue = {.kind = PONS_CHANNEL_LAST, .initial = tasks};
-    const pons_channel_options trace = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons__trace_reduce};
-    pons_graph_channel(g, "hci", &last);
-    pons_graph_channel(g, "world", &untracked);
-    pons_graph_channel(g, "robot", &untracked);
-    pons_graph_channel(g, "tasks", &queue);
-    pons_graph_channel(g, "keep", &last);
-    pons_graph_channel(g, "trace", &trace);
-    pons_graph_node(g, "hci_ingress", hci_ingress, b);
-    pons_graph_node(g, "sim_telemetry_sync", pons__sim_telemetry_sync, b);
-    pons_graph_node(g, "world_model_update", pons__world_model_update, b);
-    pons_graph_node(g, "event_detect_and_mode_arbitrate", event_detect_and_mode_arbitrate, b);
-    pons_graph_node(g, "task_queue_update", pons__task_queue_update, b);
-    pons_graph_node(g, "kernel_route", kernel_route, b);
-    pons_graph_edge(g, PONS_START, "hci_ingress");
-    pons_graph_edge(g, "hci_ingress", "sim_telemetry_sync");
-    pons_graph_edge(g, "sim_telemetry_sync", "world_model_update");
-    pons_graph_edge(g, "world_model_update", "event_detect_and_mode_arbitrate");
-    pons_graph_edge(g, "event_detect_and_mode_arbitrate", "task_queue_update");
-    pons_graph_edge(g, "task_queue_update", "kernel_route");
-    pons_graph_edge(g, "kernel_route", PONS_END);
-    const pons_graph_options opts = {.recursion_limit = 20, .quiet = true};
-    const int rc = pons_graph_compile(g, &opts, ret, err);
-    pons_graph_builder_destroy(g);
-    return rc;
-}
-
 // ---- K1 hci_ingress -----------------------------------------------------------------------------
 
 static int interrupt_word(const char *control)
@@ -152,32 +107,33 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
 
 // ---- K4 event_detect_and_mode_arbitrate ---------------------------------------------------------
 
-static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err)
+// Why SAFE, or NULL. Static text.
+static const char *safe_reason(pons_brain *b, int mode_now)
 {
-    (void)err;
-    pons_brain *b = user;
-    pons__tasks *t = pons__tasks_of(b, pons_cx_get(cx, "tasks"));
-    const char *reason = "";
-    const int before = t->mode, mode = arbitrate(b, t, &reason);
-    if (mode == before && strcmp(reason, t->mode_reason) == 0) {
-        return PONS_OK;
+    const pons__robot *robot = b->seen;
+    if (!robot) {
+        return NULL;
     }
-    pons__set_text(&t->mode_reason,
-                   reason); // the same for another reason: what a person reads is true
-    t->changed = true;
-    if (mode != before || strstr(reason, UNCHARGED)) { // a person must know
-        t->safe_handled = t->safe_handled && mode == before;
-        t->mode = mode;
-        pons__set_text(&t->preempt_flag, mode == PONS_MODE_SAFE     ? "SAFETY"
-                                         : mode == PONS_MODE_CHARGE ? "BATTERY"
-                                                                    : "");
-        const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
-        pons__event_emit(b, cx, &pons__mode_told_record,
-                         &(pons__mode_told){.mode = to, .reason = reason, .from = from});
-        pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
-        pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
+    if (pons__latched(b)) {
+        return "protective stop is latched";
     }
-    return pons__tasks_put(b, cx);
+    const int64_t now = pons_now_ns(&b->opts.clock);
+    if (robot->collision_risk) {
+        b->collision_seen_ns = now;
+        return "collision risk";
+    }
+    if (mode_now == PONS_MODE_SAFE && b->collision_seen_ns &&
+        (double)(now - b->collision_seen_ns) < b->rules.collision_clear_s * 1e9) {
+        return "collision risk";
+    }
+    // By the last look: a loop that was away itself says nothing of the body.
+    if ((double)(b->port.looked_ns - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
+        return "the body is silent";
+    }
+    if (!pons__charges_now(robot) && robot->battery_pct <= b->rules.battery_safe_pct) {
+        return "battery at its end";
+    }
+    return NULL;
 }
 
 static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
@@ -207,33 +163,32 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
     return PONS_MODE_IDLE;
 }
 
-// Why SAFE, or NULL. Static text.
-static const char *safe_reason(pons_brain *b, int mode_now)
+static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err)
 {
-    const pons__robot *robot = b->seen;
-    if (!robot) {
-        return NULL;
+    (void)err;
+    pons_brain *b = user;
+    pons__tasks *t = pons__tasks_of(b, pons_cx_get(cx, "tasks"));
+    const char *reason = "";
+    const int before = t->mode, mode = arbitrate(b, t, &reason);
+    if (mode == before && strcmp(reason, t->mode_reason) == 0) {
+        return PONS_OK;
     }
-    if (pons__latched(b)) {
-        return "protective stop is latched";
+    pons__set_text(&t->mode_reason,
+                   reason); // the same for another reason: what a person reads is true
+    t->changed = true;
+    if (mode != before || strstr(reason, UNCHARGED)) { // a person must know
+        t->safe_handled = t->safe_handled && mode == before;
+        t->mode = mode;
+        pons__set_text(&t->preempt_flag, mode == PONS_MODE_SAFE     ? "SAFETY"
+                                         : mode == PONS_MODE_CHARGE ? "BATTERY"
+                                                                    : "");
+        const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
+        pons__event_emit(b, cx, &pons__mode_told_record,
+                         &(pons__mode_told){.mode = to, .reason = reason, .from = from});
+        pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
+        pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
     }
-    const int64_t now = pons_now_ns(&b->opts.clock);
-    if (robot->collision_risk) {
-        b->collision_seen_ns = now;
-        return "collision risk";
-    }
-    if (mode_now == PONS_MODE_SAFE && b->collision_seen_ns &&
-        (double)(now - b->collision_seen_ns) < b->rules.collision_clear_s * 1e9) {
-        return "collision risk";
-    }
-    // By the last look: a loop that was away itself says nothing of the body.
-    if ((double)(b->port.looked_ns - b->port.telemetry_ns) > b->rules.telemetry_age_max_ms * 1e6) {
-        return "the body is silent";
-    }
-    if (!pons__charges_now(robot) && robot->battery_pct <= b->rules.battery_safe_pct) {
-        return "battery at its end";
-    }
-    return NULL;
+    return pons__tasks_put(b, cx);
 }
 
 // ---- K6 kernel_route ----------------------------------------------------------------------------
@@ -299,6 +254,25 @@ static void activate(pons_cx *cx, pons__tasks *t, pons__task *task)
     t->changed = true;
 }
 
+static bool waits(const void *user, const char *task)
+{
+    const pons__tasks *t = user;
+    return pons__tasks_place(t, task) < t->queue.n;
+}
+
+// Where tasks ended: what they leave can be cut off there (keep/).
+static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t)
+{
+    const pons__keep_facts facts = {.ended = t->next - 1 - (int64_t)t->queue.n,
+                                    .active = t->active_task_id,
+                                    .waits = waits,
+                                    .user = t};
+    pons_value *next = pons__keep_note(&b->keep, pons_cx_get(cx, "keep"), &facts);
+    if (next) {
+        pons_cx_put(cx, "keep", next);
+    }
+}
+
 // Compares what the inner loop should be doing with what it was told last, and tells it.
 static int kernel_route(pons_cx *cx, void *user, pons_error *err)
 {
@@ -321,21 +295,39 @@ static int kernel_route(pons_cx *cx, void *user, pons_error *err)
     return pons__tasks_put(b, cx);
 }
 
-static bool waits(const void *user, const char *task)
-{
-    const pons__tasks *t = user;
-    return pons__tasks_place(t, task) < t->queue.n;
-}
+// ---- graph --------------------------------------------------------------------------------------
 
-// Where tasks ended: what they leave can be cut off there (keep/).
-static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t)
+int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {
-    const pons__keep_facts facts = {.ended = t->next - 1 - (int64_t)t->queue.n,
-                                    .active = t->active_task_id,
-                                    .waits = waits,
-                                    .user = t};
-    pons_value *next = pons__keep_note(&b->keep, pons_cx_get(cx, "keep"), &facts);
-    if (next) {
-        pons_cx_put(cx, "keep", next);
-    }
+    pons_graph_builder *g = pons_graph_builder_create("kernel");
+    pons__tasks *initial = pons__tasks_initial();
+    pons_autovalue tasks = pons__record_write(&pons__tasks_record, initial);
+    pons__record_free(&pons__tasks_record, initial);
+    const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
+    const pons_channel_options untracked = {.kind = PONS_CHANNEL_UNTRACKED};
+    const pons_channel_options queue = {.kind = PONS_CHANNEL_LAST, .initial = tasks};
+    const pons_channel_options trace = {.kind = PONS_CHANNEL_REDUCE, .reduce = pons__trace_reduce};
+    pons_graph_channel(g, "hci", &last);
+    pons_graph_channel(g, "world", &untracked);
+    pons_graph_channel(g, "robot", &untracked);
+    pons_graph_channel(g, "tasks", &queue);
+    pons_graph_channel(g, "keep", &last);
+    pons_graph_channel(g, "trace", &trace);
+    pons_graph_node(g, "hci_ingress", hci_ingress, b);
+    pons_graph_node(g, "sim_telemetry_sync", pons__sim_telemetry_sync, b);
+    pons_graph_node(g, "world_model_update", pons__world_model_update, b);
+    pons_graph_node(g, "event_detect_and_mode_arbitrate", event_detect_and_mode_arbitrate, b);
+    pons_graph_node(g, "task_queue_update", pons__task_queue_update, b);
+    pons_graph_node(g, "kernel_route", kernel_route, b);
+    pons_graph_edge(g, PONS_START, "hci_ingress");
+    pons_graph_edge(g, "hci_ingress", "sim_telemetry_sync");
+    pons_graph_edge(g, "sim_telemetry_sync", "world_model_update");
+    pons_graph_edge(g, "world_model_update", "event_detect_and_mode_arbitrate");
+    pons_graph_edge(g, "event_detect_and_mode_arbitrate", "task_queue_update");
+    pons_graph_edge(g, "task_queue_update", "kernel_route");
+    pons_graph_edge(g, "kernel_route", PONS_END);
+    const pons_graph_options opts = {.recursion_limit = 20, .quiet = true};
+    const int rc = pons_graph_compile(g, &opts, ret, err);
+    pons_graph_builder_destroy(g);
+    return rc;
 }

@@ -37,13 +37,6 @@
 #define ANSWERS_KEPT 20
 #define HEARD_KEPT   40
 
-static bool started(pons_store store, const char *thread, const pons__tasks *tasks,
-                    const pons_value *react, const pons_value *skills, const char *question,
-                    pons_error *err);
-static void keep(const pons__record *r, pons__list *list, void *entry, size_t most);
-static bool needed(pons_brain *b, const pons__open *list, const char *question);
-static bool is_or_beside(const pons__question *q, const char *question);
-
 // ---- the channel --------------------------------------------------------------------------------
 
 pons__hci *pons__hci_of(pons_brain *b, const pons_value *channel)
@@ -210,6 +203,17 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const c
     pons__list_clear(&pons__question_record, asks);
 }
 
+// ---- small things -------------------------------------------------------------------------------
+
+// Appends to a list, and drops the oldest beyond so many. Takes the entry.
+static void keep(const pons__record *r, pons__list *list, void *entry, size_t most)
+{
+    while (list->n >= most) {
+        pons__record_free(r, pons__list_take(list, 0));
+    }
+    pons__list_add(list, entry);
+}
+
 // ---- which answer counts ------------------------------------------------------------------------
 
 // What it is an answer to: the question that it names, else the first that is open. NULL: it is not open.
@@ -292,6 +296,24 @@ static pons_value *as_said(const struct pons__open_one *one, const pons__reply *
     return option ? pons__with(answer, "answer", json_string(option)) : pons_value_ref(answer);
 }
 
+// Whether it is this question, or was asked beside it.
+static bool is_or_beside(const pons__question *q, const char *question)
+{
+    return q && (strcmp(q->id, question) == 0 || pons__has(q->beside, question));
+}
+
+// Whether the answer to this question is still to be acted on, or to be taken back.
+static bool needed(pons_brain *b, const pons__open *list, const char *question)
+{
+    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->at[i].id, question) == 0 || is_or_beside(list->at[i].about, question)) {
+            return true;
+        }
+    }
+    return inner && pons__answered_is(inner, question);
+}
+
 static void bind(pons_brain *b, pons_cx *cx, const pons__open *list,
                  const struct pons__open_one *one, const char *question, const pons__reply *reply,
                  const pons_value *answer)
@@ -328,18 +350,6 @@ static void bind(pons_brain *b, pons_cx *cx, const pons__open *list,
     pons__list_add(answers, a);
 }
 
-// Whether the answer to this question is still to be acted on, or to be taken back.
-static bool needed(pons_brain *b, const pons__open *list, const char *question)
-{
-    const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    for (size_t i = 0; i < list->n; i++) {
-        if (strcmp(list->at[i].id, question) == 0 || is_or_beside(list->at[i].about, question)) {
-            return true;
-        }
-    }
-    return inner && pons__answered_is(inner, question);
-}
-
 // Nobody has answered by the deadline, whoever was there to see it pass: that is a no.
 static void close_late(pons_brain *b, pons_cx *cx, const pons__open *list,
                        const struct pons__open_one *one, const pons__reply *reply)
@@ -355,58 +365,6 @@ static void close_late(pons_brain *b, pons_cx *cx, const pons__open *list,
         pons_autovalue said = pons__record_write(&pons__reply_record, &no);
         bind(b, cx, list, one, one->id, &no, said);
     }
-}
-
-// K5: a message is heard.
-bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
-{
-    pons_error none = PONS_ERROR_INIT;
-    PONS__AUTO_OPEN list = pons__questions_open(b);
-    pons__reply *reply = pons__reply_read(answer);
-    const struct pons__open_one *one = meant(&list, reply->id);
-    const char *acted_on = pons__question_acted_on(b);
-    one = !reply->id && one && one->answered && *acted_on ? NULL : one; // the newest yes
-    const char *question = reply->id ? reply->id : one ? one->id : acted_on;
-    const char *action = reply->action;
-    close_late(b, cx, &list, one, reply);
-    const pons__answer *first = pons__answer_find(b->hci, question);
-    // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
-    pons_autovalue waits = !first && one && strcmp(action, "reject") != 0
-                               ? pons__tempo_answer(b->tasks, question)
-                               : NULL;
-    pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
-    first = paced ? paced : first;
-    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    const bool back =
-        first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
-        (one || !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none));
-    question = back || one || reply->id ? question : ""; // what that approved has begun
-    const bool again = first && *question;
-    const char *verdict = back ? "overrides" : again ? "late" : one ? "bound" : "closed";
-    pons__heard *heard = pons__record_new(&pons__heard_record);
-    pons__set_text(&heard->nonce, reply->nonce);
-    pons__set_text(&heard->question, question);
-    pons__set_text(&heard->verdict, verdict);
-    keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
-    b->hci->changed = true;
-    const bool counts = back || (!again && one);
-    if (counts) {
-        bind(b, cx, &list, one, question, reply, answer);
-    } else {
-        pons__event_emit(b, cx, &pons__approval_late_record,
-                         &(pons__approval_late){
-                             .id = question, .action = action, .verdict = verdict, .first = first});
-    }
-    pons__record_free(&pons__answer_record, paced);
-    pons__record_free(&pons__reply_record, reply);
-    return counts;
-}
-
-// Whether it is this question, or was asked beside it.
-static bool is_or_beside(const pons__question *q, const char *question)
-{
-    return q && (strcmp(q->id, question) == 0 || pons__has(q->beside, question));
 }
 
 static bool asks(const pons__list *list, const char *question)
@@ -466,6 +424,52 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
     pons__record_free(&pons__react_record, r);
     pons__record_free(&pons__skills_record, s);
     return yes;
+}
+
+// K5: a message is heard.
+bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
+{
+    pons_error none = PONS_ERROR_INIT;
+    PONS__AUTO_OPEN list = pons__questions_open(b);
+    pons__reply *reply = pons__reply_read(answer);
+    const struct pons__open_one *one = meant(&list, reply->id);
+    const char *acted_on = pons__question_acted_on(b);
+    one = !reply->id && one && one->answered && *acted_on ? NULL : one; // the newest yes
+    const char *question = reply->id ? reply->id : one ? one->id : acted_on;
+    const char *action = reply->action;
+    close_late(b, cx, &list, one, reply);
+    const pons__answer *first = pons__answer_find(b->hci, question);
+    // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
+    pons_autovalue waits = !first && one && strcmp(action, "reject") != 0
+                               ? pons__tempo_answer(b->tasks, question)
+                               : NULL;
+    pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
+    first = paced ? paced : first;
+    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
+    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
+    const bool back =
+        first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
+        (one || !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none));
+    question = back || one || reply->id ? question : ""; // what that approved has begun
+    const bool again = first && *question;
+    const char *verdict = back ? "overrides" : again ? "late" : one ? "bound" : "closed";
+    pons__heard *heard = pons__record_new(&pons__heard_record);
+    pons__set_text(&heard->nonce, reply->nonce);
+    pons__set_text(&heard->question, question);
+    pons__set_text(&heard->verdict, verdict);
+    keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
+    b->hci->changed = true;
+    const bool counts = back || (!again && one);
+    if (counts) {
+        bind(b, cx, &list, one, question, reply, answer);
+    } else {
+        pons__event_emit(b, cx, &pons__approval_late_record,
+                         &(pons__approval_late){
+                             .id = question, .action = action, .verdict = verdict, .first = first});
+    }
+    pons__record_free(&pons__answer_record, paced);
+    pons__record_free(&pons__reply_record, reply);
+    return counts;
 }
 
 // ---- for whoever has posted one -----------------------------------------------------------------
@@ -576,15 +580,4 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
                        first ? pons_value_ref(first) : json_null(), NULL);
     pons__record_free(&pons__hci_record, hci);
     return PONS_OK;
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-// Appends to a list, and drops the oldest beyond so many. Takes the entry.
-static void keep(const pons__record *r, pons__list *list, void *entry, size_t most)
-{
-    while (list->n >= most) {
-        pons__record_free(r, pons__list_take(list, 0));
-    }
-    pons__list_add(list, entry);
 }

@@ -13,68 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool waits_no_more(const pons_brain *b);
-static bool people_are_gone(pons_brain *b);
-static bool others_can_run(pons_brain *b);
-static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word, pons_error *err);
-
 static bool of_the_run(const pons_brain *b, const pons__finished *f)
 {
     return pons__task_number(f->id) >= b->tasks->run_first;
-}
-
-int pons__done_check(pons_brain *b, pons_error *err)
-{
-    if (waits_no_more(b)) {
-        b->done_emitted = false;
-        b->outcome = PONS_BRAIN_RUNNING;
-    }
-    // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
-    if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
-        return PONS_OK;
-    }
-    if (people_are_gone(b)) {
-        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
-    }
-    if (b->tasks->tempo) { // the body has not said yet that it has it
-        return PONS_OK;
-    }
-    if (b->react_run) {
-        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&
-            b->tasks->run_first > 0 && !others_can_run(b)) {
-            return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
-        }
-        return PONS_OK;
-    }
-    int64_t mail = 0;
-    const bool all_wait = pons__tasks_all_wait(b->tasks);
-    if ((b->tasks->queue.n > 0 && !all_wait) || b->tasks->react->state != PONS_INNER_IDLE) {
-        return PONS_OK;
-    }
-    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
-    if (rc < 0 || mail > 0) {
-        return rc;
-    }
-    if (all_wait) {
-        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
-    }
-    // The worst of the run's tasks names it.
-    static const struct {
-        const char *word;
-        pons_brain_outcome outcome;
-    } ranks[] = {{"failed", PONS_BRAIN_FAILED},
-                 {"aborted", PONS_BRAIN_ABORTED},
-                 {"cancelled", PONS_BRAIN_CANCELLED}};
-    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
-        for (size_t i = 0; i < b->tasks->finished.n; i++) {
-            const pons__finished *f = b->tasks->finished.at[i];
-            const bool theirs = strcmp(f->source, "battery") != 0;
-            if (theirs && of_the_run(b, f) && strcmp(f->status, ranks[k].word) == 0) {
-                return emit_done(b, ranks[k].outcome, ranks[k].word, err);
-            }
-        }
-    }
-    return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
 }
 
 // It has said that it waits for a person; and all that waited was ended without an answer: by a cancel, or by
@@ -133,4 +74,58 @@ static int emit_done(pons_brain *b, pons_brain_outcome outcome, const char *word
         b->done_emitted = true;
     }
     return rc;
+}
+
+int pons__done_check(pons_brain *b, pons_error *err)
+{
+    if (waits_no_more(b)) {
+        b->done_emitted = false;
+        b->outcome = PONS_BRAIN_RUNNING;
+    }
+    // A tick that a crash cut short may hold goals that are in no queue and no inbox any more.
+    if (b->done_emitted || b->opts.keep_running || b->kernel_unfinished) {
+        return PONS_OK;
+    }
+    if (people_are_gone(b)) {
+        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+    }
+    if (b->tasks->tempo) { // the body has not said yet that it has it
+        return PONS_OK;
+    }
+    if (b->react_run) {
+        if (pons_run_state_get(b->react_run) == PONS_RUN_INTERRUPTED && !pons__under_way(b) &&
+            b->tasks->run_first > 0 && !others_can_run(b)) {
+            return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+        }
+        return PONS_OK;
+    }
+    int64_t mail = 0;
+    const bool all_wait = pons__tasks_all_wait(b->tasks);
+    if ((b->tasks->queue.n > 0 && !all_wait) || b->tasks->react->state != PONS_INNER_IDLE) {
+        return PONS_OK;
+    }
+    const int rc = pons_thread_inbox_count(b->thread, PONS_NS_KERNEL, &mail, err);
+    if (rc < 0 || mail > 0) {
+        return rc;
+    }
+    if (all_wait) {
+        return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
+    }
+    // The worst of the run's tasks names it.
+    static const struct {
+        const char *word;
+        pons_brain_outcome outcome;
+    } ranks[] = {{"failed", PONS_BRAIN_FAILED},
+                 {"aborted", PONS_BRAIN_ABORTED},
+                 {"cancelled", PONS_BRAIN_CANCELLED}};
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+        for (size_t i = 0; i < b->tasks->finished.n; i++) {
+            const pons__finished *f = b->tasks->finished.at[i];
+            const bool theirs = strcmp(f->source, "battery") != 0;
+            if (theirs && of_the_run(b, f) && strcmp(f->status, ranks[k].word) == 0) {
+                return emit_done(b, ranks[k].outcome, ranks[k].word, err);
+            }
+        }
+    }
+    return emit_done(b, PONS_BRAIN_SUCCEEDED, "succeeded", err);
 }

@@ -14,11 +14,6 @@
 
 typedef struct inner inner;
 
-static int read_words(void *user, const pons_inbox_row *row);
-static pons_value *build(const char *thread, const pons__tasks *tasks, const inner *in,
-                         const pons_value *telemetry, const pons_value *hello,
-                         const pons_value *unheard, bool rests);
-
 // clang-format off
 static const pons__field status_task_fields[] = {
     {"id",       TEXT, NEVER, offsetof(pons__task, id), .means = "`task-N`"},
@@ -162,44 +157,6 @@ static void inner_free(inner *in)
     pons__record_free(&pons__skills_record, in->skills);
 }
 
-int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
-                     const pons_value *hello, pons_value **ret, pons_error *err)
-{
-    pons_autovalue kernel = NULL;
-    pons_autovalue react = NULL;
-    pons_lease holder = {0};
-    pons_error none = PONS_ERROR_INIT;
-    int rc = thread ? pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, &none) : PONS_OK;
-    int64_t last = 0;
-    if (rc == PONS_ENOTFOUND && store.ops->event_last(store.self, thread, &last, err) >= 0 &&
-        last > 0) {
-        rc = PONS_OK; // it has begun, and no tick has heard anything yet
-    }
-    pons_autovalue unheard = json_array();
-    if (rc >= 0 && thread) {
-        rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_words, unheard,
-                                   &none);
-    }
-    if (rc < 0) {
-        *err = none;
-        return rc;
-    }
-    if (thread) {
-        pons_state_read(store, thread, PONS_NS_REACT, &react, &none); // none yet is no fault
-    }
-    pons__tasks *tasks = pons_get(kernel, "tasks")
-                             ? pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"))
-                             : NULL;
-    inner in = inner_read(pons_get(react, "react"), pons_get(react, "skills"));
-    // What the last tick of a life that is over was in is no news of now.
-    const bool held = thread && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
-    const bool rests = !held && (!tasks || tasks->queue.n == 0);
-    *ret = build(thread, tasks, &in, telemetry, hello, unheard, rests);
-    inner_free(&in);
-    pons__record_free(&pons__tasks_record, tasks);
-    return PONS_OK;
-}
-
 // What people have said and no tick has taken.
 static int read_words(void *user, const pons_inbox_row *row)
 {
@@ -224,15 +181,6 @@ static int read_words(void *user, const pons_inbox_row *row)
     }
     pons__record_free(&pons__said_record, said);
     return 0;
-}
-
-pons_value *pons_brain_status(pons_brain *b)
-{
-    inner in = inner_read(pons__inner_channel(b, "react"), pons__inner_channel(b, "skills"));
-    pons_value *status =
-        build(b->opts.thread, b->tasks, &in, b->port.telemetry, b->port.hello, NULL, false);
-    inner_free(&in);
-    return status;
 }
 
 static void add_question(pons__list *list, const pons__question *q, const char *task, bool answered)
@@ -378,4 +326,51 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons__record_free(&pons__greeted_record, greeted);
     pons__record_free(&pons__told_now_record, now);
     return told;
+}
+
+int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,
+                     const pons_value *hello, pons_value **ret, pons_error *err)
+{
+    pons_autovalue kernel = NULL;
+    pons_autovalue react = NULL;
+    pons_lease holder = {0};
+    pons_error none = PONS_ERROR_INIT;
+    int rc = thread ? pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, &none) : PONS_OK;
+    int64_t last = 0;
+    if (rc == PONS_ENOTFOUND && store.ops->event_last(store.self, thread, &last, err) >= 0 &&
+        last > 0) {
+        rc = PONS_OK; // it has begun, and no tick has heard anything yet
+    }
+    pons_autovalue unheard = json_array();
+    if (rc >= 0 && thread) {
+        rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_words, unheard,
+                                   &none);
+    }
+    if (rc < 0) {
+        *err = none;
+        return rc;
+    }
+    if (thread) {
+        pons_state_read(store, thread, PONS_NS_REACT, &react, &none); // none yet is no fault
+    }
+    pons__tasks *tasks = pons_get(kernel, "tasks")
+                             ? pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"))
+                             : NULL;
+    inner in = inner_read(pons_get(react, "react"), pons_get(react, "skills"));
+    // What the last tick of a life that is over was in is no news of now.
+    const bool held = thread && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    const bool rests = !held && (!tasks || tasks->queue.n == 0);
+    *ret = build(thread, tasks, &in, telemetry, hello, unheard, rests);
+    inner_free(&in);
+    pons__record_free(&pons__tasks_record, tasks);
+    return PONS_OK;
+}
+
+pons_value *pons_brain_status(pons_brain *b)
+{
+    inner in = inner_read(pons__inner_channel(b, "react"), pons__inner_channel(b, "skills"));
+    pons_value *status =
+        build(b->opts.thread, b->tasks, &in, b->port.telemetry, b->port.hello, NULL, false);
+    inner_free(&in);
+    return status;
 }

@@ -41,15 +41,6 @@
 
 static const char LIFTED[] = "a stop that was lifted again"; // before it was seen
 
-static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted);
-static void let_go(pons__tasks *t);
-static void bind_reset(pons__tasks *t, const char *boot, int64_t number);
-static bool superseded(const pons_brain *b, const pons__stopped *s);
-static bool reset_ahead(const pons_brain *b, const pons__stopped *s);
-static bool reset_over(const pons_brain *b, const pons__stopped *s);
-static bool missed(const pons_brain *b, pons__tasks *t);
-static bool reset_due(const pons_brain *b, const pons__stopped *s);
-
 // The newest telemetry is of a body before the one that is there, or none is there.
 static bool telemetry_is_old(const pons_brain *b)
 {
@@ -84,6 +75,17 @@ bool pons__stopped_since(const pons_brain *b, const pons__said *said)
     return of == OF_BEFORE || (of != OF_NOBODY && said->stop_latched);
 }
 
+static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted)
+{
+    pons__stopped *s = pons__record_new(&pons__stopped_record);
+    pons__set_text(&s->reason, reason);
+    s->wanted = wanted;
+    pons__record_free(&pons__stopped_record, t->stopped);
+    t->stopped = s;
+    t->changed = true;
+    return s;
+}
+
 // A latch that telemetry shows may be one that is being lifted: it is this stop's only where whoever posted the word
 // has stopped the body first. Who has seen that latched as well needs no other one, also if it is lifted by now; what
 // somebody else has said, and nobody has sent yet, is sent all the same.
@@ -95,12 +97,28 @@ void pons__stopped_say(pons_brain *b, pons__tasks *t, const pons__said *said, co
     fresh(t, reason, owed || !sent);
 }
 
+// Results of this activation that are still to come are of the stop that is over.
+static void let_go(pons__tasks *t)
+{
+    t->let_go = t->react->activation;
+    pons__record_free(&pons__stopped_record, t->stopped);
+    t->stopped = NULL;
+    t->changed = true;
+}
+
 // A goal ended by a stop that may have been lifted again before any telemetry showed it.
 void pons__stopped_hear(pons__tasks *t, int64_t activation, const char *reason)
 {
     if (!t->stopped && activation > t->let_go) {
         fresh(t, reason, false);
     }
+}
+
+static void bind_reset(pons__tasks *t, const char *boot, int64_t number)
+{
+    pons__set_text(&t->stopped->reset_boot, boot);
+    t->stopped->reset_number = number;
+    t->changed = true;
 }
 
 // What was said is latched now; what was said after it comes next.
@@ -115,6 +133,51 @@ static void seen(pons_brain *b, pons_cx *cx, pons__tasks *t)
     if (t->stopped->released_ms > 0) {
         t->stopped->released_ms = pons_cx_wall_ms(cx);
     }
+}
+
+// Whoever said reset has seen a latch that telemetry has yet to show here.
+static bool reset_ahead(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    if (!s->reset || !*s->reset_boot || !b->port.telemetry) {
+        return false;
+    }
+    return strcmp(now->boot_id, s->reset_boot) == 0 ? s->reset_number > now->stop.number
+                                                    : telemetry_is_old(b);
+}
+
+// What is latched is not what the reset meant, which is free, or of another number.
+static bool superseded(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    return s->reset && !s->wanted && b->port.telemetry && now->stop.latched && !reset_ahead(b, s) &&
+           (strcmp(now->boot_id, s->reset_boot) != 0 || now->stop.number != s->reset_number);
+}
+
+// What it meant is free: the next latch is another one, also where the body does not number them.
+static bool reset_over(const pons_brain *b, const pons__stopped *s)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    return s->reset && *s->reset_boot && b->port.telemetry && !now->stop.latched &&
+           !reset_ahead(b, s);
+}
+
+// Whether the body has had a stop since the newest telemetry that this or an earlier life saw.
+static bool missed(const pons_brain *b, pons__tasks *t)
+{
+    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
+    if (!b->port.telemetry) {
+        return false;
+    }
+    const bool same = strcmp(now->boot_id, t->seen_boot) == 0;
+    const bool came = same && now->stop.number > t->seen_number;
+    if (!same) {
+        pons__set_text(&t->seen_boot, now->boot_id);
+    }
+    if (!same || came) { // a person may have seen more than telemetry has shown
+        t->seen_number = now->stop.number;
+    }
+    return came;
 }
 
 // K5, each tick: what the newest telemetry makes of it.
@@ -234,58 +297,6 @@ const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said 
     return NULL;
 }
 
-static void bind_reset(pons__tasks *t, const char *boot, int64_t number)
-{
-    pons__set_text(&t->stopped->reset_boot, boot);
-    t->stopped->reset_number = number;
-    t->changed = true;
-}
-
-// What is latched is not what the reset meant, which is free, or of another number.
-static bool superseded(const pons_brain *b, const pons__stopped *s)
-{
-    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    return s->reset && !s->wanted && b->port.telemetry && now->stop.latched && !reset_ahead(b, s) &&
-           (strcmp(now->boot_id, s->reset_boot) != 0 || now->stop.number != s->reset_number);
-}
-
-// Whoever said reset has seen a latch that telemetry has yet to show here.
-static bool reset_ahead(const pons_brain *b, const pons__stopped *s)
-{
-    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    if (!s->reset || !*s->reset_boot || !b->port.telemetry) {
-        return false;
-    }
-    return strcmp(now->boot_id, s->reset_boot) == 0 ? s->reset_number > now->stop.number
-                                                    : telemetry_is_old(b);
-}
-
-// What it meant is free: the next latch is another one, also where the body does not number them.
-static bool reset_over(const pons_brain *b, const pons__stopped *s)
-{
-    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    return s->reset && *s->reset_boot && b->port.telemetry && !now->stop.latched &&
-           !reset_ahead(b, s);
-}
-
-// Whether the body has had a stop since the newest telemetry that this or an earlier life saw.
-static bool missed(const pons_brain *b, pons__tasks *t)
-{
-    const pons_report_telemetry *now = &b->port.newest.as.telemetry;
-    if (!b->port.telemetry) {
-        return false;
-    }
-    const bool same = strcmp(now->boot_id, t->seen_boot) == 0;
-    const bool came = same && now->stop.number > t->seen_number;
-    if (!same) {
-        pons__set_text(&t->seen_boot, now->boot_id);
-    }
-    if (!same || came) { // a person may have seen more than telemetry has shown
-        t->seen_number = now->stop.number;
-    }
-    return came;
-}
-
 static bool reset_due(const pons_brain *b, const pons__stopped *s)
 {
     const pons_report_telemetry *now = &b->port.newest.as.telemetry;
@@ -319,24 +330,4 @@ void pons__stopped_send(pons_brain *b)
         pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_RESET,
                                                   .as.reset = {.number = stopped->reset_number}});
     }
-}
-
-static pons__stopped *fresh(pons__tasks *t, const char *reason, bool wanted)
-{
-    pons__stopped *s = pons__record_new(&pons__stopped_record);
-    pons__set_text(&s->reason, reason);
-    s->wanted = wanted;
-    pons__record_free(&pons__stopped_record, t->stopped);
-    t->stopped = s;
-    t->changed = true;
-    return s;
-}
-
-// Results of this activation that are still to come are of the stop that is over.
-static void let_go(pons__tasks *t)
-{
-    t->let_go = t->react->activation;
-    pons__record_free(&pons__stopped_record, t->stopped);
-    t->stopped = NULL;
-    t->changed = true;
 }

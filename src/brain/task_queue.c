@@ -22,46 +22,6 @@
 
 #define CLOCK_SLACK_MS 2000 // that a wall clock may go back and nothing has happened
 
-static void refuse_late(pons__saying *s);
-static void take_back(pons__saying *s);
-static void keep_deadlines(pons__saying *s);
-static void charge(pons__saying *s);
-static void end_charge(pons__saying *s, const char *task, bool charges);
-static void choose_active(pons__saying *s);
-
-int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    pons_brain *b = user;
-    pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
-    pons__saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};
-    const bool had = s.t->queue.n > 0;
-    if (json_array_size(h->pending) > 0) {
-        pons_autovalue pending = pons_value_ref(h->pending);
-        pons__json(&h->pending, json_array());
-        h->changed = true;
-        // The inner loop's word first: what it has put aside can then be answered.
-        pons__hear(&s, pending, true);
-        pons__hear(&s, pending, false);
-    }
-    if (s.t->react->asks.n > 0 && !pons__questions_handed(b)) {
-        pons__list_clear(&pons__question_record, &s.t->react->asks);
-        s.t->changed = true;
-    }
-    pons__hear_tempo(&s);
-    refuse_late(&s);
-    take_back(&s);
-    snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
-    pons__stopped_look(b, cx, s.t,
-                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE),
-                       had || s.early);
-    keep_deadlines(&s);
-    charge(&s);
-    choose_active(&s);
-    const int rc = pons__hci_put(b, cx);
-    return rc < 0 ? rc : pons__tasks_put(b, cx);
-}
-
 // ---- every tick ---------------------------------------------------------------------------------
 
 // A question whose deadline has passed is answered with no; so is one from the future, as it would stay
@@ -139,6 +99,20 @@ static bool charge_rests(const pons__saying *s)
     return left_ms > 0 && left_ms <= PONS__CHARGE_AGAIN_MS; // further away: the clock went back
 }
 
+// The mode is another one: it is charged, or a stop cut that short and it is not low any more.
+static void end_charge(pons__saying *s, const char *task, bool charges)
+{
+    char reason[80];
+    const bool short_of = pons__charge_wanted(&s->b->rules, s->b->seen, true);
+    snprintf(reason, sizeof reason, "%s %.0f %%", short_of ? "cut short at" : "charged to",
+             s->b->seen ? s->b->seen->battery_pct : NAN);
+    pons__task_end(s, task, charges && !short_of ? "succeeded" : "aborted",
+                   charges ? reason : "no skill of this body charges it", NULL);
+    if (charges) { // it was not in vain
+        s->t->charge_again_ms = 0;
+    }
+}
+
 // The kernel makes the charge task, and the kernel ends it when the battery is charged.
 static void charge(pons__saying *s)
 {
@@ -165,20 +139,6 @@ static void charge(pons__saying *s)
     }
 }
 
-// The mode is another one: it is charged, or a stop cut that short and it is not low any more.
-static void end_charge(pons__saying *s, const char *task, bool charges)
-{
-    char reason[80];
-    const bool short_of = pons__charge_wanted(&s->b->rules, s->b->seen, true);
-    snprintf(reason, sizeof reason, "%s %.0f %%", short_of ? "cut short at" : "charged to",
-             s->b->seen ? s->b->seen->battery_pct : NAN);
-    pons__task_end(s, task, charges && !short_of ? "succeeded" : "aborted",
-                   charges ? reason : "no skill of this body charges it", NULL);
-    if (charges) { // it was not in vain
-        s->t->charge_again_ms = 0;
-    }
-}
-
 // Outside EXEC and CHARGE the active one keeps its place.
 static void choose_active(pons__saying *s)
 {
@@ -201,4 +161,39 @@ static void choose_active(pons__saying *s)
     pons__set_text(&t->active_task_id, pick->id);
     t->changed = true;
     pons__event_emit(s->b, s->cx, &pons__task_active_record, &(pons__task_active){.task = pick});
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons_brain *b = user;
+    pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
+    pons__saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};
+    const bool had = s.t->queue.n > 0;
+    if (json_array_size(h->pending) > 0) {
+        pons_autovalue pending = pons_value_ref(h->pending);
+        pons__json(&h->pending, json_array());
+        h->changed = true;
+        // The inner loop's word first: what it has put aside can then be answered.
+        pons__hear(&s, pending, true);
+        pons__hear(&s, pending, false);
+    }
+    if (s.t->react->asks.n > 0 && !pons__questions_handed(b)) {
+        pons__list_clear(&pons__question_record, &s.t->react->asks);
+        s.t->changed = true;
+    }
+    pons__hear_tempo(&s);
+    refuse_late(&s);
+    take_back(&s);
+    snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));
+    pons__stopped_look(b, cx, s.t,
+                       pons__charge_wanted(&b->rules, b->seen, s.t->mode == PONS_MODE_CHARGE),
+                       had || s.early);
+    keep_deadlines(&s);
+    charge(&s);
+    choose_active(&s);
+    const int rc = pons__hci_put(b, cx);
+    return rc < 0 ? rc : pons__tasks_put(b, cx);
 }

@@ -13,18 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-static void forget_robot(pons_brain *b);
-static void forget_world(pons_brain *b);
-
 bool pons__latched(const pons_brain *b)
 {
     return b->seen && b->seen->stop && b->seen->stop->latched;
-}
-
-void pons__senses_forget(pons_brain *b)
-{
-    forget_robot(b);
-    forget_world(b);
 }
 
 static void forget_robot(pons_brain *b)
@@ -41,6 +32,12 @@ static void forget_world(pons_brain *b)
     pons__record_free(&pons__world_record, b->around);
     b->world = NULL;
     b->around = NULL;
+}
+
+void pons__senses_forget(pons_brain *b)
+{
+    forget_robot(b);
+    forget_world(b);
 }
 
 // ---- K2 sim_telemetry_sync ----------------------------------------------------------------------

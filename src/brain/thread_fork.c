@@ -25,46 +25,11 @@ typedef struct line { // one of the two, at the moment of the fork
     char oldest[32]; // that is there and can be read by itself
 } line;
 
-static int find(pons_store store, const char *thread, const char *at, line *ret, bool *ret_known,
-                pons_error *err);
-static int refuse(const char *from, const char *at, bool known, const line *kernel,
-                  const line *react, pons_error *err);
-static int fork_line(pons_thread *t, const line *l, pons_error *err);
-static int mend(pons_store store, pons_thread *t, pons_error *err);
-static int say_started(pons_store store, pons_thread *t, const char *from, const char *checkpoint,
-                       pons_error *err);
-
-int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
-                    const char *checkpoint, const char *to, pons_error *err)
-{
-    line kernel = {.ns = PONS_NS_KERNEL}, react = {.ns = PONS_NS_REACT};
-    bool known = checkpoint == NULL;
-    int rc = find(store, from, checkpoint, &kernel, &known, err);
-    rc = rc < 0 ? rc : find(store, from, checkpoint, &react, &known, err);
-    rc = rc < 0 ? rc : refuse(from, checkpoint, known, &kernel, &react, err);
-    rc = rc < 0 ? rc : pons_state_copy(store, from, to, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_thread *t = NULL;
-    if (!react.id[0] && react.later) { // it had not begun
-        rc = store.ops->prune(store.self, to, &(pons_prune){.ns = PONS_NS_REACT, .keep_last = -1},
-                              NULL, err);
-    }
-    if (rc >= 0) {
-        rc = pons_thread_open(store, to, &(pons_thread_options){.clock = *clock}, &t, err);
-    }
-    rc = rc < 0 ? rc : fork_line(t, &kernel, err);
-    rc = rc < 0 ? rc : fork_line(t, &react, err);
-    rc = rc < 0 ? rc : mend(store, t, err);
-    rc = rc < 0 || !checkpoint ? rc : say_started(store, t, from, checkpoint, err);
-    pons_thread_close(t);
-    if (rc < 0) { // half a fork is none
-        pons_error none = PONS_ERROR_INIT;
-        store.ops->thread_delete(store.self, to, &none);
-    }
-    return rc;
-}
+typedef struct finding {
+    line *l;
+    const char *at;
+    bool any;
+} finding;
 
 // What was pruned can't be gone on from: neither the checkpoint itself, nor one of a graph when the
 // other's of that moment is gone.
@@ -84,12 +49,6 @@ static int refuse(const char *from, const char *at, bool known, const line *kern
                   : pons_error_set(err, PONS_ENOTFOUND, "brain", "thread %s has no checkpoint %s",
                                    from, at);
 }
-
-typedef struct finding {
-    line *l;
-    const char *at;
-    bool any;
-} finding;
 
 static int find_row(void *user, const pons_checkpoint_row *row)
 {
@@ -264,4 +223,36 @@ static int say_started(pons_store store, pons_thread *t, const char *from, const
     json_object_set_new(said, "robot_ms", robot ? pons_value_ref(robot) : json_integer(0));
     pons__record_free(&pons__run_started_record, again);
     return pons_thread_emit(t, PONS_NS_KERNEL, pons__run_started_record.name, said, err);
+}
+
+int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
+                    const char *checkpoint, const char *to, pons_error *err)
+{
+    line kernel = {.ns = PONS_NS_KERNEL}, react = {.ns = PONS_NS_REACT};
+    bool known = checkpoint == NULL;
+    int rc = find(store, from, checkpoint, &kernel, &known, err);
+    rc = rc < 0 ? rc : find(store, from, checkpoint, &react, &known, err);
+    rc = rc < 0 ? rc : refuse(from, checkpoint, known, &kernel, &react, err);
+    rc = rc < 0 ? rc : pons_state_copy(store, from, to, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_thread *t = NULL;
+    if (!react.id[0] && react.later) { // it had not begun
+        rc = store.ops->prune(store.self, to, &(pons_prune){.ns = PONS_NS_REACT, .keep_last = -1},
+                              NULL, err);
+    }
+    if (rc >= 0) {
+        rc = pons_thread_open(store, to, &(pons_thread_options){.clock = *clock}, &t, err);
+    }
+    rc = rc < 0 ? rc : fork_line(t, &kernel, err);
+    rc = rc < 0 ? rc : fork_line(t, &react, err);
+    rc = rc < 0 ? rc : mend(store, t, err);
+    rc = rc < 0 || !checkpoint ? rc : say_started(store, t, from, checkpoint, err);
+    pons_thread_close(t);
+    if (rc < 0) { // half a fork is none
+        pons_error none = PONS_ERROR_INIT;
+        store.ops->thread_delete(store.self, to, &none);
+    }
+    return rc;
 }

@@ -45,74 +45,197 @@ struct trial {
     bool watch;                         // a line for each change
 };
 
-static int try_one(const pons_bt_spectator *spectator, const char *path, const char *text,
-                   const pons_value *script, pons_bt_line_fn line, void *user,
-                   pons_value **ret_faults, pons_error *err);
-static int leaf(pons_bt_call *call, void *user, pons_error *err);
-static int check_script(const pons_value *script, pons_error *err);
-static int register_leaves(trial *x, pons_error *err);
-static int create_tree(trial *x, pons_error *err);
-static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err);
-static void on_change(void *user, const pons_bt_change *change);
-static pons_bt_status on_hook(void *user, uint32_t node, bool after);
+// ---- leaves -------------------------------------------------------------------------------------
 
-int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
-                void *user, pons_value **ret_faults, pons_error *err)
+// name, mark and the arguments as JSON: "exit:x(true,false,1)".
+static void note(trial *x, const pons_bt_call *call, const char *prefix, const char *mark)
 {
-    return try_one(NULL, path, text, script, line, user, ret_faults, err);
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_autovalue args = pons_bt_call_args(call);
+    pons_buf_printf(&b, "%s%s%s", prefix, call->name, mark);
+    const char *open = "(";
+    if (call->reason == PONS_BT_EXIT) {
+        pons_buf_printf(&b, "(%s,%s", call->succeeded ? "true" : "false",
+                        call->aborted ? "true" : "false");
+        open = ",";
+    }
+    size_t i;
+    pons_value *v;
+    x->nomem = x->nomem || !args;
+    json_array_foreach(args, i, v)
+    {
+        char *text = NULL;
+        if (call->reason != PONS_BT_HALT && pons_value_line(v, &text) >= 0) {
+            pons_buf_printf(&b, "%s%s", open, text);
+            open = ",";
+        } else if (call->reason != PONS_BT_HALT) {
+            x->nomem = true;
+        }
+        free(text);
+    }
+    if (*open == ',') {
+        pons_buf_byte(&b, ')');
+    }
+    x->nomem = x->nomem || b.failed ||
+               json_array_append_new(x->calls, json_string(b.data ? b.data : "")) != 0;
 }
 
-int pons_bt_try_before(const pons_bt_spectator *spectator, const char *path,
-                       const pons_value *script, pons_bt_line_fn line, void *user,
-                       pons_value **ret_faults, pons_error *err)
+static int leaf(pons_bt_call *call, void *user, pons_error *err)
 {
-    return try_one(spectator, path, NULL, script, line, user, ret_faults, err);
+    letters *l = user;
+    trial *x = l->owner;
+    static const char *const prefixes[] = {
+        [PONS_BT_ENTRY] = "entry:", [PONS_BT_STEP] = "step:", [PONS_BT_EXIT] = "exit:"};
+    const uint8_t type = x->bt->nodes[call->node].type;
+    const bool condition = type == M_CONDITION || type == X_CONDITION;
+    const char *prefix = call->reason < 7 ? prefixes[call->reason] : NULL;
+    const char *mark = call->reason == PONS_BT_HALT                  ? "!"
+                       : call->reason == PONS_BT_START && !condition ? "+"
+                                                                     : "";
+    note(x, call, prefix ? prefix : "", mark);
+    if (call->reason == PONS_BT_HALT) {
+        return PONS_BT_READY;
+    }
+    const char c = l->text[l->at] ? l->text[l->at] : 'S';
+    l->at += l->text[l->at] && l->text[l->at + 1];
+    switch (c) {
+    case 'X':
+        return pons_error_set(err, PONS_EIO, "bt", "function '%s' raised an error", call->name);
+    case 'R':
+        return PONS_BT_RUNNING;
+    case 'K':
+        return PONS_BT_SKIPPED;
+    default:
+        return c == 'S' || c == 'T' ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+    }
 }
 
-static int try_one(const pons_bt_spectator *spectator, const char *path, const char *text,
-                   const pons_value *script, pons_bt_line_fn line, void *user,
-                   pons_value **ret_faults, pons_error *err)
+// ---- ticking ------------------------------------------------------------------------------------
+
+// A line for each change of a node's state, as it happens.
+static void on_change(void *user, const pons_bt_change *change)
 {
-    trial x = {.script = script,
-               .leaves = pons_bt_registry_create(),
-               .tick = 1,
-               .line = line,
-               .user = user,
-               .spectator = spectator,
-               .watch = pons_get_bool(script, "watch", false)};
-    int rc = x.leaves ? check_script(script, err)
-                      : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
-    rc = rc < 0 ? rc : register_leaves(&x, err);
-    if (rc >= 0) {
-        const pons_bt_load_options o = {
-            .leaves = x.leaves, .name = path, .tree = pons_get_str(script, "tree", NULL)};
-        rc = text ? pons_bt_load(text, strlen(text), &o, &x.bt, ret_faults, err)
-                  : pons_bt_load_file(path, &o, &x.bt, ret_faults, err);
+    trial *x = user;
+    char path[1200];
+    if (x->spectator && x->spectator->on_change) {
+        x->spectator->on_change(x->spectator->user, change);
     }
-    rc = rc < 0 ? rc : create_tree(&x, err);
-    if (rc >= 0 && spectator && spectator->begins) {
-        rc = spectator->begins(spectator->user, x.bt, x.tree, err);
+    if (!x->watch) {
+        return;
     }
-    rc = rc < 0 ? rc : tick_all(&x, line, user, err);
-    if (rc >= 0 && spectator && spectator->ends) {
-        spectator->ends(spectator->user);
+    pons_autovalue v =
+        pons_object_whole("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
+                          json_string(pons_bt_path(x->tree, change->node, path, sizeof path)),
+                          "from", json_string(pons_bt_status_word(x->format, change->from)), "to",
+                          json_string(pons_bt_status_word(x->format, change->to)), "at_ms",
+                          json_real((double)change->now_ns / (double)PONS_NS_PER_MS), NULL);
+    if (v) {
+        x->line(x->user, v);
     }
-    pons_bt_tree_destroy(x.tree);
-    pons_bt_unref(x.bt);
-    pons_bt_registry_destroy(x.leaves);
-    pons_value_unref(x.calls);
-    free(x.letters);
-    return rc;
+    x->nomem = x->nomem || !v;
+}
+
+static pons_bt_status on_hook(void *user, uint32_t node, bool after)
+{
+    const pons_bt_spectator *s = ((const trial *)user)->spectator;
+    return s->hook(s->user, node, after);
+}
+
+static int set_board(trial *x, const pons_value *values, pons_error *err)
+{
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)values, key, v)
+    {
+        const int rc = pons_bt_set(x->tree, key, pons_value_ref(v), err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+static int play_events(trial *x, int64_t tick, pons_error *err)
+{
+    const pons_value *events = pons_get(x->script, "events");
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const pons_value *e = json_array_get(events, i);
+        if (pons_get_int(e, "before_tick", 0) != tick) {
+            continue;
+        }
+        int rc = set_board(x, pons_get(e, "set"), err);
+        if (rc >= 0 && pons_get_bool(e, "halt", false)) {
+            rc = pons_bt_halt(x->tree, err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+// tickWhileRunning of a script moves the clock between the ticks, as sleeping would.
+static int one_tick(trial *x, const char *mode, pons_bt_status *ret, pons_error *err)
+{
+    const int64_t step_ns = (int64_t)(x->dt_ms * (double)PONS_NS_PER_MS);
+    const bool loop = strcmp(mode, "while_running") == 0;
+    const bool once = strcmp(mode, "exactly_once") != 0;
+    for (int n = 0;; n++) {
+        const int rc = pons_bt_tick(x->tree, once ? PONS_BT_ONCE : PONS_BT_EXACTLY_ONCE, ret, err);
+        x->clock.now_ns += step_ns;
+        if (rc < 0 || !loop || *ret != PONS_BT_RUNNING || x->format != PONS_BT_XML) {
+            return rc;
+        }
+        if (n == 100000) {
+            return pons_error_set(err, PONS_ERECURSION, "bt", "still RUNNING after 100,000 ticks");
+        }
+    }
+}
+
+static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
+{
+    const int64_t ticks = pons_get_int(x->script, "ticks", 1);
+    const char *mode = pons_get_str(x->script, "tick", "exactly_once");
+    for (int64_t n = 1; n <= ticks; n++) {
+        pons_error failure = PONS_ERROR_INIT;
+        pons_bt_status s = PONS_BT_READY;
+        pons_value_unref(x->calls);
+        x->calls = json_array();
+        x->tick = n;
+        int rc = play_events(x, n, &failure);
+        rc = rc < 0 ? rc : one_tick(x, mode, &s, &failure);
+        char text[1200], *states = pons_bt_states(x->tree);
+        if (rc == PONS_ENOMEM || x->nomem || !states || !x->calls) {
+            free(states);
+            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+        }
+        pons_autovalue v = pons_object_whole(
+            "tick", json_integer(n), "status",
+            json_string(rc < 0 ? "ERROR" : pons_bt_status_word(x->format, s)), "states",
+            json_string(states), "calls", pons_value_ref(x->calls), "blackboard",
+            x->format == PONS_BT_XML ? pons_bt_board(x->tree) : PONS_ABSENT, "error",
+            rc < 0 ? json_string(pons_error_line(&failure, text, sizeof text)) : PONS_ABSENT, NULL);
+        free(states);
+        if (!v) {
+            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+        }
+        line(user, v);
+        if (rc < 0 || (x->spectator && x->spectator->ticked &&
+                       x->spectator->ticked(x->spectator->user, x->dt_ms) < 0)) {
+            break;
+        }
+    }
+    return PONS_OK;
 }
 
 // ---- the script ---------------------------------------------------------------------------------
+
+typedef bool (*is_kind)(const pons_value *v);
 
 static int bad(pons_error *err, const char *what)
 {
     return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: %s", what);
 }
-
-typedef bool (*is_kind)(const pons_value *v);
 
 static bool is_object(const pons_value *v)
 {
@@ -277,20 +400,6 @@ static pons_value *property(void *user, const char *name)
     return pons_value_ref(pons_get(pons_get(((const trial *)user)->script, "properties"), name));
 }
 
-static int set_board(trial *x, const pons_value *values, pons_error *err)
-{
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)values, key, v)
-    {
-        const int rc = pons_bt_set(x->tree, key, pons_value_ref(v), err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return PONS_OK;
-}
-
 static int create_tree(trial *x, pons_error *err)
 {
     x->format = pons_bt_format_of(x->bt);
@@ -307,171 +416,53 @@ static int create_tree(trial *x, pons_error *err)
     return rc < 0 ? rc : set_board(x, pons_get(x->script, "blackboard"), err);
 }
 
-// ---- leaves -------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-// name, mark and the arguments as JSON: "exit:x(true,false,1)".
-static void note(trial *x, const pons_bt_call *call, const char *prefix, const char *mark)
+static int try_one(const pons_bt_spectator *spectator, const char *path, const char *text,
+                   const pons_value *script, pons_bt_line_fn line, void *user,
+                   pons_value **ret_faults, pons_error *err)
 {
-    pons_autobuf b = PONS_BUF_INIT;
-    pons_autovalue args = pons_bt_call_args(call);
-    pons_buf_printf(&b, "%s%s%s", prefix, call->name, mark);
-    const char *open = "(";
-    if (call->reason == PONS_BT_EXIT) {
-        pons_buf_printf(&b, "(%s,%s", call->succeeded ? "true" : "false",
-                        call->aborted ? "true" : "false");
-        open = ",";
+    trial x = {.script = script,
+               .leaves = pons_bt_registry_create(),
+               .tick = 1,
+               .line = line,
+               .user = user,
+               .spectator = spectator,
+               .watch = pons_get_bool(script, "watch", false)};
+    int rc = x.leaves ? check_script(script, err)
+                      : pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
+    rc = rc < 0 ? rc : register_leaves(&x, err);
+    if (rc >= 0) {
+        const pons_bt_load_options o = {
+            .leaves = x.leaves, .name = path, .tree = pons_get_str(script, "tree", NULL)};
+        rc = text ? pons_bt_load(text, strlen(text), &o, &x.bt, ret_faults, err)
+                  : pons_bt_load_file(path, &o, &x.bt, ret_faults, err);
     }
-    size_t i;
-    pons_value *v;
-    x->nomem = x->nomem || !args;
-    json_array_foreach(args, i, v)
-    {
-        char *text = NULL;
-        if (call->reason != PONS_BT_HALT && pons_value_line(v, &text) >= 0) {
-            pons_buf_printf(&b, "%s%s", open, text);
-            open = ",";
-        } else if (call->reason != PONS_BT_HALT) {
-            x->nomem = true;
-        }
-        free(text);
+    rc = rc < 0 ? rc : create_tree(&x, err);
+    if (rc >= 0 && spectator && spectator->begins) {
+        rc = spectator->begins(spectator->user, x.bt, x.tree, err);
     }
-    if (*open == ',') {
-        pons_buf_byte(&b, ')');
+    rc = rc < 0 ? rc : tick_all(&x, line, user, err);
+    if (rc >= 0 && spectator && spectator->ends) {
+        spectator->ends(spectator->user);
     }
-    x->nomem = x->nomem || b.failed ||
-               json_array_append_new(x->calls, json_string(b.data ? b.data : "")) != 0;
+    pons_bt_tree_destroy(x.tree);
+    pons_bt_unref(x.bt);
+    pons_bt_registry_destroy(x.leaves);
+    pons_value_unref(x.calls);
+    free(x.letters);
+    return rc;
 }
 
-static int leaf(pons_bt_call *call, void *user, pons_error *err)
+int pons_bt_try(const char *path, const char *text, const pons_value *script, pons_bt_line_fn line,
+                void *user, pons_value **ret_faults, pons_error *err)
 {
-    letters *l = user;
-    trial *x = l->owner;
-    static const char *const prefixes[] = {
-        [PONS_BT_ENTRY] = "entry:", [PONS_BT_STEP] = "step:", [PONS_BT_EXIT] = "exit:"};
-    const uint8_t type = x->bt->nodes[call->node].type;
-    const bool condition = type == M_CONDITION || type == X_CONDITION;
-    const char *prefix = call->reason < 7 ? prefixes[call->reason] : NULL;
-    const char *mark = call->reason == PONS_BT_HALT                  ? "!"
-                       : call->reason == PONS_BT_START && !condition ? "+"
-                                                                     : "";
-    note(x, call, prefix ? prefix : "", mark);
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
-    const char c = l->text[l->at] ? l->text[l->at] : 'S';
-    l->at += l->text[l->at] && l->text[l->at + 1];
-    switch (c) {
-    case 'X':
-        return pons_error_set(err, PONS_EIO, "bt", "function '%s' raised an error", call->name);
-    case 'R':
-        return PONS_BT_RUNNING;
-    case 'K':
-        return PONS_BT_SKIPPED;
-    default:
-        return c == 'S' || c == 'T' ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
-    }
+    return try_one(NULL, path, text, script, line, user, ret_faults, err);
 }
 
-// ---- ticking ------------------------------------------------------------------------------------
-
-// A line for each change of a node's state, as it happens.
-static void on_change(void *user, const pons_bt_change *change)
+int pons_bt_try_before(const pons_bt_spectator *spectator, const char *path,
+                       const pons_value *script, pons_bt_line_fn line, void *user,
+                       pons_value **ret_faults, pons_error *err)
 {
-    trial *x = user;
-    char path[1200];
-    if (x->spectator && x->spectator->on_change) {
-        x->spectator->on_change(x->spectator->user, change);
-    }
-    if (!x->watch) {
-        return;
-    }
-    pons_autovalue v =
-        pons_object_whole("tick", json_integer(x->tick), "node", json_integer(change->node), "path",
-                          json_string(pons_bt_path(x->tree, change->node, path, sizeof path)),
-                          "from", json_string(pons_bt_status_word(x->format, change->from)), "to",
-                          json_string(pons_bt_status_word(x->format, change->to)), "at_ms",
-                          json_real((double)change->now_ns / (double)PONS_NS_PER_MS), NULL);
-    if (v) {
-        x->line(x->user, v);
-    }
-    x->nomem = x->nomem || !v;
-}
-
-static pons_bt_status on_hook(void *user, uint32_t node, bool after)
-{
-    const pons_bt_spectator *s = ((const trial *)user)->spectator;
-    return s->hook(s->user, node, after);
-}
-
-static int play_events(trial *x, int64_t tick, pons_error *err)
-{
-    const pons_value *events = pons_get(x->script, "events");
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const pons_value *e = json_array_get(events, i);
-        if (pons_get_int(e, "before_tick", 0) != tick) {
-            continue;
-        }
-        int rc = set_board(x, pons_get(e, "set"), err);
-        if (rc >= 0 && pons_get_bool(e, "halt", false)) {
-            rc = pons_bt_halt(x->tree, err);
-        }
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return PONS_OK;
-}
-
-// tickWhileRunning of a script moves the clock between the ticks, as sleeping would.
-static int one_tick(trial *x, const char *mode, pons_bt_status *ret, pons_error *err)
-{
-    const int64_t step_ns = (int64_t)(x->dt_ms * (double)PONS_NS_PER_MS);
-    const bool loop = strcmp(mode, "while_running") == 0;
-    const bool once = strcmp(mode, "exactly_once") != 0;
-    for (int n = 0;; n++) {
-        const int rc = pons_bt_tick(x->tree, once ? PONS_BT_ONCE : PONS_BT_EXACTLY_ONCE, ret, err);
-        x->clock.now_ns += step_ns;
-        if (rc < 0 || !loop || *ret != PONS_BT_RUNNING || x->format != PONS_BT_XML) {
-            return rc;
-        }
-        if (n == 100000) {
-            return pons_error_set(err, PONS_ERECURSION, "bt", "still RUNNING after 100,000 ticks");
-        }
-    }
-}
-
-static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
-{
-    const int64_t ticks = pons_get_int(x->script, "ticks", 1);
-    const char *mode = pons_get_str(x->script, "tick", "exactly_once");
-    for (int64_t n = 1; n <= ticks; n++) {
-        pons_error failure = PONS_ERROR_INIT;
-        pons_bt_status s = PONS_BT_READY;
-        pons_value_unref(x->calls);
-        x->calls = json_array();
-        x->tick = n;
-        int rc = play_events(x, n, &failure);
-        rc = rc < 0 ? rc : one_tick(x, mode, &s, &failure);
-        char text[1200], *states = pons_bt_states(x->tree);
-        if (rc == PONS_ENOMEM || x->nomem || !states || !x->calls) {
-            free(states);
-            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
-        }
-        pons_autovalue v = pons_object_whole(
-            "tick", json_integer(n), "status",
-            json_string(rc < 0 ? "ERROR" : pons_bt_status_word(x->format, s)), "states",
-            json_string(states), "calls", pons_value_ref(x->calls), "blackboard",
-            x->format == PONS_BT_XML ? pons_bt_board(x->tree) : PONS_ABSENT, "error",
-            rc < 0 ? json_string(pons_error_line(&failure, text, sizeof text)) : PONS_ABSENT, NULL);
-        free(states);
-        if (!v) {
-            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
-        }
-        line(user, v);
-        if (rc < 0 || (x->spectator && x->spectator->ticked &&
-                       x->spectator->ticked(x->spectator->user, x->dt_ms) < 0)) {
-            break;
-        }
-    }
-    return PONS_OK;
+    return try_one(spectator, path, NULL, script, line, user, ret_faults, err);
 }

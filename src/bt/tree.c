@@ -13,11 +13,40 @@
 
 enum { TICKS_MAX = 100000 };
 
-static int bind_leaves(pons_bt *bt, const pons_bt_registry *r, pons__bt_fn **ret, pons_error *err);
-static int tick_once(pons_bt_tree *t, pons_bt_status *ret, pons_error *err);
-static int fail_at(pons_bt_tree *t, int rc, pons_error *err);
-
 // ---- life ---------------------------------------------------------------------------------------
+
+// Functions by name; an XML leaf must have one, or the tree could not do what it says.
+static int bind_leaves(pons_bt *bt, const pons_bt_registry *r, pons__bt_fn **ret, pons_error *err)
+{
+    pons__bt_fn *fns = calloc(bt->n_names + 1, sizeof *fns);
+    pons_autobuf missing = PONS_BUF_INIT;
+    if (!fns) {
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a tree");
+    }
+    for (uint32_t i = 0; i < bt->n_names; i++) {
+        const pons_bt_leaf *l = pons__bt_leaf_of(r, bt->names[i]);
+        if (l) {
+            fns[i] = (pons__bt_fn){l->fn, l->user};
+        } else if (bt->format == PONS_BT_XML) {
+            pons_buf_printf(&missing, "%s%s", missing.len ? ", " : "", bt->names[i]);
+        }
+    }
+    if (missing.len > 0) {
+        free(fns);
+        pons_error_set(err, PONS_ENOTFOUND, "bt", "nothing here serves the node%s %s",
+                       strchr(missing.data, ',') ? "s" : "", missing.data);
+        for (uint32_t i = 0; i < bt->n_nodes; i++) { // where the first of them stands
+            const pons__bt_node *n = &bt->nodes[i];
+            if (n->call && !pons__bt_leaf_of(r, n->call->name)) {
+                pons_error_source(err, "%s:%u:%u", n->pos.file, n->pos.line, n->pos.col);
+                break;
+            }
+        }
+        return PONS_ENOTFOUND;
+    }
+    *ret = fns;
+    return PONS_OK;
+}
 
 int pons_bt_tree_create(pons_bt *bt, const pons_bt_tree_options *opts, pons_bt_tree **ret,
                         pons_error *err)
@@ -66,40 +95,40 @@ void pons_bt_tree_destroy(pons_bt_tree *t)
     free(t);
 }
 
-// Functions by name; an XML leaf must have one, or the tree could not do what it says.
-static int bind_leaves(pons_bt *bt, const pons_bt_registry *r, pons__bt_fn **ret, pons_error *err)
+// ---- ticking ------------------------------------------------------------------------------------
+
+static int fail_at(pons_bt_tree *t, int rc, pons_error *err)
 {
-    pons__bt_fn *fns = calloc(bt->n_names + 1, sizeof *fns);
-    pons_autobuf missing = PONS_BUF_INIT;
-    if (!fns) {
-        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a tree");
+    char path[PONS_ERROR_SOURCE_MAX - 80];
+    if (err) {
+        const pons__bt_pos pos = t->nodes[t->failed].pos;
+        const char *slash = strrchr(pos.file, '/');
+        pons_bt_path(t, t->failed, path, sizeof path);
+        pons_error_source(err, "%.50s:%u:%u, %s", slash ? slash + 1 : pos.file, pos.line, pos.col,
+                          path);
     }
-    for (uint32_t i = 0; i < bt->n_names; i++) {
-        const pons_bt_leaf *l = pons__bt_leaf_of(r, bt->names[i]);
-        if (l) {
-            fns[i] = (pons__bt_fn){l->fn, l->user};
-        } else if (bt->format == PONS_BT_XML) {
-            pons_buf_printf(&missing, "%s%s", missing.len ? ", " : "", bt->names[i]);
-        }
-    }
-    if (missing.len > 0) {
-        free(fns);
-        pons_error_set(err, PONS_ENOTFOUND, "bt", "nothing here serves the node%s %s",
-                       strchr(missing.data, ',') ? "s" : "", missing.data);
-        for (uint32_t i = 0; i < bt->n_nodes; i++) { // where the first of them stands
-            const pons__bt_node *n = &bt->nodes[i];
-            if (n->call && !pons__bt_leaf_of(r, n->call->name)) {
-                pons_error_source(err, "%s:%u:%u", n->pos.file, n->pos.line, n->pos.col);
-                break;
-            }
-        }
-        return PONS_ENOTFOUND;
-    }
-    *ret = fns;
-    return PONS_OK;
+    return rc;
 }
 
-// ---- ticking ------------------------------------------------------------------------------------
+static int tick_once(pons_bt_tree *t, pons_bt_status *ret, pons_error *err)
+{
+    t->failed = 0;
+    if (t->bt->format != PONS_BT_XML) {
+        const int rc = pons__bt_step_mdsl(t, err);
+        *ret = pons_bt_root(t);
+        return rc < 0 ? fail_at(t, rc, err) : rc;
+    }
+    t->epoch += t->state[0] == PONS_BT_READY;
+    const int rc = pons__bt_tick_xml(t, 0, err);
+    if (rc < 0) {
+        return fail_at(t, rc, err);
+    }
+    if (rc == PONS_BT_SUCCESS || rc == PONS_BT_FAILURE) {
+        pons__bt_set(t, 0, PONS_BT_READY);
+    }
+    *ret = (pons_bt_status)rc;
+    return PONS_OK;
+}
 
 int pons_bt_tick(pons_bt_tree *t, pons_bt_tick_mode mode, pons_bt_status *ret, pons_error *err)
 {
@@ -133,39 +162,6 @@ int pons_bt_tick(pons_bt_tree *t, pons_bt_tick_mode mode, pons_bt_status *ret, p
         *ret = s;
     }
     return rc < 0 ? rc : PONS_OK;
-}
-
-static int tick_once(pons_bt_tree *t, pons_bt_status *ret, pons_error *err)
-{
-    t->failed = 0;
-    if (t->bt->format != PONS_BT_XML) {
-        const int rc = pons__bt_step_mdsl(t, err);
-        *ret = pons_bt_root(t);
-        return rc < 0 ? fail_at(t, rc, err) : rc;
-    }
-    t->epoch += t->state[0] == PONS_BT_READY;
-    const int rc = pons__bt_tick_xml(t, 0, err);
-    if (rc < 0) {
-        return fail_at(t, rc, err);
-    }
-    if (rc == PONS_BT_SUCCESS || rc == PONS_BT_FAILURE) {
-        pons__bt_set(t, 0, PONS_BT_READY);
-    }
-    *ret = (pons_bt_status)rc;
-    return PONS_OK;
-}
-
-static int fail_at(pons_bt_tree *t, int rc, pons_error *err)
-{
-    char path[PONS_ERROR_SOURCE_MAX - 80];
-    if (err) {
-        const pons__bt_pos pos = t->nodes[t->failed].pos;
-        const char *slash = strrchr(pos.file, '/');
-        pons_bt_path(t, t->failed, path, sizeof path);
-        pons_error_source(err, "%.50s:%u:%u, %s", slash ? slash + 1 : pos.file, pos.line, pos.col,
-                          path);
-    }
-    return rc;
 }
 
 int pons_bt_halt(pons_bt_tree *t, pons_error *err)

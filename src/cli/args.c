@@ -14,9 +14,6 @@
 #define THREAD_ID_LENGTH 6
 #define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
 
-static int unknown(const cli *c, const cli_option *options, const char *word, size_t length,
-                   pons_error *err);
-
 // "0", "2024", ":2024", "127.0.0.1:2024", "[::1]:2024", "localhost:2024": nothing that is a goal.
 static bool is_address(const char *word)
 {
@@ -28,6 +25,29 @@ static bool is_address(const char *word)
     return *word && (word[digits] == '\0' ||
                      (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1) &&
                       (word[local] == '\0' || colon + 1 == word + local)));
+}
+
+static int unknown(const cli *c, const cli_option *options, const char *word, size_t length,
+                   pons_error *err)
+{
+    static const char *const always[] = {"--json", "--workspace", "--help"};
+    const char *of = c->word ? c->word->name : "", *gap = c->word ? " " : "";
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) { // as --json=yes
+        if (length == strlen(always[i]) && strncmp(word, always[i], length) == 0) {
+            return cli_bad(err, "%s%s%s: %s takes no value", c->self->name, gap, of, always[i]);
+        }
+    }
+    pons_meant meant = pons_meant_of(word, length);
+    for (const cli_option *o = options; o && o->name; o++) {
+        pons_meant_try(&meant, o->name, strlen(o->name));
+    }
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        pons_meant_try(&meant, always[i], strlen(always[i]));
+    }
+    return meant.best ? cli_bad(err, "%s%s%s: unknown option %.*s, did you mean %s?", c->self->name,
+                                gap, of, (int)length, word, meant.best)
+                      : cli_bad(err, "%s%s%s: unknown option %.*s; `pons help %s%s%s` lists them",
+                                c->self->name, gap, of, (int)length, word, c->self->name, gap, of);
 }
 
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
@@ -77,29 +97,6 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
     }
     c->argc = kept;
     return PONS_OK;
-}
-
-static int unknown(const cli *c, const cli_option *options, const char *word, size_t length,
-                   pons_error *err)
-{
-    static const char *const always[] = {"--json", "--workspace", "--help"};
-    const char *of = c->word ? c->word->name : "", *gap = c->word ? " " : "";
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) { // as --json=yes
-        if (length == strlen(always[i]) && strncmp(word, always[i], length) == 0) {
-            return cli_bad(err, "%s%s%s: %s takes no value", c->self->name, gap, of, always[i]);
-        }
-    }
-    pons_meant meant = pons_meant_of(word, length);
-    for (const cli_option *o = options; o && o->name; o++) {
-        pons_meant_try(&meant, o->name, strlen(o->name));
-    }
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        pons_meant_try(&meant, always[i], strlen(always[i]));
-    }
-    return meant.best ? cli_bad(err, "%s%s%s: unknown option %.*s, did you mean %s?", c->self->name,
-                                gap, of, (int)length, word, meant.best)
-                      : cli_bad(err, "%s%s%s: unknown option %.*s; `pons help %s%s%s` lists them",
-                                c->self->name, gap, of, (int)length, word, c->self->name, gap, of);
 }
 
 int cli_number(const char *text, const char *option, double low, double high, double *ret,

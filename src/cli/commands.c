@@ -244,9 +244,6 @@ static const cli_command commands[] = {
     {NULL},
 };
 
-static int unknown(const cli *c, const cli_command *list, const char *of, const char *word,
-                   pons_error *err);
-
 const cli_command *cli_commands(void)
 {
     return commands;
@@ -260,45 +257,6 @@ const cli_command *cli_command_find(const cli_command *list, const char *name)
         }
     }
     return NULL;
-}
-
-int cli_dispatch(cli *c, pons_error *err)
-{
-    const char *name = c->argc > 0 ? c->argv[0] : "";
-    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        cli_out("pons " PONS_VERSION "\n");
-        return PONS_OK;
-    }
-    const cli_command *command = cli_command_find(commands, name);
-    if (!command) {
-        return unknown(c, commands, NULL, name, err);
-    }
-    c->argc--;
-    c->argv++;
-    return cli_run_command(c, command, err);
-}
-
-int cli_run_command(cli *c, const cli_command *command, pons_error *err)
-{
-    c->self = command;
-    const char *first = c->argc > 0 ? c->argv[0] : "";
-    const cli_command *word = cli_command_find(command->words, first);
-    if (word && word->run) {
-        c->word = word;
-        c->argc--;
-        c->argv++;
-        return word->run(c, err);
-    }
-    if (command->words && !word && !command->any && *first && *first != '-') {
-        return unknown(c, command->words, command->name, first, err);
-    }
-    if (command->run) {
-        return command->run(c, err);
-    }
-    if (c->argc == 0) { // it is nothing without a word
-        return cli_usage(c, NULL);
-    }
-    return cli_parse(c, NULL, err);
 }
 
 // What lifts a latch or removes for good is typed by who means it, and not because it was offered.
@@ -398,6 +356,45 @@ static int unknown(const cli *c, const cli_command *list, const char *of, const 
     }
     return of ? cli_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
               : cli_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
+}
+
+int cli_dispatch(cli *c, pons_error *err)
+{
+    const char *name = c->argc > 0 ? c->argv[0] : "";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+        cli_out("pons " PONS_VERSION "\n");
+        return PONS_OK;
+    }
+    const cli_command *command = cli_command_find(commands, name);
+    if (!command) {
+        return unknown(c, commands, NULL, name, err);
+    }
+    c->argc--;
+    c->argv++;
+    return cli_run_command(c, command, err);
+}
+
+int cli_run_command(cli *c, const cli_command *command, pons_error *err)
+{
+    c->self = command;
+    const char *first = c->argc > 0 ? c->argv[0] : "";
+    const cli_command *word = cli_command_find(command->words, first);
+    if (word && word->run) {
+        c->word = word;
+        c->argc--;
+        c->argv++;
+        return word->run(c, err);
+    }
+    if (command->words && !word && !command->any && *first && *first != '-') {
+        return unknown(c, command->words, command->name, first, err);
+    }
+    if (command->run) {
+        return command->run(c, err);
+    }
+    if (c->argc == 0) { // it is nothing without a word
+        return cli_usage(c, NULL);
+    }
+    return cli_parse(c, NULL, err);
 }
 
 // ---- for the pages and the shells ---------------------------------------------------------------

@@ -17,31 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int take_globals(cli *c, int argc, char **argv, pons_error *err);
-static int said(cli *c, pons_error *err);
-static void hold_standard_fds(void);
-static int exit_code(int status, const pons_error *err);
-static int all_shown(const cli *c, int code);
-
-int cli_main(int argc, char **argv)
-{
-    cli c = {0};
-    pons_error err = PONS_ERROR_INIT;
-    hold_standard_fds();
-    pons_process_seal(); // before anything is read from the environment
-    umask(077);          // what pons writes is its user's
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
-    pons_value_init();
-    pons_memory_of_a_process();
-    pons_log_configure(NULL);
-    int rc = take_globals(&c, argc, argv, &err);
-    rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
-    cli_worlds_of(c.workspace);
-    rc = rc < 0 ? rc : said(&c, &err);
-    return all_shown(&c, exit_code(rc, &err));
-}
-
 static int said(cli *c, pons_error *err)
 {
     const char *first = c->argc > 0 ? c->argv[0] : "help";
@@ -156,4 +131,23 @@ static void hold_standard_fds(void)
             }
         }
     }
+}
+
+int cli_main(int argc, char **argv)
+{
+    cli c = {0};
+    pons_error err = PONS_ERROR_INIT;
+    hold_standard_fds();
+    pons_process_seal(); // before anything is read from the environment
+    umask(077);          // what pons writes is its user's
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
+    pons_value_init();
+    pons_memory_of_a_process();
+    pons_log_configure(NULL);
+    int rc = take_globals(&c, argc, argv, &err);
+    rc = rc < 0 ? rc : pons_module_workspace(c.workspace, &err);
+    cli_worlds_of(c.workspace);
+    rc = rc < 0 ? rc : said(&c, &err);
+    return all_shown(&c, exit_code(rc, &err));
 }

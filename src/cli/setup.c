@@ -24,31 +24,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_dir(const char *path, pons_error *err);
-static void make_private(const cli *c);
-static int pick_thread(void *user, const pons_thread_info *info);
-
-int cli_workspace(cli *c, bool create, pons_error *err)
-{
-    struct stat st;
-    if (!create && stat(c->workspace, &st) < 0) {
-        return pons_error_set(err, PONS_EENV, "workspace",
-                              "there is no workspace at %s; `pons run` makes one", c->workspace);
-    }
-    int rc = make_dir(c->workspace, err);
-    rc = rc < 0 ? rc : pons_workspace_check(c->workspace, err);
-    if (rc >= 0) {
-        rc = make_dir(c->run_dir, err);
-    }
-    if (rc >= 0) {
-        make_private(c);
-    }
-    if (rc >= 0 && access(c->workspace, W_OK | X_OK) < 0) {
-        rc = pons_error_set(err, PONS_EENV, "workspace", "cannot write in %s: %s", c->workspace,
-                            strerror(errno));
-    }
-    return rc;
-}
+typedef struct newest {
+    pons_store store;
+    bool agents; // an agent's thread will do
+    char name[PONS_NAME_MAX];
+    int64_t updated_ms;
+} newest;
 
 // mkdir -p, private to the user.
 static int make_dir(const char *path, pons_error *err)
@@ -100,6 +81,28 @@ static void make_private(const cli *c)
     if (dir) {
         closedir(dir);
     }
+}
+
+int cli_workspace(cli *c, bool create, pons_error *err)
+{
+    struct stat st;
+    if (!create && stat(c->workspace, &st) < 0) {
+        return pons_error_set(err, PONS_EENV, "workspace",
+                              "there is no workspace at %s; `pons run` makes one", c->workspace);
+    }
+    int rc = make_dir(c->workspace, err);
+    rc = rc < 0 ? rc : pons_workspace_check(c->workspace, err);
+    if (rc >= 0) {
+        rc = make_dir(c->run_dir, err);
+    }
+    if (rc >= 0) {
+        make_private(c);
+    }
+    if (rc >= 0 && access(c->workspace, W_OK | X_OK) < 0) {
+        rc = pons_error_set(err, PONS_EENV, "workspace", "cannot write in %s: %s", c->workspace,
+                            strerror(errno));
+    }
+    return rc;
 }
 
 int cli_store(cli *c, pons_store *ret, pons_error *err)
@@ -395,23 +398,20 @@ int cli_observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
     return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;
 }
 
-typedef struct newest {
-    pons_store store;
-    bool agents; // an agent's thread will do
-    char name[PONS_NAME_MAX];
-    int64_t updated_ms;
-} newest;
-
-static int latest(pons_store store, bool agents, char ret[PONS_NAME_MAX], pons_error *err);
-
-int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
+static int pick_thread(void *user, const pons_thread_info *info)
 {
-    return latest(store, false, ret, err);
-}
-
-int cli_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
-{
-    return latest(store, true, ret, err);
+    newest *n = user;
+    if (strcmp(info->thread, PONS_COMPANION_THREAD) == 0) {
+        return 0; // a life, not a task: nothing that `resume` or `status` mean
+    }
+    if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread) &&
+        (n->agents ||
+         (info->checkpoints > 0 && // a session in which nobody has said anything has none
+          !pons_agent_thread_is(n->store, info->thread)))) {
+        n->updated_ms = info->updated_ms;
+        snprintf(n->name, sizeof n->name, "%s", info->thread);
+    }
+    return 0;
 }
 
 static int latest(pons_store store, bool agents, char ret[PONS_NAME_MAX], pons_error *err)
@@ -429,20 +429,14 @@ static int latest(pons_store store, bool agents, char ret[PONS_NAME_MAX], pons_e
     return PONS_OK;
 }
 
-static int pick_thread(void *user, const pons_thread_info *info)
+int cli_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
 {
-    newest *n = user;
-    if (strcmp(info->thread, PONS_COMPANION_THREAD) == 0) {
-        return 0; // a life, not a task: nothing that `resume` or `status` mean
-    }
-    if (info->updated_ms > n->updated_ms && !cli_graph_of(n->store, info->thread) &&
-        (n->agents ||
-         (info->checkpoints > 0 && // a session in which nobody has said anything has none
-          !pons_agent_thread_is(n->store, info->thread)))) {
-        n->updated_ms = info->updated_ms;
-        snprintf(n->name, sizeof n->name, "%s", info->thread);
-    }
-    return 0;
+    return latest(store, false, ret, err);
+}
+
+int cli_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    return latest(store, true, ret, err);
 }
 
 int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err)

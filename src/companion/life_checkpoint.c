@@ -22,10 +22,6 @@
 enum { STATE_VERSION = 1, MS_A_MINUTE = 60000, KEEP_CHECKPOINTS = 2 };
 static const char NS[] = "companion", KIND[] = "message";
 
-static int take_row(void *user, const pons_inbox_row *row);
-static int commit_rows(pons_companion *c, const char *state, size_t len, pons_error *err);
-static int read_head(void *user, const pons_checkpoint_row *row);
-
 static int pons__co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
 {
     pons__co_message *more =
@@ -249,18 +245,6 @@ int pons__co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
 
 // ---- the inbox ----------------------------------------------------------------------------------
 
-// Messages become the companion's with the commit of the minute that heard them.
-int pons__co_take_messages(pons_companion *c, pons_error *err)
-{
-    if (!c->store.ops) {
-        return PONS_OK;
-    }
-    const int rc = c->store.ops->inbox_read(c->store.self, c->thread, NS, 0, take_row, c, err);
-    return rc < 0     ? rc
-           : c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot hear a message")
-                      : PONS_OK;
-}
-
 static int take_row(void *user, const pons_inbox_row *row)
 {
     pons_companion *c = user;
@@ -292,37 +276,19 @@ static int take_row(void *user, const pons_inbox_row *row)
     return 0;
 }
 
-// ---- commits ------------------------------------------------------------------------------------
-
-int pons__co_commit(pons_companion *c, pons_error *err)
+// Messages become the companion's with the commit of the minute that heard them.
+int pons__co_take_messages(pons_companion *c, pons_error *err)
 {
-    int rc = c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot live this minute")
+    if (!c->store.ops) {
+        return PONS_OK;
+    }
+    const int rc = c->store.ops->inbox_read(c->store.self, c->thread, NS, 0, take_row, c, err);
+    return rc < 0     ? rc
+           : c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot hear a message")
                       : PONS_OK;
-    if (rc >= 0 && c->store.ops) {
-        pons_autovalue state = pons__co_state_json(c);
-        char *text = NULL;
-        const long len = state ? pons_value_line(state, &text) : PONS_ENOMEM;
-        rc = len < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot keep the life")
-                     : commit_rows(c, text, (size_t)len, err);
-        free(text);
-    }
-    if (rc < 0) {
-        c->failed = true;
-        return rc;
-    }
-    c->quiet = 0;
-    c->n_taken = 0;
-    for (size_t i = 0; i < c->n_read; i++) {
-        pons__co_message_fini(&c->read[i]);
-    }
-    c->n_read = 0;
-    for (size_t i = 0; i < c->n_events; i++) {
-        pons__co_publish(c, c->events[i]);
-        pons_value_unref(c->events[i]);
-    }
-    c->n_events = 0;
-    return PONS_OK;
 }
+
+// ---- commits ------------------------------------------------------------------------------------
 
 static int commit_rows(pons_companion *c, const char *state, size_t len, pons_error *err)
 {
@@ -367,6 +333,36 @@ static int commit_rows(pons_companion *c, const char *state, size_t len, pons_er
     return rc;
 }
 
+int pons__co_commit(pons_companion *c, pons_error *err)
+{
+    int rc = c->nomem ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot live this minute")
+                      : PONS_OK;
+    if (rc >= 0 && c->store.ops) {
+        pons_autovalue state = pons__co_state_json(c);
+        char *text = NULL;
+        const long len = state ? pons_value_line(state, &text) : PONS_ENOMEM;
+        rc = len < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot keep the life")
+                     : commit_rows(c, text, (size_t)len, err);
+        free(text);
+    }
+    if (rc < 0) {
+        c->failed = true;
+        return rc;
+    }
+    c->quiet = 0;
+    c->n_taken = 0;
+    for (size_t i = 0; i < c->n_read; i++) {
+        pons__co_message_fini(&c->read[i]);
+    }
+    c->n_read = 0;
+    for (size_t i = 0; i < c->n_events; i++) {
+        pons__co_publish(c, c->events[i]);
+        pons_value_unref(c->events[i]);
+    }
+    c->n_events = 0;
+    return PONS_OK;
+}
+
 // Old checkpoints are of no use to anybody: the life goes on from the newest.
 void pons__co_prune(pons_companion *c)
 {
@@ -382,6 +378,15 @@ typedef struct head_reader {
     pons_value *state;
     int rc;
 } head_reader;
+
+static int read_head(void *user, const pons_checkpoint_row *row)
+{
+    head_reader *h = user;
+    pons_value_unref(h->state);
+    h->state = NULL;
+    h->rc = pons_value_read(row->data.data, row->data.len, &h->state, NULL);
+    return 0;
+}
 
 int pons_companion_read(pons_store store, const char *thread, pons_value **ret, pons_error *err)
 {
@@ -404,15 +409,6 @@ int pons_companion_read(pons_store store, const char *thread, pons_value **ret, 
     }
     *ret = h.state;
     return PONS_OK;
-}
-
-static int read_head(void *user, const pons_checkpoint_row *row)
-{
-    head_reader *h = user;
-    pons_value_unref(h->state);
-    h->state = NULL;
-    h->rc = pons_value_read(row->data.data, row->data.len, &h->state, NULL);
-    return 0;
 }
 
 int pons_companion_message(pons_store store, const char *thread, const char *text, const char *from,
@@ -445,6 +441,11 @@ typedef struct log_reader {
     void *user;
 } log_reader;
 
+typedef struct why_reader {
+    const char *time; // of the minute asked for
+    pons_value *decision, *activity, *events;
+} why_reader;
+
 static int log_row(void *user, const pons_event_row *row)
 {
     log_reader *l = user;
@@ -465,11 +466,6 @@ int pons_companion_log(pons_store store, const char *thread, int64_t from_min, i
     return store.ops->events(store.self, thread ? thread : PONS_COMPANION_THREAD, 0, 0, log_row, &l,
                              err);
 }
-
-typedef struct why_reader {
-    const char *time; // of the minute asked for
-    pons_value *decision, *activity, *events;
-} why_reader;
 
 static int why_row(void *user, const pons_value *ev)
 {

@@ -27,167 +27,6 @@
 
 enum { REASON_BYTES = 200 };
 
-static void request(pons_companion *c);
-static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none, char *ret_why,
-                       size_t cap);
-static pons_value *question(const pons_companion *c);
-static void failed(pons_companion *c, const char *why);
-static const pons__co_reject *rejected(pons_companion *c, const pons__co_proposal *p);
-static void reject(pons_companion *c, const pons__co_proposal *p, const char *why, bool done,
-                   int minutes);
-static void key_of(const pons__co_proposal *p, char *ret, size_t cap);
-
-static int64_t window_of(const pons_companion *c)
-{
-    return pons__co_local(c->view, c->minute) / c->view->window_min;
-}
-
-// A duty that could begin now leaves no room for wishes.
-static bool duty_calls(const pons_companion *c)
-{
-    for (size_t i = 0; i < c->view->n_activities; i++) {
-        const pons__co_activity *a = &c->view->activities[i];
-        pons__co_proposal p = {.preemptive = a->preemptive};
-        snprintf(p.type, sizeof p.type, "%s", a->id);
-        if (a->duty && !pons__co_filter(c, &p).rule) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pons__co_may_ask(const pons_companion *c)
-{
-    const pons__co_activity *now = c->world.current.what;
-    return c->llm && c->board.ask && c->minute >= c->board.policy.cool_until &&
-           (!now || (now->interruptible && now->ask_model)) && !duty_calls(c);
-}
-
-// What was said, as this window's suggestion. False with a note when there is none.
-static bool take_answer(pons_companion *c)
-{
-    pons__co_board *b = &c->board;
-    pons__co_policy *p = &b->policy;
-    pons__co_asking *a = &c->asking;
-    char why[sizeof a->why];
-    bool none = false;
-    memcpy(why, a->why, sizeof why);
-    free(b->said);
-    b->said = a->said;
-    *a = (pons__co_asking){.said = NULL};
-    p->pending = 0;
-    if (!b->said || !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
-        failed(c, why);
-        return false;
-    }
-    if (none) {
-        snprintf(b->model_note, sizeof b->model_note, "it wants nothing");
-        return false;
-    }
-    p->suggestion.from_model = true;
-    p->asked_window = window_of(c);
-    p->has = true;
-    return true;
-}
-
-// A new request. False when there is no answer yet, or none at all.
-static bool ask(pons_companion *c)
-{
-    pons__co_board *b = &c->board;
-    pons__co_policy *p = &b->policy;
-    p->asked_window = window_of(c);
-    p->requests++;
-    p->has = p->used = false;
-    p->pending = c->minute;
-    b->model_from = "request";
-    request(c);
-    if (c->asking.answered) {
-        return take_answer(c);
-    }
-    snprintf(b->model_note, sizeof b->model_note, "asked; the answer is waited for");
-    return false;
-}
-
-bool pons__co_suggest(pons_companion *c)
-{
-    pons__co_board *b = &c->board;
-    pons__co_policy *p = &b->policy;
-    if (c->asking.answered) {
-        if (!take_answer(c)) {
-            return false;
-        }
-    } else if (c->asking.call != 0) {
-        return false; // the answer is still waited for
-    } else if (p->asked_window == window_of(c)) {
-        if (!p->has || p->used) {
-            return false; // nothing more in this window
-        }
-        b->model_from = "cache";
-    } else if (!ask(c)) {
-        return false;
-    }
-    const pons__co_reject *r = rejected(c, &p->suggestion);
-    if (r) {
-        snprintf(b->model_note, sizeof b->model_note, "%s", r->reason);
-        pons__co_note_filtered(c, p->suggestion.type, "model",
-                               r->done ? "repeated" : "refused_before", r->reason);
-        p->used = true;
-        return false;
-    }
-    return true;
-}
-
-void pons__co_hear_model(pons_companion *c)
-{
-    pons__co_policy *p = &c->board.policy;
-    if (p->pending == 0) {
-        return;
-    }
-    if (c->asking.call == 0) { // of the process before this one
-        p->pending = 0;
-        c->board.model_from = "answer";
-        snprintf(c->board.model_note, sizeof c->board.model_note,
-                 "the answer was lost in a restart");
-        return;
-    }
-    pons_companion_poll(c);
-    if (!c->asking.answered) {
-        return;
-    }
-    c->board.model_from = "answer";
-    if (!c->asking.said) {
-        take_answer(c); // a failure, which is told whatever the tree does
-    } else if (c->minute - p->pending > c->view->window_min) {
-        snprintf(c->board.model_note, sizeof c->board.model_note,
-                 "the answer found no moment and is forgotten");
-        pons__co_stop_asking(c);
-        p->pending = 0;
-    }
-}
-
-void pons__co_suggestion_refused(pons_companion *c, const pons__co_refusal *why)
-{
-    pons__co_policy *p = &c->board.policy;
-    p->used = true;
-    snprintf(c->board.model_note, sizeof c->board.model_note, "refused: %s", why->rule);
-    reject(c, &p->suggestion, why->reason, false, c->view->rejection_cooldown_min);
-}
-
-void pons__co_suggestion_used(pons_companion *c)
-{
-    pons__co_policy *p = &c->board.policy;
-    p->used = true;
-    snprintf(c->board.model_note, sizeof c->board.model_note, "carried out");
-    reject(c, &p->suggestion, "it was done a short while ago", true, c->view->repeat_cooldown_min);
-}
-
-static void failed(pons_companion *c, const char *why)
-{
-    c->board.policy.cool_until = c->minute + c->view->failure_cooldown_min;
-    snprintf(c->board.model_note, sizeof c->board.model_note, "failed: %.200s", why);
-    pons__co_note_filtered(c, "", "model", "model_failed", why);
-}
-
 // ---- refused and done before --------------------------------------------------------------------
 
 static void key_of(const pons__co_proposal *p, char *ret, size_t cap)
@@ -239,114 +78,6 @@ static void reject(pons_companion *c, const pons__co_proposal *p, const char *wh
     *r = (pons__co_reject){.until = c->minute + minutes, .done = done};
     key_of(p, r->key, sizeof r->key);
     snprintf(r->reason, sizeof r->reason, "%s", why);
-}
-
-// ---- one request --------------------------------------------------------------------------------
-
-static void answer(pons__co_asking *a, char *said, const char *why)
-{
-    a->answered = true;
-    a->said = said;
-    snprintf(a->why, sizeof a->why, "%.*s", (int)pons__co_whole(why, REASON_BYTES), why);
-}
-
-void pons_companion_poll(pons_companion *c)
-{
-    pons__co_asking *a = &c->asking;
-    const pons_llm *m = c->llm;
-    pons_llm_event ev = {0};
-    while (a->call != 0 && !a->answered && m->ops->next(m->self, &ev)) {
-        if (ev.call == a->call && ev.kind == PONS_LLM_DONE) {
-            const char *text = pons_get_str(ev.value, "content", "");
-            answer(a, strndup(text, strnlen(text, PONS__CO_TEXT_MAX * 4)),
-                   "no memory for an answer");
-        } else if (ev.call == a->call && ev.kind == PONS_LLM_ERROR) {
-            answer(a, NULL, ev.error.message);
-        }
-        pons_llm_event_clear(&ev);
-    }
-    if (a->call != 0 && !a->answered && pons_now_ns(c->clock) >= a->late_ns) {
-        char why[64];
-        m->ops->cancel(m->self, a->call);
-        snprintf(why, sizeof why, "no answer within %g s", c->view->timeout_s);
-        answer(a, NULL, why);
-    }
-}
-
-int pons_companion_fd(const pons_companion *c)
-{
-    return c->asking.call != 0 && !c->asking.answered ? c->llm->ops->event_fd(c->llm->self) : -1;
-}
-
-void pons__co_stop_asking(pons_companion *c)
-{
-    if (c->asking.call != 0 && !c->asking.answered) {
-        c->llm->ops->cancel(c->llm->self, c->asking.call);
-    }
-    free(c->asking.said);
-    c->asking = (pons__co_asking){.said = NULL};
-}
-
-// Starts; and waits for the answer, at most the world view's time, when the host lets time pass.
-static void request(pons_companion *c)
-{
-    const pons_llm *m = c->llm;
-    pons__co_asking *a = &c->asking;
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue q = question(c);
-    *a = (pons__co_asking){.call = ++c->call,
-                           .late_ns = pons_now_ns(c->clock) +
-                                      (int64_t)(c->view->timeout_s * PONS_NS_PER_S)};
-    if (!q || m->ops->start(m->self, a->call, q, &err) < 0) {
-        answer(a, NULL, q ? err.message : "no memory for a question");
-        return;
-    }
-    pons_companion_poll(c);
-    while (!a->answered && c->wait) {
-        const int64_t left_ms = (a->late_ns - pons_now_ns(c->clock)) / PONS_NS_PER_MS;
-        if (left_ms > 0 && c->wait(c->user, m->ops->event_fd(m->self), left_ms) < 0) {
-            m->ops->cancel(m->self, a->call);
-            answer(a, NULL, "nobody waits for the answer any more");
-        }
-        pons_companion_poll(c);
-    }
-}
-
-static bool take_word(const pons_value *o, const char *key, char ret[PONS__CO_ID_MAX])
-{
-    const pons_value *v = pons_get(o, key);
-    if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) >= PONS__CO_ID_MAX)) {
-        return false;
-    }
-    snprintf(ret, PONS__CO_ID_MAX, "%s", json_is_string(v) ? json_string_value(v) : "");
-    return true;
-}
-
-// {type, place?, device?, preemptive?, rationale?}, bare or as {"action": ...}, perhaps in a fence.
-static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none, char *ret_why,
-                       size_t cap)
-{
-    const char *from = strchr(said, '{'), *to = strrchr(said, '}');
-    pons_autovalue v = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    if (!from || !to || to < from ||
-        pons_value_parse(from, (size_t)(to - from) + 1, &v, &err) < 0) {
-        snprintf(ret_why, cap, "the answer is no JSON object");
-        return false;
-    }
-    const pons_value *o = json_is_object(pons_get(v, "action")) ? pons_get(v, "action") : v;
-    const pons_value *pre = pons_get(o, "preemptive");
-    *ret = (pons__co_proposal){.preemptive = json_is_true(pre)};
-    if (!json_is_string(pons_get(o, "type")) || !take_word(o, "type", ret->type) || !*ret->type ||
-        !take_word(o, "place", ret->place) || !take_word(o, "device", ret->device) ||
-        (pre && !json_is_boolean(pre) && !json_is_null(pre))) {
-        snprintf(ret_why, cap, "the answer is no action {type, place?, device?, preemptive?, ...}");
-        return false;
-    }
-    const char *why = pons_get_str(o, "rationale", "");
-    memcpy(ret->rationale, why, pons__co_whole(why, sizeof ret->rationale - 1));
-    *ret_none = strcmp(ret->type, "none") == 0;
-    return true;
 }
 
 // ---- the question -------------------------------------------------------------------------------
@@ -490,4 +221,265 @@ static pons_value *question(const pons_companion *c)
     free(view);
     free(state);
     return q;
+}
+
+// ---- one request --------------------------------------------------------------------------------
+
+static void answer(pons__co_asking *a, char *said, const char *why)
+{
+    a->answered = true;
+    a->said = said;
+    snprintf(a->why, sizeof a->why, "%.*s", (int)pons__co_whole(why, REASON_BYTES), why);
+}
+
+void pons_companion_poll(pons_companion *c)
+{
+    pons__co_asking *a = &c->asking;
+    const pons_llm *m = c->llm;
+    pons_llm_event ev = {0};
+    while (a->call != 0 && !a->answered && m->ops->next(m->self, &ev)) {
+        if (ev.call == a->call && ev.kind == PONS_LLM_DONE) {
+            const char *text = pons_get_str(ev.value, "content", "");
+            answer(a, strndup(text, strnlen(text, PONS__CO_TEXT_MAX * 4)),
+                   "no memory for an answer");
+        } else if (ev.call == a->call && ev.kind == PONS_LLM_ERROR) {
+            answer(a, NULL, ev.error.message);
+        }
+        pons_llm_event_clear(&ev);
+    }
+    if (a->call != 0 && !a->answered && pons_now_ns(c->clock) >= a->late_ns) {
+        char why[64];
+        m->ops->cancel(m->self, a->call);
+        snprintf(why, sizeof why, "no answer within %g s", c->view->timeout_s);
+        answer(a, NULL, why);
+    }
+}
+
+int pons_companion_fd(const pons_companion *c)
+{
+    return c->asking.call != 0 && !c->asking.answered ? c->llm->ops->event_fd(c->llm->self) : -1;
+}
+
+void pons__co_stop_asking(pons_companion *c)
+{
+    if (c->asking.call != 0 && !c->asking.answered) {
+        c->llm->ops->cancel(c->llm->self, c->asking.call);
+    }
+    free(c->asking.said);
+    c->asking = (pons__co_asking){.said = NULL};
+}
+
+// Starts; and waits for the answer, at most the world view's time, when the host lets time pass.
+static void request(pons_companion *c)
+{
+    const pons_llm *m = c->llm;
+    pons__co_asking *a = &c->asking;
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue q = question(c);
+    *a = (pons__co_asking){.call = ++c->call,
+                           .late_ns = pons_now_ns(c->clock) +
+                                      (int64_t)(c->view->timeout_s * PONS_NS_PER_S)};
+    if (!q || m->ops->start(m->self, a->call, q, &err) < 0) {
+        answer(a, NULL, q ? err.message : "no memory for a question");
+        return;
+    }
+    pons_companion_poll(c);
+    while (!a->answered && c->wait) {
+        const int64_t left_ms = (a->late_ns - pons_now_ns(c->clock)) / PONS_NS_PER_MS;
+        if (left_ms > 0 && c->wait(c->user, m->ops->event_fd(m->self), left_ms) < 0) {
+            m->ops->cancel(m->self, a->call);
+            answer(a, NULL, "nobody waits for the answer any more");
+        }
+        pons_companion_poll(c);
+    }
+}
+
+static bool take_word(const pons_value *o, const char *key, char ret[PONS__CO_ID_MAX])
+{
+    const pons_value *v = pons_get(o, key);
+    if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) >= PONS__CO_ID_MAX)) {
+        return false;
+    }
+    snprintf(ret, PONS__CO_ID_MAX, "%s", json_is_string(v) ? json_string_value(v) : "");
+    return true;
+}
+
+// {type, place?, device?, preemptive?, rationale?}, bare or as {"action": ...}, perhaps in a fence.
+static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none, char *ret_why,
+                       size_t cap)
+{
+    const char *from = strchr(said, '{'), *to = strrchr(said, '}');
+    pons_autovalue v = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    if (!from || !to || to < from ||
+        pons_value_parse(from, (size_t)(to - from) + 1, &v, &err) < 0) {
+        snprintf(ret_why, cap, "the answer is no JSON object");
+        return false;
+    }
+    const pons_value *o = json_is_object(pons_get(v, "action")) ? pons_get(v, "action") : v;
+    const pons_value *pre = pons_get(o, "preemptive");
+    *ret = (pons__co_proposal){.preemptive = json_is_true(pre)};
+    if (!json_is_string(pons_get(o, "type")) || !take_word(o, "type", ret->type) || !*ret->type ||
+        !take_word(o, "place", ret->place) || !take_word(o, "device", ret->device) ||
+        (pre && !json_is_boolean(pre) && !json_is_null(pre))) {
+        snprintf(ret_why, cap, "the answer is no action {type, place?, device?, preemptive?, ...}");
+        return false;
+    }
+    const char *why = pons_get_str(o, "rationale", "");
+    memcpy(ret->rationale, why, pons__co_whole(why, sizeof ret->rationale - 1));
+    *ret_none = strcmp(ret->type, "none") == 0;
+    return true;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int64_t window_of(const pons_companion *c)
+{
+    return pons__co_local(c->view, c->minute) / c->view->window_min;
+}
+
+// A duty that could begin now leaves no room for wishes.
+static bool duty_calls(const pons_companion *c)
+{
+    for (size_t i = 0; i < c->view->n_activities; i++) {
+        const pons__co_activity *a = &c->view->activities[i];
+        pons__co_proposal p = {.preemptive = a->preemptive};
+        snprintf(p.type, sizeof p.type, "%s", a->id);
+        if (a->duty && !pons__co_filter(c, &p).rule) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pons__co_may_ask(const pons_companion *c)
+{
+    const pons__co_activity *now = c->world.current.what;
+    return c->llm && c->board.ask && c->minute >= c->board.policy.cool_until &&
+           (!now || (now->interruptible && now->ask_model)) && !duty_calls(c);
+}
+
+static void failed(pons_companion *c, const char *why)
+{
+    c->board.policy.cool_until = c->minute + c->view->failure_cooldown_min;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "failed: %.200s", why);
+    pons__co_note_filtered(c, "", "model", "model_failed", why);
+}
+
+// What was said, as this window's suggestion. False with a note when there is none.
+static bool take_answer(pons_companion *c)
+{
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
+    pons__co_asking *a = &c->asking;
+    char why[sizeof a->why];
+    bool none = false;
+    memcpy(why, a->why, sizeof why);
+    free(b->said);
+    b->said = a->said;
+    *a = (pons__co_asking){.said = NULL};
+    p->pending = 0;
+    if (!b->said || !understand(b->said, &p->suggestion, &none, why, sizeof why)) {
+        failed(c, why);
+        return false;
+    }
+    if (none) {
+        snprintf(b->model_note, sizeof b->model_note, "it wants nothing");
+        return false;
+    }
+    p->suggestion.from_model = true;
+    p->asked_window = window_of(c);
+    p->has = true;
+    return true;
+}
+
+// A new request. False when there is no answer yet, or none at all.
+static bool ask(pons_companion *c)
+{
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
+    p->asked_window = window_of(c);
+    p->requests++;
+    p->has = p->used = false;
+    p->pending = c->minute;
+    b->model_from = "request";
+    request(c);
+    if (c->asking.answered) {
+        return take_answer(c);
+    }
+    snprintf(b->model_note, sizeof b->model_note, "asked; the answer is waited for");
+    return false;
+}
+
+bool pons__co_suggest(pons_companion *c)
+{
+    pons__co_board *b = &c->board;
+    pons__co_policy *p = &b->policy;
+    if (c->asking.answered) {
+        if (!take_answer(c)) {
+            return false;
+        }
+    } else if (c->asking.call != 0) {
+        return false; // the answer is still waited for
+    } else if (p->asked_window == window_of(c)) {
+        if (!p->has || p->used) {
+            return false; // nothing more in this window
+        }
+        b->model_from = "cache";
+    } else if (!ask(c)) {
+        return false;
+    }
+    const pons__co_reject *r = rejected(c, &p->suggestion);
+    if (r) {
+        snprintf(b->model_note, sizeof b->model_note, "%s", r->reason);
+        pons__co_note_filtered(c, p->suggestion.type, "model",
+                               r->done ? "repeated" : "refused_before", r->reason);
+        p->used = true;
+        return false;
+    }
+    return true;
+}
+
+void pons__co_hear_model(pons_companion *c)
+{
+    pons__co_policy *p = &c->board.policy;
+    if (p->pending == 0) {
+        return;
+    }
+    if (c->asking.call == 0) { // of the process before this one
+        p->pending = 0;
+        c->board.model_from = "answer";
+        snprintf(c->board.model_note, sizeof c->board.model_note,
+                 "the answer was lost in a restart");
+        return;
+    }
+    pons_companion_poll(c);
+    if (!c->asking.answered) {
+        return;
+    }
+    c->board.model_from = "answer";
+    if (!c->asking.said) {
+        take_answer(c); // a failure, which is told whatever the tree does
+    } else if (c->minute - p->pending > c->view->window_min) {
+        snprintf(c->board.model_note, sizeof c->board.model_note,
+                 "the answer found no moment and is forgotten");
+        pons__co_stop_asking(c);
+        p->pending = 0;
+    }
+}
+
+void pons__co_suggestion_refused(pons_companion *c, const pons__co_refusal *why)
+{
+    pons__co_policy *p = &c->board.policy;
+    p->used = true;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "refused: %s", why->rule);
+    reject(c, &p->suggestion, why->reason, false, c->view->rejection_cooldown_min);
+}
+
+void pons__co_suggestion_used(pons_companion *c)
+{
+    pons__co_policy *p = &c->board.policy;
+    p->used = true;
+    snprintf(c->board.model_note, sizeof c->board.model_note, "carried out");
+    reject(c, &p->suggestion, "it was done a short while ago", true, c->view->repeat_cooldown_min);
 }

@@ -32,13 +32,21 @@
 typedef bool (*pons__co_rule)(const pons_companion *c, const pons__co_proposal *p,
                               const pons__co_activity *a, pons__co_refusal *ret);
 
-static bool refuse(pons__co_refusal *r, const char *rule, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
 // As a person calls it; an id that nobody has named stays one.
 static const char *called(const pons_companion *c, const char *id)
 {
     return pons_world_view_name(c->view, id, "en");
+}
+
+__attribute__((format(printf, 3, 4))) static bool refuse(pons__co_refusal *r, const char *rule,
+                                                         const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
+    va_end(ap);
+    r->rule = rule;
+    return false;
 }
 
 static bool rule_known(const pons_companion *c, const pons__co_proposal *p,
@@ -182,14 +190,4 @@ pons__co_refusal pons__co_filter(const pons_companion *c, const pons__co_proposa
         }
     }
     return r;
-}
-
-static bool refuse(pons__co_refusal *r, const char *rule, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
-    va_end(ap);
-    r->rule = rule;
-    return false;
 }

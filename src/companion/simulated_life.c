@@ -38,11 +38,90 @@
 
 enum { MS_A_MINUTE = 60000, NS_A_MS = 1000000 };
 
-static int make_tree(pons_companion *c, pons_bt *bt, pons_error *err);
-static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, pons_error *err);
-static int live(pons_companion *c, pons_error *err);
-static int64_t life_ns(void *ctx);
-static int64_t life_ms(void *ctx);
+// ---- opening ------------------------------------------------------------------------------------
+
+static int make_tree(pons_companion *c, pons_bt *bt, pons_error *err)
+{
+    pons_bt_registry *leaves = pons_bt_registry_create();
+    int rc = leaves ? pons__co_register_leaves(leaves, c, err)
+                    : pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
+    rc = rc < 0 ? rc : pons_bt_calls(bt, pons__co_check_call, c, err);
+    c->bt = pons_bt_ref(bt);
+    c->n_args = 2 * (size_t)pons_bt_nodes(bt) + 2;
+    c->args = calloc(c->n_args, sizeof *c->args);
+    if (rc >= 0 && !c->args) {
+        rc = pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
+    }
+    const pons_bt_tree_options options = {
+        .clock = pons_clock_from_manual(&c->tree_clock), .leaves = leaves, .user = c};
+    rc = rc < 0 ? rc : pons_bt_tree_create(bt, &options, &c->tree, err);
+    pons_bt_registry_destroy(leaves);
+    return rc;
+}
+
+static int64_t life_ms(void *ctx)
+{
+    return ((const pons_companion *)ctx)->minute * MS_A_MINUTE;
+}
+
+static int64_t life_ns(void *ctx)
+{
+    return life_ms(ctx) * NS_A_MS;
+}
+
+static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, pons_error *err)
+{
+    pons_autovalue state = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    c->board.policy.asked_window = -1;
+    c->board.branch = "";
+    int rc =
+        c->store.ops ? pons_companion_read(c->store, c->thread, &state, &none) : PONS_ENOTFOUND;
+    if (rc >= 0) {
+        rc = pons__co_state_read(c, state, err);
+        c->until_min = o->until_min > 0 ? o->until_min : c->until_min;
+    } else if (rc == PONS_ENOTFOUND) {
+        rc = PONS_OK;
+        c->began = true;
+        c->seed = o->seed;
+        c->simulated = o->simulated;
+        c->minute = c->first_min = o->start_min;
+        c->until_min = o->until_min;
+        c->world.energy = c->view->start_energy;
+        snprintf(c->world.place, PONS__CO_ID_MAX, "%s", c->view->start_place);
+    } else if (err) {
+        *err = none;
+    }
+    // Ids of checkpoints only have to be new: they come from the seed and the minute begun at.
+    pons_rand_seed(&c->rand, c->seed ^ (uint64_t)c->minute << 20 ^ c->lease.epoch);
+    c->id_clock = (pons_clock){.now_ns = life_ns, .wall_ms = life_ms, .boot_ns = life_ns, .ctx = c};
+    pons_id_source_init(&c->ids, c->id_clock, &c->rand);
+    return rc >= 0 && c->began ? pons__co_memories_begin(c, err) : rc;
+}
+
+// ---- one minute ---------------------------------------------------------------------------------
+
+static int live(pons_companion *c, pons_error *err)
+{
+    pons_bt_status status;
+    pons__co_board_clear(c);
+    pons__co_hear_model(c);
+    int rc = pons__co_take_messages(c, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__co_end_what_is_over(c);
+    rc = pons_bt_tick(c->tree, PONS_BT_EXACTLY_ONCE, &status, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__co_record_decision(c);
+    pons__co_apply(c);
+    pons__co_live_a_minute(c);
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons_companion_open(const pons_companion_options *o, pons_companion **ret, pons_error *err)
 {
@@ -171,87 +250,4 @@ int64_t pons_companion_minute(const pons_companion *c)
 pons_value *pons_companion_state(const pons_companion *c)
 {
     return pons__co_state_json(c);
-}
-
-// ---- opening ------------------------------------------------------------------------------------
-
-static int make_tree(pons_companion *c, pons_bt *bt, pons_error *err)
-{
-    pons_bt_registry *leaves = pons_bt_registry_create();
-    int rc = leaves ? pons__co_register_leaves(leaves, c, err)
-                    : pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
-    rc = rc < 0 ? rc : pons_bt_calls(bt, pons__co_check_call, c, err);
-    c->bt = pons_bt_ref(bt);
-    c->n_args = 2 * (size_t)pons_bt_nodes(bt) + 2;
-    c->args = calloc(c->n_args, sizeof *c->args);
-    if (rc >= 0 && !c->args) {
-        rc = pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot open a companion");
-    }
-    const pons_bt_tree_options options = {
-        .clock = pons_clock_from_manual(&c->tree_clock), .leaves = leaves, .user = c};
-    rc = rc < 0 ? rc : pons_bt_tree_create(bt, &options, &c->tree, err);
-    pons_bt_registry_destroy(leaves);
-    return rc;
-}
-
-static int begin_or_go_on(pons_companion *c, const pons_companion_options *o, pons_error *err)
-{
-    pons_autovalue state = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    c->board.policy.asked_window = -1;
-    c->board.branch = "";
-    int rc =
-        c->store.ops ? pons_companion_read(c->store, c->thread, &state, &none) : PONS_ENOTFOUND;
-    if (rc >= 0) {
-        rc = pons__co_state_read(c, state, err);
-        c->until_min = o->until_min > 0 ? o->until_min : c->until_min;
-    } else if (rc == PONS_ENOTFOUND) {
-        rc = PONS_OK;
-        c->began = true;
-        c->seed = o->seed;
-        c->simulated = o->simulated;
-        c->minute = c->first_min = o->start_min;
-        c->until_min = o->until_min;
-        c->world.energy = c->view->start_energy;
-        snprintf(c->world.place, PONS__CO_ID_MAX, "%s", c->view->start_place);
-    } else if (err) {
-        *err = none;
-    }
-    // Ids of checkpoints only have to be new: they come from the seed and the minute begun at.
-    pons_rand_seed(&c->rand, c->seed ^ (uint64_t)c->minute << 20 ^ c->lease.epoch);
-    c->id_clock = (pons_clock){.now_ns = life_ns, .wall_ms = life_ms, .boot_ns = life_ns, .ctx = c};
-    pons_id_source_init(&c->ids, c->id_clock, &c->rand);
-    return rc >= 0 && c->began ? pons__co_memories_begin(c, err) : rc;
-}
-
-static int64_t life_ms(void *ctx)
-{
-    return ((const pons_companion *)ctx)->minute * MS_A_MINUTE;
-}
-
-static int64_t life_ns(void *ctx)
-{
-    return life_ms(ctx) * NS_A_MS;
-}
-
-// ---- one minute ---------------------------------------------------------------------------------
-
-static int live(pons_companion *c, pons_error *err)
-{
-    pons_bt_status status;
-    pons__co_board_clear(c);
-    pons__co_hear_model(c);
-    int rc = pons__co_take_messages(c, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__co_end_what_is_over(c);
-    rc = pons_bt_tick(c->tree, PONS_BT_EXACTLY_ONCE, &status, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__co_record_decision(c);
-    pons__co_apply(c);
-    pons__co_live_a_minute(c);
-    return PONS_OK;
 }

@@ -33,9 +33,6 @@ typedef struct leaf_row {
     bool condition;
 } leaf_row;
 
-static bool start(pons_companion *c, const pons__co_proposal *p, const char *by,
-                  pons__co_refusal *ret);
-
 // ---- guards -------------------------------------------------------------------------------------
 
 static bool is_morning(pons_companion *c, const char *arg)
@@ -123,6 +120,18 @@ static bool model_may_be_asked(pons_companion *c, const char *arg)
 
 // ---- actions ------------------------------------------------------------------------------------
 
+static bool start(pons_companion *c, const pons__co_proposal *p, const char *by,
+                  pons__co_refusal *ret)
+{
+    *ret = pons__co_filter(c, p);
+    if (ret->rule) {
+        pons__co_note_filtered(c, p->type, by, ret->rule, ret->reason);
+        return false;
+    }
+    pons__co_execute(c, pons__co_activity_of(c->view, p->type), p);
+    return true;
+}
+
 static bool act_start(pons_companion *c, const char *arg)
 {
     const pons__co_activity *a = pons__co_activity_of(c->view, arg);
@@ -156,18 +165,6 @@ static bool act_continue(pons_companion *c, const char *arg)
 {
     (void)c;
     (void)arg;
-    return true;
-}
-
-static bool start(pons_companion *c, const pons__co_proposal *p, const char *by,
-                  pons__co_refusal *ret)
-{
-    *ret = pons__co_filter(c, p);
-    if (ret->rule) {
-        pons__co_note_filtered(c, p->type, by, ret->rule, ret->reason);
-        return false;
-    }
-    pons__co_execute(c, pons__co_activity_of(c->view, p->type), p);
     return true;
 }
 

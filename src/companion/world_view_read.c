@@ -22,107 +22,151 @@ typedef struct reader {
     int rc;
 } reader;
 
-static int from_yaml(pons_yaml *y, pons_world_view **ret, pons_error *err);
-static int check_shape(const pons_yaml *y, pons_error *err);
-static void read_scalars(reader *r);
-static void read_places(reader *r);
-static void read_devices(reader *r);
-static void read_days(reader *r);
-static void read_windows(reader *r);
-static void read_activities(reader *r);
-static void check_names(reader *r);
-static void fault(reader *r, const char *pointer, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void *make(reader *r, size_t n, size_t size);
-static void copy_id(char ret[PONS__CO_ID_MAX], const pons_value *o, const char *key);
-static bool knows_window(const pons_world_view *v, const char *id);
+// ---- sense --------------------------------------------------------------------------------------
 
-int pons_world_view_load(const char *path, pons_world_view **ret, pons_error *err)
+// The first fault is the one that is told.
+__attribute__((format(printf, 3, 4))) static void fault(reader *r, const char *pointer,
+                                                        const char *fmt, ...)
 {
-    pons_yaml *y = NULL;
-    int rc = pons_yaml_load(path, &y, err);
-    rc = rc < 0 ? rc : from_yaml(y, ret, err);
-    pons_yaml_destroy(y);
-    return rc;
-}
-
-int pons_world_view_parse(const char *text, size_t len, const char *name, pons_world_view **ret,
-                          pons_error *err)
-{
-    pons_yaml *y = NULL;
-    int rc = pons_yaml_parse(text, len, name, &y, err);
-    rc = rc < 0 ? rc : from_yaml(y, ret, err);
-    pons_yaml_destroy(y);
-    return rc;
-}
-
-pons_world_view *pons_world_view_ref(pons_world_view *v)
-{
-    __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
-    return v;
-}
-
-void pons_world_view_unref(pons_world_view *v)
-{
-    if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) > 0) {
+    char text[256], position[PONS_ERROR_SOURCE_MAX];
+    va_list ap;
+    if (r->rc < 0) {
         return;
     }
-    for (size_t i = 0; i < v->n_places; i++) {
-        free(v->places[i].open);
-    }
-    free(v->places);
-    free(v->devices);
-    free(v->holidays);
-    free(v->school_days);
-    free(v->windows);
-    free(v->activities);
-    pons_value_unref(v->doc);
-    free(v);
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->rc = pons_error_set(r->err, PONS_EINVAL, PONS__COMPANION, "%s: %s", pointer, text);
+    pons_error_source(r->err, "%s",
+                      pons_yaml_position(r->yaml, pointer, position, sizeof position));
 }
 
-const char *pons_world_view_name(const pons_world_view *v, const char *id, const char *language)
+static void check_unique(reader *r, const char *list)
 {
-    static const char *const lists[] = {"activities", "places", "devices"};
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        const pons_value *o = pons_find(pons_get(v->doc, lists[l]), "id", id);
-        if (o) {
-            const pons_value *names = pons_get(pons_get(o, "names"), language);
-            const char *first = json_string_value(json_array_get(names, 0));
-            return first ? first : id;
+    const pons_value *all = pons_get(r->v->doc, list);
+    pons_autovalue seen = json_object();
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const char *id = pons_get_str(json_array_get(all, i), "id", "");
+        char pointer[64];
+        if (json_object_get(seen, id)) {
+            snprintf(pointer, sizeof pointer, "/%s/%zu/id", list, i);
+            fault(r, pointer, "'%s' is there already", id);
+        }
+        json_object_set_new(seen, id, json_true());
+    }
+}
+
+static bool knows_window(const pons_world_view *v, const char *id)
+{
+    for (size_t i = 0; i < v->n_windows; i++) {
+        if (strcmp(v->windows[i].id, id) == 0) {
+            return true;
         }
     }
-    return id;
+    return false;
+}
+
+// Guards of one's own are made of the companion's, which keep their names.
+static void check_conditions(reader *r)
+{
+    const pons_value *all = pons_get(r->v->doc, "conditions");
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const pons_value *own = json_array_get(all, i);
+        const char *key = pons_get(own, "any") ? "any" : "all", *id = pons_get_str(own, "id", "");
+        const pons_value *list = pons_get(own, key);
+        char at[96], why[160];
+        if (pons__co_own_leaf(id)) {
+            snprintf(at, sizeof at, "/conditions/%zu/id", i);
+            fault(r, at, "'%s' is a leaf of the companion's own", id);
+        }
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            pons__co_guard g;
+            if (!pons__co_guard_read(json_string_value(json_array_get(list, k)), &g, why,
+                                     sizeof why)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "%s", why);
+            } else if (strcmp(g.name, "AtPlace") == 0 && !pons__co_place_of(r->v, g.arg)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "there is no place '%s'", g.arg);
+            } else if (strstr(g.name, "Window") && !knows_window(r->v, g.arg)) {
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                fault(r, at, "there is no window '%s'", g.arg);
+            }
+        }
+    }
+}
+
+static void check_activity(reader *r, size_t i)
+{
+    const pons_world_view *v = r->v;
+    const pons__co_activity *a = &v->activities[i];
+    char at[96];
+#define AT(field) (snprintf(at, sizeof at, "/activities/%zu/" field, i), at)
+    if (*a->place && !pons__co_place_of(v, a->place)) {
+        fault(r, AT("place"), "there is no place '%s'", a->place);
+    }
+    if (*a->to && !pons__co_place_of(v, a->to)) {
+        fault(r, AT("to"), "there is no place '%s'", a->to);
+    }
+    if (*a->device && !pons__co_device_of(v, a->device)) {
+        fault(r, AT("device"), "there is no device '%s'", a->device);
+    }
+    if (*a->ends && !pons__co_activity_of(v, a->ends)) {
+        fault(r, AT("ends"), "there is no activity '%s'", a->ends);
+    }
+    if (*a->until_window && !knows_window(v, a->until_window)) {
+        fault(r, AT("until/window"), "there is no window '%s'", a->until_window);
+    }
+    for (size_t k = 0; k < json_array_size(a->windows); k++) {
+        const char *id = json_string_value(json_array_get(a->windows, k));
+        if (!knows_window(v, id)) {
+            snprintf(at, sizeof at, "/activities/%zu/windows/%zu", i, k);
+            fault(r, at, "there is no window '%s'", id);
+        }
+    }
+    if ((a->minutes > 0) + a->commute + (*a->until_window != 0) > 1) {
+        fault(r, AT("id"), "'%s' has more than one of minutes, commute and until", a->id);
+    }
+    if (pons__co_forbidden(v, a->id)) {
+        fault(r, AT("id"), "'%s' is forbidden by reality", a->id);
+    }
+#undef AT
+}
+
+static void check_names(reader *r)
+{
+    const pons_world_view *v = r->v;
+    if (r->rc < 0) {
+        return;
+    }
+    check_unique(r, "places");
+    check_unique(r, "devices");
+    check_unique(r, "activities");
+    check_unique(r, "conditions");
+    check_conditions(r);
+    if (!pons__co_place_of(v, v->start_place)) {
+        fault(r, "/start/place", "there is no place '%s'", v->start_place);
+    }
+    for (size_t i = 0; i < v->n_activities; i++) {
+        check_activity(r, i);
+    }
+}
+
+static void *make(reader *r, size_t n, size_t size)
+{
+    void *p = r->rc < 0 ? NULL : calloc(n + 1, size);
+    if (!p && r->rc >= 0) {
+        r->rc = pons_error_set(r->err, PONS_ENOMEM, PONS__COMPANION, "cannot read the world view");
+    }
+    return p;
+}
+
+static void copy_id(char ret[PONS__CO_ID_MAX], const pons_value *o, const char *key)
+{
+    snprintf(ret, PONS__CO_ID_MAX, "%s", pons_get_str(o, key, ""));
 }
 
 // ---- reading ------------------------------------------------------------------------------------
-
-static int from_yaml(pons_yaml *y, pons_world_view **ret, pons_error *err)
-{
-    int rc = check_shape(y, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_world_view *v = calloc(1, sizeof *v);
-    if (!v) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot read the world view");
-    }
-    v->refs = 1;
-    v->doc = pons_value_ref(pons_yaml_value(y));
-    reader r = {.v = v, .yaml = y, .err = err};
-    read_scalars(&r);
-    read_places(&r);
-    read_devices(&r);
-    read_days(&r);
-    read_windows(&r);
-    read_activities(&r);
-    check_names(&r);
-    if (r.rc < 0) {
-        pons_world_view_unref(v);
-        return r.rc;
-    }
-    *ret = v;
-    return PONS_OK;
-}
 
 static int check_shape(const pons_yaml *y, pons_error *err)
 {
@@ -265,145 +309,89 @@ static void read_activities(reader *r)
     }
 }
 
-// ---- sense --------------------------------------------------------------------------------------
-
-static void check_unique(reader *r, const char *list)
+static int from_yaml(pons_yaml *y, pons_world_view **ret, pons_error *err)
 {
-    const pons_value *all = pons_get(r->v->doc, list);
-    pons_autovalue seen = json_object();
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const char *id = pons_get_str(json_array_get(all, i), "id", "");
-        char pointer[64];
-        if (json_object_get(seen, id)) {
-            snprintf(pointer, sizeof pointer, "/%s/%zu/id", list, i);
-            fault(r, pointer, "'%s' is there already", id);
-        }
-        json_object_set_new(seen, id, json_true());
+    int rc = check_shape(y, err);
+    if (rc < 0) {
+        return rc;
     }
+    pons_world_view *v = calloc(1, sizeof *v);
+    if (!v) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot read the world view");
+    }
+    v->refs = 1;
+    v->doc = pons_value_ref(pons_yaml_value(y));
+    reader r = {.v = v, .yaml = y, .err = err};
+    read_scalars(&r);
+    read_places(&r);
+    read_devices(&r);
+    read_days(&r);
+    read_windows(&r);
+    read_activities(&r);
+    check_names(&r);
+    if (r.rc < 0) {
+        pons_world_view_unref(v);
+        return r.rc;
+    }
+    *ret = v;
+    return PONS_OK;
 }
 
-// Guards of one's own are made of the companion's, which keep their names.
-static void check_conditions(reader *r)
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_world_view_load(const char *path, pons_world_view **ret, pons_error *err)
 {
-    const pons_value *all = pons_get(r->v->doc, "conditions");
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const pons_value *own = json_array_get(all, i);
-        const char *key = pons_get(own, "any") ? "any" : "all", *id = pons_get_str(own, "id", "");
-        const pons_value *list = pons_get(own, key);
-        char at[96], why[160];
-        if (pons__co_own_leaf(id)) {
-            snprintf(at, sizeof at, "/conditions/%zu/id", i);
-            fault(r, at, "'%s' is a leaf of the companion's own", id);
-        }
-        for (size_t k = 0; k < json_array_size(list); k++) {
-            pons__co_guard g;
-            if (!pons__co_guard_read(json_string_value(json_array_get(list, k)), &g, why,
-                                     sizeof why)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
-                fault(r, at, "%s", why);
-            } else if (strcmp(g.name, "AtPlace") == 0 && !pons__co_place_of(r->v, g.arg)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
-                fault(r, at, "there is no place '%s'", g.arg);
-            } else if (strstr(g.name, "Window") && !knows_window(r->v, g.arg)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
-                fault(r, at, "there is no window '%s'", g.arg);
-            }
-        }
-    }
+    pons_yaml *y = NULL;
+    int rc = pons_yaml_load(path, &y, err);
+    rc = rc < 0 ? rc : from_yaml(y, ret, err);
+    pons_yaml_destroy(y);
+    return rc;
 }
 
-static void check_activity(reader *r, size_t i)
+int pons_world_view_parse(const char *text, size_t len, const char *name, pons_world_view **ret,
+                          pons_error *err)
 {
-    const pons_world_view *v = r->v;
-    const pons__co_activity *a = &v->activities[i];
-    char at[96];
-#define AT(field) (snprintf(at, sizeof at, "/activities/%zu/" field, i), at)
-    if (*a->place && !pons__co_place_of(v, a->place)) {
-        fault(r, AT("place"), "there is no place '%s'", a->place);
-    }
-    if (*a->to && !pons__co_place_of(v, a->to)) {
-        fault(r, AT("to"), "there is no place '%s'", a->to);
-    }
-    if (*a->device && !pons__co_device_of(v, a->device)) {
-        fault(r, AT("device"), "there is no device '%s'", a->device);
-    }
-    if (*a->ends && !pons__co_activity_of(v, a->ends)) {
-        fault(r, AT("ends"), "there is no activity '%s'", a->ends);
-    }
-    if (*a->until_window && !knows_window(v, a->until_window)) {
-        fault(r, AT("until/window"), "there is no window '%s'", a->until_window);
-    }
-    for (size_t k = 0; k < json_array_size(a->windows); k++) {
-        const char *id = json_string_value(json_array_get(a->windows, k));
-        if (!knows_window(v, id)) {
-            snprintf(at, sizeof at, "/activities/%zu/windows/%zu", i, k);
-            fault(r, at, "there is no window '%s'", id);
-        }
-    }
-    if ((a->minutes > 0) + a->commute + (*a->until_window != 0) > 1) {
-        fault(r, AT("id"), "'%s' has more than one of minutes, commute and until", a->id);
-    }
-    if (pons__co_forbidden(v, a->id)) {
-        fault(r, AT("id"), "'%s' is forbidden by reality", a->id);
-    }
-#undef AT
+    pons_yaml *y = NULL;
+    int rc = pons_yaml_parse(text, len, name, &y, err);
+    rc = rc < 0 ? rc : from_yaml(y, ret, err);
+    pons_yaml_destroy(y);
+    return rc;
 }
 
-static void check_names(reader *r)
+pons_world_view *pons_world_view_ref(pons_world_view *v)
 {
-    const pons_world_view *v = r->v;
-    if (r->rc < 0) {
+    __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
+    return v;
+}
+
+void pons_world_view_unref(pons_world_view *v)
+{
+    if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) > 0) {
         return;
     }
-    check_unique(r, "places");
-    check_unique(r, "devices");
-    check_unique(r, "activities");
-    check_unique(r, "conditions");
-    check_conditions(r);
-    if (!pons__co_place_of(v, v->start_place)) {
-        fault(r, "/start/place", "there is no place '%s'", v->start_place);
+    for (size_t i = 0; i < v->n_places; i++) {
+        free(v->places[i].open);
     }
-    for (size_t i = 0; i < v->n_activities; i++) {
-        check_activity(r, i);
-    }
+    free(v->places);
+    free(v->devices);
+    free(v->holidays);
+    free(v->school_days);
+    free(v->windows);
+    free(v->activities);
+    pons_value_unref(v->doc);
+    free(v);
 }
 
-// The first fault is the one that is told.
-static void fault(reader *r, const char *pointer, const char *fmt, ...)
+const char *pons_world_view_name(const pons_world_view *v, const char *id, const char *language)
 {
-    char text[256], position[PONS_ERROR_SOURCE_MAX];
-    va_list ap;
-    if (r->rc < 0) {
-        return;
-    }
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    r->rc = pons_error_set(r->err, PONS_EINVAL, PONS__COMPANION, "%s: %s", pointer, text);
-    pons_error_source(r->err, "%s",
-                      pons_yaml_position(r->yaml, pointer, position, sizeof position));
-}
-
-static void *make(reader *r, size_t n, size_t size)
-{
-    void *p = r->rc < 0 ? NULL : calloc(n + 1, size);
-    if (!p && r->rc >= 0) {
-        r->rc = pons_error_set(r->err, PONS_ENOMEM, PONS__COMPANION, "cannot read the world view");
-    }
-    return p;
-}
-
-static void copy_id(char ret[PONS__CO_ID_MAX], const pons_value *o, const char *key)
-{
-    snprintf(ret, PONS__CO_ID_MAX, "%s", pons_get_str(o, key, ""));
-}
-
-static bool knows_window(const pons_world_view *v, const char *id)
-{
-    for (size_t i = 0; i < v->n_windows; i++) {
-        if (strcmp(v->windows[i].id, id) == 0) {
-            return true;
+    static const char *const lists[] = {"activities", "places", "devices"};
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        const pons_value *o = pons_find(pons_get(v->doc, lists[l]), "id", id);
+        if (o) {
+            const pons_value *names = pons_get(pons_get(o, "names"), language);
+            const char *first = json_string_value(json_array_get(names, 0));
+            return first ? first : id;
         }
     }
-    return false;
+    return id;
 }

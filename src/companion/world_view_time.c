@@ -8,8 +8,6 @@
 
 enum { MINUTES_AN_HOUR = 60 };
 
-static bool read_offset(const char *text, int *ret_min);
-
 char *pons_world_view_time(const pons_world_view *v, int64_t minute, char *buf, size_t cap)
 {
     int y, m, d;
@@ -21,6 +19,18 @@ char *pons_world_view_time(const pons_world_view *v, int64_t minute, char *buf, 
              of_day % MINUTES_AN_HOUR, v->offset_min < 0 ? '-' : '+', off / MINUTES_AN_HOUR,
              off % MINUTES_AN_HOUR);
     return buf;
+}
+
+static bool read_offset(const char *text, int *ret_min)
+{
+    if (strcmp(text, "Z") == 0) {
+        *ret_min = 0;
+        return true;
+    }
+    const int off =
+        (*text == '+' || *text == '-') && strlen(text) == 6 ? pons__co_read_clock(text + 1) : -1;
+    *ret_min = *text == '-' ? -off : off;
+    return off >= 0;
 }
 
 int pons_world_view_minute(const pons_world_view *v, const char *text, int64_t near, int64_t *ret,
@@ -60,16 +70,4 @@ int pons_world_view_minute(const pons_world_view *v, const char *text, int64_t n
     }
     *ret = day * PONS__CO_MINUTES_A_DAY + clock - offset;
     return PONS_OK;
-}
-
-static bool read_offset(const char *text, int *ret_min)
-{
-    if (strcmp(text, "Z") == 0) {
-        *ret_min = 0;
-        return true;
-    }
-    const int off =
-        (*text == '+' || *text == '-') && strlen(text) == 6 ? pons__co_read_clock(text + 1) : -1;
-    *ret_min = *text == '-' ? -off : off;
-    return off >= 0;
 }

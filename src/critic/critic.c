@@ -31,14 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool stops(const judgement *j);
-static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap);
-static void judge_action(judgement *j);
-static void judge_itself(judgement *j);
-static void judge_risk(judgement *j, const char *what, critic_risk risk, bool confirmed);
-static int judge_one_step(judgement *j, const pons_plan_step *step, pons_error *err);
-static int speak_parameters(judgement *j);
-
 // ---- life ---------------------------------------------------------------------------------------
 
 int pons_critic_create(const pons_critic_options *o, pons_critic **ret, pons_error *err)
@@ -75,6 +67,89 @@ void pons_critic_destroy(pons_critic *c)
     free(c);
 }
 
+// ---- the action itself --------------------------------------------------------------------------
+
+static void on_fault(void *user, const char *pointer, const char *message)
+{
+    pons__violated(user, "args_schema", NAN, NAN, NULL, "%s%s%s", pointer, *pointer ? ": " : "",
+                   message);
+}
+
+static bool supports(const critic_body *body, const char *action)
+{
+    for (size_t i = 0; i < body->n_actions; i++) {
+        if (strcmp(body->actions[i], action) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_risk(judgement *j, const char *what, critic_risk risk, bool confirmed)
+{
+    const pons_critic *c = j->critic;
+    if (risk > c->policy.risk_max || risk == RISK_BLOCKED) {
+        pons__violated(j, "risk", NAN, NAN, NULL, "%s is %s; the policy allows at most %s", what,
+                       pons__critic_risk_words[risk], pons__critic_risk_words[c->policy.risk_max]);
+    } else if (risk >= c->policy.risk_ask && !confirmed) {
+        pons__verdict_note(j->verdict, j->verdict->approvals, "risk", j->action, j->step_id,
+                           "%s is %s; from %s on a person must say yes", what,
+                           pons__critic_risk_words[risk],
+                           pons__critic_risk_words[c->policy.risk_ask]);
+    }
+}
+
+static void judge_itself(judgement *j)
+{
+    const pons_critic *c = j->critic;
+    if (!c->skills_value) {
+        pons__unjudged(j, "known_skill");
+        pons__unjudged(j, "args_schema");
+    } else if (!j->skill) {
+        pons__violated(j, "known_skill", NAN, NAN, NULL, "no skill %s on this robot", j->action);
+    } else if (j->skill->fault) {
+        pons__violated(j, "args_schema", NAN, NAN, NULL, "its schema is malformed: %s",
+                       j->skill->fault);
+    } else if (j->skill->args) {
+        pons_schema_faults(j->skill->args, j->args, on_fault, j);
+    }
+    if (!c->body.has_actions) {
+        pons__unjudged(j, "supported_action");
+    } else if (!supports(&c->body, j->action)) {
+        pons__violated(j, "supported_action", NAN, NAN, NULL,
+                       "%s can't do %s: it is not one of its %zu supported actions", c->body.name,
+                       j->action, c->body.n_actions);
+    }
+    if (!j->skill) {
+        return;
+    }
+    judge_risk(j, "its risk", j->skill->risk, false);
+    if (j->skill->requires_approval || pons__lists(c->policy.approval, j->action)) {
+        pons__verdict_note(j->verdict, j->verdict->approvals, "approval", j->action, j->step_id,
+                           "a person must say yes before %s", j->action);
+    }
+}
+
+// ---- small things -------------------------------------------------------------------------------
+
+// By its registry item, or by the policy.
+static bool stops(const judgement *j)
+{
+    return (j->skill && j->skill->stops) || pons__lists(j->critic->policy.safe, j->action);
+}
+
+static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    for (size_t i = 0; i < c->n_skills; i++) {
+        const size_t n = strlen(buf);
+        if (c->skills[i].stops && n < cap) {
+            snprintf(buf + n, cap - n, "%s%s", n ? ", " : "", c->skills[i].name);
+        }
+    }
+    return buf[0] ? buf : "what stops it";
+}
+
 // ---- judging ------------------------------------------------------------------------------------
 
 static int begin(judgement *j, pons_error *err)
@@ -98,6 +173,28 @@ static int finish(judgement *j, pons_verdict **ret, int rc, pons_error *err)
     return PONS_OK;
 }
 
+static void judge_action(judgement *j)
+{
+    judge_itself(j);
+    if (stops(j)) {
+        return;
+    }
+    if (j->now->mode && strcmp(j->now->mode, "SAFE") == 0 && j->skill && j->skill->moves) {
+        char names[160];
+        pons__violated(j, "mode", NAN, NAN, NULL, "mode is SAFE: only %s may use the %s",
+                       names_that_stop(j->critic, names, sizeof names),
+                       j->skill->drives ? "base" : "robot");
+    }
+    pons__critic_space(j);
+    pons__critic_load(j);
+    pons__critic_motion(j);
+    pons__critic_conditions(j, j->skill ? j->skill->preconditions : NULL);
+    pons__critic_resources(j);
+    if (j->skill && j->skill->moves) {
+        pons__critic_robot(j);
+    }
+}
+
 int pons_critic_judge(const pons_critic *c, const char *action, const pons_value *args,
                       const pons_critic_situation *s, pons_verdict **ret, pons_error *err)
 {
@@ -119,6 +216,61 @@ int pons_critic_judge(const pons_critic *c, const char *action, const pons_value
     }
     judge_action(&j);
     return finish(&j, ret, PONS_OK, err);
+}
+
+static int speak_parameters(judgement *j)
+{
+    static const char *const keys[] = {"text", "message", "content"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (*pons_get_str(j->args, keys[i], "")) {
+            return PONS_OK;
+        }
+    }
+    pons__violated(j, "parameters", NAN, NAN, NULL, "nothing to say: no text, message or content");
+    return PONS_EREFUSED;
+}
+
+// A step, its fallback, and what will be true after it.
+static int judge_one_step(judgement *j, const pons_plan_step *step, pons_error *err)
+{
+    pons_autovalue args = NULL;
+    pons_autovalue conditions = NULL;
+    pons_autovalue none = json_object();
+    int rc = pons_plan_object(step->parameters, &args, err);
+    rc = rc < 0 ? rc : pons_plan_object(step->preconditions, &conditions, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool executes = step->tool_call_type == PONS_TOOL_EXECUTE;
+    j->step_id = step->step_id;
+    j->action = step->action;
+    j->args = args;
+    j->skill = executes ? pons__critic_skill(j->critic, step->action) : NULL;
+    pons__critic_conditions(j, conditions);
+    if (step->tool_call_type == PONS_TOOL_SPEAK) {
+        speak_parameters(j);
+    }
+    if (!executes) {
+        return PONS_OK;
+    }
+    const bool confirmed = step->requires_confirmation;
+    const size_t asked = json_array_size(j->verdict->approvals);
+    judge_action(j);
+    while (confirmed && json_array_size(j->verdict->approvals) > asked) { // it is asked for anyway
+        json_array_remove(j->verdict->approvals, asked);
+    }
+    if (step->fallback) {
+        critic_state before = *j->state;
+        const pons_value *with = pons_critic_fallback_args(j->critic, step->fallback, args);
+        judgement f = *j;
+        f.state = &before;
+        f.action = step->fallback;
+        f.args = with ? with : none;
+        f.skill = pons__critic_skill(j->critic, step->fallback);
+        judge_action(&f);
+    }
+    pons__critic_foresee(j);
+    return PONS_OK;
 }
 
 int pons_critic_judge_step(const pons_critic *c, const pons_plan_step *step,
@@ -165,164 +317,4 @@ bool pons_critic_moves(const pons_critic *c, const char *action)
 {
     const critic_skill *skill = pons__critic_skill(c, action);
     return skill && skill->moves;
-}
-
-// A step, its fallback, and what will be true after it.
-static int judge_one_step(judgement *j, const pons_plan_step *step, pons_error *err)
-{
-    pons_autovalue args = NULL;
-    pons_autovalue conditions = NULL;
-    pons_autovalue none = json_object();
-    int rc = pons_plan_object(step->parameters, &args, err);
-    rc = rc < 0 ? rc : pons_plan_object(step->preconditions, &conditions, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const bool executes = step->tool_call_type == PONS_TOOL_EXECUTE;
-    j->step_id = step->step_id;
-    j->action = step->action;
-    j->args = args;
-    j->skill = executes ? pons__critic_skill(j->critic, step->action) : NULL;
-    pons__critic_conditions(j, conditions);
-    if (step->tool_call_type == PONS_TOOL_SPEAK) {
-        speak_parameters(j);
-    }
-    if (!executes) {
-        return PONS_OK;
-    }
-    const bool confirmed = step->requires_confirmation;
-    const size_t asked = json_array_size(j->verdict->approvals);
-    judge_action(j);
-    while (confirmed && json_array_size(j->verdict->approvals) > asked) { // it is asked for anyway
-        json_array_remove(j->verdict->approvals, asked);
-    }
-    if (step->fallback) {
-        critic_state before = *j->state;
-        const pons_value *with = pons_critic_fallback_args(j->critic, step->fallback, args);
-        judgement f = *j;
-        f.state = &before;
-        f.action = step->fallback;
-        f.args = with ? with : none;
-        f.skill = pons__critic_skill(j->critic, step->fallback);
-        judge_action(&f);
-    }
-    pons__critic_foresee(j);
-    return PONS_OK;
-}
-
-static int speak_parameters(judgement *j)
-{
-    static const char *const keys[] = {"text", "message", "content"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (*pons_get_str(j->args, keys[i], "")) {
-            return PONS_OK;
-        }
-    }
-    pons__violated(j, "parameters", NAN, NAN, NULL, "nothing to say: no text, message or content");
-    return PONS_EREFUSED;
-}
-
-static void judge_action(judgement *j)
-{
-    judge_itself(j);
-    if (stops(j)) {
-        return;
-    }
-    if (j->now->mode && strcmp(j->now->mode, "SAFE") == 0 && j->skill && j->skill->moves) {
-        char names[160];
-        pons__violated(j, "mode", NAN, NAN, NULL, "mode is SAFE: only %s may use the %s",
-                       names_that_stop(j->critic, names, sizeof names),
-                       j->skill->drives ? "base" : "robot");
-    }
-    pons__critic_space(j);
-    pons__critic_load(j);
-    pons__critic_motion(j);
-    pons__critic_conditions(j, j->skill ? j->skill->preconditions : NULL);
-    pons__critic_resources(j);
-    if (j->skill && j->skill->moves) {
-        pons__critic_robot(j);
-    }
-}
-
-// ---- the action itself --------------------------------------------------------------------------
-
-static void on_fault(void *user, const char *pointer, const char *message)
-{
-    pons__violated(user, "args_schema", NAN, NAN, NULL, "%s%s%s", pointer, *pointer ? ": " : "",
-                   message);
-}
-
-static bool supports(const critic_body *body, const char *action)
-{
-    for (size_t i = 0; i < body->n_actions; i++) {
-        if (strcmp(body->actions[i], action) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void judge_itself(judgement *j)
-{
-    const pons_critic *c = j->critic;
-    if (!c->skills_value) {
-        pons__unjudged(j, "known_skill");
-        pons__unjudged(j, "args_schema");
-    } else if (!j->skill) {
-        pons__violated(j, "known_skill", NAN, NAN, NULL, "no skill %s on this robot", j->action);
-    } else if (j->skill->fault) {
-        pons__violated(j, "args_schema", NAN, NAN, NULL, "its schema is malformed: %s",
-                       j->skill->fault);
-    } else if (j->skill->args) {
-        pons_schema_faults(j->skill->args, j->args, on_fault, j);
-    }
-    if (!c->body.has_actions) {
-        pons__unjudged(j, "supported_action");
-    } else if (!supports(&c->body, j->action)) {
-        pons__violated(j, "supported_action", NAN, NAN, NULL,
-                       "%s can't do %s: it is not one of its %zu supported actions", c->body.name,
-                       j->action, c->body.n_actions);
-    }
-    if (!j->skill) {
-        return;
-    }
-    judge_risk(j, "its risk", j->skill->risk, false);
-    if (j->skill->requires_approval || pons__lists(c->policy.approval, j->action)) {
-        pons__verdict_note(j->verdict, j->verdict->approvals, "approval", j->action, j->step_id,
-                           "a person must say yes before %s", j->action);
-    }
-}
-
-static void judge_risk(judgement *j, const char *what, critic_risk risk, bool confirmed)
-{
-    const pons_critic *c = j->critic;
-    if (risk > c->policy.risk_max || risk == RISK_BLOCKED) {
-        pons__violated(j, "risk", NAN, NAN, NULL, "%s is %s; the policy allows at most %s", what,
-                       pons__critic_risk_words[risk], pons__critic_risk_words[c->policy.risk_max]);
-    } else if (risk >= c->policy.risk_ask && !confirmed) {
-        pons__verdict_note(j->verdict, j->verdict->approvals, "risk", j->action, j->step_id,
-                           "%s is %s; from %s on a person must say yes", what,
-                           pons__critic_risk_words[risk],
-                           pons__critic_risk_words[c->policy.risk_ask]);
-    }
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-// By its registry item, or by the policy.
-static bool stops(const judgement *j)
-{
-    return (j->skill && j->skill->stops) || pons__lists(j->critic->policy.safe, j->action);
-}
-
-static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap)
-{
-    buf[0] = '\0';
-    for (size_t i = 0; i < c->n_skills; i++) {
-        const size_t n = strlen(buf);
-        if (c->skills[i].stops && n < cap) {
-            snprintf(buf + n, cap - n, "%s%s", n ? ", " : "", c->skills[i].name);
-        }
-    }
-    return buf[0] ? buf : "what stops it";
 }

@@ -9,24 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static void check_map(judgement *j, const target *t);
-static void check_keep_out(judgement *j, const target *t);
-static void check_workspace(judgement *j, const target *t);
-static void check_reach(judgement *j, const target *t);
-static const char *shown(const target *t, char buf[CRITIC_WHAT_MAX]);
-
-void pons__critic_space(judgement *j)
-{
-    targets found = {0};
-    pons__critic_targets(j, &found);
-    for (size_t i = 0; i < found.n; i++) {
-        check_map(j, &found.all[i]);
-        check_keep_out(j, &found.all[i]);
-        check_workspace(j, &found.all[i]);
-        check_reach(j, &found.all[i]);
-    }
-}
-
 static void check_map(judgement *j, const target *t)
 {
     const double *limit = j->critic->world.bounds;
@@ -63,6 +45,16 @@ static double polygon_distance(const pons_value *polygon, double x, double y)
         best = fmin(best, hypot(x - ax - s * dx, y - ay - s * dy));
     }
     return best;
+}
+
+static const char *shown(const target *t, char buf[CRITIC_WHAT_MAX])
+{
+    if (t->has_z) {
+        snprintf(buf, CRITIC_WHAT_MAX, "[%.4g, %.4g, %.4g]", t->at[0], t->at[1], t->at[2]);
+    } else {
+        snprintf(buf, CRITIC_WHAT_MAX, "[%.2f, %.2f]", t->at[0], t->at[1]);
+    }
+    return buf;
 }
 
 static void check_area(judgement *j, const target *t, const critic_zone *area)
@@ -156,12 +148,14 @@ static void check_reach(judgement *j, const target *t)
     }
 }
 
-static const char *shown(const target *t, char buf[CRITIC_WHAT_MAX])
+void pons__critic_space(judgement *j)
 {
-    if (t->has_z) {
-        snprintf(buf, CRITIC_WHAT_MAX, "[%.4g, %.4g, %.4g]", t->at[0], t->at[1], t->at[2]);
-    } else {
-        snprintf(buf, CRITIC_WHAT_MAX, "[%.2f, %.2f]", t->at[0], t->at[1]);
+    targets found = {0};
+    pons__critic_targets(j, &found);
+    for (size_t i = 0; i < found.n; i++) {
+        check_map(j, &found.all[i]);
+        check_keep_out(j, &found.all[i]);
+        check_workspace(j, &found.all[i]);
+        check_reach(j, &found.all[i]);
     }
-    return buf;
 }

@@ -9,8 +9,6 @@
 
 #define RETRY_LONG 1000000000L // milliseconds; more is not told apart
 
-static int end_line(pons_sse *s, pons_sse_fn fn, void *user);
-
 void pons_sse_init(pons_sse *s, size_t event_max)
 {
     *s = (pons_sse){.line = PONS_BUF_INIT, .data = PONS_BUF_INIT, .max = event_max};
@@ -20,38 +18,6 @@ void pons_sse_fini(pons_sse *s)
 {
     pons_buf_fini(&s->line);
     pons_buf_fini(&s->data);
-}
-
-int pons_sse_feed(pons_sse *s, const char *bytes, size_t n, pons_sse_fn fn, void *user)
-{
-    for (size_t i = 0; i < n;) {
-        if (s->after_cr && bytes[i] == '\n') {
-            s->after_cr = false;
-            i++;
-            continue;
-        }
-        s->after_cr = false;
-        size_t end = i;
-        while (end < n && bytes[end] != '\n' && bytes[end] != '\r') {
-            end++;
-        }
-        if (s->line.len + (end - i) + s->data.len > s->max) {
-            return PONS_EPROTOCOL;
-        }
-        if (pons_buf_bytes(&s->line, bytes + i, end - i) != PONS_OK) {
-            return PONS_ENOMEM;
-        }
-        if (end == n) {
-            return PONS_OK;
-        }
-        s->after_cr = bytes[end] == '\r';
-        i = end + 1;
-        int rc = end_line(s, fn, user);
-        if (rc != PONS_OK) {
-            return rc;
-        }
-    }
-    return PONS_OK;
 }
 
 static int end_event(pons_sse *s, pons_sse_fn fn, void *user)
@@ -136,4 +102,36 @@ static int end_line(pons_sse *s, pons_sse_fn fn, void *user)
     }
     pons_buf_clear(&s->line);
     return rc;
+}
+
+int pons_sse_feed(pons_sse *s, const char *bytes, size_t n, pons_sse_fn fn, void *user)
+{
+    for (size_t i = 0; i < n;) {
+        if (s->after_cr && bytes[i] == '\n') {
+            s->after_cr = false;
+            i++;
+            continue;
+        }
+        s->after_cr = false;
+        size_t end = i;
+        while (end < n && bytes[end] != '\n' && bytes[end] != '\r') {
+            end++;
+        }
+        if (s->line.len + (end - i) + s->data.len > s->max) {
+            return PONS_EPROTOCOL;
+        }
+        if (pons_buf_bytes(&s->line, bytes + i, end - i) != PONS_OK) {
+            return PONS_ENOMEM;
+        }
+        if (end == n) {
+            return PONS_OK;
+        }
+        s->after_cr = bytes[end] == '\r';
+        i = end + 1;
+        int rc = end_line(s, fn, user);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+    }
+    return PONS_OK;
 }

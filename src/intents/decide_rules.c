@@ -60,50 +60,6 @@ typedef struct view {
     bool zh; // the task was said in Chinese: so are questions
 } view;
 
-static const pons_value *running_of(const view *v, bool ours);
-static int look_at(view *v, const pons_value *obs, pons_error *err);
-static pons_value *decide_step(const view *v, step *st);
-static void goal_step(const view *v, step *ret);
-
-static pons_value *decision(const char *type, pons_value *ops, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
-                        pons_error *err)
-{
-    view v = {.rules = ((const pons__rules *)self)->base};
-    int rc = look_at(&v, observation, err);
-    if (rc != PONS_OK) {
-        return rc;
-    }
-    pons_value *d = NULL;
-    const pons_value *stop = pons_get(pons_get(observation, "robot"), "stop");
-    if (!v.task) {
-        d = decision("CONTINUE", NULL, "There is no task.");
-    } else if (!v.goal) {
-        size_t n = json_array_size(v.goals);
-        d = n == 1 ? decision("FINISH", NULL, "The goal is done.")
-                   : decision("FINISH", NULL, "All %zu goals are done.", n);
-    } else if (pons_get_bool(stop, "latched", false)) {
-        const char *why = pons_get_str(stop, "reason", "");
-        bool gave_up =
-            pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
-        d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
-            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁定（%s）；复位后才能继续。", why)
-                   : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
-    } else {
-        step st = {0};
-        goal_step(&v, &st);
-        d = decide_step(&v, &st);
-        json_decref(st.args);
-    }
-    if (!d) {
-        return pons_error_set(err, PONS_ENOMEM, "rules", "cannot decide");
-    }
-    *ret = d;
-    return PONS_OK;
-}
-
 // ---- reading the observation --------------------------------------------------------------------
 
 static bool is_done(const pons_value *goal)
@@ -196,7 +152,8 @@ static void drop_cut_chars(char *s)
     *to = '\0';
 }
 
-static pons_value *decision(const char *type, pons_value *ops, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static pons_value *decision(const char *type, pons_value *ops,
+                                                                  const char *fmt, ...)
 {
     char reason[REASON_MAX];
     va_list ap;
@@ -570,6 +527,8 @@ static pons_value *after_result(const view *v, const step *st)
                     st->what);
 }
 
+static pons_value *decide_step(const view *v, step *st);
+
 // The goal's results say that it is done, although it is not marked yet.
 static pons_value *satisfied(const view *v, const step *st)
 {
@@ -641,4 +600,42 @@ static pons_value *decide_step(const view *v, step *st)
     }
     return decision("CONTINUE", dispatch_step(v, st), "Goal %zu of %zu: %s.", v->index + 1,
                     json_array_size(v->goals), st->what);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
+                        pons_error *err)
+{
+    view v = {.rules = ((const pons__rules *)self)->base};
+    int rc = look_at(&v, observation, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    pons_value *d = NULL;
+    const pons_value *stop = pons_get(pons_get(observation, "robot"), "stop");
+    if (!v.task) {
+        d = decision("CONTINUE", NULL, "There is no task.");
+    } else if (!v.goal) {
+        size_t n = json_array_size(v.goals);
+        d = n == 1 ? decision("FINISH", NULL, "The goal is done.")
+                   : decision("FINISH", NULL, "All %zu goals are done.", n);
+    } else if (pons_get_bool(stop, "latched", false)) {
+        const char *why = pons_get_str(stop, "reason", "");
+        bool gave_up =
+            pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
+        d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
+            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁定（%s）；复位后才能继续。", why)
+                   : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
+    } else {
+        step st = {0};
+        goal_step(&v, &st);
+        d = decide_step(&v, &st);
+        json_decref(st.args);
+    }
+    if (!d) {
+        return pons_error_set(err, PONS_ENOMEM, "rules", "cannot decide");
+    }
+    *ret = d;
+    return PONS_OK;
 }

@@ -14,62 +14,6 @@
 static const char *const control_words[CONTROL_COUNT] = {"stop",     "cancel", "pause", "reset",
                                                          "continue", "no",     "yes"};
 
-static int load_document(pons__intents *r, const pons_value *doc, pons_error *err);
-static int no_memory(pons_error *err);
-
-int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *err)
-{
-    pons__intents *r = calloc(1, sizeof *r);
-    if (!r) {
-        return no_memory(err);
-    }
-    r->doc = pons_value_ref(doc); // patterns of skills point into it
-    const int rc = load_document(r, doc, err);
-    if (rc != PONS_OK) {
-        pons__intents_destroy(r);
-        return rc;
-    }
-    *ret = r;
-    return PONS_OK;
-}
-
-const char *pons__control_word(pons__control control)
-{
-    return control_words[control];
-}
-
-// ---- teardown -----------------------------------------------------------------------------------
-
-static void words_fini(pons__words *w)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        free(w->v[i]);
-    }
-    free(w->v);
-    *w = (pons__words){0};
-}
-
-void pons__intents_destroy(pons__intents *r)
-{
-    if (!r) {
-        return;
-    }
-    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
-                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        words_fini(all[i]);
-    }
-    for (size_t i = 0; i < CONTROL_COUNT; i++) {
-        words_fini(&r->control[i]);
-    }
-    pons__patterns_fini(&r->patterns);
-    free(r->unit_s);
-    free(r->moment_s);
-    pons_value_unref(r->doc);
-    free(r);
-}
-
 // ---- words --------------------------------------------------------------------------------------
 
 static int no_memory(pons_error *err)
@@ -168,6 +112,38 @@ static int known_keys(const pons_value *obj, const char *path, const char *const
         }
     }
     return PONS_OK;
+}
+
+// ---- teardown -----------------------------------------------------------------------------------
+
+static void words_fini(pons__words *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        free(w->v[i]);
+    }
+    free(w->v);
+    *w = (pons__words){0};
+}
+
+void pons__intents_destroy(pons__intents *r)
+{
+    if (!r) {
+        return;
+    }
+    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
+                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        words_fini(all[i]);
+    }
+    for (size_t i = 0; i < CONTROL_COUNT; i++) {
+        words_fini(&r->control[i]);
+    }
+    pons__patterns_fini(&r->patterns);
+    free(r->unit_s);
+    free(r->moment_s);
+    pons_value_unref(r->doc);
+    free(r);
 }
 
 // ---- times: [{seconds, words}] ------------------------------------------------------------------
@@ -404,4 +380,27 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
         }
     }
     return pons__patterns_index(&r->patterns, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__intents_load(const pons_value *doc, pons__intents **ret, pons_error *err)
+{
+    pons__intents *r = calloc(1, sizeof *r);
+    if (!r) {
+        return no_memory(err);
+    }
+    r->doc = pons_value_ref(doc); // patterns of skills point into it
+    const int rc = load_document(r, doc, err);
+    if (rc != PONS_OK) {
+        pons__intents_destroy(r);
+        return rc;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+const char *pons__control_word(pons__control control)
+{
+    return control_words[control];
 }

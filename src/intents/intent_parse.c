@@ -72,76 +72,6 @@ typedef struct session {
     pons_error *err;
 } session;
 
-static int session_init(session *s, const pons__intents *r, const char *text,
-                        const pons_value *world, pons_error *err);
-static void session_fini(session *s);
-static int parse_sentence(session *s);
-static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
-                  unsigned m, capture *c);
-static size_t starts(const session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX]);
-static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish);
-static int unknown_name(const session *s, const capture *c);
-static bool stop_anywhere(const session *s);
-static bool alone_urgent(const session *s);
-
-static int no_memory(pons_error *err)
-{
-    return pons_error_set(err, PONS_ENOMEM, "rules", "cannot understand the goal");
-}
-
-int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
-                       pons_error *err)
-{
-    session s;
-    pons__rules *rules = self;
-    int rc = session_init(&s, rules->base, text, world, err);
-    if (rc != PONS_OK) {
-        return rc;
-    }
-    rc = pons__phrases_for(rules, world, &s.phrases, err);
-    if (rc != PONS_OK) {
-        session_fini(&s);
-        return rc;
-    }
-    pons_value *called = NULL;                      // the whole text is a call, and no sentence
-    const bool bare = text && !strpbrk(text, "{="); // "do it" is a yes
-    rc = bare && pons__policy_control(rules->base, text) != CONTROL_NONE
-             ? PONS_ENOTFOUND
-             : pons__call_parse(text, world, &called, err);
-    if (rc == PONS_OK) {
-        rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
-    }
-    rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
-    const bool somewhere = rc == PONS_EINVAL && stop_anywhere(&s);
-    if (somewhere) {
-        // To stop is never wrong; what else was wished for is left.
-        json_array_clear(s.goals);
-        s.control = CONTROL_STOP;
-        rc = PONS_OK;
-        if (err) {
-            *err = (pons_error)PONS_ERROR_INIT;
-        }
-    }
-    if (rc == PONS_OK) {
-        bool goals = json_array_size(s.goals) > 0;
-        if (goals && s.control == CONTROL_YES) {
-            s.control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
-        }
-        bool urgent = s.urgent || alone_urgent(&s);
-        pons_value *control =
-            s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
-        pons_value *v =
-            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
-        rc = v ? PONS_OK : no_memory(err);
-        if (v) {
-            *ret = v;
-        }
-    }
-    session_fini(&s);
-    return rc;
-}
-
 // ---- names of the world -------------------------------------------------------------------------
 
 // FNV-1a: a world may have thousands of names, and each is looked for among all.
@@ -152,6 +82,11 @@ static uint32_t sum_of(const char *text)
         sum = (sum ^ (unsigned char)*text) * 16777619u;
     }
     return sum;
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, "rules", "cannot understand the goal");
 }
 
 static int names_add(session *s, const char *text, const char *id, bool object)
@@ -248,6 +183,16 @@ static int longer_first(const void *a, const void *b)
                                     : strcmp(x->s, y->s);
 }
 
+static void session_fini(session *s)
+{
+    for (size_t i = 0; i < s->names_n; i++) {
+        free(s->names[i].s);
+    }
+    free(s->names);
+    pons__fold_fini(&s->f);
+    json_decref(s->goals);
+}
+
 static int session_init(session *s, const pons__intents *r, const char *text,
                         const pons_value *world, pons_error *err)
 {
@@ -284,16 +229,6 @@ static int session_init(session *s, const pons__intents *r, const char *text,
         qsort(s->names, s->names_n, sizeof *s->names, longer_first);
     }
     return PONS_OK;
-}
-
-static void session_fini(session *s)
-{
-    for (size_t i = 0; i < s->names_n; i++) {
-        free(s->names[i].s);
-    }
-    free(s->names);
-    pons__fold_fini(&s->f);
-    json_decref(s->goals);
 }
 
 // ---- small steps over the text ------------------------------------------------------------------
@@ -421,316 +356,6 @@ static bool alone_urgent(const session *s)
     return false;
 }
 
-// ---- cutting a sentence into wishes -------------------------------------------------------------
-
-// The places where a wish may begin: at lo, and after each filler.
-static size_t starts(const session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX])
-{
-    size_t n = 0, pos = skip_punctuation(s, lo, hi);
-    if (lo < hi && s->f.quoted[lo]) {
-        pos = lo; // a wish in quotes is left alone
-    }
-    while (pos < hi && n < STARTS_MAX) {
-        ret[n++] = pos;
-        size_t after = pons__word_at(&s->r->leading, s->f.s, pos, hi, NULL);
-        after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, hi, NULL);
-        after = after ? after : pons__word_at(&s->r->urgent_alone, s->f.s, pos, hi, NULL);
-        if (!after) {
-            break;
-        }
-        pos = skip_punctuation(s, after, hi);
-    }
-    return n;
-}
-
-static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_hard)
-{
-    size_t after = pons__word_at(&s->r->hard, s->f.s, pos, end, NULL);
-    *ret_hard = after != 0;
-    return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
-}
-
-// A word that controls the robot, and then an end or a separator.
-static bool control_begins(const session *s, size_t pos, size_t end)
-{
-    for (pons__control c = CONTROL_STOP; c <= CONTROL_CONTINUE; c++) {
-        size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
-        bool hard;
-        if (after && (only_fillers(s, after, end) || separator_at(s, after, end, &hard))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The intent of the wish that begins at pos, or INTENT_NONE. known: only where its names are known.
-static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known, bool *control)
-{
-    size_t at[STARTS_MAX];
-    size_t n = starts(s, pos, end, at);
-    for (size_t k = 0; k < n; k++) {
-        if (control && control_begins(s, at[k], end)) {
-            *control = true;
-            return INTENT_NONE;
-        }
-        pons__candidates list = candidates(s, at[k], end);
-        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
-            capture c = {0};
-            if (p->known_only || p->item[0].slot != SLOT_LITERAL) {
-                continue;
-            }
-            size_t after = pons__literal_at(s->f.s, at[k], end, p->item[0].literal);
-            if (after && (known ? match(s, p, 1, after, end, PREFIX, &c)
-                                : p->n == 1 || pons__skip_spaces(s->f.s, after, end) < end)) {
-                return p->means.intent;
-            }
-        }
-    }
-    return INTENT_NONE;
-}
-
-// Finds the end of the wish at pos and the start of the next.
-static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_next)
-{
-    const char *t = s->f.s;
-    size_t end = s->f.n;
-    bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
-    size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
-    size_t n_starts = starts(s, pos, end, at);
-    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
-        const name *n;
-        size_t after;
-        bool hard, control = false;
-        if (s->f.quoted[i]) {
-            i++;
-        } else if ((after = name_here(s, i, end, &n))) {
-            i = after;
-        } else if ((after = separator_at(s, i, end, &hard)) &&
-                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
-            *ret_end = i;
-            *ret_next = after;
-            return;
-        } else {
-            i += pons__char_len(t, i);
-        }
-    }
-    *ret_end = *ret_next = end;
-}
-
-// ---- one wish -----------------------------------------------------------------------------------
-
-static pons__control wish_control(const session *s, span w)
-{
-    size_t at[STARTS_MAX];
-    size_t n = starts(s, w.lo, w.hi, at);
-    for (size_t k = 0; k < n; k++) {
-        for (pons__control c = CONTROL_STOP; c < CONTROL_COUNT; c++) {
-            size_t after = pons__word_at(&s->r->control[c], s->f.s, at[k], w.hi, NULL);
-            for (size_t again = after; again;) { // 停停停, "no, no"
-                after = again;
-                again = pons__word_at(&s->r->control[c], s->f.s, skip_punctuation(s, after, w.hi),
-                                      w.hi, NULL);
-            }
-            if (after && only_fillers(s, after, w.hi)) {
-                return c;
-            }
-        }
-    }
-    return CONTROL_NONE;
-}
-
-// A yes is said outright, with nothing beside it that makes it another word.
-static bool outright(const session *s)
-{
-    const pons__words *yes = &s->r->control[CONTROL_YES], *beside = &s->r->beside_yes;
-    const pons_yes_no_words more = {.yes = (const char *const *)yes->v,
-                                    .beside = (const char *const *)beside->v,
-                                    .n_yes = yes->n,
-                                    .n_beside = beside->n};
-    return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
-}
-
-// Of several, the one that goes first in pons__control.
-static void keep_control(session *s, pons__control c)
-{
-    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
-        s->control = c;
-    }
-}
-
-pons__control pons__policy_control(const pons__intents *r, const char *text)
-{
-    session s;
-    if (session_init(&s, r, text, NULL, NULL) != PONS_OK) {
-        return CONTROL_NONE;
-    }
-    for (size_t pos = 0; pos < s.f.n;) {
-        span w = {.lo = pos};
-        next_cut(&s, pos, &w.hi, &pos);
-        keep_control(&s, wish_control(&s, w));
-    }
-    if (outright(&s)) {
-        s.control = CONTROL_YES;
-    } else if (s.control == CONTROL_YES) {
-        s.control = CONTROL_NONE;
-    }
-    session_fini(&s);
-    return s.control;
-}
-
-static bool is_blank(const session *s, span w)
-{
-    size_t at[STARTS_MAX];
-    size_t n = starts(s, w.lo, w.hi, at);
-    if (n == 0 || only_fillers(s, at[n - 1], w.hi)) {
-        return true;
-    }
-    size_t after = pons__word_at(&s->r->leading, s->f.s, at[n - 1], w.hi, NULL);
-    return after && only_fillers(s, after, w.hi);
-}
-
-static const pons__pattern *match_strictly(const session *s, span w, capture *ret)
-{
-    size_t at[STARTS_MAX];
-    size_t n = starts(s, w.lo, w.hi, at);
-    for (size_t k = 0; k < n; k++) {
-        pons__candidates list = candidates(s, at[k], w.hi);
-        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
-            *ret = (capture){0};
-            if (!(p->known_only && s->asks) && match(s, p, 0, at[k], w.hi, STRICT, ret)) {
-                return p;
-            }
-        }
-    }
-    return NULL;
-}
-
-// The match with the fewest unknown names.
-static bool match_loosely(const session *s, span w, capture *ret)
-{
-    size_t at[STARTS_MAX];
-    size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
-    bool found = false;
-    for (size_t k = 0; k < n; k++) {
-        pons__candidates list = candidates(s, at[k], w.hi);
-        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
-            capture c = {0};
-            if (!p->known_only && p->item[0].slot == SLOT_LITERAL &&
-                match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
-                (!found || c.unknown_n < ret->unknown_n)) {
-                *ret = c;
-                found = true;
-            }
-        }
-    }
-    return found;
-}
-
-// 1 when the wish became goals, 0 when it is not understood strictly, or an error.
-static int parse_strictly(session *s, span w, size_t depth)
-{
-    capture c;
-    const pons__pattern *p = match_strictly(s, w, &c);
-    if (p) {
-        int rc = goals_add(s, p, &c, w);
-        return rc == PONS_OK ? 1 : rc;
-    }
-    if (depth == 0) {
-        return 0;
-    }
-    // Two wishes side by side: the longest first one whose rest is understood too.
-    size_t kept = json_array_size(s->goals);
-    for (size_t cut = w.hi; --cut > w.lo;) {
-        span head = {w.lo, cut}, tail = {cut, w.hi};
-        if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
-            wish_begins(s, cut, w.hi, true, NULL) == INTENT_NONE ||
-            !(p = match_strictly(s, head, &c))) {
-            continue;
-        }
-        int rc = goals_add(s, p, &c, head);
-        if (rc != PONS_OK || (rc = parse_strictly(s, tail, depth - 1)) != 0) {
-            return rc;
-        }
-        while (json_array_size(s->goals) > kept) {
-            json_array_remove(s->goals, json_array_size(s->goals) - 1);
-        }
-    }
-    return 0;
-}
-
-static int not_understood(const session *s, span w)
-{
-    span o = source_span(s, w);
-    if (pons__pace_stated(s->r, &s->f)) {
-        return pons_error_set(
-            s->err, PONS_EINVAL, "rules",
-            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
-    }
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
-                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
-                          "patrol, where are you, how full is the battery, come back, "
-                          "do SKILL, stop, pause, continue",
-                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
-}
-
-// Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
-static int parse_wish(session *s, span *w)
-{
-    pons__control control = wish_control(s, *w);
-    if (control != CONTROL_NONE) {
-        keep_control(s, control);
-        return PONS_OK;
-    }
-    bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
-    if (!say && cut_urgent(s, w)) {
-        s->urgent = true;
-    }
-    if (is_blank(s, *w)) {
-        return PONS_OK;
-    }
-    span wish = {skip_punctuation(s, w->lo, w->hi), w->hi};
-    bool in_quotes = wish.lo > w->lo && s->f.s[wish.lo - 1] == '"';
-    while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
-        wish.hi--;
-    }
-    int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
-    if (rc != 0) {
-        return rc < 0 ? rc : PONS_OK;
-    }
-    capture c = {0};
-    return match_loosely(s, wish, &c) && c.unknown_n ? unknown_name(s, &c)
-                                                     : not_understood(s, wish);
-}
-
-static int parse_sentence(session *s)
-{
-    if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
-    }
-    if (outright(s)) {
-        s->control = CONTROL_YES;
-        return PONS_OK;
-    }
-    for (size_t pos = 0; pos < s->f.n;) {
-        span w = {.lo = pos};
-        size_t next;
-        next_cut(s, pos, &w.hi, &next);
-        size_t end = w.hi;
-        int rc = parse_wish(s, &w);
-        if (rc != PONS_OK) {
-            return rc;
-        }
-        pos = next - (end - w.hi);
-    }
-    if (s->control == CONTROL_YES) {
-        s->control = CONTROL_NONE;
-    }
-    return json_array_size(s->goals) || s->control != CONTROL_NONE
-               ? PONS_OK
-               : not_understood(s, (span){0, s->f.n});
-}
-
 // ---- matching a pattern -------------------------------------------------------------------------
 
 static bool kind_fits(pons__slot slot, const name *n)
@@ -749,6 +374,9 @@ static void keep_name(capture *c, pons__slot slot, const name *n)
         c->zones_n = 1;
     }
 }
+
+static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
+                  unsigned m, capture *c);
 
 // Tries each known name at pos, longest first, with and without articles before it.
 static bool match_name(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
@@ -1010,6 +638,102 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
     return false;
 }
 
+// ---- cutting a sentence into wishes -------------------------------------------------------------
+
+// The places where a wish may begin: at lo, and after each filler.
+static size_t starts(const session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX])
+{
+    size_t n = 0, pos = skip_punctuation(s, lo, hi);
+    if (lo < hi && s->f.quoted[lo]) {
+        pos = lo; // a wish in quotes is left alone
+    }
+    while (pos < hi && n < STARTS_MAX) {
+        ret[n++] = pos;
+        size_t after = pons__word_at(&s->r->leading, s->f.s, pos, hi, NULL);
+        after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, hi, NULL);
+        after = after ? after : pons__word_at(&s->r->urgent_alone, s->f.s, pos, hi, NULL);
+        if (!after) {
+            break;
+        }
+        pos = skip_punctuation(s, after, hi);
+    }
+    return n;
+}
+
+static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_hard)
+{
+    size_t after = pons__word_at(&s->r->hard, s->f.s, pos, end, NULL);
+    *ret_hard = after != 0;
+    return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
+}
+
+// A word that controls the robot, and then an end or a separator.
+static bool control_begins(const session *s, size_t pos, size_t end)
+{
+    for (pons__control c = CONTROL_STOP; c <= CONTROL_CONTINUE; c++) {
+        size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
+        bool hard;
+        if (after && (only_fillers(s, after, end) || separator_at(s, after, end, &hard))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The intent of the wish that begins at pos, or INTENT_NONE. known: only where its names are known.
+static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known, bool *control)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, pos, end, at);
+    for (size_t k = 0; k < n; k++) {
+        if (control && control_begins(s, at[k], end)) {
+            *control = true;
+            return INTENT_NONE;
+        }
+        pons__candidates list = candidates(s, at[k], end);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            capture c = {0};
+            if (p->known_only || p->item[0].slot != SLOT_LITERAL) {
+                continue;
+            }
+            size_t after = pons__literal_at(s->f.s, at[k], end, p->item[0].literal);
+            if (after && (known ? match(s, p, 1, after, end, PREFIX, &c)
+                                : p->n == 1 || pons__skip_spaces(s->f.s, after, end) < end)) {
+                return p->means.intent;
+            }
+        }
+    }
+    return INTENT_NONE;
+}
+
+// Finds the end of the wish at pos and the start of the next.
+static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_next)
+{
+    const char *t = s->f.s;
+    size_t end = s->f.n;
+    bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
+    size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
+    size_t n_starts = starts(s, pos, end, at);
+    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
+        const name *n;
+        size_t after;
+        bool hard, control = false;
+        if (s->f.quoted[i]) {
+            i++;
+        } else if ((after = name_here(s, i, end, &n))) {
+            i = after;
+        } else if ((after = separator_at(s, i, end, &hard)) &&
+                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
+            *ret_end = i;
+            *ret_next = after;
+            return;
+        } else {
+            i += pons__char_len(t, i);
+        }
+    }
+    *ret_end = *ret_next = end;
+}
+
 // ---- from matches to goals and messages ---------------------------------------------------------
 
 static int ambiguous(const session *s, const name *n)
@@ -1207,4 +931,273 @@ static int unknown_name(const session *s, const capture *c)
                : pons_error_set(s->err, PONS_EINVAL, "rules",
                                 "unknown %s \"%.*s\"; no %s are known", kind, n, s->text + o.lo,
                                 object ? "objects" : "zones");
+}
+
+// ---- one wish -----------------------------------------------------------------------------------
+
+static pons__control wish_control(const session *s, span w)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    for (size_t k = 0; k < n; k++) {
+        for (pons__control c = CONTROL_STOP; c < CONTROL_COUNT; c++) {
+            size_t after = pons__word_at(&s->r->control[c], s->f.s, at[k], w.hi, NULL);
+            for (size_t again = after; again;) { // 停停停, "no, no"
+                after = again;
+                again = pons__word_at(&s->r->control[c], s->f.s, skip_punctuation(s, after, w.hi),
+                                      w.hi, NULL);
+            }
+            if (after && only_fillers(s, after, w.hi)) {
+                return c;
+            }
+        }
+    }
+    return CONTROL_NONE;
+}
+
+// A yes is said outright, with nothing beside it that makes it another word.
+static bool outright(const session *s)
+{
+    const pons__words *yes = &s->r->control[CONTROL_YES], *beside = &s->r->beside_yes;
+    const pons_yes_no_words more = {.yes = (const char *const *)yes->v,
+                                    .beside = (const char *const *)beside->v,
+                                    .n_yes = yes->n,
+                                    .n_beside = beside->n};
+    return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
+}
+
+// Of several, the one that goes first in pons__control.
+static void keep_control(session *s, pons__control c)
+{
+    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
+        s->control = c;
+    }
+}
+
+pons__control pons__policy_control(const pons__intents *r, const char *text)
+{
+    session s;
+    if (session_init(&s, r, text, NULL, NULL) != PONS_OK) {
+        return CONTROL_NONE;
+    }
+    for (size_t pos = 0; pos < s.f.n;) {
+        span w = {.lo = pos};
+        next_cut(&s, pos, &w.hi, &pos);
+        keep_control(&s, wish_control(&s, w));
+    }
+    if (outright(&s)) {
+        s.control = CONTROL_YES;
+    } else if (s.control == CONTROL_YES) {
+        s.control = CONTROL_NONE;
+    }
+    session_fini(&s);
+    return s.control;
+}
+
+static bool is_blank(const session *s, span w)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    if (n == 0 || only_fillers(s, at[n - 1], w.hi)) {
+        return true;
+    }
+    size_t after = pons__word_at(&s->r->leading, s->f.s, at[n - 1], w.hi, NULL);
+    return after && only_fillers(s, after, w.hi);
+}
+
+static const pons__pattern *match_strictly(const session *s, span w, capture *ret)
+{
+    size_t at[STARTS_MAX];
+    size_t n = starts(s, w.lo, w.hi, at);
+    for (size_t k = 0; k < n; k++) {
+        pons__candidates list = candidates(s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            *ret = (capture){0};
+            if (!(p->known_only && s->asks) && match(s, p, 0, at[k], w.hi, STRICT, ret)) {
+                return p;
+            }
+        }
+    }
+    return NULL;
+}
+
+// The match with the fewest unknown names.
+static bool match_loosely(const session *s, span w, capture *ret)
+{
+    size_t at[STARTS_MAX];
+    size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
+    bool found = false;
+    for (size_t k = 0; k < n; k++) {
+        pons__candidates list = candidates(s, at[k], w.hi);
+        for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
+            capture c = {0};
+            if (!p->known_only && p->item[0].slot == SLOT_LITERAL &&
+                match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
+                (!found || c.unknown_n < ret->unknown_n)) {
+                *ret = c;
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+// 1 when the wish became goals, 0 when it is not understood strictly, or an error.
+static int parse_strictly(session *s, span w, size_t depth)
+{
+    capture c;
+    const pons__pattern *p = match_strictly(s, w, &c);
+    if (p) {
+        int rc = goals_add(s, p, &c, w);
+        return rc == PONS_OK ? 1 : rc;
+    }
+    if (depth == 0) {
+        return 0;
+    }
+    // Two wishes side by side: the longest first one whose rest is understood too.
+    size_t kept = json_array_size(s->goals);
+    for (size_t cut = w.hi; --cut > w.lo;) {
+        span head = {w.lo, cut}, tail = {cut, w.hi};
+        if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
+            wish_begins(s, cut, w.hi, true, NULL) == INTENT_NONE ||
+            !(p = match_strictly(s, head, &c))) {
+            continue;
+        }
+        int rc = goals_add(s, p, &c, head);
+        if (rc != PONS_OK || (rc = parse_strictly(s, tail, depth - 1)) != 0) {
+            return rc;
+        }
+        while (json_array_size(s->goals) > kept) {
+            json_array_remove(s->goals, json_array_size(s->goals) - 1);
+        }
+    }
+    return 0;
+}
+
+static int not_understood(const session *s, span w)
+{
+    span o = source_span(s, w);
+    if (pons__pace_stated(s->r, &s->f)) {
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
+                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
+                          "patrol, where are you, how full is the battery, come back, "
+                          "do SKILL, stop, pause, continue",
+                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+}
+
+// Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
+static int parse_wish(session *s, span *w)
+{
+    pons__control control = wish_control(s, *w);
+    if (control != CONTROL_NONE) {
+        keep_control(s, control);
+        return PONS_OK;
+    }
+    bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
+    if (!say && cut_urgent(s, w)) {
+        s->urgent = true;
+    }
+    if (is_blank(s, *w)) {
+        return PONS_OK;
+    }
+    span wish = {skip_punctuation(s, w->lo, w->hi), w->hi};
+    bool in_quotes = wish.lo > w->lo && s->f.s[wish.lo - 1] == '"';
+    while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
+        wish.hi--;
+    }
+    int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
+    if (rc != 0) {
+        return rc < 0 ? rc : PONS_OK;
+    }
+    capture c = {0};
+    return match_loosely(s, wish, &c) && c.unknown_n ? unknown_name(s, &c)
+                                                     : not_understood(s, wish);
+}
+
+static int parse_sentence(session *s)
+{
+    if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
+    }
+    if (outright(s)) {
+        s->control = CONTROL_YES;
+        return PONS_OK;
+    }
+    for (size_t pos = 0; pos < s->f.n;) {
+        span w = {.lo = pos};
+        size_t next;
+        next_cut(s, pos, &w.hi, &next);
+        size_t end = w.hi;
+        int rc = parse_wish(s, &w);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+        pos = next - (end - w.hi);
+    }
+    if (s->control == CONTROL_YES) {
+        s->control = CONTROL_NONE;
+    }
+    return json_array_size(s->goals) || s->control != CONTROL_NONE
+               ? PONS_OK
+               : not_understood(s, (span){0, s->f.n});
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
+                       pons_error *err)
+{
+    session s;
+    pons__rules *rules = self;
+    int rc = session_init(&s, rules->base, text, world, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    rc = pons__phrases_for(rules, world, &s.phrases, err);
+    if (rc != PONS_OK) {
+        session_fini(&s);
+        return rc;
+    }
+    pons_value *called = NULL;                      // the whole text is a call, and no sentence
+    const bool bare = text && !strpbrk(text, "{="); // "do it" is a yes
+    rc = bare && pons__policy_control(rules->base, text) != CONTROL_NONE
+             ? PONS_ENOTFOUND
+             : pons__call_parse(text, world, &called, err);
+    if (rc == PONS_OK) {
+        rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : no_memory(err);
+    }
+    rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
+    const bool somewhere = rc == PONS_EINVAL && stop_anywhere(&s);
+    if (somewhere) {
+        // To stop is never wrong; what else was wished for is left.
+        json_array_clear(s.goals);
+        s.control = CONTROL_STOP;
+        rc = PONS_OK;
+        if (err) {
+            *err = (pons_error)PONS_ERROR_INIT;
+        }
+    }
+    if (rc == PONS_OK) {
+        bool goals = json_array_size(s.goals) > 0;
+        if (goals && s.control == CONTROL_YES) {
+            s.control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
+        }
+        bool urgent = s.urgent || alone_urgent(&s);
+        pons_value *control =
+            s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
+        pons_value *v =
+            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
+        rc = v ? PONS_OK : no_memory(err);
+        if (v) {
+            *ret = v;
+        }
+    }
+    session_fini(&s);
+    return rc;
 }

@@ -17,153 +17,6 @@ typedef struct numeral {
     double value;
 } numeral;
 
-static uint32_t decode(const char *text, size_t len, size_t *ret_bytes);
-static char fold_ascii(unsigned char c);
-static uint32_t fold_char(uint32_t c);
-static size_t encode(uint32_t c, char out[4]);
-static void drop_spaces(pons__fold *f);
-static void join_hyphens(pons__fold *f);
-static void mark_quotes(pons__fold *f);
-static size_t digits_at(const char *s, size_t pos, size_t end, double *ret);
-static size_t chinese_at(const char *s, size_t pos, size_t end, double *ret);
-static size_t english_at(const char *s, size_t pos, size_t end, double *ret);
-
-static bool is_word_byte(char c)
-{
-    return isalnum((unsigned char)c) || c == '\'';
-}
-
-static bool is_ascii(char c)
-{
-    return ((unsigned char)c & 0x80u) == 0;
-}
-
-int pons__fold_init(pons__fold *f, const char *text, size_t len)
-{
-    // Folding never makes a character longer. One block: the offsets, then the text, then the marks.
-    f->at = malloc((len + 1) * (sizeof *f->at + 2));
-    if (!f->at) {
-        *f = (pons__fold){0};
-        return PONS_ENOMEM;
-    }
-    f->s = (char *)(f->at + len + 1);
-    f->quoted = (bool *)(f->s + len + 1);
-    f->n = 0;
-    memset(f->quoted, false, len + 1);
-    for (size_t i = 0; i < len;) {
-        if (text[i] >= 'a' && text[i] <= 'z') { // most of what there is
-            f->s[f->n] = text[i];
-            f->at[f->n++] = (uint32_t)i++;
-            continue;
-        }
-        size_t bytes = 1, n = 1;
-        char out[4];
-        if (is_ascii(text[i])) {
-            out[0] = fold_ascii((unsigned char)text[i]);
-        } else {
-            n = encode(fold_char(decode(text + i, len - i, &bytes)), out);
-        }
-        // A stop, bang or question mark ends a sentence where white space follows it.
-        if ((out[0] == '.' || out[0] == '!' || out[0] == '?') &&
-            (i + bytes >= len || isspace((unsigned char)text[i + bytes]))) {
-            out[0] = ';';
-        }
-        for (size_t k = 0; k < n; k++) {
-            f->s[f->n] = out[k];
-            f->at[f->n++] = (uint32_t)i;
-        }
-        i += bytes;
-    }
-    f->s[f->n] = '\0';
-    f->at[f->n] = (uint32_t)len;
-    // Most words have none of these.
-    if (memchr(f->s, '-', f->n)) {
-        join_hyphens(f);
-    }
-    if (memchr(f->s, ' ', f->n)) {
-        drop_spaces(f);
-    }
-    if (memchr(f->s, '"', f->n) || memchr(f->s, '\'', f->n)) {
-        mark_quotes(f);
-    }
-    return PONS_OK;
-}
-
-void pons__fold_fini(pons__fold *f)
-{
-    free(f->at); // and the rest of its block
-    *f = (pons__fold){0};
-}
-
-void pons__fold_cut(pons__fold *f, size_t lo, size_t hi)
-{
-    size_t tail = f->n - hi;
-    memmove(f->s + lo, f->s + hi, tail + 1);
-    memmove(f->at + lo, f->at + hi, (tail + 1) * sizeof *f->at);
-    memmove(f->quoted + lo, f->quoted + hi, tail * sizeof *f->quoted);
-    f->n -= hi - lo;
-}
-
-size_t pons__skip_spaces(const char *s, size_t pos, size_t end)
-{
-    while (pos < end && s[pos] == ' ') {
-        pos++;
-    }
-    return pos;
-}
-
-size_t pons__char_len(const char *s, size_t pos)
-{
-    size_t n = 1;
-    while (((unsigned char)s[pos + n] & 0xC0u) == 0x80u) {
-        n++;
-    }
-    return n;
-}
-
-size_t pons__literal_at(const char *s, size_t pos, size_t end, const char *literal)
-{
-    pos = pons__skip_spaces(s, pos, end);
-    size_t n = strlen(literal);
-    if (n == 0 || n > end - pos || memcmp(s + pos, literal, n) != 0) {
-        return 0;
-    }
-    // "go" is not the beginning of "gone", but it may touch a Chinese character.
-    if (is_word_byte(literal[0]) && pos > 0 && is_word_byte(s[pos - 1])) {
-        return 0;
-    }
-    if (is_word_byte(literal[n - 1]) && pos + n < end && is_word_byte(s[pos + n])) {
-        return 0;
-    }
-    return pos + n;
-}
-
-size_t pons__word_at(const pons__words *w, const char *s, size_t pos, size_t end, size_t *ret_index)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        size_t after = pons__literal_at(s, pos, end, w->v[i]);
-        if (after) {
-            if (ret_index) {
-                *ret_index = i;
-            }
-            return after;
-        }
-    }
-    return 0;
-}
-
-size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret)
-{
-    pos = pons__skip_spaces(s, pos, end);
-    if (pos >= end) {
-        return 0;
-    }
-    if (isdigit((unsigned char)s[pos])) {
-        return digits_at(s, pos, end, ret);
-    }
-    return is_ascii(s[pos]) ? english_at(s, pos, end, ret) : chinese_at(s, pos, end, ret);
-}
-
 // ---- folding ------------------------------------------------------------------------------------
 
 // The character at text[0..len), len ≥ 1; a bad byte stands for itself (the input was checked).
@@ -250,6 +103,11 @@ static void join_hyphens(pons__fold *f)
     }
 }
 
+static bool is_ascii(char c)
+{
+    return ((unsigned char)c & 0x80u) == 0;
+}
+
 // One space between words, none beside a character that is not ASCII, none at the ends.
 static void drop_spaces(pons__fold *f)
 {
@@ -268,6 +126,11 @@ static void drop_spaces(pons__fold *f)
     f->at[n] = f->at[f->n];
     f->s[n] = '\0';
     f->n = n;
+}
+
+static bool is_word_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '\'';
 }
 
 static void mark_quotes(pons__fold *f)
@@ -418,4 +281,132 @@ static size_t english_at(const char *s, size_t pos, size_t end, double *ret)
     }
     *ret = total;
     return p;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__fold_init(pons__fold *f, const char *text, size_t len)
+{
+    // Folding never makes a character longer. One block: the offsets, then the text, then the marks.
+    f->at = malloc((len + 1) * (sizeof *f->at + 2));
+    if (!f->at) {
+        *f = (pons__fold){0};
+        return PONS_ENOMEM;
+    }
+    f->s = (char *)(f->at + len + 1);
+    f->quoted = (bool *)(f->s + len + 1);
+    f->n = 0;
+    memset(f->quoted, false, len + 1);
+    for (size_t i = 0; i < len;) {
+        if (text[i] >= 'a' && text[i] <= 'z') { // most of what there is
+            f->s[f->n] = text[i];
+            f->at[f->n++] = (uint32_t)i++;
+            continue;
+        }
+        size_t bytes = 1, n = 1;
+        char out[4];
+        if (is_ascii(text[i])) {
+            out[0] = fold_ascii((unsigned char)text[i]);
+        } else {
+            n = encode(fold_char(decode(text + i, len - i, &bytes)), out);
+        }
+        // A stop, bang or question mark ends a sentence where white space follows it.
+        if ((out[0] == '.' || out[0] == '!' || out[0] == '?') &&
+            (i + bytes >= len || isspace((unsigned char)text[i + bytes]))) {
+            out[0] = ';';
+        }
+        for (size_t k = 0; k < n; k++) {
+            f->s[f->n] = out[k];
+            f->at[f->n++] = (uint32_t)i;
+        }
+        i += bytes;
+    }
+    f->s[f->n] = '\0';
+    f->at[f->n] = (uint32_t)len;
+    // Most words have none of these.
+    if (memchr(f->s, '-', f->n)) {
+        join_hyphens(f);
+    }
+    if (memchr(f->s, ' ', f->n)) {
+        drop_spaces(f);
+    }
+    if (memchr(f->s, '"', f->n) || memchr(f->s, '\'', f->n)) {
+        mark_quotes(f);
+    }
+    return PONS_OK;
+}
+
+void pons__fold_fini(pons__fold *f)
+{
+    free(f->at); // and the rest of its block
+    *f = (pons__fold){0};
+}
+
+void pons__fold_cut(pons__fold *f, size_t lo, size_t hi)
+{
+    size_t tail = f->n - hi;
+    memmove(f->s + lo, f->s + hi, tail + 1);
+    memmove(f->at + lo, f->at + hi, (tail + 1) * sizeof *f->at);
+    memmove(f->quoted + lo, f->quoted + hi, tail * sizeof *f->quoted);
+    f->n -= hi - lo;
+}
+
+size_t pons__skip_spaces(const char *s, size_t pos, size_t end)
+{
+    while (pos < end && s[pos] == ' ') {
+        pos++;
+    }
+    return pos;
+}
+
+size_t pons__char_len(const char *s, size_t pos)
+{
+    size_t n = 1;
+    while (((unsigned char)s[pos + n] & 0xC0u) == 0x80u) {
+        n++;
+    }
+    return n;
+}
+
+size_t pons__literal_at(const char *s, size_t pos, size_t end, const char *literal)
+{
+    pos = pons__skip_spaces(s, pos, end);
+    size_t n = strlen(literal);
+    if (n == 0 || n > end - pos || memcmp(s + pos, literal, n) != 0) {
+        return 0;
+    }
+    // "go" is not the beginning of "gone", but it may touch a Chinese character.
+    if (is_word_byte(literal[0]) && pos > 0 && is_word_byte(s[pos - 1])) {
+        return 0;
+    }
+    if (is_word_byte(literal[n - 1]) && pos + n < end && is_word_byte(s[pos + n])) {
+        return 0;
+    }
+    return pos + n;
+}
+
+size_t pons__word_at(const pons__words *w, const char *s, size_t pos, size_t end, size_t *ret_index)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        size_t after = pons__literal_at(s, pos, end, w->v[i]);
+        if (after) {
+            if (ret_index) {
+                *ret_index = i;
+            }
+            return after;
+        }
+    }
+    return 0;
+}
+
+size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret)
+{
+    pos = pons__skip_spaces(s, pos, end);
+    if (pos >= end) {
+        return 0;
+    }
+    if (isdigit((unsigned char)s[pos])) {
+        return digits_at(s, pos, end, ret);
+    }
+    return is_ascii(s[pos]) ? english_at(s, pos, end, ret) : chinese_at(s, pos, end, ret);
 }

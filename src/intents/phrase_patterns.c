@@ -63,8 +63,6 @@ typedef struct rest { // what follows when the present piece ends
     const struct rest *next;
 } rest;
 
-static int expand(expansion *x, const rest *k, char *buf, size_t len);
-
 static int bad_pattern(const expansion *x, const char *why)
 {
     return pons_error_set(x->err, PONS_EINVAL, "rules", "intents: %s: %s", x->path, why);
@@ -230,6 +228,8 @@ static int add_flat(expansion *x, const char *s, size_t len)
     }
     return rc;
 }
+
+static int expand(expansion *x, const rest *k, char *buf, size_t len);
 
 // Visits each alternative of the group [s, end), then what follows it.
 static int expand_group(expansion *x, const char *s, const char *end, const rest *after, char *buf,

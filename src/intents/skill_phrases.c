@@ -22,10 +22,57 @@ typedef struct reading {
     pons_error *err;
 } reading;
 
-static int add_skill(reading *in, const pons_value *skill);
-static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase);
-static int add_name(reading *in, const pons_value *skill);
-static int add_pattern(reading *in, const pons__meaning *means, const pons_value *say);
+// One that is no pattern is not said.
+static int add_pattern(reading *in, const pons__meaning *means, const pons_value *say)
+{
+    pons_error why = PONS_ERROR_INIT;
+    if (in->to->n >= FLAT_MAX || in->refused >= REFUSED_MAX) {
+        return PONS_OK;
+    }
+    const int rc = pons__patterns_add(in->to, means, say, "phrases", &why);
+    if (rc == PONS_ENOMEM) {
+        return pons_error_set(in->err, rc, "rules", "no memory for what skills are called");
+    }
+    in->refused += rc != PONS_OK;
+    return PONS_OK;
+}
+
+// Its name alone, where it can be called so.
+static int add_name(reading *in, const pons_value *skill)
+{
+    const pons_value *schema = pons_get(skill, "args_schema"), *name = pons_get(skill, "name");
+    if (json_array_size(pons_get(schema, "required")) > 0 || pons_get(schema, "oneOf") ||
+        pons_get_int(schema, "minProperties", 0) > 0) {
+        return PONS_OK;
+    }
+    return add_pattern(in, &(pons__meaning){.intent = INTENT_DO, .skill = name}, name);
+}
+
+static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase)
+{
+    const pons__meaning means = {
+        .intent = INTENT_DO, .skill = pons_get(skill, "name"), .args = pons_get(phrase, "args")};
+    int rc = PONS_OK;
+    size_t i;
+    pons_value *say;
+    json_array_foreach((pons_value *)pons_get(phrase, "say"), i, say)
+    {
+        rc = rc == PONS_OK ? add_pattern(in, &means, say) : rc;
+    }
+    return rc;
+}
+
+static int add_skill(reading *in, const pons_value *skill)
+{
+    int rc = PONS_OK;
+    size_t i;
+    pons_value *phrase;
+    json_array_foreach((pons_value *)pons_get(skill, "phrases"), i, phrase)
+    {
+        rc = rc == PONS_OK ? add_phrase(in, skill, phrase) : rc;
+    }
+    return rc == PONS_OK ? add_name(in, skill) : rc;
+}
 
 int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patterns **ret,
                       pons_error *err)
@@ -57,56 +104,4 @@ int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patte
     }
     *ret = &p->phrases;
     return PONS_OK;
-}
-
-static int add_skill(reading *in, const pons_value *skill)
-{
-    int rc = PONS_OK;
-    size_t i;
-    pons_value *phrase;
-    json_array_foreach((pons_value *)pons_get(skill, "phrases"), i, phrase)
-    {
-        rc = rc == PONS_OK ? add_phrase(in, skill, phrase) : rc;
-    }
-    return rc == PONS_OK ? add_name(in, skill) : rc;
-}
-
-// Its name alone, where it can be called so.
-static int add_name(reading *in, const pons_value *skill)
-{
-    const pons_value *schema = pons_get(skill, "args_schema"), *name = pons_get(skill, "name");
-    if (json_array_size(pons_get(schema, "required")) > 0 || pons_get(schema, "oneOf") ||
-        pons_get_int(schema, "minProperties", 0) > 0) {
-        return PONS_OK;
-    }
-    return add_pattern(in, &(pons__meaning){.intent = INTENT_DO, .skill = name}, name);
-}
-
-// One that is no pattern is not said.
-static int add_pattern(reading *in, const pons__meaning *means, const pons_value *say)
-{
-    pons_error why = PONS_ERROR_INIT;
-    if (in->to->n >= FLAT_MAX || in->refused >= REFUSED_MAX) {
-        return PONS_OK;
-    }
-    const int rc = pons__patterns_add(in->to, means, say, "phrases", &why);
-    if (rc == PONS_ENOMEM) {
-        return pons_error_set(in->err, rc, "rules", "no memory for what skills are called");
-    }
-    in->refused += rc != PONS_OK;
-    return PONS_OK;
-}
-
-static int add_phrase(reading *in, const pons_value *skill, const pons_value *phrase)
-{
-    const pons__meaning means = {
-        .intent = INTENT_DO, .skill = pons_get(skill, "name"), .args = pons_get(phrase, "args")};
-    int rc = PONS_OK;
-    size_t i;
-    pons_value *say;
-    json_array_foreach((pons_value *)pons_get(phrase, "say"), i, say)
-    {
-        rc = rc == PONS_OK ? add_pattern(in, &means, say) : rc;
-    }
-    return rc;
 }

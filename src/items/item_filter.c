@@ -24,11 +24,100 @@ operators[] = {
     {"$lt", true, false, false, false}, {"$lte", true, true, false, false},
 };
 
-static const struct operator* operator_of(const char *word);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static const struct operator* operator_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        if (strcmp(operators[i].word, word) == 0) {
+            return &operators[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_operators(const pons_value *v)
+{
+    const char *name;
+    pons_value *child;
+    json_object_foreach((pons_value *)(uintptr_t)v, name, child)
+    {
+        if (name[0] == '$') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Numbers by their value, texts by their bytes; of the rest only whether they are equal.
+static compare compare_values(const pons_value *a, const pons_value *b)
+{
+    if (!a || !b) { // what is not there is null
+        return (!a || json_is_null(a)) && (!b || json_is_null(b)) ? IS_EQUAL : IS_OTHER;
+    }
+    if (json_is_integer(a) && json_is_integer(b)) {
+        const json_int_t x = json_integer_value(a), y = json_integer_value(b);
+        return x < y ? IS_LESS : x > y ? IS_GREATER : IS_EQUAL;
+    }
+    if (json_is_number(a) && json_is_number(b)) {
+        const double x = json_number_value(a), y = json_number_value(b);
+        return x < y ? IS_LESS : x > y ? IS_GREATER : IS_EQUAL;
+    }
+    if (json_is_string(a) && json_is_string(b)) {
+        const int order = strcmp(json_string_value(a), json_string_value(b));
+        return order < 0 ? IS_LESS : order > 0 ? IS_GREATER : IS_EQUAL;
+    }
+    return json_equal(a, b) ? IS_EQUAL : IS_OTHER;
+}
+
+static bool equal(const pons_value *a, const pons_value *b)
+{
+    return compare_values(a, b) == IS_EQUAL;
+}
+
 static bool fits(const pons_value *have, const pons_value *want);
-static bool equal(const pons_value *a, const pons_value *b);
-static compare compare_values(const pons_value *a, const pons_value *b);
-static bool has_operators(const pons_value *v);
+
+static bool holds(const pons_value *have, const char *word, const pons_value *operand)
+{
+    if (strcmp(word, HAS) == 0) {
+        bool found = false;
+        for (size_t i = 0; i < json_array_size(have) && !found; i++) {
+            found = fits(json_array_get(have, i), operand);
+        }
+        return found;
+    }
+    const struct operator* o = operator_of(word);
+    const compare c = compare_values(have, operand);
+    return o && ((c == IS_LESS && o->less) || (c == IS_EQUAL && o->equal) ||
+                 (c == IS_GREATER && o->greater) || (c == IS_OTHER && o->other));
+}
+
+static bool fits(const pons_value *have, const pons_value *want)
+{
+    const char *name;
+    pons_value *v;
+    size_t i;
+    if (json_is_object(want)) {
+        const bool compares = has_operators(want);
+        bool good = compares || json_is_object(have);
+        json_object_foreach((pons_value *)(uintptr_t)want, name, v)
+        {
+            good = good && (compares ? holds(have, name, v) : fits(json_object_get(have, name), v));
+        }
+        return good;
+    }
+    if (json_is_array(want)) {
+        bool good = json_is_array(have) && json_array_size(have) == json_array_size(want);
+        json_array_foreach(want, i, v)
+        {
+            good = good && fits(json_array_get(have, i), v);
+        }
+        return good;
+    }
+    return equal(have, want);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__item_filter_check(const pons_value *filter, pons_error *err)
 {
@@ -75,95 +164,4 @@ bool pons__item_fits(const pons_value *value, const pons_value *filter)
 bool pons_items_fits(const pons_value *value, const pons_value *filter)
 {
     return pons__item_fits(value, filter);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static const struct operator* operator_of(const char *word)
-{
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (strcmp(operators[i].word, word) == 0) {
-            return &operators[i];
-        }
-    }
-    return NULL;
-}
-
-static bool has_operators(const pons_value *v)
-{
-    const char *name;
-    pons_value *child;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, child)
-    {
-        if (name[0] == '$') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool holds(const pons_value *have, const char *word, const pons_value *operand)
-{
-    if (strcmp(word, HAS) == 0) {
-        bool found = false;
-        for (size_t i = 0; i < json_array_size(have) && !found; i++) {
-            found = fits(json_array_get(have, i), operand);
-        }
-        return found;
-    }
-    const struct operator* o = operator_of(word);
-    const compare c = compare_values(have, operand);
-    return o && ((c == IS_LESS && o->less) || (c == IS_EQUAL && o->equal) ||
-                 (c == IS_GREATER && o->greater) || (c == IS_OTHER && o->other));
-}
-
-static bool fits(const pons_value *have, const pons_value *want)
-{
-    const char *name;
-    pons_value *v;
-    size_t i;
-    if (json_is_object(want)) {
-        const bool compares = has_operators(want);
-        bool good = compares || json_is_object(have);
-        json_object_foreach((pons_value *)(uintptr_t)want, name, v)
-        {
-            good = good && (compares ? holds(have, name, v) : fits(json_object_get(have, name), v));
-        }
-        return good;
-    }
-    if (json_is_array(want)) {
-        bool good = json_is_array(have) && json_array_size(have) == json_array_size(want);
-        json_array_foreach(want, i, v)
-        {
-            good = good && fits(json_array_get(have, i), v);
-        }
-        return good;
-    }
-    return equal(have, want);
-}
-
-static bool equal(const pons_value *a, const pons_value *b)
-{
-    return compare_values(a, b) == IS_EQUAL;
-}
-
-// Numbers by their value, texts by their bytes; of the rest only whether they are equal.
-static compare compare_values(const pons_value *a, const pons_value *b)
-{
-    if (!a || !b) { // what is not there is null
-        return (!a || json_is_null(a)) && (!b || json_is_null(b)) ? IS_EQUAL : IS_OTHER;
-    }
-    if (json_is_integer(a) && json_is_integer(b)) {
-        const json_int_t x = json_integer_value(a), y = json_integer_value(b);
-        return x < y ? IS_LESS : x > y ? IS_GREATER : IS_EQUAL;
-    }
-    if (json_is_number(a) && json_is_number(b)) {
-        const double x = json_number_value(a), y = json_number_value(b);
-        return x < y ? IS_LESS : x > y ? IS_GREATER : IS_EQUAL;
-    }
-    if (json_is_string(a) && json_is_string(b)) {
-        const int order = strcmp(json_string_value(a), json_string_value(b));
-        return order < 0 ? IS_LESS : order > 0 ? IS_GREATER : IS_EQUAL;
-    }
-    return json_equal(a, b) ? IS_EQUAL : IS_OTHER;
 }

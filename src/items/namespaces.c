@@ -15,34 +15,6 @@ typedef struct listing {
     int st;
 } listing;
 
-static int see_space(void *user, const char *ns);
-static int give_page(listing *l, pons_value **ret);
-
-int pons_items_namespaces(const pons_items *it, const pons_items_spaces *q, pons_value **ret,
-                          pons_error *err)
-{
-    if (!it->store.ops || !it->store.ops->item_spaces) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "items", "store %s has no items",
-                              it->store.ops ? it->store.ops->name : "(none)");
-    }
-    listing l = {.q = q,
-                 .prefix = pons__item_labels(q->prefix ? q->prefix : ""),
-                 .suffix = pons__item_labels(q->suffix ? q->suffix : ""),
-                 .list = json_array()};
-    int st = l.prefix && l.suffix && l.list ? PONS_OK : PONS_ENOMEM;
-    st = st ? st
-            : it->store.ops->item_spaces(it->store.self, pons_wall_ms(&it->clock), see_space, &l,
-                                         err);
-    st = st ? st : l.st;
-    st = st ? st : give_page(&l, ret);
-    pons_value_unref(l.prefix);
-    pons_value_unref(l.suffix);
-    pons_value_unref(l.list);
-    return st == PONS_ENOMEM
-               ? pons_error_set(err, st, "items", "no memory to list namespaces of items")
-               : st;
-}
-
 // Whether `labels` from `from` on are those wanted; "*" is any.
 static bool match(const pons_value *labels, size_t from, const pons_value *wanted)
 {
@@ -123,4 +95,29 @@ static int give_page(listing *l, pons_value **ret)
     }
     *ret = page;
     return PONS_OK;
+}
+
+int pons_items_namespaces(const pons_items *it, const pons_items_spaces *q, pons_value **ret,
+                          pons_error *err)
+{
+    if (!it->store.ops || !it->store.ops->item_spaces) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "items", "store %s has no items",
+                              it->store.ops ? it->store.ops->name : "(none)");
+    }
+    listing l = {.q = q,
+                 .prefix = pons__item_labels(q->prefix ? q->prefix : ""),
+                 .suffix = pons__item_labels(q->suffix ? q->suffix : ""),
+                 .list = json_array()};
+    int st = l.prefix && l.suffix && l.list ? PONS_OK : PONS_ENOMEM;
+    st = st ? st
+            : it->store.ops->item_spaces(it->store.self, pons_wall_ms(&it->clock), see_space, &l,
+                                         err);
+    st = st ? st : l.st;
+    st = st ? st : give_page(&l, ret);
+    pons_value_unref(l.prefix);
+    pons_value_unref(l.suffix);
+    pons_value_unref(l.list);
+    return st == PONS_ENOMEM
+               ? pons_error_set(err, st, "items", "no memory to list namespaces of items")
+               : st;
 }

@@ -39,32 +39,6 @@ typedef struct hunt {
     pons_error *err;
 } hunt;
 
-static int prepare(hunt *h, pons_error *err);
-static int see_row(void *user, const pons_item_row *row);
-static int add_over(hunt *h);
-static int give_page(hunt *h, pons_value **ret, pons_error *err);
-static void hunt_fini(hunt *h);
-
-int pons_items_search(const pons_items *it, const pons_items_query *q, pons_value **ret,
-                      pons_error *err)
-{
-    hunt h = {.it = it, .q = q, .now_ms = pons_wall_ms(&it->clock), .err = err};
-    if (!it->store.ops || !it->store.ops->items) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "items", "store %s has no items",
-                              it->store.ops ? it->store.ops->name : "(none)");
-    }
-    int st = prepare(&h, err);
-    if (!st) {
-        const pons_item_find find = {.prefix = q->prefix, .words = h.words, .now_ms = h.now_ms};
-        st = it->store.ops->items(it->store.self, &find, see_row, &h, err);
-    }
-    st = st ? st : h.st;
-    st = st ? st : add_over(&h);
-    st = st ? st : give_page(&h, ret, err);
-    hunt_fini(&h);
-    return st;
-}
-
 // ---- what is looked for -------------------------------------------------------------------------
 
 static int prepare(hunt *h, pons_error *err)
@@ -275,4 +249,26 @@ static void hunt_fini(hunt *h)
     free(h->words);
     free(h->vector);
     free(h->over_created);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_items_search(const pons_items *it, const pons_items_query *q, pons_value **ret,
+                      pons_error *err)
+{
+    hunt h = {.it = it, .q = q, .now_ms = pons_wall_ms(&it->clock), .err = err};
+    if (!it->store.ops || !it->store.ops->items) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "items", "store %s has no items",
+                              it->store.ops ? it->store.ops->name : "(none)");
+    }
+    int st = prepare(&h, err);
+    if (!st) {
+        const pons_item_find find = {.prefix = q->prefix, .words = h.words, .now_ms = h.now_ms};
+        st = it->store.ops->items(it->store.self, &find, see_row, &h, err);
+    }
+    st = st ? st : h.st;
+    st = st ? st : add_over(&h);
+    st = st ? st : give_page(&h, ret, err);
+    hunt_fini(&h);
+    return st;
 }

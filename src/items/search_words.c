@@ -32,11 +32,6 @@ static const range no_spaces[] = {
     {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0xff66, 0xff9f}, {0x20000, 0x3ffff},
 };
 
-static bool in(const range *list, size_t n, uint32_t c);
-static uint32_t small(uint32_t c);
-static uint32_t decode(const char *s, size_t n);
-static size_t encode(uint32_t c, char ret[4]);
-
 typedef struct gathering {
     pons_buf out;
     pons_value *seen; // as a set
@@ -44,6 +39,67 @@ typedef struct gathering {
     size_t len;
     bool full; // no further word fits
 } gathering;
+
+// ---- characters ---------------------------------------------------------------------------------
+
+static bool in(const range *list, size_t n, uint32_t c)
+{
+    if (c >= '0' && c < 0x80) { // most of them: the first rows of no_letters
+        const bool letter = (c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        return list == no_letters && !letter;
+    }
+    for (size_t i = 0; i < n && list[i].from <= c; i++) {
+        if (c <= list[i].to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t small(uint32_t c)
+{
+    static const struct {
+        uint32_t from, to, plus; // plus 0: those that are even (odd: from is) become the next one
+    } rows[] = {
+        {'A', 'Z', 32},      {0xc0, 0xde, 32},   {0x100, 0x12f, 0},  {0x132, 0x137, 0},
+        {0x139, 0x148, 0},   {0x14a, 0x177, 0},  {0x179, 0x17e, 0},  {0x388, 0x38a, 37},
+        {0x391, 0x3ab, 32},  {0x400, 0x40f, 80}, {0x410, 0x42f, 32}, {0x460, 0x481, 0},
+        {0x48a, 0x4bf, 0},   {0x4d0, 0x52f, 0},  {0x531, 0x556, 48}, {0x1e00, 0x1e95, 0},
+        {0x1ea0, 0x1eff, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && rows[i].from <= c; i++) {
+        if (c <= rows[i].to) {
+            return rows[i].plus ? c + rows[i].plus : c + (c % 2 == rows[i].from % 2);
+        }
+    }
+    if (c >= 0xff10 && c <= 0xff5a) { // wide digits and letters
+        return small(c - 0xff10 + '0');
+    }
+    return c == 0x386 ? 0x3ac : c == 0x38c ? 0x3cc : c == 0x178 ? 0xff : c;
+}
+
+static uint32_t decode(const char *s, size_t n)
+{
+    static const uint8_t lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t c = (uint8_t)s[0] & lead[n];
+    for (size_t i = 1; i < n; i++) {
+        c = c << 6 | ((uint8_t)s[i] & 0x3f);
+    }
+    return c;
+}
+
+static size_t encode(uint32_t c, char ret[4])
+{
+    static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; c >>= 6) {
+        ret[i] = (char)(0x80 | (c & 0x3f));
+    }
+    ret[0] = (char)(lead[n] | c);
+    return n;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 static int end_word(gathering *g)
 {
@@ -105,63 +161,4 @@ int pons_items_words(const char *text, char **ret, pons_error *err)
     }
     *ret = words;
     return PONS_OK;
-}
-
-// ---- characters ---------------------------------------------------------------------------------
-
-static bool in(const range *list, size_t n, uint32_t c)
-{
-    if (c >= '0' && c < 0x80) { // most of them: the first rows of no_letters
-        const bool letter = (c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        return list == no_letters && !letter;
-    }
-    for (size_t i = 0; i < n && list[i].from <= c; i++) {
-        if (c <= list[i].to) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static uint32_t small(uint32_t c)
-{
-    static const struct {
-        uint32_t from, to, plus; // plus 0: those that are even (odd: from is) become the next one
-    } rows[] = {
-        {'A', 'Z', 32},      {0xc0, 0xde, 32},   {0x100, 0x12f, 0},  {0x132, 0x137, 0},
-        {0x139, 0x148, 0},   {0x14a, 0x177, 0},  {0x179, 0x17e, 0},  {0x388, 0x38a, 37},
-        {0x391, 0x3ab, 32},  {0x400, 0x40f, 80}, {0x410, 0x42f, 32}, {0x460, 0x481, 0},
-        {0x48a, 0x4bf, 0},   {0x4d0, 0x52f, 0},  {0x531, 0x556, 48}, {0x1e00, 0x1e95, 0},
-        {0x1ea0, 0x1eff, 0},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && rows[i].from <= c; i++) {
-        if (c <= rows[i].to) {
-            return rows[i].plus ? c + rows[i].plus : c + (c % 2 == rows[i].from % 2);
-        }
-    }
-    if (c >= 0xff10 && c <= 0xff5a) { // wide digits and letters
-        return small(c - 0xff10 + '0');
-    }
-    return c == 0x386 ? 0x3ac : c == 0x38c ? 0x3cc : c == 0x178 ? 0xff : c;
-}
-
-static uint32_t decode(const char *s, size_t n)
-{
-    static const uint8_t lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = (uint8_t)s[0] & lead[n];
-    for (size_t i = 1; i < n; i++) {
-        c = c << 6 | ((uint8_t)s[i] & 0x3f);
-    }
-    return c;
-}
-
-static size_t encode(uint32_t c, char ret[4])
-{
-    static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; c >>= 6) {
-        ret[i] = (char)(0x80 | (c & 0x3f));
-    }
-    ret[0] = (char)(lead[n] | c);
-    return n;
 }

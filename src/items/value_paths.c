@@ -15,61 +15,9 @@ typedef int (*found_fn)(void *user, const pons_value *v);
 
 static const char *const whole[] = {"$", NULL};
 
-static int follow(const pons_value *v, const char *path, found_fn fn, void *user);
-static int add_leaves(void *user, const pons_value *v);
-static int add_text(void *user, const pons_value *v);
-
-int pons__item_paths_check(const char *const *fields, pons_error *err)
-{
-    for (size_t i = 0; fields && fields[i]; i++) {
-        const char *p = fields[i];
-        bool good = *p && *p != '.';
-        while (good && *p) {
-            const char *bracket = strchr(p, '[');
-            if (!bracket) {
-                break;
-            }
-            char *end = NULL;
-            if (bracket[1] == '*') {
-                end = (char *)(uintptr_t)bracket + 2;
-            } else {
-                strtol(bracket + 1, &end, 10);
-            }
-            good = end > bracket + 1 && *end == ']' && (!end[1] || end[1] == '.' || end[1] == '[');
-            p = good ? end + 1 : p;
-        }
-        good = good && !strstr(fields[i], "..") && fields[i][strlen(fields[i]) - 1] != '.';
-        if (!good) {
-            return pons_error_set(err, PONS_EINVAL, "items", "'%s' is no path into an item",
-                                  fields[i]);
-        }
-    }
-    return PONS_OK;
-}
-
-int pons__item_leaves(const pons_value *value, const char *const *fields, pons_buf *ret)
-{
-    int st = PONS_OK;
-    fields = fields ? fields : whole;
-    for (size_t i = 0; fields[i] && !st; i++) {
-        st = strcmp(fields[i], "$") == 0 ? add_leaves(ret, value)
-                                         : follow(value, fields[i], add_leaves, ret);
-    }
-    return st;
-}
-
-int pons__item_texts(const pons_value *value, const char *const *fields, pons_value *ret_list)
-{
-    int st = PONS_OK;
-    fields = fields ? fields : whole;
-    for (size_t i = 0; fields[i] && !st; i++) {
-        st = strcmp(fields[i], "$") == 0 ? add_text(ret_list, value)
-                                         : follow(value, fields[i], add_text, ret_list);
-    }
-    return st;
-}
-
 // ---- paths --------------------------------------------------------------------------------------
+
+static int follow(const pons_value *v, const char *path, found_fn fn, void *user);
 
 static int follow_index(const pons_value *v, const char *path, found_fn fn, void *user)
 {
@@ -148,4 +96,56 @@ static int add_text(void *user, const pons_value *v)
     const int bad = n < 0 || json_array_append_new(user, json_string(text));
     free(text);
     return bad ? PONS_ENOMEM : PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__item_paths_check(const char *const *fields, pons_error *err)
+{
+    for (size_t i = 0; fields && fields[i]; i++) {
+        const char *p = fields[i];
+        bool good = *p && *p != '.';
+        while (good && *p) {
+            const char *bracket = strchr(p, '[');
+            if (!bracket) {
+                break;
+            }
+            char *end = NULL;
+            if (bracket[1] == '*') {
+                end = (char *)(uintptr_t)bracket + 2;
+            } else {
+                strtol(bracket + 1, &end, 10);
+            }
+            good = end > bracket + 1 && *end == ']' && (!end[1] || end[1] == '.' || end[1] == '[');
+            p = good ? end + 1 : p;
+        }
+        good = good && !strstr(fields[i], "..") && fields[i][strlen(fields[i]) - 1] != '.';
+        if (!good) {
+            return pons_error_set(err, PONS_EINVAL, "items", "'%s' is no path into an item",
+                                  fields[i]);
+        }
+    }
+    return PONS_OK;
+}
+
+int pons__item_leaves(const pons_value *value, const char *const *fields, pons_buf *ret)
+{
+    int st = PONS_OK;
+    fields = fields ? fields : whole;
+    for (size_t i = 0; fields[i] && !st; i++) {
+        st = strcmp(fields[i], "$") == 0 ? add_leaves(ret, value)
+                                         : follow(value, fields[i], add_leaves, ret);
+    }
+    return st;
+}
+
+int pons__item_texts(const pons_value *value, const char *const *fields, pons_value *ret_list)
+{
+    int st = PONS_OK;
+    fields = fields ? fields : whole;
+    for (size_t i = 0; fields[i] && !st; i++) {
+        st = strcmp(fields[i], "$") == 0 ? add_text(ret_list, value)
+                                         : follow(value, fields[i], add_text, ret_list);
+    }
+    return st;
 }

@@ -36,10 +36,81 @@ struct pons_listener {
     ino_t ino;
 };
 
-static int take_lock(pons_listener *s, pons_error *err);
-static int bind_socket(pons_listener *s, pons_error *err);
-static int busy(const char *path, int64_t pid, pons_error *err);
-static int64_t lock_owner(int lock_fd);
+static int busy(const char *path, int64_t pid, pons_error *err)
+{
+    pons_error_set(err, PONS_EBUSY, "link", "process %lld listens there", (long long)pid);
+    pons_error_source(err, "%s", path);
+    return PONS_EBUSY;
+}
+
+static int64_t lock_owner(int lock_fd)
+{
+    char text[32] = "";
+    const ssize_t n = pread(lock_fd, text, sizeof text - 1, 0);
+    return n > 0 ? strtoll(text, NULL, 10) : 0;
+}
+
+static int take_lock(pons_listener *s, pons_error *err)
+{
+    int left = 0;
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        const int fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (fd < 0) {
+            const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+            pons_error_set(err, rc, "link", "cannot make the socket's lock file");
+            pons_error_source(err, "%s", s->lock_path);
+            pons_error_cause(err, "%s", strerror(errno));
+            return rc;
+        }
+        bool held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+        while (held && pons_process_left_lock(lock_owner(fd), &left)) {
+            held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+        }
+        if (held) {
+            const int64_t pid = lock_owner(fd);
+            close(fd);
+            return busy(s->path, pid, err);
+        }
+        // Whoever held the lock before may have removed the file as we opened it; a lock on a file
+        // without a name protects nothing.
+        struct stat ours, named;
+        if (fstat(fd, &ours) == 0 && stat(s->lock_path, &named) == 0 &&
+            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
+            s->lock_fd = fd;
+            if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
+                return pons_error_set(err, PONS_EIO, "link", "cannot write the lock file");
+            }
+            return PONS_OK;
+        }
+        close(fd);
+    }
+    return pons_error_set(err, PONS_EIO, "link", "the lock file does not stay");
+}
+
+static int bind_socket(pons_listener *s, pons_error *err)
+{
+    int fd = pons__unix_bind(s->path, SOCK_STREAM, err);
+    if (fd == PONS_EEXIST) {
+        pons_link *owner = NULL;
+        if (pons_link_connect(s->path, &owner, NULL) == PONS_OK) {
+            const int64_t pid = pons_link_peer_pid(owner);
+            pons_link_close(owner);
+            return busy(s->path, pid, err);
+        }
+        unlink(s->path);
+        fd = pons__unix_bind(s->path, SOCK_STREAM, err);
+    }
+    if (fd < 0) {
+        return fd;
+    }
+    struct stat st;
+    if (stat(s->path, &st) == 0) {
+        s->dev = st.st_dev;
+        s->ino = st.st_ino;
+    }
+    s->fd = fd;
+    return PONS_OK;
+}
 
 int pons_listener_open(const char *path, pons_listener **ret, pons_error *err)
 {
@@ -119,80 +190,4 @@ void pons_listener_close(pons_listener *s)
     free(s->path);
     free(s->lock_path);
     free(s);
-}
-
-static int take_lock(pons_listener *s, pons_error *err)
-{
-    int left = 0;
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        const int fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (fd < 0) {
-            const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
-            pons_error_set(err, rc, "link", "cannot make the socket's lock file");
-            pons_error_source(err, "%s", s->lock_path);
-            pons_error_cause(err, "%s", strerror(errno));
-            return rc;
-        }
-        bool held = flock(fd, LOCK_EX | LOCK_NB) < 0;
-        while (held && pons_process_left_lock(lock_owner(fd), &left)) {
-            held = flock(fd, LOCK_EX | LOCK_NB) < 0;
-        }
-        if (held) {
-            const int64_t pid = lock_owner(fd);
-            close(fd);
-            return busy(s->path, pid, err);
-        }
-        // Whoever held the lock before may have removed the file as we opened it; a lock on a file
-        // without a name protects nothing.
-        struct stat ours, named;
-        if (fstat(fd, &ours) == 0 && stat(s->lock_path, &named) == 0 &&
-            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
-            s->lock_fd = fd;
-            if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-                return pons_error_set(err, PONS_EIO, "link", "cannot write the lock file");
-            }
-            return PONS_OK;
-        }
-        close(fd);
-    }
-    return pons_error_set(err, PONS_EIO, "link", "the lock file does not stay");
-}
-
-static int bind_socket(pons_listener *s, pons_error *err)
-{
-    int fd = pons__unix_bind(s->path, SOCK_STREAM, err);
-    if (fd == PONS_EEXIST) {
-        pons_link *owner = NULL;
-        if (pons_link_connect(s->path, &owner, NULL) == PONS_OK) {
-            const int64_t pid = pons_link_peer_pid(owner);
-            pons_link_close(owner);
-            return busy(s->path, pid, err);
-        }
-        unlink(s->path);
-        fd = pons__unix_bind(s->path, SOCK_STREAM, err);
-    }
-    if (fd < 0) {
-        return fd;
-    }
-    struct stat st;
-    if (stat(s->path, &st) == 0) {
-        s->dev = st.st_dev;
-        s->ino = st.st_ino;
-    }
-    s->fd = fd;
-    return PONS_OK;
-}
-
-static int busy(const char *path, int64_t pid, pons_error *err)
-{
-    pons_error_set(err, PONS_EBUSY, "link", "process %lld listens there", (long long)pid);
-    pons_error_source(err, "%s", path);
-    return PONS_EBUSY;
-}
-
-static int64_t lock_owner(int lock_fd)
-{
-    char text[32] = "";
-    const ssize_t n = pread(lock_fd, text, sizeof text - 1, 0);
-    return n > 0 ? strtoll(text, NULL, 10) : 0;
 }

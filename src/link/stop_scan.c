@@ -28,24 +28,30 @@ enum {
 #define HEX_DIGITS 4
 #define ESCAPE_ALL (2 + HEX_DIGITS) // characters of \u0074
 
-static void feed(pons__stop_scan *s, unsigned char c);
-static void next(pons__stop_scan *s, uint32_t c, bool escaped);
-static bool in_word(const pons__stop_scan *s);
-static int hex(unsigned char c);
-
-bool pons__stop_seen(pons__stop_scan *s, const char *bytes, size_t n)
+static void next(pons__stop_scan *s, uint32_t c, bool escaped)
 {
-    for (size_t i = 0; i < n && !s->seen; i++) {
-        feed(s, (unsigned char)bytes[i]);
-        s->seen = s->at == ALL;
+    const bool between = s->at == TYPE_ENDS + 1 || s->at == VALUE_OPENS;
+    if (c == (uint32_t)pattern[s->at] && !(escaped && c == '"')) {
+        s->at++;
+    } else if (between && c <= ' ') {
+        return;
+    } else if (s->at == VALUE && c == (uint32_t)pattern[1]) {
+        s->at = 2; // the value's quote opens a "type" instead
+    } else {
+        s->at = c == '"' && !escaped ? 1 : 0;
     }
-    return s->seen;
 }
 
-bool pons__stop_in(const char *bytes, size_t n)
+static bool in_word(const pons__stop_scan *s)
 {
-    pons__stop_scan s = {0};
-    return pons__stop_seen(&s, bytes, n);
+    return (s->at > 0 && s->at <= TYPE_ENDS) || s->at >= VALUE;
+}
+
+static int hex(unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
+    return at ? (int)(at - digits) : -1;
 }
 
 static void feed(pons__stop_scan *s, unsigned char c)
@@ -73,28 +79,17 @@ static void feed(pons__stop_scan *s, unsigned char c)
     }
 }
 
-static void next(pons__stop_scan *s, uint32_t c, bool escaped)
+bool pons__stop_seen(pons__stop_scan *s, const char *bytes, size_t n)
 {
-    const bool between = s->at == TYPE_ENDS + 1 || s->at == VALUE_OPENS;
-    if (c == (uint32_t)pattern[s->at] && !(escaped && c == '"')) {
-        s->at++;
-    } else if (between && c <= ' ') {
-        return;
-    } else if (s->at == VALUE && c == (uint32_t)pattern[1]) {
-        s->at = 2; // the value's quote opens a "type" instead
-    } else {
-        s->at = c == '"' && !escaped ? 1 : 0;
+    for (size_t i = 0; i < n && !s->seen; i++) {
+        feed(s, (unsigned char)bytes[i]);
+        s->seen = s->at == ALL;
     }
+    return s->seen;
 }
 
-static bool in_word(const pons__stop_scan *s)
+bool pons__stop_in(const char *bytes, size_t n)
 {
-    return (s->at > 0 && s->at <= TYPE_ENDS) || s->at >= VALUE;
-}
-
-static int hex(unsigned char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
-    return at ? (int)(at - digits) : -1;
+    pons__stop_scan s = {0};
+    return pons__stop_seen(&s, bytes, n);
 }

@@ -11,7 +11,32 @@
 
 #define SOCKET_MODE 0600 // rw for the owner alone
 
-static int address_by_directory(pons__unix_address *a, const char *path, pons_error *err);
+static int address_by_directory(pons__unix_address *a, const char *path, pons_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char dir[4096];
+    const size_t dir_len = slash ? (size_t)(slash - path) : 0;
+    if (!slash || dir_len >= sizeof dir || strlen(name) > 64) {
+        pons_error_set(err, PONS_EINVAL, "link", "the socket's path is too long");
+        pons_error_source(err, "%s", path);
+        return PONS_EINVAL;
+    }
+    memcpy(dir, path, dir_len);
+    dir[dir_len] = '\0';
+    a->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (a->dir < 0) {
+        const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
+        pons_error_set(err, rc, "link", "cannot open the socket's directory");
+        pons_error_cause(err, "%s", strerror(errno));
+        pons_error_source(err, "%s", dir);
+        return rc;
+    }
+    const int n =
+        snprintf(a->sa.sun_path, sizeof a->sa.sun_path, "/proc/self/fd/%d/%s", a->dir, name);
+    a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n + 1);
+    return PONS_OK;
+}
 
 int pons__unix_address_init(pons__unix_address *a, const char *path, pons_error *err)
 {
@@ -101,31 +126,4 @@ int pons_datagram_connect(const char *path, pons_error *err)
     pons_error_source(err, "%s", path);
     pons_error_cause(err, "%s", strerror(why));
     return rc;
-}
-
-static int address_by_directory(pons__unix_address *a, const char *path, pons_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    char dir[4096];
-    const size_t dir_len = slash ? (size_t)(slash - path) : 0;
-    if (!slash || dir_len >= sizeof dir || strlen(name) > 64) {
-        pons_error_set(err, PONS_EINVAL, "link", "the socket's path is too long");
-        pons_error_source(err, "%s", path);
-        return PONS_EINVAL;
-    }
-    memcpy(dir, path, dir_len);
-    dir[dir_len] = '\0';
-    a->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (a->dir < 0) {
-        const int rc = errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
-        pons_error_set(err, rc, "link", "cannot open the socket's directory");
-        pons_error_cause(err, "%s", strerror(errno));
-        pons_error_source(err, "%s", dir);
-        return rc;
-    }
-    const int n =
-        snprintf(a->sa.sun_path, sizeof a->sa.sun_path, "/proc/self/fd/%d/%s", a->dir, name);
-    a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n + 1);
-    return PONS_OK;
 }

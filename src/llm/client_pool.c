@@ -73,125 +73,6 @@ struct handle {
     queued *events, **events_end; // [client's mtx]
 };
 
-static int client_open(pons_llm_factory *f, const pons_value *config, const char *fingerprint,
-                       client **ret, pons_error *err);
-static void client_unref(client *c);
-static int handle_open(client *c, pons_llm *ret, pons_error *err);
-static void factory_unref(pons_llm_factory *f);
-static const pons_llm_ops handle_ops;
-
-// ---- the factory --------------------------------------------------------------------------------
-
-int pons_llm_factory_create(const pons_clock *clock, pons_llm_factory **ret, pons_error *err)
-{
-    pons_llm_factory *f = calloc(1, sizeof *f);
-    if (!f) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot make a factory");
-    }
-    f->clock = *clock;
-    f->refs = 1;
-    pthread_mutex_init(&f->mtx, NULL);
-    *ret = f;
-    return PONS_OK;
-}
-
-void pons_llm_factory_destroy(pons_llm_factory *f)
-{
-    if (f) {
-        factory_unref(f);
-    }
-}
-
-static void factory_unref(pons_llm_factory *f)
-{
-    pthread_mutex_lock(&f->mtx);
-    const bool last = --f->refs == 0;
-    pthread_mutex_unlock(&f->mtx);
-    if (last) {
-        pthread_mutex_destroy(&f->mtx);
-        free(f);
-    }
-}
-
-int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_llm *ret,
-                          pons_error *err)
-{
-    char fingerprint[PONS_LLM_FINGERPRINT_MAX];
-    pons_llm_fingerprint(config, fingerprint);
-    int rc = PONS_OK;
-    pthread_mutex_lock(&f->mtx);
-    client *c = f->clients;
-    while (c && strcmp(c->fingerprint, fingerprint) != 0) {
-        c = c->next;
-    }
-    if (!c) {
-        rc = client_open(f, config, fingerprint, &c, err);
-    }
-    if (rc == PONS_OK) {
-        c->refs++;
-    }
-    pthread_mutex_unlock(&f->mtx);
-    if (rc == PONS_OK && (rc = handle_open(c, ret, err)) != PONS_OK) {
-        client_unref(c);
-    }
-    return rc;
-}
-
-size_t pons_llm_factory_clients(pons_llm_factory *f)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&f->mtx);
-    for (const client *c = f->clients; c; c = c->next) {
-        n++;
-    }
-    pthread_mutex_unlock(&f->mtx);
-    return n;
-}
-
-void pons_llm_fingerprint(const pons_value *config, char ret[PONS_LLM_FINGERPRINT_MAX])
-{
-    pons_autovalue same = json_object();
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)config, key, v)
-    {
-        const char *url = strcmp(key, "url") == 0 ? json_string_value(v) : NULL;
-        size_t n = url ? strlen(url) : 0;
-        while (n > 0 && url[n - 1] == '/') {
-            n--;
-        }
-        if (!json_is_null(v)) {
-            json_object_set_new(same, key, url ? json_stringn(url, n) : pons_value_ref(v));
-        }
-    }
-    pons_value_hash(same, ret);
-}
-
-// Whether the run may make one more call; it is counted.
-static bool count_call(pons_llm_factory *f, const char *run, int64_t most)
-{
-    char name[PONS_LLM_FINGERPRINT_MAX];
-    pons_autovalue text = json_string(run);
-    pons_value_hash(text, name);
-    pthread_mutex_lock(&f->mtx);
-    run_count *found = NULL, *oldest = &f->runs[0];
-    for (size_t i = 0; i < PONS_LLM_RUNS_MAX && !found; i++) {
-        run_count *r = &f->runs[i];
-        found = r->used && strcmp(r->run, name) == 0 ? r : NULL;
-        oldest = r->used < oldest->used ? r : oldest;
-    }
-    if (!found) {
-        found = oldest;
-        *found = (run_count){0};
-        memcpy(found->run, name, sizeof name);
-    }
-    found->used = ++f->used;
-    const bool may = found->calls < most;
-    found->calls += may;
-    pthread_mutex_unlock(&f->mtx);
-    return may;
-}
-
 // ---- clients ------------------------------------------------------------------------------------
 
 // The provider that a configuration names.
@@ -245,28 +126,15 @@ static int provider_open(const pons_value *config, const pons_clock *clock, pons
     return rc;
 }
 
-// [factory's mtx] A new client in the list, of which there is no handle yet.
-static int client_open(pons_llm_factory *f, const pons_value *config, const char *fingerprint,
-                       client **ret, pons_error *err)
+static void factory_unref(pons_llm_factory *f)
 {
-    pons_llm llm;
-    int rc = provider_open(config, &f->clock, &llm, err);
-    if (rc != PONS_OK) {
-        return rc;
+    pthread_mutex_lock(&f->mtx);
+    const bool last = --f->refs == 0;
+    pthread_mutex_unlock(&f->mtx);
+    if (last) {
+        pthread_mutex_destroy(&f->mtx);
+        free(f);
     }
-    client *c = calloc(1, sizeof *c);
-    if (!c) {
-        llm.ops->close(llm.self);
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the model");
-    }
-    *c = (client){.next = f->clients, .factory = f, .llm = llm, .ops = handle_ops};
-    c->ops.name = llm.ops->name;
-    memcpy(c->fingerprint, fingerprint, sizeof c->fingerprint);
-    pthread_mutex_init(&c->mtx, NULL);
-    f->clients = c;
-    f->refs++;
-    *ret = c;
-    return PONS_OK;
 }
 
 static void client_unref(client *c)
@@ -291,82 +159,11 @@ static void client_unref(client *c)
     }
 }
 
-// [mtx] Where the call is among the routes, or would be.
-static size_t route_find(const client *c, uint64_t shared)
-{
-    size_t from = 0, to = c->n_routes;
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (c->routes[mid].shared < shared) {
-            from = mid + 1;
-        } else {
-            to = mid;
-        }
-    }
-    return from;
-}
-
 static void route_remove(client *c, size_t at)
 {
     memmove(c->routes + at, c->routes + at + 1, (c->n_routes - at - 1) * sizeof *c->routes);
     c->n_routes--;
 }
-
-// [mtx] Numbers ascend, so a new route is the last.
-static int route_add(client *c, route r)
-{
-    if (c->n_routes == c->cap_routes) {
-        size_t cap = c->cap_routes ? 2 * c->cap_routes : 4;
-        route *grown = realloc(c->routes, cap * sizeof *grown);
-        if (!grown) {
-            return PONS_ENOMEM;
-        }
-        c->routes = grown;
-        c->cap_routes = cap;
-    }
-    c->routes[c->n_routes++] = r;
-    return PONS_OK;
-}
-
-// [mtx] Takes one event from the provider. Whether there was one; *ret_mine when it is h's, and
-// then *ret is it.
-static bool take_one(client *c, const handle *h, pons_llm_event *ret, bool *ret_mine)
-{
-    pons_llm_event ev = {0};
-    *ret_mine = false;
-    if (!c->llm.ops->next(c->llm.self, &ev)) {
-        return false;
-    }
-    size_t at = route_find(c, ev.call);
-    if (at == c->n_routes || c->routes[at].shared != ev.call) {
-        pons_llm_event_clear(&ev); // of a handle that is closed
-        return true;
-    }
-    handle *of = c->routes[at].of;
-    ev.call = c->routes[at].own;
-    if (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR) {
-        route_remove(c, at);
-    }
-    if (of == h) {
-        *ret = ev;
-        *ret_mine = true;
-        return true;
-    }
-    queued *q = malloc(sizeof *q);
-    if (!q) {
-        pons_llm_event_clear(&ev); // a live signal is lost; an end would be missed by its deadline
-        return true;
-    }
-    *q = (queued){.event = ev};
-    *of->events_end = q;
-    of->events_end = &q->next;
-    const uint64_t one = 1;
-    ssize_t n = of->own_fd < 0 ? 0 : write(of->own_fd, &one, sizeof one);
-    (void)n; // it only fails when it is readable already
-    return true;
-}
-
-// ---- handles ------------------------------------------------------------------------------------
 
 static void handle_close(void *self)
 {
@@ -397,6 +194,62 @@ static void handle_close(void *self)
     }
     free(h);
     client_unref(c);
+}
+
+// Whether the run may make one more call; it is counted.
+static bool count_call(pons_llm_factory *f, const char *run, int64_t most)
+{
+    char name[PONS_LLM_FINGERPRINT_MAX];
+    pons_autovalue text = json_string(run);
+    pons_value_hash(text, name);
+    pthread_mutex_lock(&f->mtx);
+    run_count *found = NULL, *oldest = &f->runs[0];
+    for (size_t i = 0; i < PONS_LLM_RUNS_MAX && !found; i++) {
+        run_count *r = &f->runs[i];
+        found = r->used && strcmp(r->run, name) == 0 ? r : NULL;
+        oldest = r->used < oldest->used ? r : oldest;
+    }
+    if (!found) {
+        found = oldest;
+        *found = (run_count){0};
+        memcpy(found->run, name, sizeof name);
+    }
+    found->used = ++f->used;
+    const bool may = found->calls < most;
+    found->calls += may;
+    pthread_mutex_unlock(&f->mtx);
+    return may;
+}
+
+// [mtx] Where the call is among the routes, or would be.
+static size_t route_find(const client *c, uint64_t shared)
+{
+    size_t from = 0, to = c->n_routes;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (c->routes[mid].shared < shared) {
+            from = mid + 1;
+        } else {
+            to = mid;
+        }
+    }
+    return from;
+}
+
+// [mtx] Numbers ascend, so a new route is the last.
+static int route_add(client *c, route r)
+{
+    if (c->n_routes == c->cap_routes) {
+        size_t cap = c->cap_routes ? 2 * c->cap_routes : 4;
+        route *grown = realloc(c->routes, cap * sizeof *grown);
+        if (!grown) {
+            return PONS_ENOMEM;
+        }
+        c->routes = grown;
+        c->cap_routes = cap;
+    }
+    c->routes[c->n_routes++] = r;
+    return PONS_OK;
 }
 
 static int handle_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
@@ -454,6 +307,44 @@ static int handle_event_fd(void *self)
     return ((handle *)self)->fd;
 }
 
+// [mtx] Takes one event from the provider. Whether there was one; *ret_mine when it is h's, and
+// then *ret is it.
+static bool take_one(client *c, const handle *h, pons_llm_event *ret, bool *ret_mine)
+{
+    pons_llm_event ev = {0};
+    *ret_mine = false;
+    if (!c->llm.ops->next(c->llm.self, &ev)) {
+        return false;
+    }
+    size_t at = route_find(c, ev.call);
+    if (at == c->n_routes || c->routes[at].shared != ev.call) {
+        pons_llm_event_clear(&ev); // of a handle that is closed
+        return true;
+    }
+    handle *of = c->routes[at].of;
+    ev.call = c->routes[at].own;
+    if (ev.kind == PONS_LLM_DONE || ev.kind == PONS_LLM_ERROR) {
+        route_remove(c, at);
+    }
+    if (of == h) {
+        *ret = ev;
+        *ret_mine = true;
+        return true;
+    }
+    queued *q = malloc(sizeof *q);
+    if (!q) {
+        pons_llm_event_clear(&ev); // a live signal is lost; an end would be missed by its deadline
+        return true;
+    }
+    *q = (queued){.event = ev};
+    *of->events_end = q;
+    of->events_end = &q->next;
+    const uint64_t one = 1;
+    ssize_t n = of->own_fd < 0 ? 0 : write(of->own_fd, &one, sizeof one);
+    (void)n; // it only fails when it is readable already
+    return true;
+}
+
 static bool handle_next(void *self, pons_llm_event *ret)
 {
     handle *h = self;
@@ -495,6 +386,32 @@ static const pons_llm_ops handle_ops = {.abi = PONS_LLM_ABI,
                                         .event_fd = handle_event_fd,
                                         .next = handle_next};
 
+// [factory's mtx] A new client in the list, of which there is no handle yet.
+static int client_open(pons_llm_factory *f, const pons_value *config, const char *fingerprint,
+                       client **ret, pons_error *err)
+{
+    pons_llm llm;
+    int rc = provider_open(config, &f->clock, &llm, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    client *c = calloc(1, sizeof *c);
+    if (!c) {
+        llm.ops->close(llm.self);
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the model");
+    }
+    *c = (client){.next = f->clients, .factory = f, .llm = llm, .ops = handle_ops};
+    c->ops.name = llm.ops->name;
+    memcpy(c->fingerprint, fingerprint, sizeof c->fingerprint);
+    pthread_mutex_init(&c->mtx, NULL);
+    f->clients = c;
+    f->refs++;
+    *ret = c;
+    return PONS_OK;
+}
+
+// ---- handles ------------------------------------------------------------------------------------
+
 static int open_descriptors(handle *h, int provider_fd)
 {
     struct epoll_event theirs = {.events = EPOLLIN}, own = {.events = EPOLLIN};
@@ -528,4 +445,80 @@ static int handle_open(client *c, pons_llm *ret, pons_error *err)
     }
     *ret = (pons_llm){.ops = &c->ops, .self = h};
     return PONS_OK;
+}
+
+// ---- the factory --------------------------------------------------------------------------------
+
+int pons_llm_factory_create(const pons_clock *clock, pons_llm_factory **ret, pons_error *err)
+{
+    pons_llm_factory *f = calloc(1, sizeof *f);
+    if (!f) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot make a factory");
+    }
+    f->clock = *clock;
+    f->refs = 1;
+    pthread_mutex_init(&f->mtx, NULL);
+    *ret = f;
+    return PONS_OK;
+}
+
+void pons_llm_factory_destroy(pons_llm_factory *f)
+{
+    if (f) {
+        factory_unref(f);
+    }
+}
+
+int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_llm *ret,
+                          pons_error *err)
+{
+    char fingerprint[PONS_LLM_FINGERPRINT_MAX];
+    pons_llm_fingerprint(config, fingerprint);
+    int rc = PONS_OK;
+    pthread_mutex_lock(&f->mtx);
+    client *c = f->clients;
+    while (c && strcmp(c->fingerprint, fingerprint) != 0) {
+        c = c->next;
+    }
+    if (!c) {
+        rc = client_open(f, config, fingerprint, &c, err);
+    }
+    if (rc == PONS_OK) {
+        c->refs++;
+    }
+    pthread_mutex_unlock(&f->mtx);
+    if (rc == PONS_OK && (rc = handle_open(c, ret, err)) != PONS_OK) {
+        client_unref(c);
+    }
+    return rc;
+}
+
+size_t pons_llm_factory_clients(pons_llm_factory *f)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&f->mtx);
+    for (const client *c = f->clients; c; c = c->next) {
+        n++;
+    }
+    pthread_mutex_unlock(&f->mtx);
+    return n;
+}
+
+void pons_llm_fingerprint(const pons_value *config, char ret[PONS_LLM_FINGERPRINT_MAX])
+{
+    pons_autovalue same = json_object();
+    const char *key;
+    pons_value *v;
+    json_object_foreach((pons_value *)config, key, v)
+    {
+        const char *url = strcmp(key, "url") == 0 ? json_string_value(v) : NULL;
+        size_t n = url ? strlen(url) : 0;
+        while (n > 0 && url[n - 1] == '/') {
+            n--;
+        }
+        if (!json_is_null(v)) {
+            json_object_set_new(same, key, url ? json_stringn(url, n) : pons_value_ref(v));
+        }
+    }
+    pons_value_hash(same, ret);
 }

@@ -49,10 +49,8 @@ typedef struct loader { // one map being loaded
 
 // ---- the YAML -----------------------------------------------------------------------------------
 
-static int fault(loader *l, const char *pointer, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int fault(loader *l, const char *pointer, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int fault(loader *l, const char *pointer,
+                                                       const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -126,243 +126,9 @@ typedef struct provider {
     size_t n_servers;
 } provider;
 
-static void *run(void *arg);
-static void publish(provider *p);
-static void emit(provider *p, uint64_t call, pons_tool_event ev, bool last);
-static void clear_event(void *event);
-static void provider_free(provider *p);
-
 static int64_t seconds(double s)
 {
     return (int64_t)(s * 1e9);
-}
-
-// ---- the contract -------------------------------------------------------------------------------
-
-static void client_close(void *self)
-{
-    provider *p = self;
-    if (!p) {
-        return;
-    }
-    pthread_mutex_lock(&p->mtx);
-    p->quit = true;
-    pthread_mutex_unlock(&p->mtx);
-    eventfd_write(p->wake_fd, 1);
-    pthread_join(p->thread, NULL);
-    provider_free(p);
-}
-
-static int client_list(void *self, pons_value **ret, pons_error *err)
-{
-    provider *p = self;
-    (void)err;
-    pthread_mutex_lock(&p->mtx);
-    *ret = pons_value_ref(p->list);
-    pthread_mutex_unlock(&p->mtx);
-    return PONS_OK;
-}
-
-static uint64_t client_generation(void *self)
-{
-    provider *p = self;
-    pthread_mutex_lock(&p->mtx);
-    const uint64_t g = p->generation;
-    pthread_mutex_unlock(&p->mtx);
-    return g;
-}
-
-// [mtx]
-static const pons_value *find_tool(const provider *p, const char *name)
-{
-    return pons_find(p->list, "name", name);
-}
-
-static int post(provider *p, uint64_t call, const char *tool, const pons_value *args,
-                const char *key, pons_error *err)
-{
-    command *c = calloc(1, sizeof *c);
-    if (!c) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a call");
-    }
-    *c = (command){.call = call,
-                   .tool = tool ? strdup(tool) : NULL,
-                   .key = key ? strdup(key) : NULL,
-                   .args = pons_value_ref(args)};
-    int rc = tool && !c->tool ? PONS_ENOMEM : PONS_OK;
-    rc = tool && rc == PONS_OK ? pons_event_queue_begin(&p->events, call) : rc;
-    if (rc < 0) {
-        free(c->tool);
-        free(c->key);
-        pons_value_unref(c->args);
-        free(c);
-        return pons_error_set(err, rc, PONS__MCP, "no room for a call");
-    }
-    *p->commands_end = c;
-    p->commands_end = &c->next;
-    eventfd_write(p->wake_fd, 1);
-    return PONS_OK;
-}
-
-static int client_start(void *self, uint64_t call, const char *tool, const pons_value *args,
-                        const char *key, pons_error *err)
-{
-    provider *p = self;
-    pthread_mutex_lock(&p->mtx);
-    const int rc = find_tool(p, tool) ? post(p, call, tool, args, key, err)
-                                      : pons_error_set(err, PONS_ENOTFOUND, PONS__MCP,
-                                                       "there is no tool %s", tool);
-    pthread_mutex_unlock(&p->mtx);
-    return rc;
-}
-
-static void client_cancel(void *self, uint64_t call)
-{
-    provider *p = self;
-    if (!pons_event_queue_end(&p->events, call)) {
-        return;
-    }
-    pons_error ignored = PONS_ERROR_INIT;
-    pthread_mutex_lock(&p->mtx);
-    post(p, call, NULL, NULL, NULL, &ignored);
-    pthread_mutex_unlock(&p->mtx);
-}
-
-static int client_event_fd(void *self)
-{
-    return ((provider *)self)->events.fd;
-}
-
-static bool client_next(void *self, pons_tool_event *ret)
-{
-    return pons_event_queue_next(&((provider *)self)->events, ret);
-}
-
-static const pons_tools_ops client_ops = {
-    .abi = PONS_TOOL_ABI,
-    .name = "mcp",
-    .close = client_close,
-    .list = client_list,
-    .generation = client_generation,
-    .start = client_start,
-    .cancel = client_cancel,
-    .event_fd = client_event_fd,
-    .next = client_next,
-};
-
-int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err)
-{
-    if (mcp->ops != &client_ops) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MCP, "these tools are no MCP servers'");
-    }
-    provider *p = mcp->self;
-    pthread_mutex_lock(&p->mtx);
-    *ret = pons_value_ref(p->status);
-    pthread_mutex_unlock(&p->mtx);
-    return PONS_OK;
-}
-
-// ---- opening ------------------------------------------------------------------------------------
-
-static void add_server(provider *p, const char *name, const pons_value *spec)
-{
-    char path[sizeof p->workspace + 96], file[64];
-    server *s = &p->servers[p->n_servers++];
-    *s = (server){.p = p, .spec = spec, .log = {.fd = -1}, .next_id = 1, .state = WAITING};
-    snprintf(s->name, sizeof s->name, "%s", name);
-    const char *fault = pons_get_str(spec, "fault", NULL);
-    if (fault || pons_get_bool(spec, "disabled", false)) {
-        s->state = fault ? REFUSED : DISABLED;
-        snprintf(s->error, sizeof s->error, "%s", fault ? fault : "");
-        return;
-    }
-    snprintf(file, sizeof file, "%s", name);
-    for (char *c = file; *c; c++) {
-        *c = *c == ' ' || *c == '/' ? '_' : *c;
-    }
-    snprintf(path, sizeof path, "%s/run", p->workspace);
-    mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/run/mcp-%s.log", p->workspace, file);
-    pons__mcp_log_open(&s->log, path);
-}
-
-int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
-                  pons_error *err)
-{
-    const pons_value *servers = pons_get(config, "servers");
-    const char *workspace = pons_get_str(config, "workspace", "");
-    if (workspace[0] != '/' || !json_is_object(servers)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MCP,
-                              "the configuration is {workspace, servers}");
-    }
-    if (json_object_size(servers) > SERVERS_MAX) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MCP, "there are more than %d servers",
-                              SERVERS_MAX);
-    }
-    provider *p = calloc(1, sizeof *p);
-    if (!p) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for the servers");
-    }
-    const int ready = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
-    if (ready < 0) {
-        free(p);
-        return ready;
-    }
-    pthread_mutex_init(&p->mtx, NULL);
-    p->commands_end = &p->commands;
-    p->clock = *clock;
-    p->config = json_deep_copy(config);
-    p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    p->call_s = pons_get_num(config, "timeout_s", CALL_S);
-    p->start_s = pons_get_num(config, "start_s", START_S);
-    p->list = json_array();
-    p->status = json_array();
-    snprintf(p->workspace, sizeof p->workspace, "%s", workspace);
-    const char *name;
-    json_t *spec;
-    json_object_foreach((json_t *)pons_get(p->config, "servers"), name, spec)
-    {
-        add_server(p, name, spec);
-    }
-    publish(p);
-    sigset_t all, before;
-    sigfillset(&all); // signals are the host's
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = p->wake_fd < 0 ? errno : pthread_create(&p->thread, NULL, run, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0) {
-        provider_free(p);
-        return pons_error_set(err, PONS_EENV, PONS__MCP, "cannot start a thread: %s", strerror(rc));
-    }
-    *ret = (pons_tools){.ops = &client_ops, .self = p};
-    return PONS_OK;
-}
-
-static void provider_free(provider *p)
-{
-    for (command *c = p->commands; c;) {
-        command *next = c->next;
-        free(c->tool);
-        free(c->key);
-        pons_value_unref(c->args);
-        free(c);
-        c = next;
-    }
-    pons_event_queue_fini(&p->events);
-    for (size_t i = 0; i < p->n_servers; i++) {
-        pons_value_unref(p->servers[i].tools);
-        pons_value_unref(p->servers[i].listing);
-        pons_value_unref(p->servers[i].info);
-        pons__mcp_log_close(&p->servers[i].log);
-    }
-    pons_value_unref(p->list);
-    pons_value_unref(p->status);
-    pons_value_unref(p->config);
-    if (p->wake_fd >= 0) {
-        close(p->wake_fd);
-    }
-    pthread_mutex_destroy(&p->mtx);
-    free(p);
 }
 
 // ---- events and the list ------------------------------------------------------------------------
@@ -872,6 +638,12 @@ static int heard(server *s, const pons_value *m, pons_error *err)
 
 // ---- the thread ---------------------------------------------------------------------------------
 
+// [mtx]
+static const pons_value *find_tool(const provider *p, const char *name)
+{
+    return pons_find(p->list, "name", name);
+}
+
 static void call_tool(provider *p, command *c)
 {
     ask none = {.call = c->call};
@@ -1072,4 +844,226 @@ static void *run(void *arg)
         }
     }
     return NULL;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static void add_server(provider *p, const char *name, const pons_value *spec)
+{
+    char path[sizeof p->workspace + 96], file[64];
+    server *s = &p->servers[p->n_servers++];
+    *s = (server){.p = p, .spec = spec, .log = {.fd = -1}, .next_id = 1, .state = WAITING};
+    snprintf(s->name, sizeof s->name, "%s", name);
+    const char *fault = pons_get_str(spec, "fault", NULL);
+    if (fault || pons_get_bool(spec, "disabled", false)) {
+        s->state = fault ? REFUSED : DISABLED;
+        snprintf(s->error, sizeof s->error, "%s", fault ? fault : "");
+        return;
+    }
+    snprintf(file, sizeof file, "%s", name);
+    for (char *c = file; *c; c++) {
+        *c = *c == ' ' || *c == '/' ? '_' : *c;
+    }
+    snprintf(path, sizeof path, "%s/run", p->workspace);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/run/mcp-%s.log", p->workspace, file);
+    pons__mcp_log_open(&s->log, path);
+}
+
+static void provider_free(provider *p)
+{
+    for (command *c = p->commands; c;) {
+        command *next = c->next;
+        free(c->tool);
+        free(c->key);
+        pons_value_unref(c->args);
+        free(c);
+        c = next;
+    }
+    pons_event_queue_fini(&p->events);
+    for (size_t i = 0; i < p->n_servers; i++) {
+        pons_value_unref(p->servers[i].tools);
+        pons_value_unref(p->servers[i].listing);
+        pons_value_unref(p->servers[i].info);
+        pons__mcp_log_close(&p->servers[i].log);
+    }
+    pons_value_unref(p->list);
+    pons_value_unref(p->status);
+    pons_value_unref(p->config);
+    if (p->wake_fd >= 0) {
+        close(p->wake_fd);
+    }
+    pthread_mutex_destroy(&p->mtx);
+    free(p);
+}
+
+static void client_close(void *self)
+{
+    provider *p = self;
+    if (!p) {
+        return;
+    }
+    pthread_mutex_lock(&p->mtx);
+    p->quit = true;
+    pthread_mutex_unlock(&p->mtx);
+    eventfd_write(p->wake_fd, 1);
+    pthread_join(p->thread, NULL);
+    provider_free(p);
+}
+
+static int client_list(void *self, pons_value **ret, pons_error *err)
+{
+    provider *p = self;
+    (void)err;
+    pthread_mutex_lock(&p->mtx);
+    *ret = pons_value_ref(p->list);
+    pthread_mutex_unlock(&p->mtx);
+    return PONS_OK;
+}
+
+static uint64_t client_generation(void *self)
+{
+    provider *p = self;
+    pthread_mutex_lock(&p->mtx);
+    const uint64_t g = p->generation;
+    pthread_mutex_unlock(&p->mtx);
+    return g;
+}
+
+static int post(provider *p, uint64_t call, const char *tool, const pons_value *args,
+                const char *key, pons_error *err)
+{
+    command *c = calloc(1, sizeof *c);
+    if (!c) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a call");
+    }
+    *c = (command){.call = call,
+                   .tool = tool ? strdup(tool) : NULL,
+                   .key = key ? strdup(key) : NULL,
+                   .args = pons_value_ref(args)};
+    int rc = tool && !c->tool ? PONS_ENOMEM : PONS_OK;
+    rc = tool && rc == PONS_OK ? pons_event_queue_begin(&p->events, call) : rc;
+    if (rc < 0) {
+        free(c->tool);
+        free(c->key);
+        pons_value_unref(c->args);
+        free(c);
+        return pons_error_set(err, rc, PONS__MCP, "no room for a call");
+    }
+    *p->commands_end = c;
+    p->commands_end = &c->next;
+    eventfd_write(p->wake_fd, 1);
+    return PONS_OK;
+}
+
+static int client_start(void *self, uint64_t call, const char *tool, const pons_value *args,
+                        const char *key, pons_error *err)
+{
+    provider *p = self;
+    pthread_mutex_lock(&p->mtx);
+    const int rc = find_tool(p, tool) ? post(p, call, tool, args, key, err)
+                                      : pons_error_set(err, PONS_ENOTFOUND, PONS__MCP,
+                                                       "there is no tool %s", tool);
+    pthread_mutex_unlock(&p->mtx);
+    return rc;
+}
+
+static void client_cancel(void *self, uint64_t call)
+{
+    provider *p = self;
+    if (!pons_event_queue_end(&p->events, call)) {
+        return;
+    }
+    pons_error ignored = PONS_ERROR_INIT;
+    pthread_mutex_lock(&p->mtx);
+    post(p, call, NULL, NULL, NULL, &ignored);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+static int client_event_fd(void *self)
+{
+    return ((provider *)self)->events.fd;
+}
+
+static bool client_next(void *self, pons_tool_event *ret)
+{
+    return pons_event_queue_next(&((provider *)self)->events, ret);
+}
+
+static const pons_tools_ops client_ops = {
+    .abi = PONS_TOOL_ABI,
+    .name = "mcp",
+    .close = client_close,
+    .list = client_list,
+    .generation = client_generation,
+    .start = client_start,
+    .cancel = client_cancel,
+    .event_fd = client_event_fd,
+    .next = client_next,
+};
+
+int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools *ret,
+                  pons_error *err)
+{
+    const pons_value *servers = pons_get(config, "servers");
+    const char *workspace = pons_get_str(config, "workspace", "");
+    if (workspace[0] != '/' || !json_is_object(servers)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MCP,
+                              "the configuration is {workspace, servers}");
+    }
+    if (json_object_size(servers) > SERVERS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MCP, "there are more than %d servers",
+                              SERVERS_MAX);
+    }
+    provider *p = calloc(1, sizeof *p);
+    if (!p) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for the servers");
+    }
+    const int ready = pons_event_queue_init(&p->events, sizeof(pons_tool_event), clear_event, err);
+    if (ready < 0) {
+        free(p);
+        return ready;
+    }
+    pthread_mutex_init(&p->mtx, NULL);
+    p->commands_end = &p->commands;
+    p->clock = *clock;
+    p->config = json_deep_copy(config);
+    p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->call_s = pons_get_num(config, "timeout_s", CALL_S);
+    p->start_s = pons_get_num(config, "start_s", START_S);
+    p->list = json_array();
+    p->status = json_array();
+    snprintf(p->workspace, sizeof p->workspace, "%s", workspace);
+    const char *name;
+    json_t *spec;
+    json_object_foreach((json_t *)pons_get(p->config, "servers"), name, spec)
+    {
+        add_server(p, name, spec);
+    }
+    publish(p);
+    sigset_t all, before;
+    sigfillset(&all); // signals are the host's
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = p->wake_fd < 0 ? errno : pthread_create(&p->thread, NULL, run, p);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        provider_free(p);
+        return pons_error_set(err, PONS_EENV, PONS__MCP, "cannot start a thread: %s", strerror(rc));
+    }
+    *ret = (pons_tools){.ops = &client_ops, .self = p};
+    return PONS_OK;
+}
+
+// ---- the contract -------------------------------------------------------------------------------
+
+int pons_mcp_status(const pons_tools *mcp, pons_value **ret, pons_error *err)
+{
+    if (mcp->ops != &client_ops) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MCP, "these tools are no MCP servers'");
+    }
+    provider *p = mcp->self;
+    pthread_mutex_lock(&p->mtx);
+    *ret = pons_value_ref(p->status);
+    pthread_mutex_unlock(&p->mtx);
+    return PONS_OK;
 }

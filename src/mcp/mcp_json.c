@@ -63,9 +63,8 @@ static void take_fault(void *user, const char *pointer, const char *message)
     }
 }
 
-static int refuse(const reading *r, const char *below, pons_error *err, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static int refuse(const reading *r, const char *below, pons_error *err, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int refuse(const reading *r, const char *below,
+                                                        pons_error *err, const char *fmt, ...)
 {
     char pointer[1024], what[512];
     va_list ap;

@@ -84,8 +84,7 @@ struct pons_mcp_host {
 
 typedef pons_mcp_session session;
 
-static void note(const session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(const session *s, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note(const session *s, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -121,9 +120,8 @@ static void say_text(session *s, const pons_value *id, const char *text, size_t 
         id);
 }
 
-static void tell_failure(session *s, const pons_value *id, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void tell_failure(session *s, const pons_value *id, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void tell_failure(session *s, const pons_value *id,
+                                                               const char *fmt, ...)
 {
     char text[2048];
     va_list ap;

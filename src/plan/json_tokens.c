@@ -38,13 +38,6 @@ typedef struct writer {
     pons_error *err;
 } writer;
 
-static int parse(parser *p);
-static int odd_string(parser *p, const char *start, pons__node *node);
-static int decode(parser *p, const char *from, pons__node *node);
-static int number(parser *p);
-static int put(writer *w, const pons__node *v);
-static int put_object(writer *w, const pons__node *v);
-
 static int fail_at(const parser *p, const char *at, const char *what)
 {
     int line, column;
@@ -86,103 +79,126 @@ static inline pons__node *node_new(parser *p, pons__kind kind)
     return node;
 }
 
-int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *err)
+static int hex4(const char *s, const char *end)
 {
-    parser p = {.tape = t, .at = text, .end = text + len, .err = err};
-    t->text = text;
-    t->len = len;
-    if (!t->places.text) {
-        t->places = (pons__places){.text = text, .len = len};
+    int v = 0;
+    if (end - s < 4) {
+        return -1;
     }
-    t->n = 0;
-    if (!t->nodes) {
-        t->cap = len / BYTES_A_NODE + 16;
-        t->nodes = malloc(t->cap * sizeof *t->nodes);
-        if (!t->nodes) {
-            return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    for (int i = 0; i < 4; i++) {
+        const char c = s[i];
+        const int d = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+        if (d < 0) {
+            return -1;
         }
+        v = v * 16 + d;
     }
-    // The whole text at once, so that a string need not look at each of its bytes again.
-    for (size_t i = pons__ascii_length(text, len); i < len;) {
-        const size_t n = pons_utf8_sequence(text + i, len - i);
-        if (n == 0) {
-            return fail_at(&p, text + i, "not UTF-8");
+    return v;
+}
+
+static char *put_utf8(char *o, uint32_t c)
+{
+    if (c < 0x80) {
+        *o++ = (char)c;
+    } else if (c < 0x800) {
+        *o++ = (char)(0xc0 | c >> 6);
+        *o++ = (char)(0x80 | (c & 63));
+    } else if (c < 0x10000) {
+        *o++ = (char)(0xe0 | c >> 12);
+        *o++ = (char)(0x80 | (c >> 6 & 63));
+        *o++ = (char)(0x80 | (c & 63));
+    } else {
+        *o++ = (char)(0xf0 | c >> 18);
+        *o++ = (char)(0x80 | (c >> 12 & 63));
+        *o++ = (char)(0x80 | (c >> 6 & 63));
+        *o++ = (char)(0x80 | (c & 63));
+    }
+    return o;
+}
+
+// One \uXXXX, with its second half when it is a surrogate; p->at is behind the 'u'.
+static int decode_unicode(parser *p, char **o)
+{
+    int c = hex4(p->at, p->end);
+    if (c < 0) {
+        return fail_at(p, p->at - 2, "\\u wants four hexadecimal digits");
+    }
+    if (c == 0) {
+        return fail_at(p, p->at - 2, "a zero character in a string");
+    }
+    if (c >= 0xdc00 && c <= 0xdfff) {
+        return fail_at(p, p->at - 2, "half of a surrogate pair");
+    }
+    if (c >= 0xd800 && c <= 0xdbff) {
+        const bool more = p->end - p->at >= 10 && p->at[4] == '\\' && p->at[5] == 'u';
+        const int low = more ? hex4(p->at + 6, p->end) : -1;
+        if (low < 0xdc00 || low > 0xdfff) {
+            return fail_at(p, p->at - 2, "half of a surrogate pair");
         }
-        i += n;
-        i += pons__ascii_length(text + i, len - i);
+        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+        p->at += 6;
     }
-    const int rc = parse(&p);
-    if (rc < 0) {
-        return rc;
-    }
-    while (p.at < p.end && is_blank(*p.at)) {
-        p.at++;
-    }
-    return p.at < p.end ? fail_at(&p, p.at, "text after the end of the JSON value") : PONS_OK;
+    p->at += 4;
+    *o = put_utf8(*o, (uint32_t)c);
+    return PONS_OK;
 }
 
-void pons__tape_fini(pons__tape *t)
+// The rest of a string from its first escape on; what stands before is checked already.
+static int decode(parser *p, const char *from, pons__node *node)
 {
-    free(t->nodes);
-    pons__arena_fini(&t->strings);
-    *t = (pons__tape){0};
-}
-
-void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_column)
-{
-    if (p->line == 0 || at < p->at) {
-        p->line = 1;
-        p->at = p->start = 0;
+    static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+    const char *quote = p->at;
+    while (quote < p->end && *quote != '"') {
+        quote += *quote == '\\' && quote + 1 < p->end ? 2 : 1;
     }
-    for (; p->at < at && p->at < p->len; p->at++) {
-        if (p->text[p->at] == '\n') {
-            p->line++;
-            p->start = p->at + 1;
+    char *const out = pons__arena_take(&p->tape->strings, (size_t)(quote - from) + 1);
+    if (!out) {
+        return pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    memcpy(out, from, (size_t)(p->at - from));
+    char *o = out + (p->at - from);
+    while (p->at < p->end && *p->at != '"') {
+        if (*p->at == '\\') {
+            const char *letter = p->at + 1 < p->end && p->at[1] ? strchr(letters, p->at[1]) : NULL;
+            p->at += 2;
+            if (letter) {
+                *o++ = bytes[letter - letters];
+            } else if (p->at <= p->end && p->at[-1] == 'u') {
+                const int rc = decode_unicode(p, &o);
+                if (rc < 0) {
+                    return rc;
+                }
+            } else {
+                return fail_at(p, p->at - 2, "not an escape that JSON has");
+            }
+            continue;
         }
-    }
-    *ret_line = p->line;
-    *ret_column = (int)(at - p->start) + 1;
-}
-
-size_t pons__tape_given(const pons__tape *t, size_t at)
-{
-    if (!t->marks) {
-        return at;
-    }
-    size_t low = 0, high = t->n_marks; // the last mark at or before `at`
-    while (low < high) {
-        const size_t mid = (low + high) / 2;
-        if (t->marks[mid].out <= at) {
-            low = mid + 1;
-        } else {
-            high = mid;
+        if ((unsigned char)*p->at < 0x20) {
+            return fail_at(p, p->at, "a control character in a string");
         }
+        *o++ = *p->at++;
     }
-    return low > 0 ? t->marks[low - 1].in : 0;
+    if (p->at >= p->end) {
+        return fail_at(p, from - 1, "this string has no end");
+    }
+    p->at++;
+    node->s = out;
+    node->len = (uint32_t)(o - out);
+    return PONS_OK;
 }
 
-void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column)
+// A string that has something else than plain bytes and its end; p->at is at that.
+static int odd_string(parser *p, const char *start, pons__node *node)
 {
-    pons__places_find(&t->places, pons__tape_given(t, at), ret_line, ret_column);
-}
-
-const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key)
-{
-    if (!object || object->kind != PONS__OBJECT) {
-        return NULL;
+    if (p->at == p->end) {
+        return fail_at(p, start - 1, "this string has no end");
     }
-    const size_t len = strlen(key);
-    const pons__node *k = object + 1;
-    for (uint32_t i = 0; i < object->len; i++) {
-        if (k->len == len && memcmp(k->s, key, len) == 0) {
-            return k + 1;
-        }
-        k = &t->nodes[k[1].next];
-    }
-    return NULL;
+    return *p->at == '\\' ? decode(p, start, node)
+                          : fail_at(p, p->at, "a control character in a string");
 }
-
-// ---- tokens -------------------------------------------------------------------------------------
 
 // The two tokens that most of a text consists of, at *at; a cursor of its own stays in a register.
 static inline int string_token(parser *p, const char **cursor)
@@ -214,6 +230,52 @@ static inline const char *past_blanks(const char *at, const char *end)
         at++;
     }
     return at;
+}
+
+static bool digits(parser *p)
+{
+    const char *start = p->at;
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
+        p->at++;
+    }
+    return p->at > start;
+}
+
+static int number(parser *p)
+{
+    const char *start = p->at;
+    const char first = *start == '-' && start + 1 < p->end ? start[1] : *start;
+    if (first < '0' || first > '9') {
+        return fail_at(p, start, "not a JSON value");
+    }
+    pons__node *node = node_new(p, PONS__NUMBER);
+    if (!node) {
+        return PONS_ENOMEM;
+    }
+    p->at += *start == '-';
+    digits(p);
+    if (first == '0' && p->at - start > 1 + (*start == '-')) {
+        return fail_at(p, start, "a number with zeros in front");
+    }
+    node->integer = true;
+    if (p->at < p->end && *p->at == '.') {
+        node->integer = false;
+        p->at++;
+        if (!digits(p)) {
+            return fail_at(p, start, "a number that ends with its point");
+        }
+    }
+    if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
+        node->integer = false;
+        p->at++;
+        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
+        if (!digits(p)) {
+            return fail_at(p, start, "a number without its exponent");
+        }
+    }
+    node->s = start;
+    node->len = (uint32_t)(p->at - start);
+    return PONS_OK;
 }
 
 // A value that is neither a string nor a container.
@@ -329,194 +391,103 @@ close:;
     goto after;
 }
 
-// A string that has something else than plain bytes and its end; p->at is at that.
-static int odd_string(parser *p, const char *start, pons__node *node)
+int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *err)
 {
-    if (p->at == p->end) {
-        return fail_at(p, start - 1, "this string has no end");
+    parser p = {.tape = t, .at = text, .end = text + len, .err = err};
+    t->text = text;
+    t->len = len;
+    if (!t->places.text) {
+        t->places = (pons__places){.text = text, .len = len};
     }
-    return *p->at == '\\' ? decode(p, start, node)
-                          : fail_at(p, p->at, "a control character in a string");
-}
-
-static int hex4(const char *s, const char *end)
-{
-    int v = 0;
-    if (end - s < 4) {
-        return -1;
-    }
-    for (int i = 0; i < 4; i++) {
-        const char c = s[i];
-        const int d = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-        if (d < 0) {
-            return -1;
-        }
-        v = v * 16 + d;
-    }
-    return v;
-}
-
-static char *put_utf8(char *o, uint32_t c)
-{
-    if (c < 0x80) {
-        *o++ = (char)c;
-    } else if (c < 0x800) {
-        *o++ = (char)(0xc0 | c >> 6);
-        *o++ = (char)(0x80 | (c & 63));
-    } else if (c < 0x10000) {
-        *o++ = (char)(0xe0 | c >> 12);
-        *o++ = (char)(0x80 | (c >> 6 & 63));
-        *o++ = (char)(0x80 | (c & 63));
-    } else {
-        *o++ = (char)(0xf0 | c >> 18);
-        *o++ = (char)(0x80 | (c >> 12 & 63));
-        *o++ = (char)(0x80 | (c >> 6 & 63));
-        *o++ = (char)(0x80 | (c & 63));
-    }
-    return o;
-}
-
-// One \uXXXX, with its second half when it is a surrogate; p->at is behind the 'u'.
-static int decode_unicode(parser *p, char **o)
-{
-    int c = hex4(p->at, p->end);
-    if (c < 0) {
-        return fail_at(p, p->at - 2, "\\u wants four hexadecimal digits");
-    }
-    if (c == 0) {
-        return fail_at(p, p->at - 2, "a zero character in a string");
-    }
-    if (c >= 0xdc00 && c <= 0xdfff) {
-        return fail_at(p, p->at - 2, "half of a surrogate pair");
-    }
-    if (c >= 0xd800 && c <= 0xdbff) {
-        const bool more = p->end - p->at >= 10 && p->at[4] == '\\' && p->at[5] == 'u';
-        const int low = more ? hex4(p->at + 6, p->end) : -1;
-        if (low < 0xdc00 || low > 0xdfff) {
-            return fail_at(p, p->at - 2, "half of a surrogate pair");
-        }
-        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-        p->at += 6;
-    }
-    p->at += 4;
-    *o = put_utf8(*o, (uint32_t)c);
-    return PONS_OK;
-}
-
-// The rest of a string from its first escape on; what stands before is checked already.
-static int decode(parser *p, const char *from, pons__node *node)
-{
-    static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-    const char *quote = p->at;
-    while (quote < p->end && *quote != '"') {
-        quote += *quote == '\\' && quote + 1 < p->end ? 2 : 1;
-    }
-    char *const out = pons__arena_take(&p->tape->strings, (size_t)(quote - from) + 1);
-    if (!out) {
-        return pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
-    }
-    memcpy(out, from, (size_t)(p->at - from));
-    char *o = out + (p->at - from);
-    while (p->at < p->end && *p->at != '"') {
-        if (*p->at == '\\') {
-            const char *letter = p->at + 1 < p->end && p->at[1] ? strchr(letters, p->at[1]) : NULL;
-            p->at += 2;
-            if (letter) {
-                *o++ = bytes[letter - letters];
-            } else if (p->at <= p->end && p->at[-1] == 'u') {
-                const int rc = decode_unicode(p, &o);
-                if (rc < 0) {
-                    return rc;
-                }
-            } else {
-                return fail_at(p, p->at - 2, "not an escape that JSON has");
-            }
-            continue;
-        }
-        if ((unsigned char)*p->at < 0x20) {
-            return fail_at(p, p->at, "a control character in a string");
-        }
-        *o++ = *p->at++;
-    }
-    if (p->at >= p->end) {
-        return fail_at(p, from - 1, "this string has no end");
-    }
-    p->at++;
-    node->s = out;
-    node->len = (uint32_t)(o - out);
-    return PONS_OK;
-}
-
-static bool digits(parser *p)
-{
-    const char *start = p->at;
-    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
-        p->at++;
-    }
-    return p->at > start;
-}
-
-static int number(parser *p)
-{
-    const char *start = p->at;
-    const char first = *start == '-' && start + 1 < p->end ? start[1] : *start;
-    if (first < '0' || first > '9') {
-        return fail_at(p, start, "not a JSON value");
-    }
-    pons__node *node = node_new(p, PONS__NUMBER);
-    if (!node) {
-        return PONS_ENOMEM;
-    }
-    p->at += *start == '-';
-    digits(p);
-    if (first == '0' && p->at - start > 1 + (*start == '-')) {
-        return fail_at(p, start, "a number with zeros in front");
-    }
-    node->integer = true;
-    if (p->at < p->end && *p->at == '.') {
-        node->integer = false;
-        p->at++;
-        if (!digits(p)) {
-            return fail_at(p, start, "a number that ends with its point");
+    t->n = 0;
+    if (!t->nodes) {
+        t->cap = len / BYTES_A_NODE + 16;
+        t->nodes = malloc(t->cap * sizeof *t->nodes);
+        if (!t->nodes) {
+            return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
         }
     }
-    if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
-        node->integer = false;
-        p->at++;
-        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
-        if (!digits(p)) {
-            return fail_at(p, start, "a number without its exponent");
+    // The whole text at once, so that a string need not look at each of its bytes again.
+    for (size_t i = pons__ascii_length(text, len); i < len;) {
+        const size_t n = pons_utf8_sequence(text + i, len - i);
+        if (n == 0) {
+            return fail_at(&p, text + i, "not UTF-8");
         }
+        i += n;
+        i += pons__ascii_length(text + i, len - i);
     }
-    node->s = start;
-    node->len = (uint32_t)(p->at - start);
-    return PONS_OK;
-}
-
-// ---- canonical text -----------------------------------------------------------------------------
-
-int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
-                         pons_error *err)
-{
-    const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
-    const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
-    char *out = pons__arena_take(arena, room + 1 + PIECE_BYTES);
-    if (!out) {
-        return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
-    }
-    writer w = {.tape = t, .at = out, .err = err};
-    const int rc = put(&w, v);
+    const int rc = parse(&p);
     if (rc < 0) {
         return rc;
     }
-    *w.at++ = '\0';
-    pons__arena_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
-    *ret = out;
-    return PONS_OK;
+    while (p.at < p.end && is_blank(*p.at)) {
+        p.at++;
+    }
+    return p.at < p.end ? fail_at(&p, p.at, "text after the end of the JSON value") : PONS_OK;
 }
+
+void pons__tape_fini(pons__tape *t)
+{
+    free(t->nodes);
+    pons__arena_fini(&t->strings);
+    *t = (pons__tape){0};
+}
+
+void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_column)
+{
+    if (p->line == 0 || at < p->at) {
+        p->line = 1;
+        p->at = p->start = 0;
+    }
+    for (; p->at < at && p->at < p->len; p->at++) {
+        if (p->text[p->at] == '\n') {
+            p->line++;
+            p->start = p->at + 1;
+        }
+    }
+    *ret_line = p->line;
+    *ret_column = (int)(at - p->start) + 1;
+}
+
+size_t pons__tape_given(const pons__tape *t, size_t at)
+{
+    if (!t->marks) {
+        return at;
+    }
+    size_t low = 0, high = t->n_marks; // the last mark at or before `at`
+    while (low < high) {
+        const size_t mid = (low + high) / 2;
+        if (t->marks[mid].out <= at) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low > 0 ? t->marks[low - 1].in : 0;
+}
+
+void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column)
+{
+    pons__places_find(&t->places, pons__tape_given(t, at), ret_line, ret_column);
+}
+
+const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key)
+{
+    if (!object || object->kind != PONS__OBJECT) {
+        return NULL;
+    }
+    const size_t len = strlen(key);
+    const pons__node *k = object + 1;
+    for (uint32_t i = 0; i < object->len; i++) {
+        if (k->len == len && memcmp(k->s, key, len) == 0) {
+            return k + 1;
+        }
+        k = &t->nodes[k[1].next];
+    }
+    return NULL;
+}
+
+// ---- canonical text -----------------------------------------------------------------------------
 
 // Copies n bytes of the tape's text. Most pieces are short: one copy of a fixed size, for which
 // there is always room behind what is written, and mostly behind what is read.
@@ -529,6 +500,8 @@ static inline void copy_piece(writer *w, const char *s, size_t n)
     }
     w->at += n;
 }
+
+static int put_object(writer *w, const pons__node *v);
 
 static int put(writer *w, const pons__node *v)
 {
@@ -575,6 +548,26 @@ static int put(writer *w, const pons__node *v)
         child = &w->tape->nodes[child->next];
     }
     *w->at++ = ']';
+    return PONS_OK;
+}
+
+int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
+                         pons_error *err)
+{
+    const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
+    const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
+    char *out = pons__arena_take(arena, room + 1 + PIECE_BYTES);
+    if (!out) {
+        return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    writer w = {.tape = t, .at = out, .err = err};
+    const int rc = put(&w, v);
+    if (rc < 0) {
+        return rc;
+    }
+    *w.at++ = '\0';
+    pons__arena_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
+    *ret = out;
     return PONS_OK;
 }
 

@@ -4,8 +4,24 @@
 
 #include <string.h>
 
-static int pick(const pons_value *list, const char *member, const pons_value **ret,
-                pons_error *err);
+// An answer that is there twice, and differs, can be meant in two ways.
+static int pick(const pons_value *list, const char *member, const pons_value **ret, pons_error *err)
+{
+    const size_t n = json_is_array(list) ? json_array_size(list) : 1;
+    const pons_value *one = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *v = json_is_array(list) ? json_array_get(list, i) : list;
+        if (!pons_get(v, member)) {
+            continue;
+        }
+        if (one && !json_equal(one, v)) {
+            return pons_error_set(err, PONS_EINVAL, "plan", "two answers that differ");
+        }
+        one = v;
+    }
+    *ret = one;
+    return one ? PONS_OK : pons_error_set(err, PONS_EINVAL, "plan", "an object without %s", member);
+}
 
 int pons_reply_object(const char *text, size_t len, const char *member, pons_value **ret,
                       pons_error *err)
@@ -27,23 +43,4 @@ int pons_reply_object(const char *text, size_t len, const char *member, pons_val
     }
     pons__repaired_fini(&out);
     return rc;
-}
-
-// An answer that is there twice, and differs, can be meant in two ways.
-static int pick(const pons_value *list, const char *member, const pons_value **ret, pons_error *err)
-{
-    const size_t n = json_is_array(list) ? json_array_size(list) : 1;
-    const pons_value *one = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *v = json_is_array(list) ? json_array_get(list, i) : list;
-        if (!pons_get(v, member)) {
-            continue;
-        }
-        if (one && !json_equal(one, v)) {
-            return pons_error_set(err, PONS_EINVAL, "plan", "two answers that differ");
-        }
-        one = v;
-    }
-    *ret = one;
-    return one ? PONS_OK : pons_error_set(err, PONS_EINVAL, "plan", "an object without %s", member);
 }

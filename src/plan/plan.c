@@ -35,18 +35,6 @@ typedef struct lone_step { // what pons_plan_step_from_value gives
     pons__arena arena;
 } lone_step;
 
-static int copy_text(pons__arena *a, const char *field, const char *s, const char *fallback,
-                     const char **ret, pons_error *err);
-static int copy_object(pons__arena *a, const char *field, const char *s, const char **ret,
-                       pons_error *err);
-static int copy_step(pons__arena *a, const pons_plan_step *step, pons_plan_step *ret,
-                     pons_error *err);
-static int copy_number(pons__arena *a, const char *field, double number, const char *text,
-                       const char **ret, pons_error *err);
-static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err);
-static int append(pons_plan *p, const pons_plan_step *step, pons_error *err);
-static int no_memory(pons_error *err);
-
 // ---- plans --------------------------------------------------------------------------------------
 
 pons_plan *pons__plan_new(size_t steps)
@@ -78,23 +66,75 @@ void pons_plan_destroy(pons_plan *p)
     free(p);
 }
 
-int pons_plan_create(const pons_plan *fields, pons_plan **ret, pons_error *err)
+static int no_memory(pons_error *err)
 {
-    pons_plan *p = pons__plan_new(fields->n_steps);
-    int rc = p ? copy_fields(p, fields, err) : no_memory(err);
-    for (size_t i = 0; rc >= 0 && i < fields->n_steps; i++) {
-        pons_error why = PONS_ERROR_INIT;
-        rc = append(p, &fields->steps[i], &why);
-        if (rc < 0) {
-            pons_error_set(err, rc, "plan", "steps[%zu].%s", i, why.message);
+    return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+}
+
+static int copy_text(pons__arena *a, const char *field, const char *s, const char *fallback,
+                     const char **ret, pons_error *err)
+{
+    s = s ? s : fallback;
+    *ret = NULL;
+    if (!s) {
+        return PONS_OK;
+    }
+    const size_t len = strlen(s);
+    for (size_t i = 0, n; i < len; i += n) {
+        n = pons_utf8_sequence(s + i, len - i);
+        if (n == 0) {
+            return pons_error_set(err, PONS_EINVAL, "plan", "%s: not UTF-8 at byte %zu", field, i);
         }
     }
-    if (rc < 0) {
-        pons_plan_destroy(p);
-        return rc;
+    *ret = pons__arena_text(a, s, len);
+    return *ret ? PONS_OK : no_memory(err);
+}
+
+// A free object that a caller gave as text, made canonical.
+static int copy_object(pons__arena *a, const char *field, const char *s, const char **ret,
+                       pons_error *err)
+{
+    if (!s || !*s || strcmp(s, "{}") == 0) {
+        *ret = "{}";
+        return PONS_OK;
     }
-    *ret = p;
-    return PONS_OK;
+    pons__tape tape = {0};
+    pons_error why = PONS_ERROR_INIT;
+    int rc = pons__tape_parse(&tape, s, strlen(s), &why);
+    if (rc >= 0 && tape.nodes[0].kind != PONS__OBJECT) {
+        rc = pons_error_set(&why, PONS_EINVAL, "plan", "not a JSON object");
+    }
+    rc = rc < 0 ? rc : pons__tape_canonical(&tape, tape.nodes, a, ret, &why);
+    if (rc < 0) {
+        pons_error_set(err, rc, "plan", "%s: %s", field, why.message);
+        pons_error_source(err, "%s", why.source);
+    }
+    pons__tape_fini(&tape);
+    return rc;
+}
+
+// A number as it was given, when that is one JSON number; else as the double says.
+static int copy_number(pons__arena *a, const char *field, double number, const char *text,
+                       const char **ret, pons_error *err)
+{
+    char made[PONS__NUMBER_MAX];
+    if (text) {
+        pons__tape tape = {0};
+        const bool good = pons__tape_parse(&tape, text, strlen(text), NULL) >= 0 &&
+                          tape.nodes[0].kind == PONS__NUMBER;
+        pons__tape_fini(&tape);
+        if (!good) {
+            return pons_error_set(err, PONS_EINVAL, "plan", "%s: not a JSON number", field);
+        }
+    } else {
+        const int rc = pons__number_text(number, field, made, err);
+        if (rc < 0) {
+            return rc;
+        }
+        text = made;
+    }
+    *ret = pons__arena_text(a, text, strlen(text));
+    return *ret ? PONS_OK : no_memory(err);
 }
 
 static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err)
@@ -128,6 +168,65 @@ static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err)
     return rc < 0 ? rc
                   : copy_number(a, "created_at", fields->created_at, fields->created_at_text,
                                 &p->created_at_text, err);
+}
+
+static int copy_step(pons__arena *a, const pons_plan_step *step, pons_plan_step *ret,
+                     pons_error *err)
+{
+    *ret = *step;
+    int rc = copy_text(a, "action", step->action, NULL, &ret->action, err);
+    rc = rc < 0 ? rc : copy_text(a, "fallback", step->fallback, NULL, &ret->fallback, err);
+    rc = rc < 0 ? rc : copy_text(a, "description", step->description, "", &ret->description, err);
+    rc = rc < 0 ? rc
+                : copy_text(a, "confirmation_message", step->confirmation_message, NULL,
+                            &ret->confirmation_message, err);
+    rc = rc < 0 ? rc : copy_object(a, "parameters", step->parameters, &ret->parameters, err);
+    rc = rc < 0 ? rc
+                : copy_object(a, "preconditions", step->preconditions, &ret->preconditions, err);
+    return rc < 0 ? rc : copy_object(a, "metadata", step->metadata, &ret->metadata, err);
+}
+
+static int append(pons_plan *p, const pons_plan_step *step, pons_error *err)
+{
+    pons_plan_step copy;
+    int rc = pons_plan_step_check(step, err);
+    rc = rc < 0 ? rc : copy_step(&p->own->arena, step, &copy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (p->n_steps == p->own->cap) {
+        const size_t cap = p->own->cap ? 2 * p->own->cap : STEPS_MIN;
+        pons_plan_step *steps = realloc(p->steps, cap * sizeof *steps);
+        if (!steps) {
+            return no_memory(err);
+        }
+        p->steps = steps;
+        p->own->cap = cap;
+    }
+    p->steps[p->n_steps++] = copy;
+    if (copy.step_id > p->own->max_id) {
+        p->own->max_id = copy.step_id;
+    }
+    return PONS_OK;
+}
+
+int pons_plan_create(const pons_plan *fields, pons_plan **ret, pons_error *err)
+{
+    pons_plan *p = pons__plan_new(fields->n_steps);
+    int rc = p ? copy_fields(p, fields, err) : no_memory(err);
+    for (size_t i = 0; rc >= 0 && i < fields->n_steps; i++) {
+        pons_error why = PONS_ERROR_INIT;
+        rc = append(p, &fields->steps[i], &why);
+        if (rc < 0) {
+            pons_error_set(err, rc, "plan", "steps[%zu].%s", i, why.message);
+        }
+    }
+    if (rc < 0) {
+        pons_plan_destroy(p);
+        return rc;
+    }
+    *ret = p;
+    return PONS_OK;
 }
 
 void pons__plan_id_make(pons_rand *rand, char ret[PONS__PLAN_ID_MAX])
@@ -185,88 +284,6 @@ int pons_plan_add_step(pons_plan *p, const pons_plan_step *step, pons_error *err
     return rc;
 }
 
-static int append(pons_plan *p, const pons_plan_step *step, pons_error *err)
-{
-    pons_plan_step copy;
-    int rc = pons_plan_step_check(step, err);
-    rc = rc < 0 ? rc : copy_step(&p->own->arena, step, &copy, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (p->n_steps == p->own->cap) {
-        const size_t cap = p->own->cap ? 2 * p->own->cap : STEPS_MIN;
-        pons_plan_step *steps = realloc(p->steps, cap * sizeof *steps);
-        if (!steps) {
-            return no_memory(err);
-        }
-        p->steps = steps;
-        p->own->cap = cap;
-    }
-    p->steps[p->n_steps++] = copy;
-    if (copy.step_id > p->own->max_id) {
-        p->own->max_id = copy.step_id;
-    }
-    return PONS_OK;
-}
-
-static int copy_step(pons__arena *a, const pons_plan_step *step, pons_plan_step *ret,
-                     pons_error *err)
-{
-    *ret = *step;
-    int rc = copy_text(a, "action", step->action, NULL, &ret->action, err);
-    rc = rc < 0 ? rc : copy_text(a, "fallback", step->fallback, NULL, &ret->fallback, err);
-    rc = rc < 0 ? rc : copy_text(a, "description", step->description, "", &ret->description, err);
-    rc = rc < 0 ? rc
-                : copy_text(a, "confirmation_message", step->confirmation_message, NULL,
-                            &ret->confirmation_message, err);
-    rc = rc < 0 ? rc : copy_object(a, "parameters", step->parameters, &ret->parameters, err);
-    rc = rc < 0 ? rc
-                : copy_object(a, "preconditions", step->preconditions, &ret->preconditions, err);
-    return rc < 0 ? rc : copy_object(a, "metadata", step->metadata, &ret->metadata, err);
-}
-
-static int copy_text(pons__arena *a, const char *field, const char *s, const char *fallback,
-                     const char **ret, pons_error *err)
-{
-    s = s ? s : fallback;
-    *ret = NULL;
-    if (!s) {
-        return PONS_OK;
-    }
-    const size_t len = strlen(s);
-    for (size_t i = 0, n; i < len; i += n) {
-        n = pons_utf8_sequence(s + i, len - i);
-        if (n == 0) {
-            return pons_error_set(err, PONS_EINVAL, "plan", "%s: not UTF-8 at byte %zu", field, i);
-        }
-    }
-    *ret = pons__arena_text(a, s, len);
-    return *ret ? PONS_OK : no_memory(err);
-}
-
-// A free object that a caller gave as text, made canonical.
-static int copy_object(pons__arena *a, const char *field, const char *s, const char **ret,
-                       pons_error *err)
-{
-    if (!s || !*s || strcmp(s, "{}") == 0) {
-        *ret = "{}";
-        return PONS_OK;
-    }
-    pons__tape tape = {0};
-    pons_error why = PONS_ERROR_INIT;
-    int rc = pons__tape_parse(&tape, s, strlen(s), &why);
-    if (rc >= 0 && tape.nodes[0].kind != PONS__OBJECT) {
-        rc = pons_error_set(&why, PONS_EINVAL, "plan", "not a JSON object");
-    }
-    rc = rc < 0 ? rc : pons__tape_canonical(&tape, tape.nodes, a, ret, &why);
-    if (rc < 0) {
-        pons_error_set(err, rc, "plan", "%s: %s", field, why.message);
-        pons_error_source(err, "%s", why.source);
-    }
-    pons__tape_fini(&tape);
-    return rc;
-}
-
 int pons__number_text(double x, const char *what, char ret[PONS__NUMBER_MAX], pons_error *err)
 {
     char *text = NULL;
@@ -281,35 +298,6 @@ int pons__number_text(double x, const char *what, char ret[PONS__NUMBER_MAX], po
     snprintf(ret, PONS__NUMBER_MAX, "%s", text);
     free(text);
     return PONS_OK;
-}
-
-// A number as it was given, when that is one JSON number; else as the double says.
-static int copy_number(pons__arena *a, const char *field, double number, const char *text,
-                       const char **ret, pons_error *err)
-{
-    char made[PONS__NUMBER_MAX];
-    if (text) {
-        pons__tape tape = {0};
-        const bool good = pons__tape_parse(&tape, text, strlen(text), NULL) >= 0 &&
-                          tape.nodes[0].kind == PONS__NUMBER;
-        pons__tape_fini(&tape);
-        if (!good) {
-            return pons_error_set(err, PONS_EINVAL, "plan", "%s: not a JSON number", field);
-        }
-    } else {
-        const int rc = pons__number_text(number, field, made, err);
-        if (rc < 0) {
-            return rc;
-        }
-        text = made;
-    }
-    *ret = pons__arena_text(a, text, strlen(text));
-    return *ret ? PONS_OK : no_memory(err);
-}
-
-static int no_memory(pons_error *err)
-{
-    return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
 }
 
 // ---- questions and changes ----------------------------------------------------------------------

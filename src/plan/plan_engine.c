@@ -15,7 +15,6 @@
 // anywhere, be written down as JSON, and go on in another process: whoever must wait returns
 // PONS_EPARKED and is asked again. The engine changes a status before it calls and after it has an
 // answer, never in between.
-
 #include "pons/language.h"
 #include "pons/plan.h"
 
@@ -32,18 +31,6 @@ typedef struct run {
     const pons_plan_ops *ops;
     pons_error *err;
 } run;
-
-static int begin(run *r);
-static int carry_out(run *r, pons_plan_step *step);
-static int hold(run *r, pons_plan_step *step);
-static int ask(run *r, pons_plan_step *step);
-static int perform(run *r, pons_plan_step *step);
-static int fall_back(run *r, pons_plan_step *step);
-static int call(run *r, const pons_plan_step *step, bool fallback, pons_plan_outcome *out);
-static int settle(run *r, pons_plan_step *step, pons_step_status status, const char *message,
-                  pons_value *output);
-static int finish(run *r);
-static int skip_rest(run *r, const char *why);
 
 // What a person reads of it, in the language of the plan's goal.
 static const char *in_words(const run *r, const char *zh, const char *en)
@@ -109,35 +96,197 @@ int pons_plan_run(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, p
     return PONS_OK;
 }
 
-int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, pons_error *err)
+// The end of a step. Takes output.
+// Takes output: PONS_ABSENT is none, NULL one that was lost.
+static int settle(run *r, pons_plan_step *step, pons_step_status status, const char *message,
+                  pons_value *output)
 {
-    run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
-    if (ended(p)) {
-        return PONS_OK;
+    char *text = NULL;
+    const double now_s = r->ops->now_s ? r->ops->now_s(r->ops->user) : 0;
+    const bool lost = !output || (output != PONS_ABSENT && pons_value_dump(output, &text) < 0);
+    int rc = lost ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory") : PONS_OK;
+    const pons_execution_result fields = {.plan_id = r->plan->plan_id,
+                                          .step_id = step->step_id,
+                                          .success = status != PONS_STEP_FAILED,
+                                          .status = status,
+                                          .message = message,
+                                          .output = text,
+                                          .timestamp = now_s};
+    pons_execution_result *result = NULL;
+    rc = rc < 0 ? rc : pons_execution_result_create(&fields, &result, r->err);
+    rc = rc < 0 ? rc : move_step(r, step, status);
+    if (rc >= 0) {
+        *r->cursor = (pons_plan_cursor){0};
+        if (r->ops->result) {
+            r->ops->result(r->ops->user, result);
+        }
     }
-    int rc = begin(&r);
-    if (rc < 0 || ended(p)) {
+    pons_execution_result_destroy(result);
+    if (output != PONS_ABSENT) {
+        pons_value_unref(output);
+    }
+    free(text);
+    return rc;
+}
+
+// A pending step: may it begin? Leaves it running, waiting, or failed.
+static int hold(run *r, pons_plan_step *step)
+{
+    pons_autovalue conditions = NULL;
+    *r->cursor = (pons_plan_cursor){0};
+    int rc = pons_plan_object(step->preconditions, &conditions, r->err);
+    const char *key;
+    json_t *wanted;
+    if (rc < 0) {
         return rc;
     }
-    pons_plan_step *step = in_hand(p);
-    if (step && pons_plan_failed_steps(p, NULL, 0) == 0) {
-        rc = carry_out(&r, step);
+    // In the order of the keys, so that two runs say the same.
+    for (void *it = json_object_iter(conditions); it; it = json_object_iter_next(conditions, it)) {
+        pons_error why = PONS_ERROR_INIT;
+        key = json_object_iter_key(it);
+        wanted = json_object_iter_value(it);
+        rc = pons_plan_condition(key, wanted, r->ops->look, r->ops->user, &why);
+        if (rc == PONS_EREFUSED) {
+            snprintf(r->cursor->failure, sizeof r->cursor->failure, "precondition %.96s: %.384s",
+                     key, why.message);
+            r->cursor->fallback = step->fallback != NULL;
+            rc = move_step(r, step, PONS_STEP_RUNNING);
+            return rc < 0 || r->cursor->fallback
+                       ? rc
+                       : settle(r, step, PONS_STEP_FAILED, r->cursor->failure, PONS_ABSENT);
+        }
         if (rc < 0) {
+            if (r->err) {
+                *r->err = why;
+            }
             return rc;
         }
     }
-    if (pons_machine_final(&pons_plan_machine, p->status)) {
-        return PONS_OK;
+    if (!step->requires_confirmation) {
+        return move_step(r, step, PONS_STEP_RUNNING);
     }
-    const bool over = pons_plan_failed_steps(p, NULL, 0) > 0 || !in_hand(p);
-    return over ? finish(&r) : PONS_OK;
+    rc = move_step(r, step, PONS_STEP_WAIT_CONFIRMATION);
+    return rc < 0 ? rc : move_plan(r, PONS_PLAN_WAIT_CONFIRMATION);
 }
 
-int pons_plan_carry_out(pons_plan *p, pons_plan_step *step, pons_plan_cursor *c,
-                        const pons_plan_ops *ops, pons_error *err)
+static int skip_rest(run *r, const char *why)
 {
-    run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
-    return carry_out(&r, step);
+    int rc = PONS_OK;
+    for (size_t i = 0; rc >= 0 && i < r->plan->n_steps; i++) {
+        if (!pons_machine_final(&pons_step_machine, r->plan->steps[i].status)) {
+            rc = settle(r, &r->plan->steps[i], PONS_STEP_SKIPPED, why, PONS_ABSENT);
+        }
+    }
+    return rc;
+}
+
+// A step that waits for a person. For a step that asks the user, the answer is the step.
+static int ask(run *r, pons_plan_step *step)
+{
+    bool yes = false;
+    if (!r->ops->confirm) {
+        return pons_error_set(r->err, PONS_EPARKED, "plan", "step %lld waits for a person",
+                              (long long)step->step_id);
+    }
+    const char *question = step->confirmation_message ? step->confirmation_message
+                           : *step->description       ? step->description
+                                                      : step->action;
+    int rc = r->ops->confirm(r->ops->user, r->plan, step, question, &yes, r->err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!yes) {
+        rc = settle(r, step, PONS_STEP_SKIPPED, in_words(r, "没有得到确认", "not confirmed"),
+                    PONS_ABSENT);
+        rc = rc < 0 ? rc : skip_rest(r, in_words(r, "计划已取消", "the plan was cancelled"));
+        return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
+    }
+    r->cursor->confirmed = true;
+    rc = move_plan(r, PONS_PLAN_EXECUTING);
+    rc = rc < 0 ? rc : move_step(r, step, PONS_STEP_RUNNING);
+    if (rc >= 0 && step->tool_call_type == PONS_TOOL_ASK_USER) {
+        rc = settle(r, step, PONS_STEP_SUCCESS, "confirmed",
+                    pons_object_whole("confirmed", json_true(), NULL));
+    }
+    return rc;
+}
+
+static pons_value *given(const pons_plan_outcome *out)
+{
+    return out->output ? out->output : PONS_ABSENT;
+}
+
+static int call(run *r, const pons_plan_step *step, bool fallback, pons_plan_outcome *out)
+{
+    const pons_plan_executor executor = r->ops->executors[step->tool_call_type];
+    if (!executor && step->tool_call_type == PONS_TOOL_NOOP) {
+        out->success = true;
+        return PONS_OK;
+    }
+    if (!executor) {
+        snprintf(out->message, sizeof out->message, "no executor for %s is connected",
+                 pons_tool_call_word(step->tool_call_type));
+        return PONS_OK;
+    }
+    pons_autovalue parameters = NULL;
+    int rc = pons_plan_object(step->parameters, &parameters, r->err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_plan_call c = {.plan = r->plan,
+                              .step = step,
+                              .action = fallback ? step->fallback : step->action,
+                              .is_fallback = fallback,
+                              .parameters = parameters};
+    rc = executor(r->ops->user, &c, out, r->err);
+    if (rc < 0) {
+        pons_value_unref(out->output);
+        out->output = NULL;
+    }
+    return rc;
+}
+
+// The step has failed: its fallback runs, and the result tells of both.
+static int fall_back(run *r, pons_plan_step *step)
+{
+    pons_plan_outcome out = {0};
+    const int rc = call(r, step, true, &out);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_value *output = pons_object_whole(
+        "fallback",
+        pons_object_whole("action", pons_string(step->fallback), "success",
+                          json_boolean(out.success), "message", pons_string(out.message), "output",
+                          out.output ? out.output : json_object(), NULL),
+        "failure", pons_string(r->cursor->failure), NULL);
+    const bool recovered = out.success && r->ops->fallback_recovers;
+    return settle(r, step, recovered ? PONS_STEP_SUCCESS : PONS_STEP_FAILED,
+                  recovered ? out.message : r->cursor->failure, output);
+}
+
+static int perform(run *r, pons_plan_step *step)
+{
+    pons_plan_outcome out = {0};
+    if (r->cursor->fallback) {
+        return fall_back(r, step);
+    }
+    const int rc = call(r, step, false, &out);
+    if (rc < 0) {
+        return rc;
+    }
+    if (out.success) {
+        return settle(r, step, PONS_STEP_SUCCESS, out.message, given(&out));
+    }
+    if (!step->fallback) {
+        return settle(r, step, PONS_STEP_FAILED, *out.message ? out.message : "failed",
+                      given(&out));
+    }
+    pons_value_unref(out.output);
+    snprintf(r->cursor->failure, sizeof r->cursor->failure, "%s",
+             *out.message ? out.message : "failed");
+    r->cursor->fallback = true;
+    return fall_back(r, step);
 }
 
 // From wherever the step stands to its end, or to where somebody is waited for.
@@ -188,205 +337,43 @@ static int begin(run *r)
     return rc;
 }
 
-// A pending step: may it begin? Leaves it running, waiting, or failed.
-static int hold(run *r, pons_plan_step *step)
-{
-    pons_autovalue conditions = NULL;
-    *r->cursor = (pons_plan_cursor){0};
-    int rc = pons_plan_object(step->preconditions, &conditions, r->err);
-    const char *key;
-    json_t *wanted;
-    if (rc < 0) {
-        return rc;
-    }
-    // In the order of the keys, so that two runs say the same.
-    for (void *it = json_object_iter(conditions); it; it = json_object_iter_next(conditions, it)) {
-        pons_error why = PONS_ERROR_INIT;
-        key = json_object_iter_key(it);
-        wanted = json_object_iter_value(it);
-        rc = pons_plan_condition(key, wanted, r->ops->look, r->ops->user, &why);
-        if (rc == PONS_EREFUSED) {
-            snprintf(r->cursor->failure, sizeof r->cursor->failure, "precondition %.96s: %.384s",
-                     key, why.message);
-            r->cursor->fallback = step->fallback != NULL;
-            rc = move_step(r, step, PONS_STEP_RUNNING);
-            return rc < 0 || r->cursor->fallback
-                       ? rc
-                       : settle(r, step, PONS_STEP_FAILED, r->cursor->failure, PONS_ABSENT);
-        }
-        if (rc < 0) {
-            if (r->err) {
-                *r->err = why;
-            }
-            return rc;
-        }
-    }
-    if (!step->requires_confirmation) {
-        return move_step(r, step, PONS_STEP_RUNNING);
-    }
-    rc = move_step(r, step, PONS_STEP_WAIT_CONFIRMATION);
-    return rc < 0 ? rc : move_plan(r, PONS_PLAN_WAIT_CONFIRMATION);
-}
-
-// A step that waits for a person. For a step that asks the user, the answer is the step.
-static int ask(run *r, pons_plan_step *step)
-{
-    bool yes = false;
-    if (!r->ops->confirm) {
-        return pons_error_set(r->err, PONS_EPARKED, "plan", "step %lld waits for a person",
-                              (long long)step->step_id);
-    }
-    const char *question = step->confirmation_message ? step->confirmation_message
-                           : *step->description       ? step->description
-                                                      : step->action;
-    int rc = r->ops->confirm(r->ops->user, r->plan, step, question, &yes, r->err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (!yes) {
-        rc = settle(r, step, PONS_STEP_SKIPPED, in_words(r, "没有得到确认", "not confirmed"),
-                    PONS_ABSENT);
-        rc = rc < 0 ? rc : skip_rest(r, in_words(r, "计划已取消", "the plan was cancelled"));
-        return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
-    }
-    r->cursor->confirmed = true;
-    rc = move_plan(r, PONS_PLAN_EXECUTING);
-    rc = rc < 0 ? rc : move_step(r, step, PONS_STEP_RUNNING);
-    if (rc >= 0 && step->tool_call_type == PONS_TOOL_ASK_USER) {
-        rc = settle(r, step, PONS_STEP_SUCCESS, "confirmed",
-                    pons_object_whole("confirmed", json_true(), NULL));
-    }
-    return rc;
-}
-
-static pons_value *given(const pons_plan_outcome *out)
-{
-    return out->output ? out->output : PONS_ABSENT;
-}
-
-static int perform(run *r, pons_plan_step *step)
-{
-    pons_plan_outcome out = {0};
-    if (r->cursor->fallback) {
-        return fall_back(r, step);
-    }
-    const int rc = call(r, step, false, &out);
-    if (rc < 0) {
-        return rc;
-    }
-    if (out.success) {
-        return settle(r, step, PONS_STEP_SUCCESS, out.message, given(&out));
-    }
-    if (!step->fallback) {
-        return settle(r, step, PONS_STEP_FAILED, *out.message ? out.message : "failed",
-                      given(&out));
-    }
-    pons_value_unref(out.output);
-    snprintf(r->cursor->failure, sizeof r->cursor->failure, "%s",
-             *out.message ? out.message : "failed");
-    r->cursor->fallback = true;
-    return fall_back(r, step);
-}
-
-// The step has failed: its fallback runs, and the result tells of both.
-static int fall_back(run *r, pons_plan_step *step)
-{
-    pons_plan_outcome out = {0};
-    const int rc = call(r, step, true, &out);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_value *output = pons_object_whole(
-        "fallback",
-        pons_object_whole("action", pons_string(step->fallback), "success",
-                          json_boolean(out.success), "message", pons_string(out.message), "output",
-                          out.output ? out.output : json_object(), NULL),
-        "failure", pons_string(r->cursor->failure), NULL);
-    const bool recovered = out.success && r->ops->fallback_recovers;
-    return settle(r, step, recovered ? PONS_STEP_SUCCESS : PONS_STEP_FAILED,
-                  recovered ? out.message : r->cursor->failure, output);
-}
-
-static int call(run *r, const pons_plan_step *step, bool fallback, pons_plan_outcome *out)
-{
-    const pons_plan_executor executor = r->ops->executors[step->tool_call_type];
-    if (!executor && step->tool_call_type == PONS_TOOL_NOOP) {
-        out->success = true;
-        return PONS_OK;
-    }
-    if (!executor) {
-        snprintf(out->message, sizeof out->message, "no executor for %s is connected",
-                 pons_tool_call_word(step->tool_call_type));
-        return PONS_OK;
-    }
-    pons_autovalue parameters = NULL;
-    int rc = pons_plan_object(step->parameters, &parameters, r->err);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_plan_call c = {.plan = r->plan,
-                              .step = step,
-                              .action = fallback ? step->fallback : step->action,
-                              .is_fallback = fallback,
-                              .parameters = parameters};
-    rc = executor(r->ops->user, &c, out, r->err);
-    if (rc < 0) {
-        pons_value_unref(out->output);
-        out->output = NULL;
-    }
-    return rc;
-}
-
-// The end of a step. Takes output.
-// Takes output: PONS_ABSENT is none, NULL one that was lost.
-static int settle(run *r, pons_plan_step *step, pons_step_status status, const char *message,
-                  pons_value *output)
-{
-    char *text = NULL;
-    const double now_s = r->ops->now_s ? r->ops->now_s(r->ops->user) : 0;
-    const bool lost = !output || (output != PONS_ABSENT && pons_value_dump(output, &text) < 0);
-    int rc = lost ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory") : PONS_OK;
-    const pons_execution_result fields = {.plan_id = r->plan->plan_id,
-                                          .step_id = step->step_id,
-                                          .success = status != PONS_STEP_FAILED,
-                                          .status = status,
-                                          .message = message,
-                                          .output = text,
-                                          .timestamp = now_s};
-    pons_execution_result *result = NULL;
-    rc = rc < 0 ? rc : pons_execution_result_create(&fields, &result, r->err);
-    rc = rc < 0 ? rc : move_step(r, step, status);
-    if (rc >= 0) {
-        *r->cursor = (pons_plan_cursor){0};
-        if (r->ops->result) {
-            r->ops->result(r->ops->user, result);
-        }
-    }
-    pons_execution_result_destroy(result);
-    if (output != PONS_ABSENT) {
-        pons_value_unref(output);
-    }
-    free(text);
-    return rc;
-}
-
-static int skip_rest(run *r, const char *why)
-{
-    int rc = PONS_OK;
-    for (size_t i = 0; rc >= 0 && i < r->plan->n_steps; i++) {
-        if (!pons_machine_final(&pons_step_machine, r->plan->steps[i].status)) {
-            rc = settle(r, &r->plan->steps[i], PONS_STEP_SKIPPED, why, PONS_ABSENT);
-        }
-    }
-    return rc;
-}
-
 static int finish(run *r)
 {
     const bool failed = pons_plan_failed_steps(r->plan, NULL, 0) > 0;
     const int rc =
         failed ? skip_rest(r, in_words(r, "前面的一步失败了", "a step before it failed")) : PONS_OK;
     return rc < 0 ? rc : move_plan(r, failed ? PONS_PLAN_FAILED : PONS_PLAN_COMPLETED);
+}
+
+int pons_plan_run_step(pons_plan *p, pons_plan_cursor *c, const pons_plan_ops *ops, pons_error *err)
+{
+    run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
+    if (ended(p)) {
+        return PONS_OK;
+    }
+    int rc = begin(&r);
+    if (rc < 0 || ended(p)) {
+        return rc;
+    }
+    pons_plan_step *step = in_hand(p);
+    if (step && pons_plan_failed_steps(p, NULL, 0) == 0) {
+        rc = carry_out(&r, step);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (pons_machine_final(&pons_plan_machine, p->status)) {
+        return PONS_OK;
+    }
+    const bool over = pons_plan_failed_steps(p, NULL, 0) > 0 || !in_hand(p);
+    return over ? finish(&r) : PONS_OK;
+}
+
+int pons_plan_carry_out(pons_plan *p, pons_plan_step *step, pons_plan_cursor *c,
+                        const pons_plan_ops *ops, pons_error *err)
+{
+    run r = {.plan = p, .cursor = c, .ops = ops, .err = err};
+    return carry_out(&r, step);
 }
 
 int pons_plan_cancel(pons_plan *p, const pons_plan_ops *ops, pons_error *err)

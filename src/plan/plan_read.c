@@ -112,218 +112,6 @@ typedef struct object {
     const pons__node *slots[FIELDS_MAX];
 } object;
 
-static int sort_members(object *o);
-static int fault(const object *o, const char *field, size_t len, const pons__node *where,
-                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-static int wrong(const object *o, int field, const char *expected);
-static int absent(const object *o, int field);
-static void defaulted(const object *o, int field, const char *value);
-static int take_text(object *o, int field, const char *fallback, const char **ret);
-static int take_text_or_null(object *o, int field, const char **ret);
-static int take_bool(object *o, int field, bool *ret);
-static int take_word(object *o, int field, const pons__words *words, int fallback, int *ret);
-static int take_object(object *o, int field, const char **ret);
-static int take_id(object *o, int field, int64_t *ret);
-static int take_time(object *o, int field, double *ret, const char **ret_text);
-static int take_steps(object *o, pons_plan *p);
-static int read_step(object *o, pons_plan_step *ret);
-static int check_unique(const object *o, const pons_plan *p, const pons__node *steps);
-static int plan_fields(object *o, pons_plan *p);
-static int plan_id(object *o, pons_plan *p);
-
-// ---- objects ------------------------------------------------------------------------------------
-
-int pons__read_plan(const pons__read *r, const pons__node *node, pons_plan **ret, pons_error *err)
-{
-    object o = {
-        .read = r, .node = node, .names = plan_names, .n = PLAN_FIELDS, .noun = "plan", .err = err};
-    int rc = sort_members(&o);
-    if (rc < 0) {
-        return rc;
-    }
-    const pons__node *steps = o.slots[STEPS];
-    pons_plan *p = pons__plan_new(steps && steps->kind == PONS__ARRAY ? steps->len : 0);
-    if (!p) {
-        return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
-    }
-    o.arena = &p->own->arena;
-    rc = plan_fields(&o, p);
-    if (rc < 0) {
-        pons_plan_destroy(p);
-        return rc;
-    }
-    *ret = p;
-    return PONS_OK;
-}
-
-static int plan_fields(object *o, pons_plan *p)
-{
-    int risk = 0, status = 0, rc;
-    const pons__read *r = o->read;
-    if (r->flags & PONS__READ_REPLY) { // what the seed does not take from a reply
-        o->slots[STATUS] = o->slots[CREATED_AT] = o->slots[SOURCE] = NULL;
-    }
-    rc = plan_id(o, p);
-    if (!o->slots[GOAL] && r->goal) {
-        pons__tell(r, PONS_REPAIR_GOAL, o->node,
-                   "goal: absent, the one that was given with the text");
-        p->goal = pons__arena_text(o->arena, r->goal, strlen(r->goal));
-        rc = rc < 0 || p->goal ? rc : PONS_ENOMEM;
-    } else {
-        rc = rc < 0 ? rc : take_text(o, GOAL, NULL, &p->goal);
-    }
-    if (rc >= 0 && pons__is_blank(p->goal)) {
-        rc = fault(o, "goal", 4, o->slots[GOAL], "must not be empty");
-    }
-    rc = rc < 0 ? rc : take_text(o, REASONING, "", &p->reasoning);
-    rc = rc < 0 ? rc : take_word(o, RISK_LEVEL, &pons__risk_words, PONS_RISK_LOW, &risk);
-    rc = rc < 0 ? rc : take_bool(o, PLAN_CONFIRM, &p->requires_confirmation);
-    rc = rc < 0 ? rc : take_text_or_null(o, PLAN_MESSAGE, &p->confirmation_message);
-    rc = rc < 0 ? rc : take_steps(o, p);
-    rc = rc < 0 ? rc : take_word(o, STATUS, &pons__plan_words, PONS_PLAN_CREATED, &status);
-    rc = rc < 0 ? rc : take_time(o, CREATED_AT, &p->created_at, &p->created_at_text);
-    rc = rc < 0 ? rc
-                : take_text(o, SOURCE, r->flags & PONS__READ_REPLY && r->source ? r->source : "llm",
-                            &p->source);
-    p->risk_level = (pons_risk_level)risk;
-    p->status = (pons_plan_status)status;
-    return rc < 0 ? rc : take_object(o, PLAN_METADATA, &p->metadata);
-}
-
-static int plan_id(object *o, pons_plan *p)
-{
-    if (!o->slots[PLAN_ID] && o->read->flags & PONS__READ_NEW_ID) {
-        char id[PONS__PLAN_ID_MAX];
-        pons__plan_id_make(o->read->from.rand, id);
-        if (o->read->flags & PONS__READ_REPORT) {
-            pons__tell(o->read, PONS_REPAIR_NEW_ID, o->node, "plan_id: absent, a new one: %s", id);
-        }
-        p->plan_id = pons__arena_text(o->arena, id, strlen(id));
-        return p->plan_id ? PONS_OK : pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
-    }
-    const int rc = take_text(o, PLAN_ID, NULL, &p->plan_id);
-    if (rc >= 0 && pons__is_blank(p->plan_id)) {
-        return fault(o, "plan_id", 7, o->slots[PLAN_ID], "must not be empty");
-    }
-    return rc;
-}
-
-static int take_steps(object *o, pons_plan *p)
-{
-    const pons__node *steps = o->slots[STEPS];
-    if (!steps) {
-        defaulted(o, STEPS, "[]");
-        return PONS_OK;
-    }
-    if (steps->kind != PONS__ARRAY) {
-        return wrong(o, STEPS, "an array");
-    }
-    object step = {.read = o->read,
-                   .names = step_names,
-                   .n = STEP_FIELDS,
-                   .noun = "step",
-                   .in_steps = true,
-                   .arena = o->arena,
-                   .err = o->err};
-    bool ascending = true;
-    step.node = steps + 1;
-    for (uint32_t i = 0; i < steps->len; i++) {
-        pons_plan_step *s = &p->steps[i];
-        step.index = i;
-        const int rc = read_step(&step, s);
-        if (rc < 0) {
-            return rc;
-        }
-        p->n_steps++;
-        ascending = ascending && s->step_id > p->own->max_id;
-        if (s->step_id > p->own->max_id) {
-            p->own->max_id = s->step_id;
-        }
-        step.node = &o->read->tape->nodes[step.node->next];
-    }
-    return ascending || !(o->read->flags & PONS__READ_UNIQUE) ? PONS_OK : check_unique(o, p, steps);
-}
-
-typedef struct placed_id {
-    int64_t id;
-    size_t index;
-} placed_id;
-
-static int by_id(const void *a, const void *b)
-{
-    const placed_id *x = a, *y = b;
-    if (x->id != y->id) {
-        return x->id < y->id ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-// Finds the first step whose id an earlier one has.
-static int check_unique(const object *o, const pons_plan *p, const pons__node *steps)
-{
-    placed_id *ids = malloc(p->n_steps * sizeof *ids);
-    if (!ids) {
-        return pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
-    }
-    for (size_t i = 0; i < p->n_steps; i++) {
-        ids[i] = (placed_id){p->steps[i].step_id, i};
-    }
-    qsort(ids, p->n_steps, sizeof *ids, by_id);
-    size_t first = SIZE_MAX;
-    for (size_t i = 1; i < p->n_steps; i++) {
-        if (ids[i].id == ids[i - 1].id && ids[i].index < first) {
-            first = ids[i].index;
-        }
-    }
-    free(ids);
-    if (first == SIZE_MAX) {
-        return PONS_OK;
-    }
-    const pons__node *step = steps + 1;
-    for (size_t i = 0; i < first; i++) {
-        step = &o->read->tape->nodes[step->next];
-    }
-    object at = {.read = o->read,
-                 .names = step_names,
-                 .n = STEP_FIELDS,
-                 .noun = "step",
-                 .in_steps = true,
-                 .index = first,
-                 .err = o->err};
-    const pons__node *id = pons__tape_get(o->read->tape, step, "step_id");
-    fault(&at, "step_id", 7, id ? id : step, "%lld already exists, use a unique id",
-          (long long)p->steps[first].step_id);
-    if (o->err) {
-        o->err->status = PONS_EEXIST;
-    }
-    return PONS_EEXIST;
-}
-
-static int read_step(object *o, pons_plan_step *s)
-{
-    int type = 0, status = 0;
-    if (o->node->kind != PONS__OBJECT) {
-        return fault(o, NULL, 0, o->node, "expected an object");
-    }
-    int rc = sort_members(o);
-    rc = rc < 0 ? rc : take_id(o, STEP_ID, &s->step_id);
-    rc = rc < 0 ? rc : take_text(o, ACTION, NULL, &s->action);
-    if (rc >= 0 && pons__is_blank(s->action)) {
-        rc = fault(o, "action", 6, o->slots[ACTION], "must not be empty");
-    }
-    rc = rc < 0 ? rc : take_word(o, TOOL_CALL_TYPE, &pons__tool_words, PONS_TOOL_EXECUTE, &type);
-    rc = rc < 0 ? rc : take_object(o, PARAMETERS, &s->parameters);
-    rc = rc < 0 ? rc : take_object(o, PRECONDITIONS, &s->preconditions);
-    rc = rc < 0 ? rc : take_text_or_null(o, FALLBACK, &s->fallback);
-    rc = rc < 0 ? rc : take_word(o, STEP_STATUS, &pons__step_words, PONS_STEP_PENDING, &status);
-    rc = rc < 0 ? rc : take_text(o, DESCRIPTION, "", &s->description);
-    rc = rc < 0 ? rc : take_bool(o, STEP_CONFIRM, &s->requires_confirmation);
-    rc = rc < 0 ? rc : take_text_or_null(o, STEP_MESSAGE, &s->confirmation_message);
-    s->tool_call_type = (pons_tool_call_type)type;
-    s->status = (pons_step_status)status;
-    return rc < 0 ? rc : take_object(o, METADATA, &s->metadata);
-}
-
 // ---- slots and messages -------------------------------------------------------------------------
 
 // Whether a key is this name of the protocol (four bytes or more), without a call.
@@ -343,6 +131,32 @@ static inline bool is_name(const name *n, const pons__node *key)
                memcmp(n->text + sizeof a, key->s + sizeof a, n->len - sizeof a) == 0;
     }
     return memcmp(n->text, key->s, n->len) == 0;
+}
+
+// "steps[2].field: …" [line:col]. field NULL: the object itself.
+__attribute__((format(printf, 5, 6))) static int
+fault(const object *o, const char *field, size_t len, const pons__node *where, const char *fmt, ...)
+{
+    char what[PONS_ERROR_MESSAGE_MAX], path[PATH_MAX_BYTES];
+    int line, column, n = 0;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    if (o->in_steps) {
+        n = snprintf(path, sizeof path, "steps[%zu]%s", o->index, field ? "." : "");
+    }
+    snprintf(path + n, sizeof path - (size_t)n, "%.*s", (int)len,
+             field         ? field
+             : o->in_steps ? ""
+                           : o->noun);
+    if (!field && !o->in_steps) {
+        snprintf(path, sizeof path, "%s", o->noun);
+    }
+    pons_error_set(o->err, PONS_EINVAL, "plan", "%s: %s", path, what);
+    pons__tape_place(o->read->tape, where ? where->at : o->node->at, &line, &column);
+    pons_error_source(o->err, "%d:%d", line, column);
+    return PONS_EINVAL;
 }
 
 static int sort_members(object *o)
@@ -393,32 +207,6 @@ void pons__tell(const pons__read *r, pons_repair_kind kind, const pons__node *wh
     pons_plan_repair repair = {.kind = kind, .what = what};
     pons__tape_place(r->tape, where->at, &repair.line, &repair.column);
     r->fn(r->user, &repair);
-}
-
-// "steps[2].field: …" [line:col]. field NULL: the object itself.
-static int fault(const object *o, const char *field, size_t len, const pons__node *where,
-                 const char *fmt, ...)
-{
-    char what[PONS_ERROR_MESSAGE_MAX], path[PATH_MAX_BYTES];
-    int line, column, n = 0;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    if (o->in_steps) {
-        n = snprintf(path, sizeof path, "steps[%zu]%s", o->index, field ? "." : "");
-    }
-    snprintf(path + n, sizeof path - (size_t)n, "%.*s", (int)len,
-             field         ? field
-             : o->in_steps ? ""
-                           : o->noun);
-    if (!field && !o->in_steps) {
-        snprintf(path, sizeof path, "%s", o->noun);
-    }
-    pons_error_set(o->err, PONS_EINVAL, "plan", "%s: %s", path, what);
-    pons__tape_place(o->read->tape, where ? where->at : o->node->at, &line, &column);
-    pons_error_source(o->err, "%d:%d", line, column);
-    return PONS_EINVAL;
 }
 
 static const char *found(const pons__node *v, char buf[SHOWN_MAX + 32])
@@ -610,6 +398,199 @@ static int take_time(object *o, int field, double *ret, const char **ret_text)
     }
     *ret = o->read->from.now_s;
     return copy(o, made, strlen(made), ret_text);
+}
+
+// ---- objects ------------------------------------------------------------------------------------
+
+typedef struct placed_id {
+    int64_t id;
+    size_t index;
+} placed_id;
+
+static int plan_id(object *o, pons_plan *p)
+{
+    if (!o->slots[PLAN_ID] && o->read->flags & PONS__READ_NEW_ID) {
+        char id[PONS__PLAN_ID_MAX];
+        pons__plan_id_make(o->read->from.rand, id);
+        if (o->read->flags & PONS__READ_REPORT) {
+            pons__tell(o->read, PONS_REPAIR_NEW_ID, o->node, "plan_id: absent, a new one: %s", id);
+        }
+        p->plan_id = pons__arena_text(o->arena, id, strlen(id));
+        return p->plan_id ? PONS_OK : pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    const int rc = take_text(o, PLAN_ID, NULL, &p->plan_id);
+    if (rc >= 0 && pons__is_blank(p->plan_id)) {
+        return fault(o, "plan_id", 7, o->slots[PLAN_ID], "must not be empty");
+    }
+    return rc;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const placed_id *x = a, *y = b;
+    if (x->id != y->id) {
+        return x->id < y->id ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// Finds the first step whose id an earlier one has.
+static int check_unique(const object *o, const pons_plan *p, const pons__node *steps)
+{
+    placed_id *ids = malloc(p->n_steps * sizeof *ids);
+    if (!ids) {
+        return pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    for (size_t i = 0; i < p->n_steps; i++) {
+        ids[i] = (placed_id){p->steps[i].step_id, i};
+    }
+    qsort(ids, p->n_steps, sizeof *ids, by_id);
+    size_t first = SIZE_MAX;
+    for (size_t i = 1; i < p->n_steps; i++) {
+        if (ids[i].id == ids[i - 1].id && ids[i].index < first) {
+            first = ids[i].index;
+        }
+    }
+    free(ids);
+    if (first == SIZE_MAX) {
+        return PONS_OK;
+    }
+    const pons__node *step = steps + 1;
+    for (size_t i = 0; i < first; i++) {
+        step = &o->read->tape->nodes[step->next];
+    }
+    object at = {.read = o->read,
+                 .names = step_names,
+                 .n = STEP_FIELDS,
+                 .noun = "step",
+                 .in_steps = true,
+                 .index = first,
+                 .err = o->err};
+    const pons__node *id = pons__tape_get(o->read->tape, step, "step_id");
+    fault(&at, "step_id", 7, id ? id : step, "%lld already exists, use a unique id",
+          (long long)p->steps[first].step_id);
+    if (o->err) {
+        o->err->status = PONS_EEXIST;
+    }
+    return PONS_EEXIST;
+}
+
+static int read_step(object *o, pons_plan_step *s)
+{
+    int type = 0, status = 0;
+    if (o->node->kind != PONS__OBJECT) {
+        return fault(o, NULL, 0, o->node, "expected an object");
+    }
+    int rc = sort_members(o);
+    rc = rc < 0 ? rc : take_id(o, STEP_ID, &s->step_id);
+    rc = rc < 0 ? rc : take_text(o, ACTION, NULL, &s->action);
+    if (rc >= 0 && pons__is_blank(s->action)) {
+        rc = fault(o, "action", 6, o->slots[ACTION], "must not be empty");
+    }
+    rc = rc < 0 ? rc : take_word(o, TOOL_CALL_TYPE, &pons__tool_words, PONS_TOOL_EXECUTE, &type);
+    rc = rc < 0 ? rc : take_object(o, PARAMETERS, &s->parameters);
+    rc = rc < 0 ? rc : take_object(o, PRECONDITIONS, &s->preconditions);
+    rc = rc < 0 ? rc : take_text_or_null(o, FALLBACK, &s->fallback);
+    rc = rc < 0 ? rc : take_word(o, STEP_STATUS, &pons__step_words, PONS_STEP_PENDING, &status);
+    rc = rc < 0 ? rc : take_text(o, DESCRIPTION, "", &s->description);
+    rc = rc < 0 ? rc : take_bool(o, STEP_CONFIRM, &s->requires_confirmation);
+    rc = rc < 0 ? rc : take_text_or_null(o, STEP_MESSAGE, &s->confirmation_message);
+    s->tool_call_type = (pons_tool_call_type)type;
+    s->status = (pons_step_status)status;
+    return rc < 0 ? rc : take_object(o, METADATA, &s->metadata);
+}
+
+static int take_steps(object *o, pons_plan *p)
+{
+    const pons__node *steps = o->slots[STEPS];
+    if (!steps) {
+        defaulted(o, STEPS, "[]");
+        return PONS_OK;
+    }
+    if (steps->kind != PONS__ARRAY) {
+        return wrong(o, STEPS, "an array");
+    }
+    object step = {.read = o->read,
+                   .names = step_names,
+                   .n = STEP_FIELDS,
+                   .noun = "step",
+                   .in_steps = true,
+                   .arena = o->arena,
+                   .err = o->err};
+    bool ascending = true;
+    step.node = steps + 1;
+    for (uint32_t i = 0; i < steps->len; i++) {
+        pons_plan_step *s = &p->steps[i];
+        step.index = i;
+        const int rc = read_step(&step, s);
+        if (rc < 0) {
+            return rc;
+        }
+        p->n_steps++;
+        ascending = ascending && s->step_id > p->own->max_id;
+        if (s->step_id > p->own->max_id) {
+            p->own->max_id = s->step_id;
+        }
+        step.node = &o->read->tape->nodes[step.node->next];
+    }
+    return ascending || !(o->read->flags & PONS__READ_UNIQUE) ? PONS_OK : check_unique(o, p, steps);
+}
+
+static int plan_fields(object *o, pons_plan *p)
+{
+    int risk = 0, status = 0, rc;
+    const pons__read *r = o->read;
+    if (r->flags & PONS__READ_REPLY) { // what the seed does not take from a reply
+        o->slots[STATUS] = o->slots[CREATED_AT] = o->slots[SOURCE] = NULL;
+    }
+    rc = plan_id(o, p);
+    if (!o->slots[GOAL] && r->goal) {
+        pons__tell(r, PONS_REPAIR_GOAL, o->node,
+                   "goal: absent, the one that was given with the text");
+        p->goal = pons__arena_text(o->arena, r->goal, strlen(r->goal));
+        rc = rc < 0 || p->goal ? rc : PONS_ENOMEM;
+    } else {
+        rc = rc < 0 ? rc : take_text(o, GOAL, NULL, &p->goal);
+    }
+    if (rc >= 0 && pons__is_blank(p->goal)) {
+        rc = fault(o, "goal", 4, o->slots[GOAL], "must not be empty");
+    }
+    rc = rc < 0 ? rc : take_text(o, REASONING, "", &p->reasoning);
+    rc = rc < 0 ? rc : take_word(o, RISK_LEVEL, &pons__risk_words, PONS_RISK_LOW, &risk);
+    rc = rc < 0 ? rc : take_bool(o, PLAN_CONFIRM, &p->requires_confirmation);
+    rc = rc < 0 ? rc : take_text_or_null(o, PLAN_MESSAGE, &p->confirmation_message);
+    rc = rc < 0 ? rc : take_steps(o, p);
+    rc = rc < 0 ? rc : take_word(o, STATUS, &pons__plan_words, PONS_PLAN_CREATED, &status);
+    rc = rc < 0 ? rc : take_time(o, CREATED_AT, &p->created_at, &p->created_at_text);
+    rc = rc < 0 ? rc
+                : take_text(o, SOURCE, r->flags & PONS__READ_REPLY && r->source ? r->source : "llm",
+                            &p->source);
+    p->risk_level = (pons_risk_level)risk;
+    p->status = (pons_plan_status)status;
+    return rc < 0 ? rc : take_object(o, PLAN_METADATA, &p->metadata);
+}
+
+int pons__read_plan(const pons__read *r, const pons__node *node, pons_plan **ret, pons_error *err)
+{
+    object o = {
+        .read = r, .node = node, .names = plan_names, .n = PLAN_FIELDS, .noun = "plan", .err = err};
+    int rc = sort_members(&o);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons__node *steps = o.slots[STEPS];
+    pons_plan *p = pons__plan_new(steps && steps->kind == PONS__ARRAY ? steps->len : 0);
+    if (!p) {
+        return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
+    }
+    o.arena = &p->own->arena;
+    rc = plan_fields(&o, p);
+    if (rc < 0) {
+        pons_plan_destroy(p);
+        return rc;
+    }
+    *ret = p;
+    return PONS_OK;
 }
 
 // ---- values -------------------------------------------------------------------------------------

@@ -8,11 +8,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static int array(pons__lenient *r, char closer, bool calls);
-static int parenthesis(pons__lenient *r);
-static int word(pons__lenient *r, bool calls);
-static int call(pons__lenient *r, const char *name, size_t len, bool calls);
-static int key(pons__lenient *r);
+static int key(pons__lenient *r)
+{
+    const char *start = r->at;
+    pons__lenient_mark(r, start);
+    if (pons__lenient_quote_at(r->at, r->end)) {
+        return pons__lenient_string(r, true);
+    }
+    while (r->at < r->end && (pons__lenient_word_byte(*r->at) || (*r->at == '-' && r->at > start) ||
+                              pons__lenient_escaped_underscore(r->at, r->end))) {
+        r->at += *r->at == '\\' ? 2 : 1;
+    }
+    if (r->at == start) {
+        return pons__lenient_refuse(r, r->at, "a key should stand here");
+    }
+    if (r->closers[r->depth - 1] != ')') { // named arguments have no quotes
+        pons__lenient_tell(r, PONS_REPAIR_UNQUOTED_KEY, start, "the key %.*s without quotes",
+                           (int)(r->at - start), start);
+    }
+    pons__lenient_emit_name(r, start, (size_t)(r->at - start));
+    return PONS_OK;
+}
 
 // The members of an object; r->at is behind the opener. With colon "=": named arguments.
 int pons__lenient_object(pons__lenient *r, const char *opener, char closer,
@@ -53,28 +69,6 @@ int pons__lenient_object(pons__lenient *r, const char *opener, char closer,
             return PONS_OK;
         }
     }
-}
-
-static int key(pons__lenient *r)
-{
-    const char *start = r->at;
-    pons__lenient_mark(r, start);
-    if (pons__lenient_quote_at(r->at, r->end)) {
-        return pons__lenient_string(r, true);
-    }
-    while (r->at < r->end && (pons__lenient_word_byte(*r->at) || (*r->at == '-' && r->at > start) ||
-                              pons__lenient_escaped_underscore(r->at, r->end))) {
-        r->at += *r->at == '\\' ? 2 : 1;
-    }
-    if (r->at == start) {
-        return pons__lenient_refuse(r, r->at, "a key should stand here");
-    }
-    if (r->closers[r->depth - 1] != ')') { // named arguments have no quotes
-        pons__lenient_tell(r, PONS_REPAIR_UNQUOTED_KEY, start, "the key %.*s without quotes",
-                           (int)(r->at - start), start);
-    }
-    pons__lenient_emit_name(r, start, (size_t)(r->at - start));
-    return PONS_OK;
 }
 
 static int array(pons__lenient *r, char closer, bool calls)
@@ -162,42 +156,6 @@ static int array(pons__lenient *r, char closer, bool calls)
     return PONS_OK;
 }
 
-int pons__lenient_value(pons__lenient *r, bool calls)
-{
-    if (r->at == r->end) {
-        return pons__lenient_refuse(r, r->at, "the text ends where a value should begin");
-    }
-    pons__lenient_mark(r, r->at);
-    const char c = *r->at;
-    if (pons__lenient_starts(r->at, r->end, "｛") || pons__lenient_starts(r->at, r->end, "［")) {
-        const bool brace = pons__lenient_starts(r->at, r->end, "｛");
-        pons__lenient_tell(r, PONS_REPAIR_SEPARATOR, r->at, "a full-width %c", brace ? '{' : '[');
-        r->at += 3;
-        return brace ? pons__lenient_object(r, "｛", '}', ":") : array(r, ']', calls);
-    }
-    if (c == '{' || c == '[') {
-        r->at++;
-        return c == '{' ? pons__lenient_object(r, "{", '}', ":") : array(r, ']', calls);
-    }
-    if (c == '(') {
-        return parenthesis(r);
-    }
-    if (pons__lenient_quote_at(r->at, r->end)) {
-        return pons__lenient_string(r, false);
-    }
-    if (isdigit((unsigned char)c) || c == '-' || c == '+' ||
-        (c == '.' && r->at + 1 < r->end && isdigit((unsigned char)r->at[1]))) {
-        return pons__lenient_number(r);
-    }
-    if (pons__lenient_word_start(c)) {
-        return word(r, calls);
-    }
-    if (pons__lenient_starts(r->at, r->end, "...") || pons__lenient_starts(r->at, r->end, "…")) {
-        return pons__lenient_refuse(r, r->at, "something was left out here (…)");
-    }
-    return pons__lenient_refuse(r, r->at, "not a value");
-}
-
 // (1, 2) is a tuple; (1) is 1.
 static int parenthesis(pons__lenient *r)
 {
@@ -227,6 +185,60 @@ static int parenthesis(pons__lenient *r)
         pons__lenient_tell(r, PONS_REPAIR_TUPLE, start, "a tuple made a list");
     }
     return PONS_OK;
+}
+
+// f(a=1): a call to a tool, where calls may stand; one of the protocol's classes and dict
+// elsewhere.
+static int call(pons__lenient *r, const char *name, size_t len, bool calls)
+{
+    static const char *const classes[] = {"Plan", "PlanStep", "dict", "OrderedDict", NULL};
+    const char *base = name + len;
+    while (base > name && base[-1] != '.') {
+        base--;
+    }
+    const size_t base_len = (size_t)(name + len - base);
+    bool plain = false;
+    for (const char *const *c = classes; *c; c++) {
+        plain = plain || (strlen(*c) == base_len && memcmp(base, *c, base_len) == 0);
+    }
+    static const char factory[] = "Plan.create_new";
+    plain = plain || (len == strlen(factory) && memcmp(name, factory, len) == 0);
+    r->at = name + len + 1;
+    char member[PONS__LENIENT_WORD];
+    const char *quote_start = pons__lenient_pass_blanks(r->at, r->end);
+    const char *quote_end = pons__lenient_quoted_end(quote_start, r->end);
+    const char *close = quote_end ? pons__lenient_pass_blanks(quote_end, r->end) : NULL;
+    if (close && close < r->end && *close == ')') { // RiskLevel("low")
+        snprintf(member, sizeof member, "%.*s.%.*s", (int)base_len, base,
+                 (int)(quote_end - quote_start - 2), quote_start + 1);
+        const char *v = pons__lenient_enum_value(member, strlen(member));
+        if (v) {
+            pons__lenient_tell(r, PONS_REPAIR_PYTHON_ENUM, name, "%s is \"%s\"", member, v);
+            pons__lenient_emit_string(r, v, strlen(v));
+            r->at = close + 1;
+            r->last = PONS__LAST_WHOLE;
+            return PONS_OK;
+        }
+    }
+    if (!plain && !calls) {
+        return pons__lenient_refuse(r, name, "%.*s(…) cannot be worked out", (int)len, name);
+    }
+    const char *first = pons__lenient_pass_comments(r, r->at);
+    if (first < r->end && *first != ')' &&
+        !(pons__lenient_word_start(*first) && pons__lenient_key_at(first, r->end))) {
+        return pons__lenient_refuse(r, first, "an argument of %.*s without a name", (int)len, name);
+    }
+    pons__lenient_tell(r, PONS_REPAIR_PYTHON_CALL, name, "the call %.*s(…)", (int)len, name);
+    if (!plain) {
+        pons__lenient_emit(r, "{\"name\":");
+        pons__lenient_emit_name(r, name, len);
+        pons__lenient_emit(r, ",\"arguments\":");
+    }
+    const int rc = pons__lenient_object(r, "(", ')', "=");
+    if (!plain) {
+        pons__lenient_emit(r, "}");
+    }
+    return rc;
 }
 
 static int word(pons__lenient *r, bool calls)
@@ -299,56 +311,38 @@ static int word(pons__lenient *r, bool calls)
     return PONS_OK;
 }
 
-// f(a=1): a call to a tool, where calls may stand; one of the protocol's classes and dict
-// elsewhere.
-static int call(pons__lenient *r, const char *name, size_t len, bool calls)
+int pons__lenient_value(pons__lenient *r, bool calls)
 {
-    static const char *const classes[] = {"Plan", "PlanStep", "dict", "OrderedDict", NULL};
-    const char *base = name + len;
-    while (base > name && base[-1] != '.') {
-        base--;
+    if (r->at == r->end) {
+        return pons__lenient_refuse(r, r->at, "the text ends where a value should begin");
     }
-    const size_t base_len = (size_t)(name + len - base);
-    bool plain = false;
-    for (const char *const *c = classes; *c; c++) {
-        plain = plain || (strlen(*c) == base_len && memcmp(base, *c, base_len) == 0);
+    pons__lenient_mark(r, r->at);
+    const char c = *r->at;
+    if (pons__lenient_starts(r->at, r->end, "｛") || pons__lenient_starts(r->at, r->end, "［")) {
+        const bool brace = pons__lenient_starts(r->at, r->end, "｛");
+        pons__lenient_tell(r, PONS_REPAIR_SEPARATOR, r->at, "a full-width %c", brace ? '{' : '[');
+        r->at += 3;
+        return brace ? pons__lenient_object(r, "｛", '}', ":") : array(r, ']', calls);
     }
-    static const char factory[] = "Plan.create_new";
-    plain = plain || (len == strlen(factory) && memcmp(name, factory, len) == 0);
-    r->at = name + len + 1;
-    char member[PONS__LENIENT_WORD];
-    const char *quote_start = pons__lenient_pass_blanks(r->at, r->end);
-    const char *quote_end = pons__lenient_quoted_end(quote_start, r->end);
-    const char *close = quote_end ? pons__lenient_pass_blanks(quote_end, r->end) : NULL;
-    if (close && close < r->end && *close == ')') { // RiskLevel("low")
-        snprintf(member, sizeof member, "%.*s.%.*s", (int)base_len, base,
-                 (int)(quote_end - quote_start - 2), quote_start + 1);
-        const char *v = pons__lenient_enum_value(member, strlen(member));
-        if (v) {
-            pons__lenient_tell(r, PONS_REPAIR_PYTHON_ENUM, name, "%s is \"%s\"", member, v);
-            pons__lenient_emit_string(r, v, strlen(v));
-            r->at = close + 1;
-            r->last = PONS__LAST_WHOLE;
-            return PONS_OK;
-        }
+    if (c == '{' || c == '[') {
+        r->at++;
+        return c == '{' ? pons__lenient_object(r, "{", '}', ":") : array(r, ']', calls);
     }
-    if (!plain && !calls) {
-        return pons__lenient_refuse(r, name, "%.*s(…) cannot be worked out", (int)len, name);
+    if (c == '(') {
+        return parenthesis(r);
     }
-    const char *first = pons__lenient_pass_comments(r, r->at);
-    if (first < r->end && *first != ')' &&
-        !(pons__lenient_word_start(*first) && pons__lenient_key_at(first, r->end))) {
-        return pons__lenient_refuse(r, first, "an argument of %.*s without a name", (int)len, name);
+    if (pons__lenient_quote_at(r->at, r->end)) {
+        return pons__lenient_string(r, false);
     }
-    pons__lenient_tell(r, PONS_REPAIR_PYTHON_CALL, name, "the call %.*s(…)", (int)len, name);
-    if (!plain) {
-        pons__lenient_emit(r, "{\"name\":");
-        pons__lenient_emit_name(r, name, len);
-        pons__lenient_emit(r, ",\"arguments\":");
+    if (isdigit((unsigned char)c) || c == '-' || c == '+' ||
+        (c == '.' && r->at + 1 < r->end && isdigit((unsigned char)r->at[1]))) {
+        return pons__lenient_number(r);
     }
-    const int rc = pons__lenient_object(r, "(", ')', "=");
-    if (!plain) {
-        pons__lenient_emit(r, "}");
+    if (pons__lenient_word_start(c)) {
+        return word(r, calls);
     }
-    return rc;
+    if (pons__lenient_starts(r->at, r->end, "...") || pons__lenient_starts(r->at, r->end, "…")) {
+        return pons__lenient_refuse(r, r->at, "something was left out here (…)");
+    }
+    return pons__lenient_refuse(r, r->at, "not a value");
 }

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_text(char *buf, size_t cap, const char *text);
-
 static const char *first_text(const pons_value *parameters, const char *const *keys)
 {
     const char *text = NULL;
@@ -36,6 +34,20 @@ const char *pons_plan_call_words(const pons_plan_call *c)
                ? s->confirmation_message
            : s->description && *s->description ? s->description
                                                : s->action;
+}
+
+// Cut between characters: half of one is no text.
+static void put_text(char *buf, size_t cap, const char *text)
+{
+    size_t n = 0;
+    for (size_t k; text[n]; n += k) {
+        k = pons_utf8_sequence(text + n, strlen(text + n));
+        if (k == 0 || n + k >= cap) {
+            break;
+        }
+    }
+    memcpy(buf, text, n);
+    buf[n] = '\0';
 }
 
 bool pons_plan_speech(const pons_plan_call *c, const char **ret, pons_plan_outcome *out)
@@ -96,18 +108,4 @@ void pons_plan_answered(bool yes, const char *answer, const char *reason, pons_p
                                           : answer && *answer ? answer
                                                               : "yes"),
                               NULL);
-}
-
-// Cut between characters: half of one is no text.
-static void put_text(char *buf, size_t cap, const char *text)
-{
-    size_t n = 0;
-    for (size_t k; text[n]; n += k) {
-        k = pons_utf8_sequence(text + n, strlen(text + n));
-        if (k == 0 || n + k >= cap) {
-            break;
-        }
-    }
-    memcpy(buf, text, n);
-    buf[n] = '\0';
 }

@@ -61,10 +61,8 @@ typedef struct reader {
     pons_mcap_about *ret;
 } reader;
 
-static int damaged(const reader *r, pons_error *err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int damaged(const reader *r, pons_error *err, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int damaged(const reader *r, pons_error *err,
+                                                         const char *fmt, ...)
 {
     char text[160];
     va_list ap;
@@ -536,9 +534,7 @@ static int one(reader *r, uint8_t kind, const uint8_t *whole, size_t n, pons_err
     }
 }
 
-static void cut_off(reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void cut_off(reader *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void cut_off(reader *r, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

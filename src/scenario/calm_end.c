@@ -13,26 +13,6 @@
 #define AGREES_MAX  3
 #define BATTERY_PCT 95.0
 
-static void clear_world(pons__runner *r);
-static int care(pons__runner *r, pons_error *err);
-
-int pons__peace_step(pons__runner *r, pons_error *err)
-{
-    const pons_value *from = pons_get(r->s->value, "peace_s");
-    if (!from || (double)r->robot_ns < json_number_value(from) * 1e9 || !r->body) {
-        return PONS_OK;
-    }
-    if (!r->peace) {
-        r->peace = true;
-        clear_world(r);
-    }
-    if (r->brainless || r->manual.now_ns < r->care_ns) {
-        return PONS_OK;
-    }
-    r->care_ns = r->manual.now_ns + CARE_NS;
-    return care(r, err);
-}
-
 static void clear_world(pons__runner *r)
 {
     pons_error none = PONS_ERROR_INIT;
@@ -86,4 +66,21 @@ static int care(pons__runner *r, pons_error *err)
                                json_string("who cares"), NULL));
     }
     return PONS_OK;
+}
+
+int pons__peace_step(pons__runner *r, pons_error *err)
+{
+    const pons_value *from = pons_get(r->s->value, "peace_s");
+    if (!from || (double)r->robot_ns < json_number_value(from) * 1e9 || !r->body) {
+        return PONS_OK;
+    }
+    if (!r->peace) {
+        r->peace = true;
+        clear_world(r);
+    }
+    if (r->brainless || r->manual.now_ns < r->care_ns) {
+        return PONS_OK;
+    }
+    r->care_ns = r->manual.now_ns + CARE_NS;
+    return care(r, err);
 }

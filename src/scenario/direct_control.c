@@ -16,13 +16,90 @@
 #define HEARTBEAT_NS (100 * PONS_NS_PER_MS)
 #define EXPIRES_MS   5000
 
-static void hear(pons__hand *h, const pons_value *json);
-static void on_report(pons__hand *h, const pons_report *r);
-static void hear_tree(pons__hand *h, const pons_report_tree *t);
-static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t);
+static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
+{
+    h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
+    h->told = true;
+    h->latched = t->stop.latched;
+    snprintf(h->boot_id, sizeof h->boot_id, "%s", t->boot_id);
+    h->stop_number = t->stop.number;
+    h->by_stop = strcmp(t->stop.origin, "stop") == 0;
+    h->durable = t->latch_durable;
+    h->pace_pct = t->pace_percent;
+    h->risk = t->collision_risk;
+    h->battery_pct = isnan(t->battery_pct) ? 100.0 : t->battery_pct;
+    h->charging =
+        strcmp(t->battery_state, "charging") == 0 || strcmp(t->battery_state, "full") == 0;
+}
+
 static void note_result(pons__hand *h, const char *goal_id, const char *status, int64_t code,
-                        const char *text);
-static const char *leaf_name(const char *path);
+                        const char *text)
+{
+    if (!h->controls) {
+        return;
+    }
+    h->open--;
+    json_array_append_new(h->results,
+                          pons_object("goal", json_string(goal_id), "status", json_string(status),
+                                      "error_code", json_integer(code), "error_msg",
+                                      json_string(text), NULL));
+}
+
+// What an action is called: the end of "… > Action:Spin". NULL: no action.
+static const char *leaf_name(const char *path)
+{
+    static const char word[] = "Action:";
+    const char *last = path;
+    for (const char *p = path; (p = strstr(p, " > ")) != NULL; p += 3) {
+        last = p + 3;
+    }
+    return strncmp(last, word, sizeof word - 1) == 0 ? last + sizeof word - 1 : NULL;
+}
+
+// A leaf has begun when it leaves IDLE, whatever it answers.
+static void hear_tree(pons__hand *h, const pons_report_tree *t)
+{
+    h->trees += t->tree != h->tree;
+    h->tree = t->tree;
+    for (size_t i = 0; i < json_array_size(t->changes); i++) {
+        pons_report_change x;
+        pons_report_change_read(json_array_get(t->changes, i), &x);
+        const char *name = leaf_name(x.path);
+        if (name && strcmp(x.from, "IDLE") == 0) {
+            json_array_append_new(h->nodes, json_string(name));
+            json_array_append_new(h->now_nodes, json_string(name));
+        }
+    }
+}
+
+static void on_report(pons__hand *h, const pons_report *r)
+{
+    switch (r->type) {
+    case PONS_REPORT_HELLO:
+        h->epoch = r->as.hello.epoch;
+        h->ready = true;
+        pons_value_unref(h->skills);
+        h->skills = pons_value_ref(r->as.hello.skills);
+        snprintf(h->robot_id, sizeof h->robot_id, "%s", r->as.hello.robot_id);
+        break;
+    case PONS_REPORT_RESULT:
+        note_result(h, r->as.result.goal_id, pons_goal_states[r->as.result.status],
+                    r->as.result.end.error_code, r->as.result.end.error_msg);
+        break;
+    case PONS_REPORT_REJECTED:
+        note_result(h, r->as.rejected.goal_id, "rejected", r->as.rejected.error_code,
+                    r->as.rejected.message);
+        break;
+    case PONS_REPORT_TREE:
+        hear_tree(h, &r->as.tree);
+        break;
+    case PONS_REPORT_TELEMETRY:
+        hear_telemetry(h, &r->as.telemetry);
+        break;
+    default:
+        break;
+    }
+}
 
 int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
 {
@@ -66,6 +143,18 @@ void pons__hand_close(pons__hand *h)
     pons_value_unref(h->nodes);
     pons_value_unref(h->now_nodes);
     *h = (pons__hand){.link = NULL};
+}
+
+static void hear(pons__hand *h, const pons_value *json)
+{
+    pons_report r;
+    if (h->on_report) {
+        h->on_report(h->user, json);
+    }
+    if (pons_report_decode(json, &r, NULL) == PONS_OK) {
+        on_report(h, &r);
+    }
+    pons_report_clear(&r);
 }
 
 int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err)
@@ -132,101 +221,4 @@ bool pons__hand_saw(const pons__hand *h, const char *node)
         }
     }
     return false;
-}
-
-static void hear(pons__hand *h, const pons_value *json)
-{
-    pons_report r;
-    if (h->on_report) {
-        h->on_report(h->user, json);
-    }
-    if (pons_report_decode(json, &r, NULL) == PONS_OK) {
-        on_report(h, &r);
-    }
-    pons_report_clear(&r);
-}
-
-static void on_report(pons__hand *h, const pons_report *r)
-{
-    switch (r->type) {
-    case PONS_REPORT_HELLO:
-        h->epoch = r->as.hello.epoch;
-        h->ready = true;
-        pons_value_unref(h->skills);
-        h->skills = pons_value_ref(r->as.hello.skills);
-        snprintf(h->robot_id, sizeof h->robot_id, "%s", r->as.hello.robot_id);
-        break;
-    case PONS_REPORT_RESULT:
-        note_result(h, r->as.result.goal_id, pons_goal_states[r->as.result.status],
-                    r->as.result.end.error_code, r->as.result.end.error_msg);
-        break;
-    case PONS_REPORT_REJECTED:
-        note_result(h, r->as.rejected.goal_id, "rejected", r->as.rejected.error_code,
-                    r->as.rejected.message);
-        break;
-    case PONS_REPORT_TREE:
-        hear_tree(h, &r->as.tree);
-        break;
-    case PONS_REPORT_TELEMETRY:
-        hear_telemetry(h, &r->as.telemetry);
-        break;
-    default:
-        break;
-    }
-}
-
-static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
-{
-    h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
-    h->told = true;
-    h->latched = t->stop.latched;
-    snprintf(h->boot_id, sizeof h->boot_id, "%s", t->boot_id);
-    h->stop_number = t->stop.number;
-    h->by_stop = strcmp(t->stop.origin, "stop") == 0;
-    h->durable = t->latch_durable;
-    h->pace_pct = t->pace_percent;
-    h->risk = t->collision_risk;
-    h->battery_pct = isnan(t->battery_pct) ? 100.0 : t->battery_pct;
-    h->charging =
-        strcmp(t->battery_state, "charging") == 0 || strcmp(t->battery_state, "full") == 0;
-}
-
-static void note_result(pons__hand *h, const char *goal_id, const char *status, int64_t code,
-                        const char *text)
-{
-    if (!h->controls) {
-        return;
-    }
-    h->open--;
-    json_array_append_new(h->results,
-                          pons_object("goal", json_string(goal_id), "status", json_string(status),
-                                      "error_code", json_integer(code), "error_msg",
-                                      json_string(text), NULL));
-}
-
-// A leaf has begun when it leaves IDLE, whatever it answers.
-static void hear_tree(pons__hand *h, const pons_report_tree *t)
-{
-    h->trees += t->tree != h->tree;
-    h->tree = t->tree;
-    for (size_t i = 0; i < json_array_size(t->changes); i++) {
-        pons_report_change x;
-        pons_report_change_read(json_array_get(t->changes, i), &x);
-        const char *name = leaf_name(x.path);
-        if (name && strcmp(x.from, "IDLE") == 0) {
-            json_array_append_new(h->nodes, json_string(name));
-            json_array_append_new(h->now_nodes, json_string(name));
-        }
-    }
-}
-
-// What an action is called: the end of "… > Action:Spin". NULL: no action.
-static const char *leaf_name(const char *path)
-{
-    static const char word[] = "Action:";
-    const char *last = path;
-    for (const char *p = path; (p = strstr(p, " > ")) != NULL; p += 3) {
-        last = p + 3;
-    }
-    return strncmp(last, word, sizeof word - 1) == 0 ? last + sizeof word - 1 : NULL;
 }

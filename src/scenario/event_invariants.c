@@ -18,52 +18,61 @@
 #define LETS_GO_NS (2 * PONS_NS_PER_S)    // awake: of what the kernel has ended
 #define OVERDUE_NS (500 * PONS_NS_PER_MS) // awake; a tick comes every 100 ms
 
-static void effect_event(pons__watch *w, const pons_value *payload);
-static void question_event(pons__watch *w, const pons_value *payload);
-static void answer_event(pons__watch *w, const pons_value *payload);
-static void queued_event(pons__watch *w, const pons_value *payload);
-static void active_event(pons__watch *w, const pons_value *payload);
-static void raised_event(pons__watch *w, const pons_value *payload);
-static void switched_event(pons__watch *w, const pons_value *payload);
-static void done_event(pons__watch *w, const pons_value *payload);
-static void over_event(pons__watch *w, const pons_value *payload);
-static void mode_event(pons__watch *w, const pons_value *payload);
-static void schema_event(pons__watch *w, const pons_value *payload);
-static void judge_operation(pons__watch *w, const char *skill, const pons_value *args);
-static bool take_grant(pons__watch *w, const pons_value *op);
-static bool asks_about(const pons__watch *w, const char *task);
-static bool near_zone(const pons_value *world, const char *zone, pons_pose2 p);
-static bool same_operation(const pons_value *a, const pons_value *b);
+// ---- effects and approvals ----------------------------------------------------------------------
 
-int pons__watch_event(void *user, const pons_event_row *row)
+// Whoever decided: what no body can do, or not with these arguments, or outside of the world, is not sent.
+static void judge_operation(pons__watch *w, const char *skill, const pons_value *args)
 {
-    static const struct {
-        const char *type;
-        void (*take)(pons__watch *w, const pons_value *payload);
-    } takers[] = {{"effect", effect_event},
-                  {"approval.requested", question_event},
-                  {"approval.resolved", answer_event},
-                  {"task.queued", queued_event},
-                  {"task.active", active_event},
-                  {"task.raised", raised_event},
-                  {"task.switched", switched_event},
-                  {"task.done", done_event},
-                  {"run.done", over_event},
-                  {"mode", mode_event},
-                  {"schema.failed", schema_event}};
-    pons__watch *w = user;
-    w->seq = row->seq;
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
-        pons_autovalue payload = NULL;
-        if (strcmp(row->type, takers[i].type) == 0 &&
-            pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
-            takers[i].take(w, payload);
-        }
+    size_t i;
+    json_t *item;
+    const pons_value *known = NULL;
+    json_array_foreach(w->skills, i, item)
+    {
+        known = strcmp(pons_get_str(item, "name", ""), skill) == 0 ? item : known;
     }
-    return 0;
+    if (w->skills && !known) {
+        pons__watch_broken(w, "unknown", "%s was dispatched, which no body knows", skill);
+    }
+    pons_schema *schema = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const pons_value *wants = pons_get(known, "args_schema");
+    if (wants && pons_schema_compile(wants, &schema, &err) >= 0 &&
+        pons_schema_check(schema, args, &err) < 0) {
+        pons__watch_broken(w, "args", "%s was dispatched with bad arguments: %s", skill,
+                           err.message);
+    }
+    pons_schema_destroy(schema);
+    const pons_value *pose = pons_get(args, "pose"), *bounds = pons_get(w->world, "bounds");
+    const double x = pons_get_num(pose, "x", NAN), y = pons_get_num(pose, "y", NAN);
+    if (json_array_size(bounds) == 4 && (x < json_number_value(json_array_get(bounds, 0)) ||
+                                         y < json_number_value(json_array_get(bounds, 1)) ||
+                                         x > json_number_value(json_array_get(bounds, 2)) ||
+                                         y > json_number_value(json_array_get(bounds, 3)))) {
+        pons__watch_broken(w, "outside", "%s was dispatched to %.2f, %.2f, out of the world", skill,
+                           x, y);
+    }
 }
 
-// ---- effects and approvals ----------------------------------------------------------------------
+static bool same_operation(const pons_value *a, const pons_value *b)
+{
+    return strcmp(pons_get_str(a, "skill", ""), pons_get_str(b, "skill", "-")) == 0 &&
+           json_equal((json_t *)pons_get(a, "args"), (json_t *)pons_get(b, "args"));
+}
+
+// One of what was agreed to, as it was shown; else one that a person has edited.
+static bool take_grant(pons__watch *w, const pons_value *op)
+{
+    size_t edited = SIZE_MAX;
+    for (size_t i = 0; i < json_array_size(w->granted); i++) {
+        const pons_value *agreed = json_array_get(w->granted, i);
+        if (same_operation(agreed, op)) {
+            json_array_remove(w->granted, i);
+            return true;
+        }
+        edited = json_is_null(agreed) ? i : edited;
+    }
+    return edited != SIZE_MAX && json_array_remove(w->granted, edited) == 0;
+}
 
 // A goal that is sent again is the same dispatch.
 static void effect_event(pons__watch *w, const pons_value *payload)
@@ -102,54 +111,6 @@ static void effect_event(pons__watch *w, const pons_value *payload)
     }
 }
 
-// Whoever decided: what no body can do, or not with these arguments, or outside of the world, is not sent.
-static void judge_operation(pons__watch *w, const char *skill, const pons_value *args)
-{
-    size_t i;
-    json_t *item;
-    const pons_value *known = NULL;
-    json_array_foreach(w->skills, i, item)
-    {
-        known = strcmp(pons_get_str(item, "name", ""), skill) == 0 ? item : known;
-    }
-    if (w->skills && !known) {
-        pons__watch_broken(w, "unknown", "%s was dispatched, which no body knows", skill);
-    }
-    pons_schema *schema = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    const pons_value *wants = pons_get(known, "args_schema");
-    if (wants && pons_schema_compile(wants, &schema, &err) >= 0 &&
-        pons_schema_check(schema, args, &err) < 0) {
-        pons__watch_broken(w, "args", "%s was dispatched with bad arguments: %s", skill,
-                           err.message);
-    }
-    pons_schema_destroy(schema);
-    const pons_value *pose = pons_get(args, "pose"), *bounds = pons_get(w->world, "bounds");
-    const double x = pons_get_num(pose, "x", NAN), y = pons_get_num(pose, "y", NAN);
-    if (json_array_size(bounds) == 4 && (x < json_number_value(json_array_get(bounds, 0)) ||
-                                         y < json_number_value(json_array_get(bounds, 1)) ||
-                                         x > json_number_value(json_array_get(bounds, 2)) ||
-                                         y > json_number_value(json_array_get(bounds, 3)))) {
-        pons__watch_broken(w, "outside", "%s was dispatched to %.2f, %.2f, out of the world", skill,
-                           x, y);
-    }
-}
-
-// One of what was agreed to, as it was shown; else one that a person has edited.
-static bool take_grant(pons__watch *w, const pons_value *op)
-{
-    size_t edited = SIZE_MAX;
-    for (size_t i = 0; i < json_array_size(w->granted); i++) {
-        const pons_value *agreed = json_array_get(w->granted, i);
-        if (same_operation(agreed, op)) {
-            json_array_remove(w->granted, i);
-            return true;
-        }
-        edited = json_is_null(agreed) ? i : edited;
-    }
-    return edited != SIZE_MAX && json_array_remove(w->granted, edited) == 0;
-}
-
 static void question_event(pons__watch *w, const pons_value *payload)
 {
     json_object_set_new(w->questions, pons_get_str(payload, "id", ""),
@@ -175,10 +136,67 @@ static void answer_event(pons__watch *w, const pons_value *payload)
     json_object_del(w->questions, id);
 }
 
-static bool same_operation(const pons_value *a, const pons_value *b)
+// ---- the run ------------------------------------------------------------------------------------
+
+static void over_event(pons__watch *w, const pons_value *payload)
 {
-    return strcmp(pons_get_str(a, "skill", ""), pons_get_str(b, "skill", "-")) == 0 &&
-           json_equal((json_t *)pons_get(a, "args"), (json_t *)pons_get(b, "args"));
+    const char *goal;
+    json_t *state;
+    if (strcmp(pons_get_str(payload, "status", ""), "waiting") == 0) {
+        return;
+    }
+    json_object_foreach(w->sent, goal, state)
+    {
+        const char *word = json_string_value(state);
+        if (strcmp(word, "dispatched") == 0 || strcmp(word, "accepted") == 0) {
+            pons__watch_broken(w, "open", "the run is over, and of goal %s it says only %s", goal,
+                               word);
+        }
+    }
+    json_object_foreach(w->open, goal, state)
+    {
+        pons__watch_broken(w, "runs", "the run is over, and %s, goal %s, has no end",
+                           json_string_value(state), goal);
+    }
+}
+
+static void mode_event(pons__watch *w, const pons_value *payload)
+{
+    const pons_value *only = pons_get(w->always, "modes");
+    const char *mode = pons_get_str(payload, "mode", "");
+    if (only && !pons__watch_names(only, mode)) {
+        pons__watch_broken(w, mode, "the mode is %s", mode);
+    }
+    // Somebody's stop wins over what has not begun; the latch of an unclean boot is nobody's.
+    if (strcmp(mode, "SAFE") == 0 && (w->said || w->stop_seen_ns > 0)) {
+        const char *id;
+        json_t *question;
+        json_array_clear(w->granted);
+        json_object_foreach(w->questions, id, question) // what is asked, as well
+        {
+            json_object_set_new(question, "void", json_true());
+        }
+    }
+}
+
+static void schema_event(pons__watch *w, const pons_value *payload)
+{
+    char *text = NULL;
+    pons_value_line(payload, &text);
+    pons__watch_broken(w, "schema", "what the brain made is not as published: %.180s",
+                       text ? text : "?");
+    free(text);
+}
+
+static bool near_zone(const pons_value *world, const char *zone, pons_pose2 p)
+{
+    bool near = false;
+    for (int i = 0; i < 9 && !near; i++) {
+        const double turn = i * M_PI / 4.0, far = i == 8 ? 0.0 : THERE_M;
+        const pons_pose2 at = {.x = p.x + far * cos(turn), .y = p.y + far * sin(turn)};
+        near = pons__judge_in_zone(world, zone, at);
+    }
+    return near;
 }
 
 // ---- tasks --------------------------------------------------------------------------------------
@@ -216,6 +234,19 @@ bool pons__watch_busy(const pons__watch *w)
     return false;
 }
 
+static bool asks_about(const pons__watch *w, const char *task)
+{
+    const char *id;
+    json_t *question;
+    json_object_foreach(w->questions, id, question)
+    {
+        if (strcmp(pons_get_str(question, "task_id", ""), task) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Nobody who could run waits behind one who matters less, or came later.
 static void active_event(pons__watch *w, const pons_value *payload)
 {
@@ -239,19 +270,6 @@ static void active_event(pons__watch *w, const pons_value *payload)
     if (task) {
         json_object_set_new(task, "begun", json_true());
     }
-}
-
-static bool asks_about(const pons__watch *w, const char *task)
-{
-    const char *id;
-    json_t *question;
-    json_object_foreach(w->questions, id, question)
-    {
-        if (strcmp(pons_get_str(question, "task_id", ""), task) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void raised_event(pons__watch *w, const pons_value *payload)
@@ -329,65 +347,32 @@ void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
     w->overdue_ns = late ? w->overdue_ns + step->dt_ns : w->awake ? 0 : w->overdue_ns;
 }
 
-// ---- the run ------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static void over_event(pons__watch *w, const pons_value *payload)
+int pons__watch_event(void *user, const pons_event_row *row)
 {
-    const char *goal;
-    json_t *state;
-    if (strcmp(pons_get_str(payload, "status", ""), "waiting") == 0) {
-        return;
-    }
-    json_object_foreach(w->sent, goal, state)
-    {
-        const char *word = json_string_value(state);
-        if (strcmp(word, "dispatched") == 0 || strcmp(word, "accepted") == 0) {
-            pons__watch_broken(w, "open", "the run is over, and of goal %s it says only %s", goal,
-                               word);
+    static const struct {
+        const char *type;
+        void (*take)(pons__watch *w, const pons_value *payload);
+    } takers[] = {{"effect", effect_event},
+                  {"approval.requested", question_event},
+                  {"approval.resolved", answer_event},
+                  {"task.queued", queued_event},
+                  {"task.active", active_event},
+                  {"task.raised", raised_event},
+                  {"task.switched", switched_event},
+                  {"task.done", done_event},
+                  {"run.done", over_event},
+                  {"mode", mode_event},
+                  {"schema.failed", schema_event}};
+    pons__watch *w = user;
+    w->seq = row->seq;
+    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+        pons_autovalue payload = NULL;
+        if (strcmp(row->type, takers[i].type) == 0 &&
+            pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+            takers[i].take(w, payload);
         }
     }
-    json_object_foreach(w->open, goal, state)
-    {
-        pons__watch_broken(w, "runs", "the run is over, and %s, goal %s, has no end",
-                           json_string_value(state), goal);
-    }
-}
-
-static void mode_event(pons__watch *w, const pons_value *payload)
-{
-    const pons_value *only = pons_get(w->always, "modes");
-    const char *mode = pons_get_str(payload, "mode", "");
-    if (only && !pons__watch_names(only, mode)) {
-        pons__watch_broken(w, mode, "the mode is %s", mode);
-    }
-    // Somebody's stop wins over what has not begun; the latch of an unclean boot is nobody's.
-    if (strcmp(mode, "SAFE") == 0 && (w->said || w->stop_seen_ns > 0)) {
-        const char *id;
-        json_t *question;
-        json_array_clear(w->granted);
-        json_object_foreach(w->questions, id, question) // what is asked, as well
-        {
-            json_object_set_new(question, "void", json_true());
-        }
-    }
-}
-
-static void schema_event(pons__watch *w, const pons_value *payload)
-{
-    char *text = NULL;
-    pons_value_line(payload, &text);
-    pons__watch_broken(w, "schema", "what the brain made is not as published: %.180s",
-                       text ? text : "?");
-    free(text);
-}
-
-static bool near_zone(const pons_value *world, const char *zone, pons_pose2 p)
-{
-    bool near = false;
-    for (int i = 0; i < 9 && !near; i++) {
-        const double turn = i * M_PI / 4.0, far = i == 8 ? 0.0 : THERE_M;
-        const pons_pose2 at = {.x = p.x + far * cos(turn), .y = p.y + far * sin(turn)};
-        near = pons__judge_in_zone(world, zone, at);
-    }
-    return near;
+    return 0;
 }

@@ -2,7 +2,6 @@
 //
 // The judge reads three things that no brain can touch up: the events as they were shown, the
 // body's ledger, and the simulated truth.
-
 #include "scenario/expectations.h"
 
 #include "pons/ledger_format.h"
@@ -11,14 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void miss(pons_value *misses, pons_value *text_taken);
-static void count(pons_value *counts, const char *word);
-static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
-                            pons_value *misses);
-static void expect_results(const pons_value *wanted, const pons_value *got, pons_value *misses);
-static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
-                         bool there, pons_value *misses);
 
 void pons__story_init(pons__story *s)
 {
@@ -44,6 +35,11 @@ void pons__story_fini(pons__story *s)
     pons_value_unref(s->nodes);
 }
 
+static void count(pons_value *counts, const char *word)
+{
+    json_object_set_new(counts, word, json_integer(pons_get_int(counts, word, 0) + 1));
+}
+
 void pons__story_event(pons__story *s, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
@@ -64,6 +60,75 @@ void pons__story_event(pons__story *s, const pons_event *ev)
     } else if (strcmp(ev->type, "run.done") == 0) {
         snprintf(s->status_buf, sizeof s->status_buf, "%s", pons_get_str(p, "status", ""));
         s->status = s->status_buf;
+    }
+}
+
+static void miss(pons_value *misses, pons_value *text_taken)
+{
+    json_array_append_new(misses, text_taken);
+}
+
+// The wanted words must appear in this order; what lies between them is free, repeats are one.
+static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
+                            pons_value *misses)
+{
+    size_t at = 0;
+    const size_t n = json_array_size(wanted);
+    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
+        at += json_equal(json_array_get(wanted, at), json_array_get(got, i)) != 0;
+    }
+    if (at < n) {
+        char *text = NULL;
+        if (pons_value_line(got, &text) < 0) {
+            text = NULL;
+        }
+        miss(misses, json_sprintf("%s: no %s at place %zu of the expected order; got %s", what,
+                                  json_string_value(json_array_get(wanted, at)), at + 1,
+                                  text ? text : "?"));
+        free(text);
+    }
+}
+
+// Each wanted result must be among those that came, in this order; a member that is not given may
+// be anything.
+static void expect_results(const pons_value *wanted, const pons_value *got, pons_value *misses)
+{
+    size_t at = 0;
+    const size_t n = json_array_size(wanted);
+    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
+        const char *key;
+        json_t *value;
+        bool fits = true;
+        json_object_foreach((json_t *)json_array_get(wanted, at), key, value)
+        {
+            const char *part = strcmp(key, "says") == 0 ? json_string_value(value) : NULL;
+            const pons_value *have = pons_get(json_array_get(got, i), part ? "error_msg" : key);
+            fits = fits && (part ? strstr(have ? json_string_value(have) : "", part) != NULL
+                                 : json_equal(have, value) != 0);
+        }
+        at += fits;
+    }
+    if (at < n) {
+        char *want = NULL, *have = NULL;
+        pons_value_line(json_array_get(wanted, at), &want);
+        pons_value_line(got, &have);
+        miss(misses, json_sprintf("results: no %s; got %s", want ? want : "?", have ? have : "?"));
+        free(want);
+        free(have);
+    }
+}
+
+static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
+                         bool there, pons_value *misses)
+{
+    size_t i;
+    json_t *word;
+    json_array_foreach(wanted, i, word)
+    {
+        if ((pons_get(counts, json_string_value(word)) != NULL) != there) {
+            miss(misses, json_sprintf("%s %s %s", there ? "no" : "an unexpected", what,
+                                      json_string_value(word)));
+        }
     }
 }
 
@@ -138,70 +203,6 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
     if (kills && json_integer_value(kills) != story->kills_told) {
         miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_told,
                                   (long long)json_integer_value(kills)));
-    }
-}
-
-// The wanted words must appear in this order; what lies between them is free, repeats are one.
-static void expect_sequence(const pons_value *wanted, const pons_value *got, const char *what,
-                            pons_value *misses)
-{
-    size_t at = 0;
-    const size_t n = json_array_size(wanted);
-    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
-        at += json_equal(json_array_get(wanted, at), json_array_get(got, i)) != 0;
-    }
-    if (at < n) {
-        char *text = NULL;
-        if (pons_value_line(got, &text) < 0) {
-            text = NULL;
-        }
-        miss(misses, json_sprintf("%s: no %s at place %zu of the expected order; got %s", what,
-                                  json_string_value(json_array_get(wanted, at)), at + 1,
-                                  text ? text : "?"));
-        free(text);
-    }
-}
-
-// Each wanted result must be among those that came, in this order; a member that is not given may
-// be anything.
-static void expect_results(const pons_value *wanted, const pons_value *got, pons_value *misses)
-{
-    size_t at = 0;
-    const size_t n = json_array_size(wanted);
-    for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
-        const char *key;
-        json_t *value;
-        bool fits = true;
-        json_object_foreach((json_t *)json_array_get(wanted, at), key, value)
-        {
-            const char *part = strcmp(key, "says") == 0 ? json_string_value(value) : NULL;
-            const pons_value *have = pons_get(json_array_get(got, i), part ? "error_msg" : key);
-            fits = fits && (part ? strstr(have ? json_string_value(have) : "", part) != NULL
-                                 : json_equal(have, value) != 0);
-        }
-        at += fits;
-    }
-    if (at < n) {
-        char *want = NULL, *have = NULL;
-        pons_value_line(json_array_get(wanted, at), &want);
-        pons_value_line(got, &have);
-        miss(misses, json_sprintf("results: no %s; got %s", want ? want : "?", have ? have : "?"));
-        free(want);
-        free(have);
-    }
-}
-
-static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
-                         bool there, pons_value *misses)
-{
-    size_t i;
-    json_t *word;
-    json_array_foreach(wanted, i, word)
-    {
-        if ((pons_get(counts, json_string_value(word)) != NULL) != there) {
-            miss(misses, json_sprintf("%s %s %s", there ? "no" : "an unexpected", what,
-                                      json_string_value(word)));
-        }
     }
 }
 
@@ -305,14 +306,4 @@ bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p
         return pons_polygon_contains(pons_get(z, "polygon"), p.x, p.y);
     }
     return false;
-}
-
-static void miss(pons_value *misses, pons_value *text_taken)
-{
-    json_array_append_new(misses, text_taken);
-}
-
-static void count(pons_value *counts, const char *word)
-{
-    json_object_set_new(counts, word, json_integer(pons_get_int(counts, word, 0) + 1));
 }

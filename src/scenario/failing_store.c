@@ -6,11 +6,14 @@
 // since whatever is sent is sent after a commit.
 #include "scenario/failing_store.h"
 
-static int killed(pons_error *err);
-
 static pons__fault_store *self_of(void *self)
 {
     return self;
+}
+
+static int killed(pons_error *err)
+{
+    return pons_error_set(err, PONS_EIO, "scenario", "the brain was killed here");
 }
 
 static int fault_commit(void *self, const pons_commit *c, pons_error *err)
@@ -186,9 +189,4 @@ void pons__fault_store_revive(pons__fault_store *f)
 {
     f->dead = false;
     f->kill_at = 0;
-}
-
-static int killed(pons_error *err)
-{
-    return pons_error_set(err, PONS_EIO, "scenario", "the brain was killed here");
 }

@@ -34,123 +34,7 @@
 #define SILENT_NS      PONS_NS_PER_S          // telemetry_age_max_ms of config/kernel.yaml
 #define STEP_S         0.01
 
-static void look_at_ledger(pons__watch *w);
-static void ledger_row(pons__watch *w, const pons_value *row);
-static void look_at_words(pons__watch *w, const pons__watch_step *step);
-static void look_at_mode(pons__watch *w, const pons__watch_step *step, pons_brain *brain);
-static void look_at_always(pons__watch *w, const pons__watch_step *step);
-
-void pons__watch_init(pons__watch *w, const char *ledger, const pons_value *world,
-                      const pons_value *config, const pons_value *always)
-{
-    const char *after = pons_get_str(pons_get(config, "safety"), "after_reset", "wait");
-    const char *overdue = pons_get_str(pons_get(config, "limits"), "overdue", "end");
-    *w = (pons__watch){.always = always,
-                       .carried_s = -INFINITY,
-                       .world = world,
-                       .asks = pons_get(pons_get(config, "approval"), "skills"),
-                       .reset_waits = strcmp(after, "wait") == 0,
-                       .overdue_ends = strcmp(overdue, "end") == 0,
-                       .misses = json_array(),
-                       .kinds = json_object(),
-                       .ledger = ledger,
-                       .started = json_object(),
-                       .moving = json_object(),
-                       .held = json_object(),
-                       .open = json_object(),
-                       .bumps = -1,
-                       .questions = json_object(),
-                       .sent = json_object(),
-                       .granted = json_array(),
-                       .tasks = json_object()};
-}
-
-void pons__watch_fini(pons__watch *w)
-{
-    pons_value_unref(w->misses);
-    pons_value_unref(w->kinds);
-    pons_value_unref(w->started);
-    pons_value_unref(w->moving);
-    pons_value_unref(w->held);
-    pons_value_unref(w->open);
-    pons_value_unref(w->questions);
-    pons_value_unref(w->sent);
-    pons_value_unref(w->granted);
-    pons_value_unref(w->tasks);
-}
-
-void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *brain,
-                      pons_store store, const char *thread)
-{
-    int64_t last = w->seq;
-    w->now_s = step->robot_s;
-    w->truth = step->truth;
-    // Before its first hello and telemetry a brain has no tick, so it does nothing and can know of nothing.
-    w->awake = step->awake && step->met;
-    w->skills = step->skills;
-    w->thawed_ns = step->frozen ? 0 : w->thawed_ns + step->dt_ns;
-    look_at_ledger(w);
-    if (store.ops && store.ops->event_last(store.self, thread, &last, NULL) >= 0 && last > w->seq) {
-        store.ops->events(store.self, thread, w->seq, 0, pons__watch_event, w, NULL);
-    }
-    if (step->body) {
-        pons__watch_motion(w, step);
-        look_at_words(w, step);
-        look_at_always(w, step);
-    }
-    look_at_mode(w, step, brain);
-    pons__watch_tasks(w, step);
-    w->before = step->truth;
-    w->has_before = step->body;
-}
-
-void pons__watch_stopped(pons__watch *w)
-{
-    w->said = true;
-    w->reset_since = false;
-}
-
-void pons__watch_moved(pons__watch *w)
-{
-    w->stands = w->has_before = false;
-    w->carried_s = w->now_s;
-    w->latched_s = w->now_s;
-}
-
-void pons__watch_rebooted(pons__watch *w)
-{
-    w->latched = w->said = w->stands = w->has_before = false;
-    w->wrote = (pons_twist2){0};
-}
-
 // ---- the ledger ---------------------------------------------------------------------------------
-
-// What was appended since the last look, line by line.
-static void look_at_ledger(pons__watch *w)
-{
-    struct stat st;
-    if (stat(w->ledger, &st) != 0 || st.st_size <= w->read_bytes) {
-        return;
-    }
-    FILE *f = fopen(w->ledger, "re");
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n;
-    if (!f || fseek(f, (long)w->read_bytes, SEEK_SET) != 0) {
-        pons__watch_broken(w, "ledger", "the ledger cannot be read");
-    }
-    while (f && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
-        pons_autovalue row = NULL;
-        w->read_bytes += n;
-        if (pons_value_parse(line, (size_t)n, &row, NULL) >= 0) {
-            ledger_row(w, row);
-        }
-    }
-    free(line);
-    if (f) {
-        fclose(f);
-    }
-}
 
 static void ledger_row(pons__watch *w, const pons_value *row)
 {
@@ -211,6 +95,33 @@ static void ledger_row(pons__watch *w, const pons_value *row)
         pons__watch_broken(w, "unsafe", "%s started, where SAFE is due", skill);
     }
     json_object_set_new(w->moving, goal, json_string(task));
+}
+
+// What was appended since the last look, line by line.
+static void look_at_ledger(pons__watch *w)
+{
+    struct stat st;
+    if (stat(w->ledger, &st) != 0 || st.st_size <= w->read_bytes) {
+        return;
+    }
+    FILE *f = fopen(w->ledger, "re");
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    if (!f || fseek(f, (long)w->read_bytes, SEEK_SET) != 0) {
+        pons__watch_broken(w, "ledger", "the ledger cannot be read");
+    }
+    while (f && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
+        pons_autovalue row = NULL;
+        w->read_bytes += n;
+        if (pons_value_parse(line, (size_t)n, &row, NULL) >= 0) {
+            ledger_row(w, row);
+        }
+    }
+    free(line);
+    if (f) {
+        fclose(f);
+    }
 }
 
 // ---- the words of people ------------------------------------------------------------------------
@@ -317,4 +228,89 @@ static void look_at_always(pons__watch *w, const pons__watch_step *step)
     if (battery && step->told && step->battery_pct < json_number_value(battery)) {
         pons__watch_broken(w, "battery", "the battery has %.1f %%", step->battery_pct);
     }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+void pons__watch_init(pons__watch *w, const char *ledger, const pons_value *world,
+                      const pons_value *config, const pons_value *always)
+{
+    const char *after = pons_get_str(pons_get(config, "safety"), "after_reset", "wait");
+    const char *overdue = pons_get_str(pons_get(config, "limits"), "overdue", "end");
+    *w = (pons__watch){.always = always,
+                       .carried_s = -INFINITY,
+                       .world = world,
+                       .asks = pons_get(pons_get(config, "approval"), "skills"),
+                       .reset_waits = strcmp(after, "wait") == 0,
+                       .overdue_ends = strcmp(overdue, "end") == 0,
+                       .misses = json_array(),
+                       .kinds = json_object(),
+                       .ledger = ledger,
+                       .started = json_object(),
+                       .moving = json_object(),
+                       .held = json_object(),
+                       .open = json_object(),
+                       .bumps = -1,
+                       .questions = json_object(),
+                       .sent = json_object(),
+                       .granted = json_array(),
+                       .tasks = json_object()};
+}
+
+void pons__watch_fini(pons__watch *w)
+{
+    pons_value_unref(w->misses);
+    pons_value_unref(w->kinds);
+    pons_value_unref(w->started);
+    pons_value_unref(w->moving);
+    pons_value_unref(w->held);
+    pons_value_unref(w->open);
+    pons_value_unref(w->questions);
+    pons_value_unref(w->sent);
+    pons_value_unref(w->granted);
+    pons_value_unref(w->tasks);
+}
+
+void pons__watch_look(pons__watch *w, const pons__watch_step *step, pons_brain *brain,
+                      pons_store store, const char *thread)
+{
+    int64_t last = w->seq;
+    w->now_s = step->robot_s;
+    w->truth = step->truth;
+    // Before its first hello and telemetry a brain has no tick, so it does nothing and can know of nothing.
+    w->awake = step->awake && step->met;
+    w->skills = step->skills;
+    w->thawed_ns = step->frozen ? 0 : w->thawed_ns + step->dt_ns;
+    look_at_ledger(w);
+    if (store.ops && store.ops->event_last(store.self, thread, &last, NULL) >= 0 && last > w->seq) {
+        store.ops->events(store.self, thread, w->seq, 0, pons__watch_event, w, NULL);
+    }
+    if (step->body) {
+        pons__watch_motion(w, step);
+        look_at_words(w, step);
+        look_at_always(w, step);
+    }
+    look_at_mode(w, step, brain);
+    pons__watch_tasks(w, step);
+    w->before = step->truth;
+    w->has_before = step->body;
+}
+
+void pons__watch_stopped(pons__watch *w)
+{
+    w->said = true;
+    w->reset_since = false;
+}
+
+void pons__watch_moved(pons__watch *w)
+{
+    w->stands = w->has_before = false;
+    w->carried_s = w->now_s;
+    w->latched_s = w->now_s;
+}
+
+void pons__watch_rebooted(pons__watch *w)
+{
+    w->latched = w->said = w->stands = w->has_before = false;
+    w->wrote = (pons_twist2){0};
 }

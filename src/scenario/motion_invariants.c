@@ -22,23 +22,6 @@
 #define STILL_MPS     0.02
 #define STILL_RADPS   0.05
 
-static void look_at_latch(pons__watch *w, const pons__watch_step *step);
-static void look_at_lost(pons__watch *w, const pons__watch_step *step);
-static void look_at_limits(pons__watch *w, const pons__watch_step *step);
-static void look_at_touch(pons__watch *w, const pons__watch_step *step);
-
-void pons__watch_motion(pons__watch *w, const pons__watch_step *step)
-{
-    look_at_latch(w, step);
-    look_at_lost(w, step);
-    look_at_limits(w, step);
-    look_at_touch(w, step);
-    const bool stands = fabs(step->written.v) < STILL_MPS && fabs(step->written.w) < STILL_RADPS;
-    w->stood_ns = stands && json_object_size(w->moving) > 0 ? w->stood_ns + step->dt_ns : 0;
-    w->stood_most_ns = w->stood_ns > w->stood_most_ns ? w->stood_ns : w->stood_most_ns;
-    w->wrote = step->written;
-}
-
 // A stop counts from the moment at which it was said to the body; from the next telemetry on that
 // says what is so.
 static void look_at_latch(pons__watch *w, const pons__watch_step *step)
@@ -147,4 +130,16 @@ static void look_at_touch(pons__watch *w, const pons__watch_step *step)
                            step->truth.y);
     }
     w->bumps = step->bumps;
+}
+
+void pons__watch_motion(pons__watch *w, const pons__watch_step *step)
+{
+    look_at_latch(w, step);
+    look_at_lost(w, step);
+    look_at_limits(w, step);
+    look_at_touch(w, step);
+    const bool stands = fabs(step->written.v) < STILL_MPS && fabs(step->written.w) < STILL_RADPS;
+    w->stood_ns = stands && json_object_size(w->moving) > 0 ? w->stood_ns + step->dt_ns : 0;
+    w->stood_most_ns = w->stood_ns > w->stood_most_ns ? w->stood_ns : w->stood_most_ns;
+    w->wrote = step->written;
 }

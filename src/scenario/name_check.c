@@ -14,34 +14,56 @@ typedef struct names {
 
 typedef int naming(const names *n, const char *pointer, const char *name, pons_error *err);
 
-static naming zone_is_there, skill_is_there, event_is_told, effect_is_told;
+// what: a name, a list of them, or NULL.
 static int each(const names *n, const char *pointer, const pons_value *what, naming *is_there,
-                pons_error *err);
-static int of_events(const names *n, pons_error *err);
-static int of_results(const names *n, pons_error *err);
-
-int pons__story_names(const pons__runner *r, pons_error *err)
+                pons_error *err)
 {
-    static const struct {
-        const char *group, *key;
-        naming *is_there;
-    } rows[] = {
-        {NULL, "approval_skills", skill_is_there},    {"always", "outside", zone_is_there},
-        {"always", "skills", skill_is_there},         {"expect", "in_zone", zone_is_there},
-        {"expect", "events_include", event_is_told},  {"expect", "events_exclude", event_is_told},
-        {"expect", "effects_include", effect_is_told}};
-    const names n = {.s = r->s, .world = r->env->world, .skills = r->hand.skills};
     int rc = PONS_OK;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && rc >= 0; i++) {
-        char pointer[64];
-        const char *group = rows[i].group;
-        const pons_value *in = group ? pons_get(r->s->value, group) : r->s->value;
-        snprintf(pointer, sizeof pointer, "%s%s/%s", group ? "/" : "", group ? group : "",
-                 rows[i].key);
-        rc = each(&n, pointer, pons_get(in, rows[i].key), rows[i].is_there, err);
+    size_t i;
+    json_t *name;
+    if (json_is_string(what)) {
+        return is_there(n, pointer, json_string_value(what), err);
     }
-    rc = rc < 0 ? rc : of_events(&n, err);
-    return rc < 0 ? rc : of_results(&n, err);
+    json_array_foreach((json_t *)what, i, name)
+    {
+        char at[96];
+        snprintf(at, sizeof at, "%s/%zu", pointer, i);
+        rc = rc < 0 ? rc : is_there(n, at, json_string_value(name), err);
+    }
+    return rc;
+}
+
+static int event_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
+{
+    return pons_brain_tells(name)
+               ? PONS_OK
+               : pons__scenario_fault(n->s, pointer, err,
+                                      "a brain tells of no '%.64s' (docs/brain.md has its events)",
+                                      name);
+}
+
+static int skill_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
+{
+    return pons_find(n->skills, "name", name)
+               ? PONS_OK
+               : pons__scenario_fault(n->s, pointer, err, "the body has no skill '%.64s'", name);
+}
+
+// name: "SKILL STATE"
+static int effect_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
+{
+    static const char *const states[] = {"intended", "dispatched", "accepted", "done",
+                                         "failed",   "canceled",   "refused",  "outcome_unknown"};
+    char skill[PONS_NAME_MAX];
+    const size_t len = strcspn(name, " ");
+    snprintf(skill, sizeof skill, "%.*s", (int)len, name);
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (name[len] == ' ' && strcmp(name + len + 1, states[i]) == 0) {
+            return skill_is_there(n, pointer, skill, err);
+        }
+    }
+    return pons__scenario_fault(n->s, pointer, err,
+                                "'%.64s' is not a skill and a state of its effect", name);
 }
 
 static int of_events(const names *n, pons_error *err)
@@ -75,25 +97,6 @@ static int of_results(const names *n, pons_error *err)
     return rc;
 }
 
-// what: a name, a list of them, or NULL.
-static int each(const names *n, const char *pointer, const pons_value *what, naming *is_there,
-                pons_error *err)
-{
-    int rc = PONS_OK;
-    size_t i;
-    json_t *name;
-    if (json_is_string(what)) {
-        return is_there(n, pointer, json_string_value(what), err);
-    }
-    json_array_foreach((json_t *)what, i, name)
-    {
-        char at[96];
-        snprintf(at, sizeof at, "%s/%zu", pointer, i);
-        rc = rc < 0 ? rc : is_there(n, at, json_string_value(name), err);
-    }
-    return rc;
-}
-
 static int zone_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
 {
     return pons_find(pons_get(n->world, "zones"), "id", name)
@@ -101,35 +104,26 @@ static int zone_is_there(const names *n, const char *pointer, const char *name, 
                : pons__scenario_fault(n->s, pointer, err, "the world has no zone '%.64s'", name);
 }
 
-static int skill_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
+int pons__story_names(const pons__runner *r, pons_error *err)
 {
-    return pons_find(n->skills, "name", name)
-               ? PONS_OK
-               : pons__scenario_fault(n->s, pointer, err, "the body has no skill '%.64s'", name);
-}
-
-static int event_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
-{
-    return pons_brain_tells(name)
-               ? PONS_OK
-               : pons__scenario_fault(n->s, pointer, err,
-                                      "a brain tells of no '%.64s' (docs/brain.md has its events)",
-                                      name);
-}
-
-// name: "SKILL STATE"
-static int effect_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
-{
-    static const char *const states[] = {"intended", "dispatched", "accepted", "done",
-                                         "failed",   "canceled",   "refused",  "outcome_unknown"};
-    char skill[PONS_NAME_MAX];
-    const size_t len = strcspn(name, " ");
-    snprintf(skill, sizeof skill, "%.*s", (int)len, name);
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (name[len] == ' ' && strcmp(name + len + 1, states[i]) == 0) {
-            return skill_is_there(n, pointer, skill, err);
-        }
+    static const struct {
+        const char *group, *key;
+        naming *is_there;
+    } rows[] = {
+        {NULL, "approval_skills", skill_is_there},    {"always", "outside", zone_is_there},
+        {"always", "skills", skill_is_there},         {"expect", "in_zone", zone_is_there},
+        {"expect", "events_include", event_is_told},  {"expect", "events_exclude", event_is_told},
+        {"expect", "effects_include", effect_is_told}};
+    const names n = {.s = r->s, .world = r->env->world, .skills = r->hand.skills};
+    int rc = PONS_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && rc >= 0; i++) {
+        char pointer[64];
+        const char *group = rows[i].group;
+        const pons_value *in = group ? pons_get(r->s->value, group) : r->s->value;
+        snprintf(pointer, sizeof pointer, "%s%s/%s", group ? "/" : "", group ? group : "",
+                 rows[i].key);
+        rc = each(&n, pointer, pons_get(in, rows[i].key), rows[i].is_there, err);
     }
-    return pons__scenario_fault(n->s, pointer, err,
-                                "'%.64s' is not a skill and a state of its effect", name);
+    rc = rc < 0 ? rc : of_events(&n, err);
+    return rc < 0 ? rc : of_results(&n, err);
 }

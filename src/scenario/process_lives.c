@@ -8,11 +8,6 @@
 
 #define GOALS_MAX 64
 
-static int connect_body(void *user, pons_link **ret, pons_error *err);
-static int tell_goals(pons__runner *r, pons_error *err);
-static void hear_event(void *user, const pons_event *ev);
-static int arm_stored(void *user, const pons_event_row *row);
-
 // ---- the body -----------------------------------------------------------------------------------
 
 static void tell_report(void *user, const pons_value *report)
@@ -49,25 +44,6 @@ int pons__body_birth(pons__runner *r, pons_error *err)
 }
 
 // ---- the brain ----------------------------------------------------------------------------------
-
-int pons__brain_birth(pons__runner *r, pons_error *err)
-{
-    const bool has_model = r->model.ops.start != NULL;
-    r->llm = pons__model_llm(&r->model);
-    const pons_brain_options o = {.store = r->store,
-                                  .thread = PONS__STORY_THREAD,
-                                  .clock = r->clock,
-                                  .seed =
-                                      (uint64_t)r->manual.now_ns, // every life has ids of its own
-                                  .config = r->config,
-                                  .policy = r->env->policy,
-                                  .llm = has_model ? &r->llm : NULL,
-                                  .connect = connect_body,
-                                  .on_event = hear_event,
-                                  .user = r};
-    const int rc = pons_brain_open(&o, &r->brain, err);
-    return rc < 0 ? rc : tell_goals(r, err);
-}
 
 // A brain that dies before it has committed its goals is told again by its next life, as a person
 // would type them again: nothing had been promised.
@@ -120,7 +96,37 @@ static void hear_event(void *user, const pons_event *ev)
     }
 }
 
+int pons__brain_birth(pons__runner *r, pons_error *err)
+{
+    const bool has_model = r->model.ops.start != NULL;
+    r->llm = pons__model_llm(&r->model);
+    const pons_brain_options o = {.store = r->store,
+                                  .thread = PONS__STORY_THREAD,
+                                  .clock = r->clock,
+                                  .seed =
+                                      (uint64_t)r->manual.now_ns, // every life has ids of its own
+                                  .config = r->config,
+                                  .policy = r->env->policy,
+                                  .llm = has_model ? &r->llm : NULL,
+                                  .connect = connect_body,
+                                  .on_event = hear_event,
+                                  .user = r};
+    const int rc = pons_brain_open(&o, &r->brain, err);
+    return rc < 0 ? rc : tell_goals(r, err);
+}
+
 // ---- coming back --------------------------------------------------------------------------------
+
+// A brain that died between a commit and its display has left events that nobody has seen yet.
+static int arm_stored(void *user, const pons_event_row *row)
+{
+    pons_autovalue payload = NULL;
+    if (strcmp(row->type, "effect") != 0 ||
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons__happen_arm(user, row->type, payload);
+    }
+    return 0;
+}
 
 int pons__lives_step(pons__runner *r, pons_error *err)
 {
@@ -143,15 +149,4 @@ int pons__lives_step(pons__runner *r, pons_error *err)
     const int rc =
         r->memory.ops->events(r->memory.self, PONS__STORY_THREAD, 0, 0, arm_stored, r, err);
     return rc < 0 ? rc : pons__brain_birth(r, err);
-}
-
-// A brain that died between a commit and its display has left events that nobody has seen yet.
-static int arm_stored(void *user, const pons_event_row *row)
-{
-    pons_autovalue payload = NULL;
-    if (strcmp(row->type, "effect") != 0 ||
-        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
-        pons__happen_arm(user, row->type, payload);
-    }
-    return 0;
 }

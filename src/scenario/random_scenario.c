@@ -32,59 +32,22 @@
 
 static const char *const zones[] = {"kitchen", "bedroom", "living_room", "study", "corridor"};
 
-static pons_value *goals(pons_rand *rand);
-static pons_value *model(pons_rand *rand);
-static pons_value *reply(pons_rand *rand);
-static pons_value *operation(pons_rand *rand);
-static pons_value *events(pons_rand *rand);
-static pons_value *when(pons_rand *rand);
-static pons_value *soon_after(pons_rand *rand, const pons_value *event);
-static pons_value *deed(pons_rand *rand, int n);
-static pons_value *person_deed(pons_rand *rand);
-static pons_value *world_deed(pons_rand *rand, int n);
-static pons_value *patch(pons_rand *rand);
-static pons_value *answer(pons_rand *rand);
-static double tenth(pons_rand *rand, double from, double to);
-static bool chance(pons_rand *rand, unsigned percent);
-static const char *one_of(pons_rand *rand, const char *const *list, size_t n);
+// ---- draws --------------------------------------------------------------------------------------
 
-int pons_scenario_random(uint64_t seed, pons_scenario **ret, pons_error *err)
+// Of so many tenths, so that a file has the number that was drawn.
+static double tenth(pons_rand *rand, double from, double to)
 {
-    pons_rand rand;
-    char name[32];
-    pons_scenario *s = calloc(1, sizeof *s);
-    pons_rand_seed(&rand, seed);
-    snprintf(name, sizeof name, "seed-%llu", (unsigned long long)seed);
-    pons_value *v = pons_object("name", json_string(name), "seed",
-                                json_integer((json_int_t)(seed & INT32_MAX) + 1), "battery_pct",
-                                json_real(tenth(&rand, chance(&rand, 30) ? 12.0 : 60.0, 100.0)),
-                                "time_limit_s", json_integer(TIME_LIMIT_S), "peace_s",
-                                json_integer(PEACE_S), "goals", goals(&rand), NULL);
-    if (!s || !v) {
-        free(s);
-        pons_value_unref(v);
-        return pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
-    }
-    if (chance(&rand, 25)) {
-        json_object_set_new(v, "approval_skills",
-                            chance(&rand, 70)
-                                ? json_pack("[s]", "navigate_to_pose")
-                                : json_pack("[ss]", "navigate_to_pose", "dock_to_charger"));
-    }
-    if (chance(&rand, 15)) {
-        json_object_set_new(v, "approval_deadline_s", json_real(tenth(&rand, 0.5, 20.0)));
-    }
-    if (chance(&rand, 20)) {
-        json_object_set_new(v, "after_reset", json_string("continue"));
-    }
-    if (chance(&rand, 60)) {
-        json_object_set_new(v, "model", chance(&rand, 25) ? json_string("rules") : model(&rand));
-    }
-    json_object_set_new(v, "events", events(&rand));
-    json_object_set_new(v, "expect", pons_object("status", json_string("over"), NULL));
-    s->value = v;
-    *ret = s;
-    return PONS_OK;
+    return from + floor((to - from) * TENTHS * pons_rand_unit(rand)) / TENTHS;
+}
+
+static bool chance(pons_rand *rand, unsigned percent)
+{
+    return pons_rand_below(rand, 100) < percent;
+}
+
+static const char *one_of(pons_rand *rand, const char *const *list, size_t n)
+{
+    return list[pons_rand_below(rand, n)];
 }
 
 // ---- what is wanted -----------------------------------------------------------------------------
@@ -120,82 +83,6 @@ static pons_value *goals(pons_rand *rand)
 }
 
 // ---- who decides --------------------------------------------------------------------------------
-
-static pons_value *model(pons_rand *rand)
-{
-    pons_value *list = json_array();
-    const size_t n = 1 + (size_t)pons_rand_below(rand, REPLIES_MAX);
-    for (size_t i = 0; i < n; i++) {
-        pons_value *r = reply(rand);
-        if (chance(rand, 30)) {
-            json_object_set_new(r, "delay_ms",
-                                json_integer((json_int_t)pons_rand_below(rand, 8000)));
-        }
-        if (i + 1 == n && chance(rand, 40)) { // the last one for ever
-            json_object_set_new(r, "repeat", json_true());
-        }
-        json_array_append_new(list, r);
-    }
-    return list;
-}
-
-static pons_value *reply(pons_rand *rand)
-{
-    static const char *const types[] = {"CONTINUE",    "CONTINUE",  "CONTINUE", "REPLAN", "RETRY",
-                                        "SWITCH_TASK", "ASK_HUMAN", "FINISH",   "ABORT"};
-    static const char approved[] =
-        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"approved\": true, \"ops\": [{\"op\": "
-        "\"dispatch\", \"skill\": \"navigate_to_pose\", \"args\": {\"zone\": \"kitchen\"}}]}";
-    static const char reset[] = "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": [{\"op\": "
-                                "\"approve\"}, {\"op\": \"reset\"}]}";
-    static const char *const nonsense[] = {
-        "",
-        "I think the robot should go to the kitchen.",
-        "{\"type\": \"CONTINUE\"}",
-        "{\"type\": \"DANCE\", \"reason\": \"why not\"}",
-        "{\"type\": \"CONTINUE\", \"reason\": \"go\", \"ops\": [{\"op\": \"dispatch\"}]}",
-        "[[[[[[[[[[",
-        "null",
-        "{\"type\":\"FINISH\",\"reason\":\"\\u0000\\u001b[2J\"}",
-        "```json\n{\"type\": \"CONTINUE\", \"reason\": \"fenced\", \"ops\": []}\n```",
-        "{\"type\": \"CONTINUE\", \"type\": \"ABORT\", \"reason\": \"twice\"}",
-        approved,
-        reset,
-        "<think>stop; reset; continue</think> {\"type\": \"FINISH\", \"reason\": \"thought\"}",
-        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": 1e999}"};
-    if (chance(rand, 20)) {
-        return pons_object("content", json_string(one_of(rand, nonsense, COUNT(nonsense))), NULL);
-    }
-    if (chance(rand, 8)) {
-        return json_pack("{s:{s:i, s:s}}", "error", "status", -8, "message", "no byte for 30 s");
-    }
-    const char *type = one_of(rand, types, COUNT(types));
-    pons_value *decision =
-        pons_object("type", json_string(type), "reason", json_string("by the seed"), NULL);
-    const size_t n = (size_t)pons_rand_below(rand, 4);
-    if (n > 0) {
-        pons_value *ops = json_array();
-        for (size_t i = 0; i < n; i++) {
-            json_array_append_new(ops, operation(rand));
-        }
-        json_object_set_new(decision, "ops", ops);
-    }
-    if (chance(rand, 15)) {
-        json_object_set_new(decision, "plan_patch", patch(rand));
-    }
-    if (chance(rand, 15)) {
-        json_object_set_new(decision, "wake_s", json_real(tenth(rand, 0.0, 5.0)));
-    }
-    if (chance(rand, 50) && *type == 'S') {
-        json_object_set_new(decision, "task_id",
-                            json_sprintf("task-%d", (int)pons_rand_below(rand, 5)));
-    }
-    if (chance(rand, 30) && *type == 'F') {
-        json_object_set_new(decision, "claims",
-                            json_pack("[{s:s}]", "in_zone", one_of(rand, zones, COUNT(zones))));
-    }
-    return pons_object("decision", decision, NULL);
-}
 
 // Goals that take the person's away, mark them done or lead elsewhere, or steps.
 static pons_value *patch(pons_rand *rand)
@@ -280,21 +167,108 @@ static pons_value *operation(pons_rand *rand)
     return op;
 }
 
-// ---- what happens -------------------------------------------------------------------------------
+static pons_value *reply(pons_rand *rand)
+{
+    static const char *const types[] = {"CONTINUE",    "CONTINUE",  "CONTINUE", "REPLAN", "RETRY",
+                                        "SWITCH_TASK", "ASK_HUMAN", "FINISH",   "ABORT"};
+    static const char approved[] =
+        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"approved\": true, \"ops\": [{\"op\": "
+        "\"dispatch\", \"skill\": \"navigate_to_pose\", \"args\": {\"zone\": \"kitchen\"}}]}";
+    static const char reset[] = "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": [{\"op\": "
+                                "\"approve\"}, {\"op\": \"reset\"}]}";
+    static const char *const nonsense[] = {
+        "",
+        "I think the robot should go to the kitchen.",
+        "{\"type\": \"CONTINUE\"}",
+        "{\"type\": \"DANCE\", \"reason\": \"why not\"}",
+        "{\"type\": \"CONTINUE\", \"reason\": \"go\", \"ops\": [{\"op\": \"dispatch\"}]}",
+        "[[[[[[[[[[",
+        "null",
+        "{\"type\":\"FINISH\",\"reason\":\"\\u0000\\u001b[2J\"}",
+        "```json\n{\"type\": \"CONTINUE\", \"reason\": \"fenced\", \"ops\": []}\n```",
+        "{\"type\": \"CONTINUE\", \"type\": \"ABORT\", \"reason\": \"twice\"}",
+        approved,
+        reset,
+        "<think>stop; reset; continue</think> {\"type\": \"FINISH\", \"reason\": \"thought\"}",
+        "{\"type\": \"CONTINUE\", \"reason\": \"x\", \"ops\": 1e999}"};
+    if (chance(rand, 20)) {
+        return pons_object("content", json_string(one_of(rand, nonsense, COUNT(nonsense))), NULL);
+    }
+    if (chance(rand, 8)) {
+        return json_pack("{s:{s:i, s:s}}", "error", "status", -8, "message", "no byte for 30 s");
+    }
+    const char *type = one_of(rand, types, COUNT(types));
+    pons_value *decision =
+        pons_object("type", json_string(type), "reason", json_string("by the seed"), NULL);
+    const size_t n = (size_t)pons_rand_below(rand, 4);
+    if (n > 0) {
+        pons_value *ops = json_array();
+        for (size_t i = 0; i < n; i++) {
+            json_array_append_new(ops, operation(rand));
+        }
+        json_object_set_new(decision, "ops", ops);
+    }
+    if (chance(rand, 15)) {
+        json_object_set_new(decision, "plan_patch", patch(rand));
+    }
+    if (chance(rand, 15)) {
+        json_object_set_new(decision, "wake_s", json_real(tenth(rand, 0.0, 5.0)));
+    }
+    if (chance(rand, 50) && *type == 'S') {
+        json_object_set_new(decision, "task_id",
+                            json_sprintf("task-%d", (int)pons_rand_below(rand, 5)));
+    }
+    if (chance(rand, 30) && *type == 'F') {
+        json_object_set_new(decision, "claims",
+                            json_pack("[{s:s}]", "in_zone", one_of(rand, zones, COUNT(zones))));
+    }
+    return pons_object("decision", decision, NULL);
+}
 
-static pons_value *events(pons_rand *rand)
+static pons_value *model(pons_rand *rand)
 {
     pons_value *list = json_array();
-    const int n = (int)pons_rand_below(rand, EVENTS_MAX + 1);
-    for (int i = 0; i < n; i++) {
-        pons_value *e = when(rand);
-        json_object_set_new(e, "do", deed(rand, i));
-        json_array_append_new(list, e);
-        if (chance(rand, 33)) {
-            json_array_append_new(list, soon_after(rand, e));
+    const size_t n = 1 + (size_t)pons_rand_below(rand, REPLIES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        pons_value *r = reply(rand);
+        if (chance(rand, 30)) {
+            json_object_set_new(r, "delay_ms",
+                                json_integer((json_int_t)pons_rand_below(rand, 8000)));
         }
+        if (i + 1 == n && chance(rand, 40)) { // the last one for ever
+            json_object_set_new(r, "repeat", json_true());
+        }
+        json_array_append_new(list, r);
     }
     return list;
+}
+
+// ---- what happens -------------------------------------------------------------------------------
+
+static pons_value *answer(pons_rand *rand)
+{
+    switch (pons_rand_below(rand, 9)) {
+    case 6:
+        return json_pack("{s:s, s:i, s:{s:s}}", "action", "edit", "op", 1, "args", "zone",
+                         one_of(rand, zones, COUNT(zones)));
+    case 7:
+        return json_pack("{s:s, s:[{s:s, s:{s:s}}]}", "action", "edit", "ops", "skill",
+                         "navigate_to_pose", "args", "zone", one_of(rand, zones, COUNT(zones)));
+    case 8:
+        return json_pack("{s:s, s:s}", "action", "answer", "answer", "left");
+    case 0:
+    case 1:
+        return json_pack("{s:s}", "action", "approve");
+    case 2:
+        return json_pack("{s:s, s:s}", "action", "reject", "reason", "no");
+    case 3:
+        return json_pack("{s:s, s:{s:s}}", "action", "edit", "args", "zone",
+                         one_of(rand, zones, COUNT(zones)));
+    case 4:
+        return json_pack("{s:s, s:{s:i}}", "action", "edit", "args", "zone", 7);
+    default:
+        return json_pack("{s:s, s:s}", "action", "launch", "id", "no-such-question");
+    }
 }
 
 // What comes at the same moment, or within half a second: the order and the gaps are what matters.
@@ -355,56 +329,6 @@ static pons_value *when(pons_rand *rand)
         json_object_set_new(e, "after_s", json_real(tenth(rand, 0.0, 3.0)));
     }
     return e;
-}
-
-static pons_value *deed(pons_rand *rand, int n)
-{
-    static const char *const words[] = {"stop",
-                                        "停",
-                                        "pause",
-                                        "continue",
-                                        "reset",
-                                        "cancel",
-                                        "yes",
-                                        "no",
-                                        "马上去卧室",
-                                        "去厨房",
-                                        "go to the study",
-                                        "cancel, go to the bedroom",
-                                        "blurb",
-                                        "wait 1 second",
-                                        "where are you"};
-    static const char *const kills[] = {"before", "after"};
-    static const char *const models[] = {"away", "silent", "there"};
-    switch (pons_rand_below(rand, 20)) {
-    case 0:
-    case 1:
-    case 2:
-        return pons_object("say", json_string(one_of(rand, words, COUNT(words))), NULL);
-    case 16:
-    case 17:
-        return person_deed(rand);
-    case 18:
-        return pons_object("freeze_body_s", json_real(tenth(rand, 0.1, 3.0)), NULL);
-    case 3:
-        return pons_object("stop", json_string("by the seed"), NULL);
-    case 4:
-        return json_pack("{s:b}", "reset", 1);
-    case 5:
-    case 6:
-        return pons_object("answer", answer(rand), NULL);
-    case 7:
-    case 8:
-        return pons_object("kill_brain", json_string(one_of(rand, kills, COUNT(kills))), NULL);
-    case 9:
-        return pons_object("kill_body", json_real(tenth(rand, 0.1, 4.0)), NULL);
-    case 10:
-        return pons_object("pause_brain_s", json_real(tenth(rand, 0.1, 5.0)), NULL);
-    case 11:
-        return pons_object("model", json_string(one_of(rand, models, COUNT(models))), NULL);
-    default:
-        return world_deed(rand, n);
-    }
 }
 
 // What people do beside saying words and answering.
@@ -496,46 +420,108 @@ static pons_value *world_deed(pons_rand *rand, int n)
     }
 }
 
-static pons_value *answer(pons_rand *rand)
+static pons_value *deed(pons_rand *rand, int n)
 {
-    switch (pons_rand_below(rand, 9)) {
-    case 6:
-        return json_pack("{s:s, s:i, s:{s:s}}", "action", "edit", "op", 1, "args", "zone",
-                         one_of(rand, zones, COUNT(zones)));
-    case 7:
-        return json_pack("{s:s, s:[{s:s, s:{s:s}}]}", "action", "edit", "ops", "skill",
-                         "navigate_to_pose", "args", "zone", one_of(rand, zones, COUNT(zones)));
-    case 8:
-        return json_pack("{s:s, s:s}", "action", "answer", "answer", "left");
+    static const char *const words[] = {"stop",
+                                        "停",
+                                        "pause",
+                                        "continue",
+                                        "reset",
+                                        "cancel",
+                                        "yes",
+                                        "no",
+                                        "马上去卧室",
+                                        "去厨房",
+                                        "go to the study",
+                                        "cancel, go to the bedroom",
+                                        "blurb",
+                                        "wait 1 second",
+                                        "where are you"};
+    static const char *const kills[] = {"before", "after"};
+    static const char *const models[] = {"away", "silent", "there"};
+    switch (pons_rand_below(rand, 20)) {
     case 0:
     case 1:
-        return json_pack("{s:s}", "action", "approve");
     case 2:
-        return json_pack("{s:s, s:s}", "action", "reject", "reason", "no");
+        return pons_object("say", json_string(one_of(rand, words, COUNT(words))), NULL);
+    case 16:
+    case 17:
+        return person_deed(rand);
+    case 18:
+        return pons_object("freeze_body_s", json_real(tenth(rand, 0.1, 3.0)), NULL);
     case 3:
-        return json_pack("{s:s, s:{s:s}}", "action", "edit", "args", "zone",
-                         one_of(rand, zones, COUNT(zones)));
+        return pons_object("stop", json_string("by the seed"), NULL);
     case 4:
-        return json_pack("{s:s, s:{s:i}}", "action", "edit", "args", "zone", 7);
+        return json_pack("{s:b}", "reset", 1);
+    case 5:
+    case 6:
+        return pons_object("answer", answer(rand), NULL);
+    case 7:
+    case 8:
+        return pons_object("kill_brain", json_string(one_of(rand, kills, COUNT(kills))), NULL);
+    case 9:
+        return pons_object("kill_body", json_real(tenth(rand, 0.1, 4.0)), NULL);
+    case 10:
+        return pons_object("pause_brain_s", json_real(tenth(rand, 0.1, 5.0)), NULL);
+    case 11:
+        return pons_object("model", json_string(one_of(rand, models, COUNT(models))), NULL);
     default:
-        return json_pack("{s:s, s:s}", "action", "launch", "id", "no-such-question");
+        return world_deed(rand, n);
     }
 }
 
-// ---- draws --------------------------------------------------------------------------------------
-
-// Of so many tenths, so that a file has the number that was drawn.
-static double tenth(pons_rand *rand, double from, double to)
+static pons_value *events(pons_rand *rand)
 {
-    return from + floor((to - from) * TENTHS * pons_rand_unit(rand)) / TENTHS;
+    pons_value *list = json_array();
+    const int n = (int)pons_rand_below(rand, EVENTS_MAX + 1);
+    for (int i = 0; i < n; i++) {
+        pons_value *e = when(rand);
+        json_object_set_new(e, "do", deed(rand, i));
+        json_array_append_new(list, e);
+        if (chance(rand, 33)) {
+            json_array_append_new(list, soon_after(rand, e));
+        }
+    }
+    return list;
 }
 
-static bool chance(pons_rand *rand, unsigned percent)
-{
-    return pons_rand_below(rand, 100) < percent;
-}
+// ---- public functions ---------------------------------------------------------------------------
 
-static const char *one_of(pons_rand *rand, const char *const *list, size_t n)
+int pons_scenario_random(uint64_t seed, pons_scenario **ret, pons_error *err)
 {
-    return list[pons_rand_below(rand, n)];
+    pons_rand rand;
+    char name[32];
+    pons_scenario *s = calloc(1, sizeof *s);
+    pons_rand_seed(&rand, seed);
+    snprintf(name, sizeof name, "seed-%llu", (unsigned long long)seed);
+    pons_value *v = pons_object("name", json_string(name), "seed",
+                                json_integer((json_int_t)(seed & INT32_MAX) + 1), "battery_pct",
+                                json_real(tenth(&rand, chance(&rand, 30) ? 12.0 : 60.0, 100.0)),
+                                "time_limit_s", json_integer(TIME_LIMIT_S), "peace_s",
+                                json_integer(PEACE_S), "goals", goals(&rand), NULL);
+    if (!s || !v) {
+        free(s);
+        pons_value_unref(v);
+        return pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+    }
+    if (chance(&rand, 25)) {
+        json_object_set_new(v, "approval_skills",
+                            chance(&rand, 70)
+                                ? json_pack("[s]", "navigate_to_pose")
+                                : json_pack("[ss]", "navigate_to_pose", "dock_to_charger"));
+    }
+    if (chance(&rand, 15)) {
+        json_object_set_new(v, "approval_deadline_s", json_real(tenth(&rand, 0.5, 20.0)));
+    }
+    if (chance(&rand, 20)) {
+        json_object_set_new(v, "after_reset", json_string("continue"));
+    }
+    if (chance(&rand, 60)) {
+        json_object_set_new(v, "model", chance(&rand, 25) ? json_string("rules") : model(&rand));
+    }
+    json_object_set_new(v, "events", events(&rand));
+    json_object_set_new(v, "expect", pons_object("status", json_string("over"), NULL));
+    s->value = v;
+    *ret = s;
+    return PONS_OK;
 }

@@ -23,184 +23,42 @@
 #define REPLIES       "/replies"
 #define LOOK_NS       (500 * PONS_NS_PER_MS) // between two looks at what the robot has touched
 
-static int runner_init(pons__runner *r, pons_error *err);
-static int open_model(pons__runner *r, pons_error *err);
-static int model_fault(const pons_scenario *s, int rc, const pons_error *why, pons_error *err);
-static void runner_fini(pons__runner *r);
-static int runner_loop(pons__runner *r, pons_error *err);
-static int step(pons__runner *r, bool *ret_over, pons_error *err);
-static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err);
-static void watch(pons__runner *r, bool ran, bool awake);
-static pons_value *config_for(const pons_scenario *s, const pons_value *config);
-static int read_story(void *user, const pons_event_row *row);
-static pons_value *report(pons__runner *r);
+// ---- report -------------------------------------------------------------------------------------
 
-// ---- running ------------------------------------------------------------------------------------
-
-int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
-                      const pons_scenario_options *opts, pons_value **ret_report, pons_error *err)
+static pons_value *config_for(const pons_scenario *s, const pons_value *config)
 {
-    pons__runner r = {.s = s, .env = env, .opts = opts};
-    int rc = runner_init(&r, err);
-    rc = rc < 0 ? rc : runner_loop(&r, err);
-    if (rc >= 0) {
-        *ret_report = report(&r);
+    static const char *const keys[][3] = {{"approval_skills", "approval", "skills"},
+                                          {"approval_deadline_s", "approval", "deadline_s"},
+                                          {"after_reset", "safety", "after_reset"}};
+    pons_value *changed = json_copy((json_t *)config);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const pons_value *own = pons_get(s->value, keys[i][0]);
+        const pons_value *old = pons_get(changed, keys[i][1]);
+        pons_value *group = old ? json_copy((json_t *)old) : json_object();
+        if (own) {
+            json_object_set(group, keys[i][2], (json_t *)own);
+        }
+        json_object_set_new(changed, keys[i][1], group);
     }
-    runner_fini(&r);
-    return rc;
+    return changed;
 }
 
-static int runner_init(pons__runner *r, pons_error *err)
+// The story is read from the store, not from what was shown: a brain that is killed between a
+// commit and its display has still said what it committed.
+static int read_story(void *user, const pons_event_row *row)
 {
-    char epoch[sizeof r->ledger];
-    const pons_value *v = r->s->value, *events = pons_get(v, "events");
-    r->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S, .wall_epoch_ms = WALL_EPOCH_MS};
-    r->clock = pons_clock_from_manual(&r->manual);
-    r->config = config_for(r->s, r->env->config);
-    pons__story_init(&r->story);
-    snprintf(r->ledger, sizeof r->ledger, "%s/body.ledger", r->env->dir);
-    snprintf(r->sim_state, sizeof r->sim_state, "%s/body.sim", r->env->dir);
-    snprintf(epoch, sizeof epoch, "%s/body.epoch", r->env->dir);
-    remove(r->ledger);
-    remove(r->sim_state);
-    remove(epoch);
-    pons__watch_init(&r->watch, r->ledger, r->env->world, r->config, pons_get(v, "always"));
-    r->n_events = json_array_size(events);
-    r->events = calloc(r->n_events + 1, sizeof *r->events);
-    if (!r->events) {
-        return pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+    pons__runner *r = user;
+    pons_autovalue payload = NULL;
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        const pons_event ev = {.seq = row->seq,
+                               .thread = PONS__STORY_THREAD,
+                               .ns = row->ns,
+                               .ts_ms = row->ts_ms,
+                               .type = row->type,
+                               .payload = payload};
+        pons__story_event(&r->story, &ev);
     }
-    for (size_t i = 0; i < r->n_events; i++) {
-        r->events[i].value = json_array_get(events, i);
-    }
-    r->brainless = pons_get(v, "goals") == NULL;
-    int rc = pons__happen_fits(r, err);
-    rc = rc < 0 ? rc : pons_store_memory_open(&r->memory, err);
-    if (rc < 0) {
-        return rc;
-    }
-    r->store = pons__fault_store_wrap(&r->fault, r->memory);
-    r->added = (pons__kill_plan){r->opts->kill_at_commit, r->opts->kill_before};
-    pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
-    pons__fuzz_next(r);
-    pons__kill_aim(r);
-    rc = pons__body_birth(r, err);
-    if (rc < 0 || r->brainless) {
-        return rc;
-    }
-    rc = open_model(r, err);
-    return rc < 0 ? rc : pons__brain_birth(r, err);
-}
-
-// The file's script; else, where that is asked for, the rules in a model's clothes.
-static int open_model(pons__runner *r, pons_error *err)
-{
-    const pons_value *replies = pons_get(r->s->value, "model");
-    const bool scripted = json_is_array(replies);
-    if (!replies && !r->opts->as_model) {
-        return PONS_OK;
-    }
-    pons_error why = PONS_ERROR_INIT;
-    const int rc = pons__model_open(&r->model, scripted ? r->env->script : NULL, replies,
-                                    r->env->policy, r->clock, &why);
-    return rc < 0 ? model_fault(r->s, rc, &why, err) : rc;
-}
-
-// What the script says is at "/replies/…" of it is at "/model/…" of the file.
-static int model_fault(const pons_scenario *s, int rc, const pons_error *why, pons_error *err)
-{
-    char pointer[128] = "/model";
-    const char *message = why->message, *end = strstr(message, ": ");
-    if (rc != PONS_EINVAL) {
-        return pons_error_set(err, rc, why->module, "%s", message);
-    }
-    if (strncmp(message, REPLIES, strlen(REPLIES)) == 0 && end) {
-        snprintf(pointer, sizeof pointer, "/model%.*s", (int)(end - message - strlen(REPLIES)),
-                 message + strlen(REPLIES));
-        message = end + 2;
-    }
-    return pons__scenario_fault(s, pointer, err, "%s: %s", pointer, message);
-}
-
-static void runner_fini(pons__runner *r)
-{
-    if (r->brain) {
-        pons_brain_kill(r->brain);
-    }
-    pons__hand_close(&r->hand);
-    pons_body_destroy(r->body);
-    pons__model_close(&r->model);
-    pons_store_close(&r->memory);
-    pons__story_fini(&r->story);
-    pons__watch_fini(&r->watch);
-    pons_value_unref(r->config);
-    pons__happen_fini(r);
-}
-
-// The limit is of the robot's time; the host's ends a story whose body never comes back.
-static int runner_loop(pons__runner *r, pons_error *err)
-{
-    const double limit_s = pons_get_num(r->s->value, "time_limit_s", TIME_LIMIT_S);
-    const int64_t from_ns = r->manual.now_ns;
-    int rc = PONS_OK;
-    bool over = false;
-    while (rc >= 0 && !over && (double)r->robot_ns < limit_s * 1e9 &&
-           (double)(r->manual.now_ns - from_ns) < 2.0 * limit_s * 1e9) {
-        rc = step(r, &over, err);
-    }
-    return rc;
-}
-
-// 10 ms of everybody's time: the body, the people and the world, who comes back, the brain.
-static int step(pons__runner *r, bool *ret_over, pons_error *err)
-{
-    int rc = PONS_OK;
-    bool awake = false;
-    r->manual.now_ns += PONS__STORY_STEP_NS;
-    const bool runs = r->body && !pons__happen_frozen(r);
-    r->hand.told = r->hand.told && !r->body;
-    if (runs) {
-        rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
-        r->robot_ns = pons_body_robot_ns(r->body);
-        r->met = r->linked;
-        rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
-    }
-    if (rc >= 0 && !r->named && r->hand.skills) {
-        r->named = true;
-        rc = pons__story_names(r, err);
-    }
-    if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
-        return rc;
-    }
-    rc = pons__happen_check(r, err);
-    rc = rc < 0 ? rc : pons__peace_step(r, err);
-    rc = rc < 0 ? rc : pons__lives_step(r, err);
-    if (rc >= 0 && r->brainless) {
-        *ret_over = r->hand.open == 0 && pons__happen_done(r);
-    } else if (rc >= 0 && r->brain && r->manual.now_ns >= r->paused_until_ns) {
-        rc = poll_brain(r, ret_over, err);
-        awake = r->brain && r->linked;
-    }
-    if (rc >= 0) {
-        watch(r, runs, awake);
-    }
-    return rc;
-}
-
-static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)
-{
-    const int rc = pons_brain_poll(r->brain, err);
-    if (r->fault.dead) {
-        pons__brain_death(r);
-        return PONS_OK;
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    const pons_brain_outcome outcome = pons_brain_outcome_get(r->brain);
-    *ret_over = outcome != PONS_BRAIN_RUNNING &&
-                (outcome != PONS_BRAIN_WAITING || !pons__happen_answer_to_come(r));
-    return PONS_OK;
+    return 0;
 }
 
 // ran: a body, in this step; it may have been stopped since.
@@ -239,44 +97,6 @@ static void watch(pons__runner *r, bool ran, bool awake)
         look.bumps = pons__wheels_bumps(&r->wheels);
     }
     pons__watch_look(&r->watch, &look, r->brain, r->memory, PONS__STORY_THREAD);
-}
-
-// ---- report -------------------------------------------------------------------------------------
-
-static pons_value *config_for(const pons_scenario *s, const pons_value *config)
-{
-    static const char *const keys[][3] = {{"approval_skills", "approval", "skills"},
-                                          {"approval_deadline_s", "approval", "deadline_s"},
-                                          {"after_reset", "safety", "after_reset"}};
-    pons_value *changed = json_copy((json_t *)config);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const pons_value *own = pons_get(s->value, keys[i][0]);
-        const pons_value *old = pons_get(changed, keys[i][1]);
-        pons_value *group = old ? json_copy((json_t *)old) : json_object();
-        if (own) {
-            json_object_set(group, keys[i][2], (json_t *)own);
-        }
-        json_object_set_new(changed, keys[i][1], group);
-    }
-    return changed;
-}
-
-// The story is read from the store, not from what was shown: a brain that is killed between a
-// commit and its display has still said what it committed.
-static int read_story(void *user, const pons_event_row *row)
-{
-    pons__runner *r = user;
-    pons_autovalue payload = NULL;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
-        const pons_event ev = {.seq = row->seq,
-                               .thread = PONS__STORY_THREAD,
-                               .ns = row->ns,
-                               .ts_ms = row->ts_ms,
-                               .type = row->type,
-                               .payload = payload};
-        pons__story_event(&r->story, &ev);
-    }
-    return 0;
 }
 
 static pons_value *report(pons__runner *r)
@@ -322,4 +142,172 @@ static pons_value *report(pons__runner *r)
                        json_integer(r->fault.commits), "kills", json_integer(r->story.kills),
                        "kills_told", json_integer(r->story.kills_told), "starts",
                        json_integer(starts), "results", pons_value_ref(r->story.results), NULL);
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+// What the script says is at "/replies/…" of it is at "/model/…" of the file.
+static int model_fault(const pons_scenario *s, int rc, const pons_error *why, pons_error *err)
+{
+    char pointer[128] = "/model";
+    const char *message = why->message, *end = strstr(message, ": ");
+    if (rc != PONS_EINVAL) {
+        return pons_error_set(err, rc, why->module, "%s", message);
+    }
+    if (strncmp(message, REPLIES, strlen(REPLIES)) == 0 && end) {
+        snprintf(pointer, sizeof pointer, "/model%.*s", (int)(end - message - strlen(REPLIES)),
+                 message + strlen(REPLIES));
+        message = end + 2;
+    }
+    return pons__scenario_fault(s, pointer, err, "%s: %s", pointer, message);
+}
+
+// The file's script; else, where that is asked for, the rules in a model's clothes.
+static int open_model(pons__runner *r, pons_error *err)
+{
+    const pons_value *replies = pons_get(r->s->value, "model");
+    const bool scripted = json_is_array(replies);
+    if (!replies && !r->opts->as_model) {
+        return PONS_OK;
+    }
+    pons_error why = PONS_ERROR_INIT;
+    const int rc = pons__model_open(&r->model, scripted ? r->env->script : NULL, replies,
+                                    r->env->policy, r->clock, &why);
+    return rc < 0 ? model_fault(r->s, rc, &why, err) : rc;
+}
+
+static int runner_init(pons__runner *r, pons_error *err)
+{
+    char epoch[sizeof r->ledger];
+    const pons_value *v = r->s->value, *events = pons_get(v, "events");
+    r->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S, .wall_epoch_ms = WALL_EPOCH_MS};
+    r->clock = pons_clock_from_manual(&r->manual);
+    r->config = config_for(r->s, r->env->config);
+    pons__story_init(&r->story);
+    snprintf(r->ledger, sizeof r->ledger, "%s/body.ledger", r->env->dir);
+    snprintf(r->sim_state, sizeof r->sim_state, "%s/body.sim", r->env->dir);
+    snprintf(epoch, sizeof epoch, "%s/body.epoch", r->env->dir);
+    remove(r->ledger);
+    remove(r->sim_state);
+    remove(epoch);
+    pons__watch_init(&r->watch, r->ledger, r->env->world, r->config, pons_get(v, "always"));
+    r->n_events = json_array_size(events);
+    r->events = calloc(r->n_events + 1, sizeof *r->events);
+    if (!r->events) {
+        return pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+    }
+    for (size_t i = 0; i < r->n_events; i++) {
+        r->events[i].value = json_array_get(events, i);
+    }
+    r->brainless = pons_get(v, "goals") == NULL;
+    int rc = pons__happen_fits(r, err);
+    rc = rc < 0 ? rc : pons_store_memory_open(&r->memory, err);
+    if (rc < 0) {
+        return rc;
+    }
+    r->store = pons__fault_store_wrap(&r->fault, r->memory);
+    r->added = (pons__kill_plan){r->opts->kill_at_commit, r->opts->kill_before};
+    pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
+    pons__fuzz_next(r);
+    pons__kill_aim(r);
+    rc = pons__body_birth(r, err);
+    if (rc < 0 || r->brainless) {
+        return rc;
+    }
+    rc = open_model(r, err);
+    return rc < 0 ? rc : pons__brain_birth(r, err);
+}
+
+static void runner_fini(pons__runner *r)
+{
+    if (r->brain) {
+        pons_brain_kill(r->brain);
+    }
+    pons__hand_close(&r->hand);
+    pons_body_destroy(r->body);
+    pons__model_close(&r->model);
+    pons_store_close(&r->memory);
+    pons__story_fini(&r->story);
+    pons__watch_fini(&r->watch);
+    pons_value_unref(r->config);
+    pons__happen_fini(r);
+}
+
+static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)
+{
+    const int rc = pons_brain_poll(r->brain, err);
+    if (r->fault.dead) {
+        pons__brain_death(r);
+        return PONS_OK;
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_brain_outcome outcome = pons_brain_outcome_get(r->brain);
+    *ret_over = outcome != PONS_BRAIN_RUNNING &&
+                (outcome != PONS_BRAIN_WAITING || !pons__happen_answer_to_come(r));
+    return PONS_OK;
+}
+
+// 10 ms of everybody's time: the body, the people and the world, who comes back, the brain.
+static int step(pons__runner *r, bool *ret_over, pons_error *err)
+{
+    int rc = PONS_OK;
+    bool awake = false;
+    r->manual.now_ns += PONS__STORY_STEP_NS;
+    const bool runs = r->body && !pons__happen_frozen(r);
+    r->hand.told = r->hand.told && !r->body;
+    if (runs) {
+        rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
+        r->robot_ns = pons_body_robot_ns(r->body);
+        r->met = r->linked;
+        rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
+    }
+    if (rc >= 0 && !r->named && r->hand.skills) {
+        r->named = true;
+        rc = pons__story_names(r, err);
+    }
+    if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
+        return rc;
+    }
+    rc = pons__happen_check(r, err);
+    rc = rc < 0 ? rc : pons__peace_step(r, err);
+    rc = rc < 0 ? rc : pons__lives_step(r, err);
+    if (rc >= 0 && r->brainless) {
+        *ret_over = r->hand.open == 0 && pons__happen_done(r);
+    } else if (rc >= 0 && r->brain && r->manual.now_ns >= r->paused_until_ns) {
+        rc = poll_brain(r, ret_over, err);
+        awake = r->brain && r->linked;
+    }
+    if (rc >= 0) {
+        watch(r, runs, awake);
+    }
+    return rc;
+}
+
+// The limit is of the robot's time; the host's ends a story whose body never comes back.
+static int runner_loop(pons__runner *r, pons_error *err)
+{
+    const double limit_s = pons_get_num(r->s->value, "time_limit_s", TIME_LIMIT_S);
+    const int64_t from_ns = r->manual.now_ns;
+    int rc = PONS_OK;
+    bool over = false;
+    while (rc >= 0 && !over && (double)r->robot_ns < limit_s * 1e9 &&
+           (double)(r->manual.now_ns - from_ns) < 2.0 * limit_s * 1e9) {
+        rc = step(r, &over, err);
+    }
+    return rc;
+}
+
+int pons_scenario_run(const pons_scenario *s, const pons_scenario_env *env,
+                      const pons_scenario_options *opts, pons_value **ret_report, pons_error *err)
+{
+    pons__runner r = {.s = s, .env = env, .opts = opts};
+    int rc = runner_init(&r, err);
+    rc = rc < 0 ? rc : runner_loop(&r, err);
+    if (rc >= 0) {
+        *ret_report = report(&r);
+    }
+    runner_fini(&r);
+    return rc;
 }

@@ -29,15 +29,95 @@ typedef struct deed {
     int (*act)(pons__runner *r, const pons_value *what, pons_error *err);
 } deed;
 
-static const deed *deed_of(const pons_value *what);
-static bool condition_met(pons__runner *r, const pons_value *when);
-static bool names_effect(const char *wanted, const pons_value *payload);
-static int happen(pons__runner *r, pons__happening *e, pons_error *err);
-static int move_boxes(pons__runner *r, pons_error *err);
-static int put_box(pons__runner *r, const pons_value *box, pons_error *err);
-static int steer(pons__runner *r, pons_error *err);
-static void heard(pons__runner *r, const char *text);
-static void excuse(pons__runner *r);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static void excuse(pons__runner *r)
+{
+    r->excused_until_ns = r->robot_ns + EXCUSED_NS;
+}
+
+// What is put so near that nobody could stop before it is nobody's fault.
+static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
+{
+    pons_pose2 at = {0};
+    pons_error none = PONS_ERROR_INIT;
+    if (r->body && pons_body_truth(r->body, &at, &none) >= 0) {
+        const double dx =
+            fabs(pons_get_num(box, "x", 0.0) - at.x) - 0.5 * pons_get_num(box, "sx", 0.0);
+        const double dy =
+            fabs(pons_get_num(box, "y", 0.0) - at.y) - 0.5 * pons_get_num(box, "sy", 0.0);
+        const bool moves = pons_get(box, "speed_mps") != NULL;
+        if (hypot(fmax(dx, 0.0), fmax(dy, 0.0)) < (moves ? MOVES_NEAR_M : STANDS_NEAR_M)) {
+            excuse(r);
+        }
+    }
+    return r->wheels.ops.spawn(&r->wheels, box, err);
+}
+
+static int move_boxes(pons__runner *r, pons_error *err)
+{
+    int rc = PONS_OK;
+    for (size_t i = 0; r->body && i < PONS__MOVERS_MAX && rc >= 0; i++) {
+        pons__mover *m = &r->movers[i];
+        if (!m->box || r->robot_ns - m->last_ns < MOVER_STEP_NS) {
+            continue;
+        }
+        const double far = hypot(m->to_x - m->x, m->to_y - m->y);
+        const double step = m->speed_mps * (double)(r->robot_ns - m->last_ns) / 1e9;
+        const double part = far <= step ? 1.0 : step / far;
+        m->last_ns = r->robot_ns;
+        m->x += part * (m->to_x - m->x);
+        m->y += part * (m->to_y - m->y);
+        json_object_set_new(m->box, "x", json_real(m->x));
+        json_object_set_new(m->box, "y", json_real(m->y));
+        rc = put_box(r, m->box, err);
+        if (far <= step) { // there
+            pons_value_unref(m->box);
+            m->box = NULL;
+        }
+    }
+    return rc;
+}
+
+// As the page does: ten times a second while the finger is down.
+static int steer(pons__runner *r, pons_error *err)
+{
+    if (!r->hand.link || r->manual.now_ns < r->steer_ns || r->manual.now_ns > r->steer_until_ns) {
+        return PONS_OK;
+    }
+    r->steer_ns += STEER_NS;
+    return pons_message_send(
+        r->hand.link,
+        &(pons_message){.type = PONS_MESSAGE_STEER, .as.steer = {.v = r->steer_v, .w = r->steer_w}},
+        err);
+}
+
+void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_value *letter = json_copy(value_taken);
+    if (strcmp(kind, "answer") != 0 && *r->hand.boot_id) { // as the command line looks at the body
+        json_object_set_new(letter, "stop_boot", json_string(r->hand.boot_id));
+        json_object_set_new(letter, "stop_number", json_integer(r->hand.stop_number));
+        json_object_set_new(letter, "stop_latched", json_boolean(r->hand.latched));
+    }
+    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, letter, &ignored);
+    pons_value_unref(letter);
+    pons_value_unref(value_taken);
+}
+
+// What the judge must know of a person's words: as the policy understands them.
+static void heard(pons__runner *r, const char *text)
+{
+    pons_autovalue parsed = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    const pons_policy *p = &r->env->policy;
+    pons_autovalue pace = NULL; // "reset, at half speed" is a reset
+    const bool paced = p->ops->pace && p->ops->pace(p->self, text, &pace, &none) >= 0;
+    text = paced ? pons_get_str(pace, "before", text) : text;
+    p->ops->parse(p->self, text, r->env->world, &parsed, &none);
+    pons__watch_heard(&r->watch, pons_get_str(parsed, "control", ""));
+}
 
 // ---- the deeds ----------------------------------------------------------------------------------
 
@@ -312,6 +392,41 @@ int pons__happen_fits(const pons__runner *r, pons_error *err)
     return PONS_OK;
 }
 
+static int happen(pons__runner *r, pons__happening *e, pons_error *err)
+{
+    const pons_value *what = pons_get(e->value, "do");
+    const deed *d = deed_of(what);
+    const bool kills = pons_get(what, "kill_body") != NULL;
+    if (d && d->needs_body && (!r->body || (pons__happen_frozen(r) && !kills))) {
+        return PONS_OK; // later
+    }
+    e->done = true;
+    return d ? d->act(r, pons_get(what, d->word), err) : PONS_OK;
+}
+
+static bool condition_met(pons__runner *r, const pons_value *when)
+{
+    const pons_value *commit = pons_get(when, "commit");
+    const pons_value *distance = pons_get(when, "distance_below_m");
+    const pons_value *above = pons_get(when, "battery_above_pct");
+    const pons_value *below = pons_get(when, "battery_below_pct");
+    const char *node = pons_get_str(when, "node", NULL);
+    if (node) {
+        return r->hand.link && pons__hand_saw(&r->hand, node);
+    }
+    if (commit) {
+        return r->fault.commits >= json_integer_value(commit);
+    }
+    if (distance) {
+        return r->hand.told && r->hand.distance_m >= 0.0 &&
+               r->hand.distance_m < json_number_value(distance);
+    }
+    if (above) {
+        return r->hand.told && r->hand.battery_pct > json_number_value(above);
+    }
+    return below && r->hand.told && r->hand.battery_pct < json_number_value(below);
+}
+
 int pons__happen_check(pons__runner *r, pons_error *err)
 {
     int rc = move_boxes(r, err);
@@ -336,16 +451,13 @@ int pons__happen_check(pons__runner *r, pons_error *err)
     return rc;
 }
 
-static int happen(pons__runner *r, pons__happening *e, pons_error *err)
+// wanted: "SKILL STATE"
+static bool names_effect(const char *wanted, const pons_value *payload)
 {
-    const pons_value *what = pons_get(e->value, "do");
-    const deed *d = deed_of(what);
-    const bool kills = pons_get(what, "kill_body") != NULL;
-    if (d && d->needs_body && (!r->body || (pons__happen_frozen(r) && !kills))) {
-        return PONS_OK; // later
-    }
-    e->done = true;
-    return d ? d->act(r, pons_get(what, d->word), err) : PONS_OK;
+    char word[160];
+    snprintf(word, sizeof word, "%s %s", pons_get_str(payload, "skill", ""),
+             pons_get_str(payload, "state", ""));
+    return strcmp(word, wanted) == 0;
 }
 
 // A kill comes at once: the very next commit after the event's own is the one that it means.
@@ -416,126 +528,4 @@ void pons__happen_fini(pons__runner *r)
         pons_value_unref(r->movers[i].box);
     }
     free(r->events);
-}
-
-static bool condition_met(pons__runner *r, const pons_value *when)
-{
-    const pons_value *commit = pons_get(when, "commit");
-    const pons_value *distance = pons_get(when, "distance_below_m");
-    const pons_value *above = pons_get(when, "battery_above_pct");
-    const pons_value *below = pons_get(when, "battery_below_pct");
-    const char *node = pons_get_str(when, "node", NULL);
-    if (node) {
-        return r->hand.link && pons__hand_saw(&r->hand, node);
-    }
-    if (commit) {
-        return r->fault.commits >= json_integer_value(commit);
-    }
-    if (distance) {
-        return r->hand.told && r->hand.distance_m >= 0.0 &&
-               r->hand.distance_m < json_number_value(distance);
-    }
-    if (above) {
-        return r->hand.told && r->hand.battery_pct > json_number_value(above);
-    }
-    return below && r->hand.told && r->hand.battery_pct < json_number_value(below);
-}
-
-// wanted: "SKILL STATE"
-static bool names_effect(const char *wanted, const pons_value *payload)
-{
-    char word[160];
-    snprintf(word, sizeof word, "%s %s", pons_get_str(payload, "skill", ""),
-             pons_get_str(payload, "state", ""));
-    return strcmp(word, wanted) == 0;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int move_boxes(pons__runner *r, pons_error *err)
-{
-    int rc = PONS_OK;
-    for (size_t i = 0; r->body && i < PONS__MOVERS_MAX && rc >= 0; i++) {
-        pons__mover *m = &r->movers[i];
-        if (!m->box || r->robot_ns - m->last_ns < MOVER_STEP_NS) {
-            continue;
-        }
-        const double far = hypot(m->to_x - m->x, m->to_y - m->y);
-        const double step = m->speed_mps * (double)(r->robot_ns - m->last_ns) / 1e9;
-        const double part = far <= step ? 1.0 : step / far;
-        m->last_ns = r->robot_ns;
-        m->x += part * (m->to_x - m->x);
-        m->y += part * (m->to_y - m->y);
-        json_object_set_new(m->box, "x", json_real(m->x));
-        json_object_set_new(m->box, "y", json_real(m->y));
-        rc = put_box(r, m->box, err);
-        if (far <= step) { // there
-            pons_value_unref(m->box);
-            m->box = NULL;
-        }
-    }
-    return rc;
-}
-
-// As the page does: ten times a second while the finger is down.
-static int steer(pons__runner *r, pons_error *err)
-{
-    if (!r->hand.link || r->manual.now_ns < r->steer_ns || r->manual.now_ns > r->steer_until_ns) {
-        return PONS_OK;
-    }
-    r->steer_ns += STEER_NS;
-    return pons_message_send(
-        r->hand.link,
-        &(pons_message){.type = PONS_MESSAGE_STEER, .as.steer = {.v = r->steer_v, .w = r->steer_w}},
-        err);
-}
-
-// What is put so near that nobody could stop before it is nobody's fault.
-static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
-{
-    pons_pose2 at = {0};
-    pons_error none = PONS_ERROR_INIT;
-    if (r->body && pons_body_truth(r->body, &at, &none) >= 0) {
-        const double dx =
-            fabs(pons_get_num(box, "x", 0.0) - at.x) - 0.5 * pons_get_num(box, "sx", 0.0);
-        const double dy =
-            fabs(pons_get_num(box, "y", 0.0) - at.y) - 0.5 * pons_get_num(box, "sy", 0.0);
-        const bool moves = pons_get(box, "speed_mps") != NULL;
-        if (hypot(fmax(dx, 0.0), fmax(dy, 0.0)) < (moves ? MOVES_NEAR_M : STANDS_NEAR_M)) {
-            excuse(r);
-        }
-    }
-    return r->wheels.ops.spawn(&r->wheels, box, err);
-}
-
-void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    pons_value *letter = json_copy(value_taken);
-    if (strcmp(kind, "answer") != 0 && *r->hand.boot_id) { // as the command line looks at the body
-        json_object_set_new(letter, "stop_boot", json_string(r->hand.boot_id));
-        json_object_set_new(letter, "stop_number", json_integer(r->hand.stop_number));
-        json_object_set_new(letter, "stop_latched", json_boolean(r->hand.latched));
-    }
-    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, letter, &ignored);
-    pons_value_unref(letter);
-    pons_value_unref(value_taken);
-}
-
-// What the judge must know of a person's words: as the policy understands them.
-static void heard(pons__runner *r, const char *text)
-{
-    pons_autovalue parsed = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    const pons_policy *p = &r->env->policy;
-    pons_autovalue pace = NULL; // "reset, at half speed" is a reset
-    const bool paced = p->ops->pace && p->ops->pace(p->self, text, &pace, &none) >= 0;
-    text = paced ? pons_get_str(pace, "before", text) : text;
-    p->ops->parse(p->self, text, r->env->world, &parsed, &none);
-    pons__watch_heard(&r->watch, pons_get_str(parsed, "control", ""));
-}
-
-static void excuse(pons__runner *r)
-{
-    r->excused_until_ns = r->robot_ns + EXCUSED_NS;
 }

@@ -18,8 +18,48 @@
 #define REFUSES_NS (50 * PONS_NS_PER_MS)
 #define SILENT_NS  (30 * PONS_NS_PER_S)
 
-static int wait_with(pons__model *m, int64_t after_ns, pons_llm_event ev, pons_error *err);
-static int tell(pons__model *m, uint64_t call, const pons_value *request, pons_error *err);
+// Takes the event.
+static int wait_with(pons__model *m, int64_t after_ns, pons_llm_event ev, pons_error *err)
+{
+    for (size_t i = 0; i < PONS__MODEL_CALLS; i++) {
+        if (!m->waiting[i].used) {
+            m->waiting[i].used = true;
+            m->waiting[i].due_ns = pons_now_ns(&m->clock) + after_ns;
+            m->waiting[i].event = ev;
+            return PONS_OK;
+        }
+    }
+    pons_llm_event_clear(&ev);
+    return pons_error_set(err, PONS_EBUSY, "scenario", "%d calls wait already", PONS__MODEL_CALLS);
+}
+
+// What the rules decide, as the text of a model.
+static int tell(pons__model *m, uint64_t call, const pons_value *request, pons_error *err)
+{
+    pons_autovalue decision = NULL;
+    char *text = NULL;
+    int rc =
+        m->policy.ops->decide(m->policy.self, pons_get(request, "observation"), &decision, err);
+    if (rc >= 0 && pons_value_line(decision, &text) < 0) {
+        rc = pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    pons_llm_event half = {.call = call, .kind = PONS_LLM_TOKEN, .text = strdup(text)};
+    pons_llm_event whole = {.call = call,
+                            .kind = PONS_LLM_DONE,
+                            .value = pons_object("content", json_string(text), "tool_calls",
+                                                 json_array(), "finish_reason", json_string("stop"),
+                                                 NULL)};
+    free(text);
+    rc = wait_with(m, TELLS_NS / 2, half, err);
+    if (rc < 0) {
+        pons_llm_event_clear(&whole);
+        return rc;
+    }
+    return wait_with(m, TELLS_NS, whole, err);
+}
 
 static int model_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
 {
@@ -104,47 +144,4 @@ void pons__model_close(pons__model *m)
 pons_llm pons__model_llm(pons__model *m)
 {
     return (pons_llm){.ops = &m->ops, .self = m};
-}
-
-// What the rules decide, as the text of a model.
-static int tell(pons__model *m, uint64_t call, const pons_value *request, pons_error *err)
-{
-    pons_autovalue decision = NULL;
-    char *text = NULL;
-    int rc =
-        m->policy.ops->decide(m->policy.self, pons_get(request, "observation"), &decision, err);
-    if (rc >= 0 && pons_value_line(decision, &text) < 0) {
-        rc = pons_error_set(err, PONS_ENOMEM, "scenario", "no memory");
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    pons_llm_event half = {.call = call, .kind = PONS_LLM_TOKEN, .text = strdup(text)};
-    pons_llm_event whole = {.call = call,
-                            .kind = PONS_LLM_DONE,
-                            .value = pons_object("content", json_string(text), "tool_calls",
-                                                 json_array(), "finish_reason", json_string("stop"),
-                                                 NULL)};
-    free(text);
-    rc = wait_with(m, TELLS_NS / 2, half, err);
-    if (rc < 0) {
-        pons_llm_event_clear(&whole);
-        return rc;
-    }
-    return wait_with(m, TELLS_NS, whole, err);
-}
-
-// Takes the event.
-static int wait_with(pons__model *m, int64_t after_ns, pons_llm_event ev, pons_error *err)
-{
-    for (size_t i = 0; i < PONS__MODEL_CALLS; i++) {
-        if (!m->waiting[i].used) {
-            m->waiting[i].used = true;
-            m->waiting[i].due_ns = pons_now_ns(&m->clock) + after_ns;
-            m->waiting[i].event = ev;
-            return PONS_OK;
-        }
-    }
-    pons_llm_event_clear(&ev);
-    return pons_error_set(err, PONS_EBUSY, "scenario", "%d calls wait already", PONS__MODEL_CALLS);
 }

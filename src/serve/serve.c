@@ -104,9 +104,7 @@ static bool is_loopback(const char *address)
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-static bool put(char **list, size_t *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-static bool put(char **list, size_t *n, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool put(char **list, size_t *n, const char *fmt, ...)
 {
     char text[NAME_MAX_BYTES];
     va_list ap;

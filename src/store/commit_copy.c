@@ -1,6 +1,5 @@
 // commit_copy.c - a commit that outlives its caller: everything that it refers to, in one block. The same
 // walk measures it first and fills it then.
-
 #include "store/store.h"
 
 #include <stddef.h>
@@ -12,22 +11,6 @@ typedef struct carver {
     char *at;
     size_t used;
 } carver;
-
-static pons_commit *carve_commit(carver *k, const pons_commit *c);
-
-void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes)
-{
-    carver measure = {.used = head};
-    carve_commit(&measure, c);
-    carver k = {.at = malloc(measure.used), .used = head};
-    if (!k.at) {
-        return NULL;
-    }
-    memset(k.at, 0, head);
-    *ret = carve_commit(&k, c);
-    *ret_bytes = measure.used;
-    return k.at;
-}
 
 // ---- helpers ------------------------------------------------------------------------------------
 
@@ -42,6 +25,9 @@ static inline void *carve(carver *k, const void *from, size_t n, size_t align)
     k->used += n;
     return to;
 }
+
+#define CARVE_ARRAY(k, c, field)                                                                   \
+    carve(k, (c)->field, (c)->n_##field * sizeof *(c)->field, _Alignof(max_align_t))
 
 static void carve_bytes(carver *k, pons_bytes *to, pons_bytes from)
 {
@@ -58,9 +44,6 @@ static void carve_text(carver *k, const char **to, const char *from)
         *to = text;
     }
 }
-
-#define CARVE_ARRAY(k, c, field)                                                                   \
-    carve(k, (c)->field, (c)->n_##field * sizeof *(c)->field, _Alignof(max_align_t))
 
 static pons_commit *carve_commit(carver *k, const pons_commit *c)
 {
@@ -116,4 +99,20 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     mine->events = events;
     mine->items = items;
     return mine;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes)
+{
+    carver measure = {.used = head};
+    carve_commit(&measure, c);
+    carver k = {.at = malloc(measure.used), .used = head};
+    if (!k.at) {
+        return NULL;
+    }
+    memset(k.at, 0, head);
+    *ret = carve_commit(&k, c);
+    *ret_bytes = measure.used;
+    return k.at;
 }

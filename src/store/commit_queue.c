@@ -18,7 +18,6 @@
 // know, or to write, leads. It is bounded: a caller that is too fast leads or waits. When an async commit
 // fails, those queued behind it on the same thread would stand on nothing and are dropped, until
 // the failure was reported once: to that thread's next commit or flush, or to a drain.
-
 #include "store/commit_queue.h"
 
 #include <stdlib.h>
@@ -29,20 +28,6 @@
 #define PACE_COUNT      (PONS__BATCH_MAX / 2) // async commits for which it does not wait
 #define QUEUE_COUNT_MAX 1024                  // async commits waiting
 #define QUEUE_BYTES_MAX ((size_t)8 << 20)     // and their bytes
-
-static commit_line *find(commit_queue *q, const pons_lease *lease);
-static void enqueue(commit_queue *q, commit_request *r);
-static void lead(commit_queue *q);
-static void tell(commit_request *const *batch, size_t n);
-static void lead_or_wait(commit_queue *q);
-static void wait_changed(commit_queue *q);
-static void hand_over(commit_queue *q);
-static void flush_line(commit_queue *q, const commit_line *line);
-static bool report(commit_line *line, pons_error *err);
-static bool is_much(const commit_queue *q);
-static bool thread_start(commit_queue *q);
-static void *thread_main(void *arg);
-static commit_request *request_copy(const pons_commit *c, commit_line *line);
 
 void pons__commitq_init(commit_queue *q, const commit_queue_ops *ops, void *backend)
 {
@@ -74,6 +59,208 @@ void pons__commitq_fini(commit_queue *q)
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->mtx);
+}
+
+// ---- leading; [mtx] is held ---------------------------------------------------------------------
+
+static commit_line *find(commit_queue *q, const pons_lease *lease)
+{
+    for (commit_line *line = q->lines; line; line = line->next) {
+        // The pointer alone may be of an earlier lease, freed and given out again.
+        if (line == lease->impl && line->epoch == lease->epoch &&
+            strcmp(line->thread, lease->thread) == 0) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+static void enqueue(commit_queue *q, commit_request *r)
+{
+    r->next = NULL;
+    r->generation = r->line->generation;
+    *q->tail = r;
+    q->tail = &r->next;
+    q->enqueued++;
+    q->queued_bytes += r->bytes;
+}
+
+// Without the lock. Whoever waits for these commits waits until this is over.
+static void tell(commit_request *const *batch, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const pons_commit *c = batch[i]->c;
+        bool again = !batch[i]->async || !c->written;
+        for (size_t k = i + 1; k < n && !again; k++) {
+            again = batch[k]->async && batch[k]->c->user == c->user &&
+                    batch[k]->c->written == c->written;
+        }
+        if (!again) {
+            c->written(c->user);
+        }
+    }
+}
+
+// The right to write is free. Whose commit is the oldest leads; of an async one the queue's thread,
+// or, when that is busy or not there, the first who waits for a commit.
+static void hand_over(commit_queue *q)
+{
+    commit_request *r = q->head;
+    q->writing = false;
+    if (q->waiting > 0) {
+        pthread_cond_broadcast(&q->changed);
+    }
+    if (r && r->async && q->thread_idle) {
+        pthread_cond_signal(&q->work);
+    }
+    while (r && r->async && !q->thread_idle) {
+        r = r->next;
+    }
+    if (r && !r->async) {
+        pthread_cond_signal(&r->wake);
+    }
+}
+
+// Writes a batch from the front of the queue. Nobody is writing, something is queued.
+static void lead(commit_queue *q)
+{
+    commit_request *batch[PONS__BATCH_MAX];
+    size_t n = 0;
+    q->writing = true;
+    for (; n < PONS__BATCH_MAX && q->head; n++) {
+        batch[n] = q->head;
+        q->head = q->head->next;
+    }
+    if (!q->head) {
+        q->tail = &q->head;
+    }
+    pthread_mutex_unlock(&q->mtx);
+
+    q->ops->write(q->backend, batch, n);
+    tell(batch, n);
+
+    pthread_mutex_lock(&q->mtx);
+    for (size_t i = 0; i < n; i++) {
+        q->completed++;
+        q->queued_bytes -= batch[i]->bytes;
+        if (batch[i]->async) {
+            batch[i]->line->queued--;
+            free(batch[i]);
+        } else { // it may be gone once the lock is
+            batch[i]->done = true;
+            pthread_cond_signal(&batch[i]->wake);
+        }
+    }
+    hand_over(q);
+}
+
+static void wait_changed(commit_queue *q)
+{
+    q->waiting++;
+    pthread_cond_wait(&q->changed, &q->mtx);
+    q->waiting--;
+}
+
+static void lead_or_wait(commit_queue *q)
+{
+    if (!q->writing && q->head) {
+        lead(q);
+    } else {
+        wait_changed(q);
+    }
+}
+
+static void flush_line(commit_queue *q, const commit_line *line)
+{
+    while (line->queued > 0) {
+        lead_or_wait(q);
+    }
+}
+
+// Tells an async failure, once.
+static bool report(commit_line *line, pons_error *err)
+{
+    if (!line->failed.status) {
+        return false;
+    }
+    *err = line->failed;
+    line->failed = (pons_error)PONS_ERROR_INIT;
+    line->generation++;
+    return true;
+}
+
+// ---- the thread ---------------------------------------------------------------------------------
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool is_much(const commit_queue *q)
+{
+    return q->enqueued - q->completed >= PACE_COUNT;
+}
+
+// [mtx] Until the next batch is due, or whatever else the thread has to do.
+static void pace(commit_queue *q)
+{
+    const int64_t due = q->led_ns + PACE_NS;
+    const struct timespec until = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
+    q->pacing = true;
+    pthread_cond_timedwait(&q->work, &q->mtx, &until);
+    q->pacing = false;
+}
+
+static void *thread_main(void *arg)
+{
+    commit_queue *q = arg;
+    pthread_mutex_lock(&q->mtx);
+    while (q->head || !q->closing) {
+        if (q->aside && !q->closing) {
+            q->aside = false;
+            pthread_mutex_unlock(&q->mtx);
+            q->ops->aside(q->backend);
+            pthread_mutex_lock(&q->mtx);
+        } else if (!q->writing && q->head) {
+            if (!q->closing && !is_much(q) && now_ns() - q->led_ns < PACE_NS) {
+                pace(q);
+            } else {
+                q->led_ns = now_ns();
+                lead(q);
+            }
+        } else {
+            q->thread_idle = true;
+            pthread_cond_wait(&q->work, &q->mtx);
+            q->thread_idle = false;
+        }
+    }
+    pthread_mutex_unlock(&q->mtx);
+    return NULL;
+}
+
+static bool thread_start(commit_queue *q)
+{
+    if (!q->thread_on) {
+        q->thread_on = pthread_create(&q->thread, NULL, thread_main, q) == 0;
+    }
+    return q->thread_on;
+}
+
+static commit_request *request_copy(const pons_commit *c, commit_line *line)
+{
+    pons_commit *mine;
+    size_t bytes;
+    commit_request *r = pons__commit_copy(c, sizeof *r, &mine, &bytes);
+    if (!r) {
+        return NULL;
+    }
+    r->c = mine;
+    r->line = line;
+    r->async = true;
+    r->bytes = bytes;
+    return r;
 }
 
 // ---- commits ------------------------------------------------------------------------------------
@@ -316,206 +503,4 @@ void pons__commitq_settle(commit_queue *q, commit_request *r, int status)
         r->line->failed = r->err;
     }
     pthread_mutex_unlock(&q->mtx);
-}
-
-// ---- leading; [mtx] is held ---------------------------------------------------------------------
-
-static commit_line *find(commit_queue *q, const pons_lease *lease)
-{
-    for (commit_line *line = q->lines; line; line = line->next) {
-        // The pointer alone may be of an earlier lease, freed and given out again.
-        if (line == lease->impl && line->epoch == lease->epoch &&
-            strcmp(line->thread, lease->thread) == 0) {
-            return line;
-        }
-    }
-    return NULL;
-}
-
-static void enqueue(commit_queue *q, commit_request *r)
-{
-    r->next = NULL;
-    r->generation = r->line->generation;
-    *q->tail = r;
-    q->tail = &r->next;
-    q->enqueued++;
-    q->queued_bytes += r->bytes;
-}
-
-// Writes a batch from the front of the queue. Nobody is writing, something is queued.
-static void lead(commit_queue *q)
-{
-    commit_request *batch[PONS__BATCH_MAX];
-    size_t n = 0;
-    q->writing = true;
-    for (; n < PONS__BATCH_MAX && q->head; n++) {
-        batch[n] = q->head;
-        q->head = q->head->next;
-    }
-    if (!q->head) {
-        q->tail = &q->head;
-    }
-    pthread_mutex_unlock(&q->mtx);
-
-    q->ops->write(q->backend, batch, n);
-    tell(batch, n);
-
-    pthread_mutex_lock(&q->mtx);
-    for (size_t i = 0; i < n; i++) {
-        q->completed++;
-        q->queued_bytes -= batch[i]->bytes;
-        if (batch[i]->async) {
-            batch[i]->line->queued--;
-            free(batch[i]);
-        } else { // it may be gone once the lock is
-            batch[i]->done = true;
-            pthread_cond_signal(&batch[i]->wake);
-        }
-    }
-    hand_over(q);
-}
-
-// Without the lock. Whoever waits for these commits waits until this is over.
-static void tell(commit_request *const *batch, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const pons_commit *c = batch[i]->c;
-        bool again = !batch[i]->async || !c->written;
-        for (size_t k = i + 1; k < n && !again; k++) {
-            again = batch[k]->async && batch[k]->c->user == c->user &&
-                    batch[k]->c->written == c->written;
-        }
-        if (!again) {
-            c->written(c->user);
-        }
-    }
-}
-
-static void lead_or_wait(commit_queue *q)
-{
-    if (!q->writing && q->head) {
-        lead(q);
-    } else {
-        wait_changed(q);
-    }
-}
-
-static void wait_changed(commit_queue *q)
-{
-    q->waiting++;
-    pthread_cond_wait(&q->changed, &q->mtx);
-    q->waiting--;
-}
-
-// The right to write is free. Whose commit is the oldest leads; of an async one the queue's thread,
-// or, when that is busy or not there, the first who waits for a commit.
-static void hand_over(commit_queue *q)
-{
-    commit_request *r = q->head;
-    q->writing = false;
-    if (q->waiting > 0) {
-        pthread_cond_broadcast(&q->changed);
-    }
-    if (r && r->async && q->thread_idle) {
-        pthread_cond_signal(&q->work);
-    }
-    while (r && r->async && !q->thread_idle) {
-        r = r->next;
-    }
-    if (r && !r->async) {
-        pthread_cond_signal(&r->wake);
-    }
-}
-
-static void flush_line(commit_queue *q, const commit_line *line)
-{
-    while (line->queued > 0) {
-        lead_or_wait(q);
-    }
-}
-
-// Tells an async failure, once.
-static bool report(commit_line *line, pons_error *err)
-{
-    if (!line->failed.status) {
-        return false;
-    }
-    *err = line->failed;
-    line->failed = (pons_error)PONS_ERROR_INIT;
-    line->generation++;
-    return true;
-}
-
-// ---- the thread ---------------------------------------------------------------------------------
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static bool is_much(const commit_queue *q)
-{
-    return q->enqueued - q->completed >= PACE_COUNT;
-}
-
-// [mtx] Until the next batch is due, or whatever else the thread has to do.
-static void pace(commit_queue *q)
-{
-    const int64_t due = q->led_ns + PACE_NS;
-    const struct timespec until = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
-    q->pacing = true;
-    pthread_cond_timedwait(&q->work, &q->mtx, &until);
-    q->pacing = false;
-}
-
-static bool thread_start(commit_queue *q)
-{
-    if (!q->thread_on) {
-        q->thread_on = pthread_create(&q->thread, NULL, thread_main, q) == 0;
-    }
-    return q->thread_on;
-}
-
-static void *thread_main(void *arg)
-{
-    commit_queue *q = arg;
-    pthread_mutex_lock(&q->mtx);
-    while (q->head || !q->closing) {
-        if (q->aside && !q->closing) {
-            q->aside = false;
-            pthread_mutex_unlock(&q->mtx);
-            q->ops->aside(q->backend);
-            pthread_mutex_lock(&q->mtx);
-        } else if (!q->writing && q->head) {
-            if (!q->closing && !is_much(q) && now_ns() - q->led_ns < PACE_NS) {
-                pace(q);
-            } else {
-                q->led_ns = now_ns();
-                lead(q);
-            }
-        } else {
-            q->thread_idle = true;
-            pthread_cond_wait(&q->work, &q->mtx);
-            q->thread_idle = false;
-        }
-    }
-    pthread_mutex_unlock(&q->mtx);
-    return NULL;
-}
-
-static commit_request *request_copy(const pons_commit *c, commit_line *line)
-{
-    pons_commit *mine;
-    size_t bytes;
-    commit_request *r = pons__commit_copy(c, sizeof *r, &mine, &bytes);
-    if (!r) {
-        return NULL;
-    }
-    r->c = mine;
-    r->line = line;
-    r->async = true;
-    r->bytes = bytes;
-    return r;
 }

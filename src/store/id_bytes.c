@@ -3,7 +3,6 @@
 // The engine's ids are 26 digits of Crockford's base 32 (128 bits) or 32 hex digits (128 bits).
 // Stored as such they would be the better part of a small row, so the first become 16 bytes and the
 // second 17 (a zero in front tells them apart); what is written differently is the store's matter.
-
 #include "store/store.h"
 
 #include <string.h>
@@ -18,53 +17,6 @@ __extension__ typedef unsigned __int128 uint128;
 
 static const char crockford[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 static const char hex[] = "0123456789abcdef";
-
-static bool pack_crockford(const char *id, uint8_t *ret);
-static bool pack_hex(const char *id, uint8_t *ret);
-
-size_t pons__id_pack(const char *id, uint8_t ret[PONS__ID_PACKED_MAX])
-{
-    size_t len = strlen(id);
-    if (len == CROCKFORD_DIGITS && pack_crockford(id, ret)) {
-        return ID_BYTES;
-    }
-    ret[0] = 0;
-    return len == HEX_DIGITS && pack_hex(id, ret + 1) ? 1 + ID_BYTES : 0;
-}
-
-void pons__id_unpack(const uint8_t *bytes, size_t n, char *ret, size_t cap)
-{
-    ret[0] = '\0';
-    if (n == ID_BYTES && cap > CROCKFORD_DIGITS) {
-        uint128 id = 0;
-        for (int i = 0; i < ID_BYTES; i++) {
-            id = id << 8 | bytes[i];
-        }
-        for (int i = CROCKFORD_DIGITS - 1; i >= 0; i--, id >>= CROCKFORD_BITS) {
-            ret[i] = crockford[id & 31];
-        }
-        ret[CROCKFORD_DIGITS] = '\0';
-    } else if (n == 1 + ID_BYTES && cap > HEX_DIGITS) {
-        for (int i = 0; i < ID_BYTES; i++) {
-            ret[2 * i] = hex[bytes[1 + i] >> 4];
-            ret[2 * i + 1] = hex[bytes[1 + i] & 15];
-        }
-        ret[HEX_DIGITS] = '\0';
-    }
-}
-
-int64_t pons__id_wall_ms(const char *id)
-{
-    uint8_t bytes[ID_BYTES];
-    if (strlen(id) != CROCKFORD_DIGITS || !pack_crockford(id, bytes)) {
-        return 0;
-    }
-    int64_t ms = 0;
-    for (int i = 0; i < TIME_BYTES; i++) {
-        ms = ms << 8 | bytes[i];
-    }
-    return ms;
-}
 
 // ---- helpers ------------------------------------------------------------------------------------
 
@@ -117,4 +69,50 @@ static bool pack_hex(const char *id, uint8_t *ret)
         ret[i] = (uint8_t)(high << 4 | low);
     }
     return true;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+size_t pons__id_pack(const char *id, uint8_t ret[PONS__ID_PACKED_MAX])
+{
+    size_t len = strlen(id);
+    if (len == CROCKFORD_DIGITS && pack_crockford(id, ret)) {
+        return ID_BYTES;
+    }
+    ret[0] = 0;
+    return len == HEX_DIGITS && pack_hex(id, ret + 1) ? 1 + ID_BYTES : 0;
+}
+
+void pons__id_unpack(const uint8_t *bytes, size_t n, char *ret, size_t cap)
+{
+    ret[0] = '\0';
+    if (n == ID_BYTES && cap > CROCKFORD_DIGITS) {
+        uint128 id = 0;
+        for (int i = 0; i < ID_BYTES; i++) {
+            id = id << 8 | bytes[i];
+        }
+        for (int i = CROCKFORD_DIGITS - 1; i >= 0; i--, id >>= CROCKFORD_BITS) {
+            ret[i] = crockford[id & 31];
+        }
+        ret[CROCKFORD_DIGITS] = '\0';
+    } else if (n == 1 + ID_BYTES && cap > HEX_DIGITS) {
+        for (int i = 0; i < ID_BYTES; i++) {
+            ret[2 * i] = hex[bytes[1 + i] >> 4];
+            ret[2 * i + 1] = hex[bytes[1 + i] & 15];
+        }
+        ret[HEX_DIGITS] = '\0';
+    }
+}
+
+int64_t pons__id_wall_ms(const char *id)
+{
+    uint8_t bytes[ID_BYTES];
+    if (strlen(id) != CROCKFORD_DIGITS || !pack_crockford(id, bytes)) {
+        return 0;
+    }
+    int64_t ms = 0;
+    for (int i = 0; i < TIME_BYTES; i++) {
+        ms = ms << 8 | bytes[i];
+    }
+    return ms;
 }

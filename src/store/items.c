@@ -9,8 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_name(const char *what, const char *name, pons_error *err);
-static bool are_words(const char *text);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static int check_name(const char *what, const char *name, pons_error *err)
+{
+    if (!name || !name[0]) {
+        return pons_error_set(err, PONS_EINVAL, "store", "an item needs a %s", what);
+    }
+    if (strlen(name) >= PONS_ITEM_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "store",
+                              "an item's %s of %zu bytes is too long (at most %d): %.40s…", what,
+                              strlen(name), PONS_ITEM_MAX - 1, name);
+    }
+    return PONS_OK;
+}
+
+// Small letters and digits of ASCII, whatever is beyond it, a space between two. The limits are
+// those of PostgreSQL's index (2 KiB a word, 1 MiB in all), with room to spare.
+static bool are_words(const char *text)
+{
+    bool good = text && text[0] != ' ' && strlen(text) <= PONS_ITEM_WORDS_MAX;
+    for (const char *c = text; good && *c; c += strcspn(c, " "), c += *c == ' ') {
+        good = strcspn(c, " ") <= PONS_ITEM_WORD_MAX;
+    }
+    for (const char *c = text; good && *c; c++) {
+        good = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || (uint8_t)*c >= 0x80 ||
+               (*c == ' ' && c[1] != ' ' && c[1]);
+    }
+    return good;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+typedef struct placed {
+    const pons_item_row *row;
+    size_t at;
+} placed;
 
 int pons__store_check_item(const char *ns, const char *key, pons_error *err)
 {
@@ -62,11 +96,6 @@ bool pons__item_has_word(const char *have, const char *wanted)
     return false;
 }
 
-typedef struct placed {
-    const pons_item_row *row;
-    size_t at;
-} placed;
-
 static int by_name(const void *a, const void *b)
 {
     const placed *x = a, *y = b;
@@ -104,34 +133,4 @@ int pons__note_changed(pons_error *err, const char *thread)
 {
     return pons_error_set(err, PONS_EEXIST, "store",
                           "what is noted of thread %s has changed meanwhile", thread);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int check_name(const char *what, const char *name, pons_error *err)
-{
-    if (!name || !name[0]) {
-        return pons_error_set(err, PONS_EINVAL, "store", "an item needs a %s", what);
-    }
-    if (strlen(name) >= PONS_ITEM_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "store",
-                              "an item's %s of %zu bytes is too long (at most %d): %.40s…", what,
-                              strlen(name), PONS_ITEM_MAX - 1, name);
-    }
-    return PONS_OK;
-}
-
-// Small letters and digits of ASCII, whatever is beyond it, a space between two. The limits are
-// those of PostgreSQL's index (2 KiB a word, 1 MiB in all), with room to spare.
-static bool are_words(const char *text)
-{
-    bool good = text && text[0] != ' ' && strlen(text) <= PONS_ITEM_WORDS_MAX;
-    for (const char *c = text; good && *c; c += strcspn(c, " "), c += *c == ' ') {
-        good = strcspn(c, " ") <= PONS_ITEM_WORD_MAX;
-    }
-    for (const char *c = text; good && *c; c++) {
-        good = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || (uint8_t)*c >= 0x80 ||
-               (*c == ' ' && c[1] != ' ' && c[1]);
-    }
-    return good;
 }

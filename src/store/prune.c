@@ -10,13 +10,28 @@
 //     S......S.....S........S....B.....   S: snapshots, B: `before`, which is read from the last S
 //     \_____/                             before it; the oldest stretch goes first, from its end, so
 //     <-----                              that what is left of it can be read
-
 #include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what)
+{
+    if (what->keep_last < 0) {
+        return false;
+    }
+    if (at + 1 == rows->n || (!what->keep_last && !what->keep_since_ms)) {
+        return true;
+    }
+    if (what->keep_last && rows->n - at <= (size_t)what->keep_last) {
+        return true;
+    }
+    return what->keep_since_ms && rows->at[at].wall_ms >= what->keep_since_ms;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__prune_check(const char *thread, const pons_prune *what, pons_error *err)
 {
@@ -109,20 +124,4 @@ int pons__trim_lost(const pons_trim *what, pons_error *err)
 {
     return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
                           what->lease->thread, what->before);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what)
-{
-    if (what->keep_last < 0) {
-        return false;
-    }
-    if (at + 1 == rows->n || (!what->keep_last && !what->keep_since_ms)) {
-        return true;
-    }
-    if (what->keep_last && rows->n - at <= (size_t)what->keep_last) {
-        return true;
-    }
-    return what->keep_since_ms && rows->at[at].wall_ms >= what->keep_since_ms;
 }

@@ -4,7 +4,6 @@
 // process, for tests, simulations and runs that need not survive; sqlite.c keeps it in one file.
 // One conformance suite, tests/store/conformance.c, holds for both: where they could differ, the
 // suite decides, not the backend.
-
 #include "store/store.h"
 
 #include "pons/clock.h"
@@ -13,9 +12,32 @@
 #include <string.h>
 #include <unistd.h>
 
-static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err);
-static int check_record(const pons_record_row *row, pons_error *err);
-static bool terminated(const char *text, size_t cap);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static bool terminated(const char *text, size_t cap)
+{
+    return memchr(text, '\0', cap) != NULL;
+}
+
+static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err)
+{
+    if (!row->id[0] || !terminated(row->id, sizeof row->id) ||
+        !terminated(row->parent, sizeof row->parent)) {
+        return pons_error_set(err, PONS_EINVAL, "store", "a checkpoint needs an id");
+    }
+    return row->ns ? pons__store_check_ns(row->ns, err) : PONS_OK;
+}
+
+static int check_record(const pons_record_row *row, pons_error *err)
+{
+    if (!row->checkpoint[0] || !terminated(row->checkpoint, sizeof row->checkpoint) ||
+        !terminated(row->task, sizeof row->task)) {
+        return pons_error_set(err, PONS_EINVAL, "store", "a record needs a checkpoint");
+    }
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 void pons_store_close(pons_store *s)
 {
@@ -139,29 +161,4 @@ int pons__store_held(pons_error *err, const char *thread, int64_t pid, const cha
 int pons__store_exists(pons_error *err, const char *thread)
 {
     return pons_error_set(err, PONS_EEXIST, "store", "there is a thread %s already", thread);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int check_checkpoint(const pons_checkpoint_row *row, pons_error *err)
-{
-    if (!row->id[0] || !terminated(row->id, sizeof row->id) ||
-        !terminated(row->parent, sizeof row->parent)) {
-        return pons_error_set(err, PONS_EINVAL, "store", "a checkpoint needs an id");
-    }
-    return row->ns ? pons__store_check_ns(row->ns, err) : PONS_OK;
-}
-
-static int check_record(const pons_record_row *row, pons_error *err)
-{
-    if (!row->checkpoint[0] || !terminated(row->checkpoint, sizeof row->checkpoint) ||
-        !terminated(row->task, sizeof row->task)) {
-        return pons_error_set(err, PONS_EINVAL, "store", "a record needs a checkpoint");
-    }
-    return PONS_OK;
-}
-
-static bool terminated(const char *text, size_t cap)
-{
-    return memchr(text, '\0', cap) != NULL;
 }

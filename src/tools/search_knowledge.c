@@ -59,77 +59,6 @@ typedef struct walk {
     bool cut;
 } walk;
 
-static int open_db(pons__work *w, sqlite3 **ret, pons_error *err);
-static int refresh(pons__work *w, sqlite3 *db, bool *ret_cut, pons_error *err);
-static void walk_dir(walk *k, int fd, const char *path, int depth);
-static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, pons_value *rows,
-                 pons_error *err);
-
-int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err)
-{
-    (void)c;
-    pons__knowledge *k = calloc(1, sizeof *k);
-    if (!k) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
-    }
-    pthread_mutex_init(&k->mtx, NULL);
-    *ret = k;
-    return PONS_OK;
-}
-
-void pons__knowledge_close(pons__knowledge *k)
-{
-    if (k) {
-        sqlite3_close_v2(k->db);
-        pthread_mutex_destroy(&k->mtx);
-        free(k);
-    }
-}
-
-static int search(pons__work *w, sqlite3 *db, pons_error *err)
-{
-    const char *text = pons_get_str(w->args, "query", "");
-    int64_t most =
-        pons_get_int(w->args, "results", pons__conf(w->core, "knowledge", "results", RESULTS));
-    most = most > RESULTS_MAX ? RESULTS_MAX : most;
-    bool cut = false;
-    int rc = refresh(w, db, &cut, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_autovalue rows = json_array();
-    for (int any = 0; any <= 1 && rc >= 0 && json_array_size(rows) == 0; any++) {
-        pons_autobuf match = PONS_BUF_INIT; // all words first; else any of them
-        const int words = pons__tokens_query(&match, text, strlen(text), any);
-        if (words <= 0) {
-            return pons_error_set(err, PONS_EINVAL, PONS__TOOLS, "the query has no word");
-        }
-        rc = query(w, db, match.data, most, rows, err);
-    }
-    if (rc >= 0 && json_array_size(rows) == 0) {
-        pons_buf_str(&w->out, "no document says anything about that\n");
-    }
-    if (rc >= 0 && cut) {
-        w->truncated = true;
-        pons_buf_str(&w->out, "[not all documents were read: there are too many, or too large]\n");
-    }
-    w->data = pons_object("passages", pons_value_ref(rows), NULL);
-    return rc;
-}
-
-int pons__search_knowledge(pons__work *w, pons_error *err)
-{
-    pons__knowledge *k = w->core->knowledge;
-    pthread_mutex_lock(&k->mtx);
-    int rc = pons__stopped(w) ? pons__stopped_error(err) : PONS_OK;
-    if (rc >= 0 && !k->db) {
-        rc = open_db(w, &k->db, err);
-    }
-    rc = rc < 0 ? rc : search(w, k->db, err);
-    pthread_mutex_unlock(&k->mtx);
-    return rc;
-}
-
 // ---- the file -----------------------------------------------------------------------------------
 
 static int db_error(sqlite3 *db, const char *what, pons_error *err)
@@ -515,5 +444,72 @@ static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, po
     }
     const int rc = step == SQLITE_DONE ? PONS_OK : db_error(db, "search", err);
     sqlite3_finalize(s);
+    return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err)
+{
+    (void)c;
+    pons__knowledge *k = calloc(1, sizeof *k);
+    if (!k) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
+    }
+    pthread_mutex_init(&k->mtx, NULL);
+    *ret = k;
+    return PONS_OK;
+}
+
+void pons__knowledge_close(pons__knowledge *k)
+{
+    if (k) {
+        sqlite3_close_v2(k->db);
+        pthread_mutex_destroy(&k->mtx);
+        free(k);
+    }
+}
+
+static int search(pons__work *w, sqlite3 *db, pons_error *err)
+{
+    const char *text = pons_get_str(w->args, "query", "");
+    int64_t most =
+        pons_get_int(w->args, "results", pons__conf(w->core, "knowledge", "results", RESULTS));
+    most = most > RESULTS_MAX ? RESULTS_MAX : most;
+    bool cut = false;
+    int rc = refresh(w, db, &cut, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue rows = json_array();
+    for (int any = 0; any <= 1 && rc >= 0 && json_array_size(rows) == 0; any++) {
+        pons_autobuf match = PONS_BUF_INIT; // all words first; else any of them
+        const int words = pons__tokens_query(&match, text, strlen(text), any);
+        if (words <= 0) {
+            return pons_error_set(err, PONS_EINVAL, PONS__TOOLS, "the query has no word");
+        }
+        rc = query(w, db, match.data, most, rows, err);
+    }
+    if (rc >= 0 && json_array_size(rows) == 0) {
+        pons_buf_str(&w->out, "no document says anything about that\n");
+    }
+    if (rc >= 0 && cut) {
+        w->truncated = true;
+        pons_buf_str(&w->out, "[not all documents were read: there are too many, or too large]\n");
+    }
+    w->data = pons_object("passages", pons_value_ref(rows), NULL);
+    return rc;
+}
+
+int pons__search_knowledge(pons__work *w, pons_error *err)
+{
+    pons__knowledge *k = w->core->knowledge;
+    pthread_mutex_lock(&k->mtx);
+    int rc = pons__stopped(w) ? pons__stopped_error(err) : PONS_OK;
+    if (rc >= 0 && !k->db) {
+        rc = open_db(w, &k->db, err);
+    }
+    rc = rc < 0 ? rc : search(w, k->db, err);
+    pthread_mutex_unlock(&k->mtx);
     return rc;
 }

@@ -169,18 +169,378 @@ struct provider {
     bool abandoned; // close has gone: the last worker frees
 };
 
-static int configure(provider *p, const pons_value *config, pons_error *err);
-static int make_list(provider *p, pons_error *err);
-static int start_worker(provider *p, pons_error *err);
-static void *run_worker(void *arg);
-static void perform(job *j, pons_tool_event *ev);
-static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_error *err);
-static pons_value *result_of(pons__work *w);
-static void give(pons_tool_event *ev, const pons_value *stored);
-static void clear_event(void *event);
-static void job_free(job *j);
-static void provider_free(provider *p);
-static int find(const provider *p, const char *name);
+// ---- configuration ------------------------------------------------------------------------------
+
+static int open_root(const char *path, const char *what, char ret[PATH_MAX], int *ret_fd,
+                     pons_error *err)
+{
+    if (!realpath(path, ret) || (*ret_fd = open(ret, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open the %s %s: %s", what, path,
+                              strerror(errno));
+    }
+    return PONS_OK;
+}
+
+// What is kept of a working folder's files has a name of its own: a path means another file elsewhere.
+static int open_roots(pons__core *c, const char *workspace, const char *folder, pons_error *err)
+{
+    int rc = open_root(workspace, "workspace", c->state, &c->state_fd, err);
+    rc = rc < 0 ? rc
+                : open_root(folder ? folder : workspace, folder ? "working folder" : "workspace",
+                            c->workspace, &c->root_fd, err);
+    if (rc >= 0 && strcmp(c->workspace, c->state) != 0) {
+        uint8_t hash[32];
+        pons_sha256(c->workspace, strlen(c->workspace), hash);
+        c->tag[0] = '-';
+        for (size_t i = 0; i < TAG_BYTES; i++) {
+            snprintf(c->tag + 1 + 2 * i, 3, "%02x", hash[i]);
+        }
+    }
+    return rc;
+}
+
+static int configure(provider *p, const pons_value *config, pons_error *err)
+{
+    pons_autovalue rules = NULL;
+    pons_schema *schema = NULL;
+    int rc = pons_value_parse(pons__tools_schema, strlen(pons__tools_schema), &rules, err);
+    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
+    rc = rc < 0 ? rc : pons_schema_check(schema, config, err);
+    pons_schema_destroy(schema);
+    if (rc < 0) {
+        pons_error_context(err, "configuration of the tools");
+        return rc;
+    }
+    p->core.config = json_deep_copy(config);
+    if (!p->core.config) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
+    }
+    p->workers_max = (unsigned)pons__conf(&p->core, NULL, "workers", WORKERS);
+    rc = open_roots(&p->core, pons_get_str(config, "workspace", ""),
+                    pons_get_str(config, "folder", NULL), err);
+    if (rc >= 0) {
+        rc = pons__guards_init(&p->core);
+        rc = rc < 0 ? rc : pons__wall_create(&p->core, &p->core.wall);
+        rc = rc >= 0 ? PONS_OK
+             : rc == PONS_EREFUSED
+                 ? pons_error_set(err, rc, PONS__TOOLS,
+                                  "the folder of your configuration has more files than can be "
+                                  "hidden from models")
+                 : pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
+    }
+    return rc;
+}
+
+static int risk_of_word(const char *word)
+{
+#define RISK_WORD(symbol, text) text,
+    static const char *const words[] = {PONS_TOOL_RISK_TABLE(RISK_WORD)};
+#undef RISK_WORD
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i], word) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static const char *word_of_risk(pons_tool_risk risk)
+{
+#define RISK_WORD(symbol, text) text,
+    static const char *const words[] = {PONS_TOOL_RISK_TABLE(RISK_WORD)};
+#undef RISK_WORD
+    return words[risk];
+}
+
+// A name in `list` (an array) or among the keys of `list` (an object) that is no tool.
+static int check_names(const pons_value *list, const char *where, pons_error *err)
+{
+    size_t i;
+    json_t *v;
+    const char *key;
+    pons_autovalue all = json_array();
+    json_array_foreach(list, i, v)
+    {
+        json_array_append(all, v);
+    }
+    json_object_foreach((json_t *)list, key, v)
+    {
+        json_array_append_new(all, json_string(key));
+    }
+    json_array_foreach(all, i, v)
+    {
+        bool known = false;
+        for (size_t k = 0; k < TOOLS; k++) {
+            known = known || strcmp(table[k].name, json_string_value(v)) == 0;
+        }
+        if (!known) {
+            return pons_error_set(err, PONS_EINVAL, PONS__TOOLS,
+                                  "configuration of the tools: /%s: there is no tool %s", where,
+                                  json_string_value(v));
+        }
+    }
+    return PONS_OK;
+}
+
+static int make_list(provider *p, pons_error *err)
+{
+    const pons_value *only = pons__conf_value(&p->core, NULL, "tools");
+    const pons_value *risks = pons__conf_value(&p->core, NULL, "risk");
+    int rc = check_names(only, "tools", err);
+    rc = rc < 0 ? rc : check_names(risks, "risk", err);
+    if (rc < 0) {
+        return rc;
+    }
+    p->list = json_array();
+    for (size_t i = 0; i < TOOLS; i++) {
+        p->offered[i] = !only;
+        size_t k;
+        json_t *name;
+        json_array_foreach(only, k, name)
+        {
+            p->offered[i] |= strcmp(json_string_value(name), table[i].name) == 0;
+        }
+        const char *word = pons_get_str(risks, table[i].name, NULL);
+        p->risk[i] = word ? (pons_tool_risk)risk_of_word(word) : table[i].risk;
+        if (table[i].run == pons__terminal && p->risk[i] == PONS_TOOL_DANGEROUS) {
+            p->risk[i] = table[i].risk; // of what is on no list, not of ls
+        }
+        if (!p->offered[i]) {
+            continue;
+        }
+        pons_value *parameters = NULL;
+        rc = pons_value_parse(table[i].parameters, strlen(table[i].parameters), &parameters, err);
+        if (rc < 0) {
+            return pons_error_context(err, "%s", table[i].name);
+        }
+        json_array_append_new(
+            p->list,
+            pons_object("name", json_string(table[i].name), "category", json_string("core"),
+                        "description", json_string(table[i].description), "parameters", parameters,
+                        "risk", json_string(word_of_risk(p->risk[i])), "read_only",
+                        json_boolean(table[i].read_only), "address",
+                        table[i].run == pons__fetch_url ? json_string("url") : NULL, NULL));
+    }
+    return PONS_OK;
+}
+
+static int find(const provider *p, const char *name)
+{
+    for (size_t i = 0; i < TOOLS; i++) {
+        if (p->offered[i] && strcmp(table[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+// ---- workers ------------------------------------------------------------------------------------
+
+// [mtx]
+static job *take_job(provider *p)
+{
+    for (job *j = p->jobs; j; j = j->next) {
+        if (!j->running) {
+            j->running = true;
+            return j;
+        }
+    }
+    return NULL;
+}
+
+// [mtx] A finished job out of the table, unless cancel had done so.
+static void retire(provider *p, const job *j)
+{
+    if (j->dropped) {
+        return;
+    }
+    job **at = &p->jobs;
+    while (*at != j) {
+        at = &(*at)->next;
+    }
+    *at = j->next;
+    p->jobs_end = *at ? p->jobs_end : at;
+    p->n_jobs--;
+}
+
+static bool writes(int i)
+{
+    return table[i].run == pons__write_file || table[i].run == pons__edit_file;
+}
+
+static pons_value *result_of(pons__work *w)
+{
+    return pons_object("output",
+                       json_stringn(w->out.data ? w->out.data : "", w->out.data ? w->out.len : 0),
+                       "data", w->data ? pons_value_ref(w->data) : NULL, "truncated",
+                       w->truncated ? json_true() : NULL, NULL);
+}
+
+// One key, one effect. *ret_stored is what an earlier life of this key came to.
+static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_error *err)
+{
+    pons__call_ledger *ledger = w->core->ledger;
+    pons_autovalue known = NULL;
+    const pons__fate fate = pons__call_ledger_look(ledger, j->key, &known);
+    if (fate == PONS__ENDED) {
+        *ret_stored = pons_value_ref(known);
+        return PONS_OK;
+    }
+    const bool write = writes((int)(j->tool - table));
+    if (fate == PONS__BEGUN && !write) {
+        return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
+                              "the command was begun before, and what it did is not known");
+    }
+    const int became = fate == PONS__BEGUN ? pons__write_fate(w->core, known) : PONS_ENOTFOUND;
+    if (became == PONS_ECLOSED) { // somebody has been at the file since
+        return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
+                              "the write was begun before, and the file has been changed since");
+    }
+    if (became >= 0) {
+        *ret_stored =
+            pons_object("output", json_sprintf("wrote %s", pons_get_str(known, "path", "")), NULL);
+        return PONS_OK;
+    }
+    const int rc = j->tool->run(w, err);
+    if (rc >= 0) {
+        pons_autovalue result = result_of(w);
+        pons__call_ledger_end(ledger, j->key, result);
+    } else {
+        pons_autovalue failure = pons_object("error", json_string(err->message), "status",
+                                             json_integer(err->status), NULL);
+        pons__call_ledger_end(ledger, j->key, failure);
+    }
+    return rc;
+}
+
+// An event from a stored result: {output…} or {error, status}.
+static void give(pons_tool_event *ev, const pons_value *stored)
+{
+    const char *error = pons_get_str(stored, "error", NULL);
+    if (error) {
+        ev->kind = PONS_TOOL_FAILED;
+        pons_error_set(&ev->error, (int)pons_get_int(stored, "status", PONS_EIO), PONS__TOOLS, "%s",
+                       error);
+        return;
+    }
+    ev->kind = PONS_TOOL_DONE;
+    ev->value = json_copy((json_t *)stored);
+    json_object_set_new(ev->value, "cached", json_true());
+}
+
+static void perform(job *j, pons_tool_event *ev)
+{
+    pons__work w = {.core = &j->p->core,
+                    .args = j->args,
+                    .key = j->key,
+                    .canceled = &j->canceled,
+                    .cancel_fd = j->cancel_fd};
+    pons_autovalue stored = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const int rc =
+        j->tool->ledgered && *j->key ? with_ledger(j, &w, &stored, &err) : j->tool->run(&w, &err);
+    if (stored) {
+        give(ev, stored);
+    } else if (rc < 0) {
+        ev->kind = PONS_TOOL_FAILED;
+        ev->error = err;
+    } else {
+        ev->kind = PONS_TOOL_DONE;
+        ev->value = result_of(&w);
+    }
+    pons_buf_fini(&w.out);
+    pons_value_unref(w.data);
+}
+
+static void job_free(job *j)
+{
+    pons_value_unref(j->args);
+    free(j->key);
+    close(j->cancel_fd);
+    free(j);
+}
+
+static void provider_free(provider *p)
+{
+    pons_event_queue_fini(&p->events);
+    pons__knowledge_close(p->core.knowledge);
+    pons__call_ledger_close(p->core.ledger);
+    pons__wall_destroy(p->core.wall);
+    pons__guards_fini(&p->core);
+    pthread_mutex_destroy(&p->core.links_mtx);
+    pons_value_unref(p->core.config);
+    pons_value_unref(p->list);
+    if (p->core.root_fd >= 0) {
+        close(p->core.root_fd);
+    }
+    if (p->core.state_fd >= 0) {
+        close(p->core.state_fd);
+    }
+    pthread_cond_destroy(&p->idle);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->mtx);
+    free(p);
+}
+
+static void *run_worker(void *arg)
+{
+    provider *p = arg;
+    pthread_mutex_lock(&p->mtx);
+    for (;;) {
+        job *j = take_job(p);
+        if (j) {
+            pthread_mutex_unlock(&p->mtx);
+            pons_tool_event ev = {.call = j->call};
+            perform(j, &ev);
+            pons_event_queue_push(&p->events, j->call, &ev, true);
+            pthread_mutex_lock(&p->mtx);
+            retire(p, j);
+            job_free(j);
+            continue;
+        }
+        if (p->quit) {
+            break;
+        }
+        p->waiting++;
+        pthread_cond_wait(&p->work, &p->mtx);
+        p->waiting--;
+    }
+    p->workers--;
+    pthread_cond_broadcast(&p->idle);
+    const bool last = p->abandoned && p->workers == 0;
+    pthread_mutex_unlock(&p->mtx);
+    if (last) {
+        provider_free(p);
+    }
+    return NULL;
+}
+
+// [mtx]
+static int start_worker(provider *p, pons_error *err)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    sigset_t all, before;
+    sigfillset(&all); // signals are the host's
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&thread, &attr, run_worker, p);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    if (rc != 0) {
+        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot start a thread: %s",
+                              strerror(rc));
+    }
+    p->workers++;
+    return PONS_OK;
+}
+
+static void clear_event(void *event)
+{
+    pons_tool_event_clear(event);
+}
 
 // ---- the contract -------------------------------------------------------------------------------
 
@@ -231,11 +591,6 @@ static uint64_t core_generation(void *self)
 {
     (void)self;
     return 1; // the list is made at open and stays
-}
-
-static bool writes(int i)
-{
-    return table[i].run == pons__write_file || table[i].run == pons__edit_file;
 }
 
 static pons_tool_risk core_assess(void *self, const char *name, const pons_value *args,
@@ -564,374 +919,4 @@ int pons_core_tools_undo(const pons_tools *t, size_t steps, bool force, pons_val
                               t->ops->name);
     }
     return pons__versions_undo(c, steps, force, ret, err);
-}
-
-// ---- configuration ------------------------------------------------------------------------------
-
-static int open_roots(pons__core *c, const char *workspace, const char *folder, pons_error *err);
-
-static int configure(provider *p, const pons_value *config, pons_error *err)
-{
-    pons_autovalue rules = NULL;
-    pons_schema *schema = NULL;
-    int rc = pons_value_parse(pons__tools_schema, strlen(pons__tools_schema), &rules, err);
-    rc = rc < 0 ? rc : pons_schema_compile(rules, &schema, err);
-    rc = rc < 0 ? rc : pons_schema_check(schema, config, err);
-    pons_schema_destroy(schema);
-    if (rc < 0) {
-        pons_error_context(err, "configuration of the tools");
-        return rc;
-    }
-    p->core.config = json_deep_copy(config);
-    if (!p->core.config) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
-    }
-    p->workers_max = (unsigned)pons__conf(&p->core, NULL, "workers", WORKERS);
-    rc = open_roots(&p->core, pons_get_str(config, "workspace", ""),
-                    pons_get_str(config, "folder", NULL), err);
-    if (rc >= 0) {
-        rc = pons__guards_init(&p->core);
-        rc = rc < 0 ? rc : pons__wall_create(&p->core, &p->core.wall);
-        rc = rc >= 0 ? PONS_OK
-             : rc == PONS_EREFUSED
-                 ? pons_error_set(err, rc, PONS__TOOLS,
-                                  "the folder of your configuration has more files than can be "
-                                  "hidden from models")
-                 : pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");
-    }
-    return rc;
-}
-
-static int open_root(const char *path, const char *what, char ret[PATH_MAX], int *ret_fd,
-                     pons_error *err)
-{
-    if (!realpath(path, ret) || (*ret_fd = open(ret, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open the %s %s: %s", what, path,
-                              strerror(errno));
-    }
-    return PONS_OK;
-}
-
-// What is kept of a working folder's files has a name of its own: a path means another file elsewhere.
-static int open_roots(pons__core *c, const char *workspace, const char *folder, pons_error *err)
-{
-    int rc = open_root(workspace, "workspace", c->state, &c->state_fd, err);
-    rc = rc < 0 ? rc
-                : open_root(folder ? folder : workspace, folder ? "working folder" : "workspace",
-                            c->workspace, &c->root_fd, err);
-    if (rc >= 0 && strcmp(c->workspace, c->state) != 0) {
-        uint8_t hash[32];
-        pons_sha256(c->workspace, strlen(c->workspace), hash);
-        c->tag[0] = '-';
-        for (size_t i = 0; i < TAG_BYTES; i++) {
-            snprintf(c->tag + 1 + 2 * i, 3, "%02x", hash[i]);
-        }
-    }
-    return rc;
-}
-
-static int risk_of_word(const char *word)
-{
-#define RISK_WORD(symbol, text) text,
-    static const char *const words[] = {PONS_TOOL_RISK_TABLE(RISK_WORD)};
-#undef RISK_WORD
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i], word) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
-static const char *word_of_risk(pons_tool_risk risk)
-{
-#define RISK_WORD(symbol, text) text,
-    static const char *const words[] = {PONS_TOOL_RISK_TABLE(RISK_WORD)};
-#undef RISK_WORD
-    return words[risk];
-}
-
-// A name in `list` (an array) or among the keys of `list` (an object) that is no tool.
-static int check_names(const pons_value *list, const char *where, pons_error *err)
-{
-    size_t i;
-    json_t *v;
-    const char *key;
-    pons_autovalue all = json_array();
-    json_array_foreach(list, i, v)
-    {
-        json_array_append(all, v);
-    }
-    json_object_foreach((json_t *)list, key, v)
-    {
-        json_array_append_new(all, json_string(key));
-    }
-    json_array_foreach(all, i, v)
-    {
-        bool known = false;
-        for (size_t k = 0; k < TOOLS; k++) {
-            known = known || strcmp(table[k].name, json_string_value(v)) == 0;
-        }
-        if (!known) {
-            return pons_error_set(err, PONS_EINVAL, PONS__TOOLS,
-                                  "configuration of the tools: /%s: there is no tool %s", where,
-                                  json_string_value(v));
-        }
-    }
-    return PONS_OK;
-}
-
-static int make_list(provider *p, pons_error *err)
-{
-    const pons_value *only = pons__conf_value(&p->core, NULL, "tools");
-    const pons_value *risks = pons__conf_value(&p->core, NULL, "risk");
-    int rc = check_names(only, "tools", err);
-    rc = rc < 0 ? rc : check_names(risks, "risk", err);
-    if (rc < 0) {
-        return rc;
-    }
-    p->list = json_array();
-    for (size_t i = 0; i < TOOLS; i++) {
-        p->offered[i] = !only;
-        size_t k;
-        json_t *name;
-        json_array_foreach(only, k, name)
-        {
-            p->offered[i] |= strcmp(json_string_value(name), table[i].name) == 0;
-        }
-        const char *word = pons_get_str(risks, table[i].name, NULL);
-        p->risk[i] = word ? (pons_tool_risk)risk_of_word(word) : table[i].risk;
-        if (table[i].run == pons__terminal && p->risk[i] == PONS_TOOL_DANGEROUS) {
-            p->risk[i] = table[i].risk; // of what is on no list, not of ls
-        }
-        if (!p->offered[i]) {
-            continue;
-        }
-        pons_value *parameters = NULL;
-        rc = pons_value_parse(table[i].parameters, strlen(table[i].parameters), &parameters, err);
-        if (rc < 0) {
-            return pons_error_context(err, "%s", table[i].name);
-        }
-        json_array_append_new(
-            p->list,
-            pons_object("name", json_string(table[i].name), "category", json_string("core"),
-                        "description", json_string(table[i].description), "parameters", parameters,
-                        "risk", json_string(word_of_risk(p->risk[i])), "read_only",
-                        json_boolean(table[i].read_only), "address",
-                        table[i].run == pons__fetch_url ? json_string("url") : NULL, NULL));
-    }
-    return PONS_OK;
-}
-
-static int find(const provider *p, const char *name)
-{
-    for (size_t i = 0; i < TOOLS; i++) {
-        if (p->offered[i] && strcmp(table[i].name, name) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
-// ---- workers ------------------------------------------------------------------------------------
-
-// [mtx]
-static int start_worker(provider *p, pons_error *err)
-{
-    pthread_t thread;
-    pthread_attr_t attr;
-    sigset_t all, before;
-    sigfillset(&all); // signals are the host's
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&thread, &attr, run_worker, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (rc != 0) {
-        return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot start a thread: %s",
-                              strerror(rc));
-    }
-    p->workers++;
-    return PONS_OK;
-}
-
-// [mtx]
-static job *take_job(provider *p)
-{
-    for (job *j = p->jobs; j; j = j->next) {
-        if (!j->running) {
-            j->running = true;
-            return j;
-        }
-    }
-    return NULL;
-}
-
-// [mtx] A finished job out of the table, unless cancel had done so.
-static void retire(provider *p, const job *j)
-{
-    if (j->dropped) {
-        return;
-    }
-    job **at = &p->jobs;
-    while (*at != j) {
-        at = &(*at)->next;
-    }
-    *at = j->next;
-    p->jobs_end = *at ? p->jobs_end : at;
-    p->n_jobs--;
-}
-
-static void *run_worker(void *arg)
-{
-    provider *p = arg;
-    pthread_mutex_lock(&p->mtx);
-    for (;;) {
-        job *j = take_job(p);
-        if (j) {
-            pthread_mutex_unlock(&p->mtx);
-            pons_tool_event ev = {.call = j->call};
-            perform(j, &ev);
-            pons_event_queue_push(&p->events, j->call, &ev, true);
-            pthread_mutex_lock(&p->mtx);
-            retire(p, j);
-            job_free(j);
-            continue;
-        }
-        if (p->quit) {
-            break;
-        }
-        p->waiting++;
-        pthread_cond_wait(&p->work, &p->mtx);
-        p->waiting--;
-    }
-    p->workers--;
-    pthread_cond_broadcast(&p->idle);
-    const bool last = p->abandoned && p->workers == 0;
-    pthread_mutex_unlock(&p->mtx);
-    if (last) {
-        provider_free(p);
-    }
-    return NULL;
-}
-
-static void perform(job *j, pons_tool_event *ev)
-{
-    pons__work w = {.core = &j->p->core,
-                    .args = j->args,
-                    .key = j->key,
-                    .canceled = &j->canceled,
-                    .cancel_fd = j->cancel_fd};
-    pons_autovalue stored = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    const int rc =
-        j->tool->ledgered && *j->key ? with_ledger(j, &w, &stored, &err) : j->tool->run(&w, &err);
-    if (stored) {
-        give(ev, stored);
-    } else if (rc < 0) {
-        ev->kind = PONS_TOOL_FAILED;
-        ev->error = err;
-    } else {
-        ev->kind = PONS_TOOL_DONE;
-        ev->value = result_of(&w);
-    }
-    pons_buf_fini(&w.out);
-    pons_value_unref(w.data);
-}
-
-// One key, one effect. *ret_stored is what an earlier life of this key came to.
-static int with_ledger(job *j, pons__work *w, pons_value **ret_stored, pons_error *err)
-{
-    pons__call_ledger *ledger = w->core->ledger;
-    pons_autovalue known = NULL;
-    const pons__fate fate = pons__call_ledger_look(ledger, j->key, &known);
-    if (fate == PONS__ENDED) {
-        *ret_stored = pons_value_ref(known);
-        return PONS_OK;
-    }
-    const bool write = writes((int)(j->tool - table));
-    if (fate == PONS__BEGUN && !write) {
-        return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
-                              "the command was begun before, and what it did is not known");
-    }
-    const int became = fate == PONS__BEGUN ? pons__write_fate(w->core, known) : PONS_ENOTFOUND;
-    if (became == PONS_ECLOSED) { // somebody has been at the file since
-        return pons_error_set(err, PONS_ECLOSED, PONS__TOOLS,
-                              "the write was begun before, and the file has been changed since");
-    }
-    if (became >= 0) {
-        *ret_stored =
-            pons_object("output", json_sprintf("wrote %s", pons_get_str(known, "path", "")), NULL);
-        return PONS_OK;
-    }
-    const int rc = j->tool->run(w, err);
-    if (rc >= 0) {
-        pons_autovalue result = result_of(w);
-        pons__call_ledger_end(ledger, j->key, result);
-    } else {
-        pons_autovalue failure = pons_object("error", json_string(err->message), "status",
-                                             json_integer(err->status), NULL);
-        pons__call_ledger_end(ledger, j->key, failure);
-    }
-    return rc;
-}
-
-static pons_value *result_of(pons__work *w)
-{
-    return pons_object("output",
-                       json_stringn(w->out.data ? w->out.data : "", w->out.data ? w->out.len : 0),
-                       "data", w->data ? pons_value_ref(w->data) : NULL, "truncated",
-                       w->truncated ? json_true() : NULL, NULL);
-}
-
-// An event from a stored result: {output…} or {error, status}.
-static void give(pons_tool_event *ev, const pons_value *stored)
-{
-    const char *error = pons_get_str(stored, "error", NULL);
-    if (error) {
-        ev->kind = PONS_TOOL_FAILED;
-        pons_error_set(&ev->error, (int)pons_get_int(stored, "status", PONS_EIO), PONS__TOOLS, "%s",
-                       error);
-        return;
-    }
-    ev->kind = PONS_TOOL_DONE;
-    ev->value = json_copy((json_t *)stored);
-    json_object_set_new(ev->value, "cached", json_true());
-}
-
-static void clear_event(void *event)
-{
-    pons_tool_event_clear(event);
-}
-
-static void job_free(job *j)
-{
-    pons_value_unref(j->args);
-    free(j->key);
-    close(j->cancel_fd);
-    free(j);
-}
-
-static void provider_free(provider *p)
-{
-    pons_event_queue_fini(&p->events);
-    pons__knowledge_close(p->core.knowledge);
-    pons__call_ledger_close(p->core.ledger);
-    pons__wall_destroy(p->core.wall);
-    pons__guards_fini(&p->core);
-    pthread_mutex_destroy(&p->core.links_mtx);
-    pons_value_unref(p->core.config);
-    pons_value_unref(p->list);
-    if (p->core.root_fd >= 0) {
-        close(p->core.root_fd);
-    }
-    if (p->core.state_fd >= 0) {
-        close(p->core.state_fd);
-    }
-    pthread_cond_destroy(&p->idle);
-    pthread_cond_destroy(&p->work);
-    pthread_mutex_destroy(&p->mtx);
-    free(p);
 }

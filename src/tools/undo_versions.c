@@ -40,60 +40,12 @@ typedef struct entries { // ascending
     int64_t bytes;
 } entries;
 
-static int open_folder(const pons__core *c, pons_error *err);
-static int scan(int dir, entries *ret, pons_error *err);
-static void forget(int dir, int64_t seq);
-static int put(int dir, const char *name, const void *bytes, size_t n, pons_error *err);
-static int load(int dir, int64_t seq, pons_value **ret, pons_error *err);
-static int hash_now(const pons__core *c, const char *path, pons_value *known, const char **ret,
-                    pons_error *err);
-static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value *meta, bool force,
-                    pons_value **ret, pons_error *err);
-
 static int name_of(int64_t seq, const char *suffix, char ret[NAME_SIZE])
 {
     return snprintf(ret, NAME_SIZE, "%012" PRId64 ".%s", seq, suffix);
 }
 
 // ---- keeping ------------------------------------------------------------------------------------
-
-int pons__versions_keep(const pons__core *c, const pons__version *v, pons_error *err)
-{
-    entries all = {0};
-    char name[NAME_SIZE];
-    const int dir = open_folder(c, err);
-    int rc = dir < 0 ? dir : scan(dir, &all, err);
-    if (rc >= 0) {
-        const int64_t seq = all.n > 0 ? all.at[all.n - 1] + 1 : 1;
-        for (size_t i = 0; i < all.n && (all.n - i >= KEEP || all.bytes > KEEP_SIZE); i++) {
-            struct stat st;
-            name_of(all.at[i], "bytes", name);
-            all.bytes -= fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
-            forget(dir, all.at[i]);
-        }
-        pons_autovalue meta =
-            pons_object("path", json_string(v->path), "tool", json_string(v->tool), "before",
-                        v->before ? json_string(v->before) : json_null(), "after",
-                        json_string(v->after), "mode", json_integer((json_int_t)v->mode), "at_ms",
-                        json_integer(pons_wall_ms(&c->clock)), NULL);
-        char *text = NULL;
-        const long n = pons_value_line(meta, &text);
-        rc = n < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to keep a version")
-                   : PONS_OK;
-        if (rc >= 0 && v->before) {
-            name_of(seq, "bytes", name);
-            rc = put(dir, name, v->old, v->n_old, err);
-        }
-        name_of(seq, "json", name);
-        rc = rc < 0 ? rc : put(dir, name, text, (size_t)n, err);
-        free(text);
-    }
-    free(all.at);
-    if (dir >= 0) {
-        close(dir);
-    }
-    return rc;
-}
 
 // Made where it is missing, and locked: closing it gives it back.
 static int open_folder(const pons__core *c, pons_error *err)
@@ -185,6 +137,44 @@ static int put(int dir, const char *name, const void *bytes, size_t n, pons_erro
 {
     unlinkat(dir, name, 0);
     return pons__place_put(dir, name, bytes, n, NULL, 0, NULL, err);
+}
+
+int pons__versions_keep(const pons__core *c, const pons__version *v, pons_error *err)
+{
+    entries all = {0};
+    char name[NAME_SIZE];
+    const int dir = open_folder(c, err);
+    int rc = dir < 0 ? dir : scan(dir, &all, err);
+    if (rc >= 0) {
+        const int64_t seq = all.n > 0 ? all.at[all.n - 1] + 1 : 1;
+        for (size_t i = 0; i < all.n && (all.n - i >= KEEP || all.bytes > KEEP_SIZE); i++) {
+            struct stat st;
+            name_of(all.at[i], "bytes", name);
+            all.bytes -= fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
+            forget(dir, all.at[i]);
+        }
+        pons_autovalue meta =
+            pons_object("path", json_string(v->path), "tool", json_string(v->tool), "before",
+                        v->before ? json_string(v->before) : json_null(), "after",
+                        json_string(v->after), "mode", json_integer((json_int_t)v->mode), "at_ms",
+                        json_integer(pons_wall_ms(&c->clock)), NULL);
+        char *text = NULL;
+        const long n = pons_value_line(meta, &text);
+        rc = n < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to keep a version")
+                   : PONS_OK;
+        if (rc >= 0 && v->before) {
+            name_of(seq, "bytes", name);
+            rc = put(dir, name, v->old, v->n_old, err);
+        }
+        name_of(seq, "json", name);
+        rc = rc < 0 ? rc : put(dir, name, text, (size_t)n, err);
+        free(text);
+    }
+    free(all.at);
+    if (dir >= 0) {
+        close(dir);
+    }
+    return rc;
 }
 
 // ---- undoing ------------------------------------------------------------------------------------
@@ -313,44 +303,6 @@ static int plan(const pons__core *c, int dir, const entries *all, size_t steps, 
     return rc;
 }
 
-int pons__versions_undo(const pons__core *c, size_t steps, bool force, pons_value **ret,
-                        pons_error *err)
-{
-    entries all = {0};
-    pons_autovalue todo = json_array();
-    pons_value *done = json_array();
-    const int dir = open_folder(c, err);
-    int rc = dir < 0 ? dir : scan(dir, &all, err);
-    rc = rc < 0 ? rc : plan(c, dir, &all, steps, force, todo, err);
-    size_t i;
-    pons_value *item;
-    json_array_foreach(todo, i, item)
-    {
-        const int64_t seq = pons_get_int(item, "seq", 0);
-        pons_value *one = NULL;
-        if (rc >= 0 && !pons_get_bool(item, "drop", false)) {
-            rc = put_back(c, dir, seq, pons_get(item, "meta"), force, &one, err);
-        }
-        if (rc >= 0) {
-            forget(dir, seq);
-        }
-        if (one) {
-            json_array_append_new(done, one);
-        }
-    }
-    if (dir >= 0) {
-        fsync(dir);
-        close(dir);
-    }
-    free(all.at);
-    if (rc < 0) {
-        pons_value_unref(done);
-        return rc;
-    }
-    *ret = done;
-    return PONS_OK;
-}
-
 static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value *meta, bool force,
                     pons_value **ret, pons_error *err)
 {
@@ -434,4 +386,42 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
                            *lost ? json_sprintf(FOLDER "%s/%s", c->tag, lost) : NULL, NULL);
     }
     return rc;
+}
+
+int pons__versions_undo(const pons__core *c, size_t steps, bool force, pons_value **ret,
+                        pons_error *err)
+{
+    entries all = {0};
+    pons_autovalue todo = json_array();
+    pons_value *done = json_array();
+    const int dir = open_folder(c, err);
+    int rc = dir < 0 ? dir : scan(dir, &all, err);
+    rc = rc < 0 ? rc : plan(c, dir, &all, steps, force, todo, err);
+    size_t i;
+    pons_value *item;
+    json_array_foreach(todo, i, item)
+    {
+        const int64_t seq = pons_get_int(item, "seq", 0);
+        pons_value *one = NULL;
+        if (rc >= 0 && !pons_get_bool(item, "drop", false)) {
+            rc = put_back(c, dir, seq, pons_get(item, "meta"), force, &one, err);
+        }
+        if (rc >= 0) {
+            forget(dir, seq);
+        }
+        if (one) {
+            json_array_append_new(done, one);
+        }
+    }
+    if (dir >= 0) {
+        fsync(dir);
+        close(dir);
+    }
+    free(all.at);
+    if (rc < 0) {
+        pons_value_unref(done);
+        return rc;
+    }
+    *ret = done;
+    return PONS_OK;
 }

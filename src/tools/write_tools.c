@@ -38,153 +38,7 @@ typedef struct change { // of one file
     size_t places; // of an edit
 } change;
 
-static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, change *ch,
-                   pons_error *err);
-static void drop(change *ch);
-static int check_place(pons__core *c, change *ch, pons_error *err);
-static int replace_text(change *ch, const pons_value *args, pons_error *err);
-static int perform(pons__work *w, bool edit, pons_error *err);
-static void say(pons__work *w, const change *ch);
-
-// ---- the tools ----------------------------------------------------------------------------------
-
-int pons__write_file(pons__work *w, pons_error *err)
-{
-    return perform(w, false, err);
-}
-
-int pons__edit_file(pons__work *w, pons_error *err)
-{
-    return perform(w, true, err);
-}
-
-void pons__write_preview(pons__core *c, bool edit, const pons_value *args, pons_buf *ret)
-{
-    change ch;
-    pons_error ignored = PONS_ERROR_INIT;
-    if (prepare(c, edit, args, false, &ch, &ignored) >= 0) {
-        pons__diff(ret, ch.path, ch.old.data, ch.old.len, ch.exists, ch.text.data, ch.text.len);
-    }
-    drop(&ch);
-}
-
-static int perform(pons__work *w, bool edit, pons_error *err)
-{
-    change ch = {.dir = -1, .old = PONS_BUF_INIT, .text = PONS_BUF_INIT};
-    const bool refuse = strcmp(pons_get_str(w->args, "if_exists", "replace"), "refuse") == 0;
-    int rc = pons__stopped(w) ? pons__stopped_error(err)
-                              : prepare(w->core, edit, w->args, true, &ch, err);
-    if (rc >= 0 && ch.exists && refuse) {
-        rc = pons_error_set(err, PONS_EEXIST, PONS__TOOLS, "%s exists already", ch.path);
-    }
-    if (rc >= 0) {
-        char before[65] = "", after[65];
-        pons__place_hash(ch.text.data, ch.text.len, after);
-        if (ch.exists) {
-            pons__place_hash(ch.old.data, ch.old.len, before);
-        }
-        pons_autovalue what =
-            pons_object("path", json_string(ch.path), "sha256", json_string(after), "bytes",
-                        json_integer((json_int_t)ch.text.len), "before", json_string(before), NULL);
-        const pons__version v = {.path = ch.path,
-                                 .tool = edit ? "edit_file" : "write_file",
-                                 .before = ch.exists ? before : NULL,
-                                 .after = after,
-                                 .old = ch.old.data,
-                                 .n_old = ch.old.len,
-                                 .mode = ch.exists ? ch.st.st_mode & 0777 : 0};
-        rc = pons__call_ledger_begin(w->core->ledger, w->key, what, err);
-        rc = rc < 0 ? rc : pons__versions_keep(w->core, &v, err);
-        rc = rc < 0 ? rc
-                    : pons__place_put(ch.dir, ch.path, ch.text.data, ch.text.len,
-                                      ch.exists ? &ch.st : NULL, 0, w, err);
-    }
-    if (rc >= 0) {
-        say(w, &ch);
-    }
-    drop(&ch);
-    return rc;
-}
-
-static void say(pons__work *w, const change *ch)
-{
-    pons_autobuf diff = PONS_BUF_INIT;
-    pons_buf_printf(&w->out, "%s %s, %zu bytes", ch->exists ? "replaced" : "wrote", ch->path,
-                    ch->text.len);
-    if (ch->exists) {
-        pons__diff(&diff, ch->path, ch->old.data, ch->old.len, true, ch->text.data, ch->text.len);
-    }
-    if (diff.len > DIFF_SHOWN) {
-        const size_t n = pons__text_cut(diff.data, DIFF_SHOWN);
-        pons_buf_printf(&w->out, "\n%.*s\n[cut here: the diff has %zu bytes]", (int)n, diff.data,
-                        diff.len);
-    } else if (diff.len > 0) {
-        pons_buf_printf(&w->out, "\n%s", diff.data);
-    } else if (ch->exists) {
-        pons_buf_str(&w->out, ", as it was before");
-    }
-    w->data =
-        pons_object("path", json_string(ch->path), "bytes", json_integer((json_int_t)ch->text.len),
-                    "created", json_boolean(!ch->exists), NULL);
-}
-
 // ---- what is to become of the file --------------------------------------------------------------
-
-// Fills *ch, which the caller drops whatever comes of it.
-static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, change *ch,
-                   pons_error *err)
-{
-    *ch = (change){.dir = -1, .old = PONS_BUF_INIT, .text = PONS_BUF_INIT};
-    const size_t most = (size_t)pons__conf(c, NULL, "write_kb", WRITE_KB) * PONS__KIB;
-    int rc = pons__path_normal(c, pons_get_str(args, "path", ""), ch->path, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (!edit) {
-        const pons_value *content = pons_get(args, "content");
-        const size_t n = json_string_length(content);
-        if (n > most) {
-            return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                                  "%zu bytes are more than the %zu that may be written", n, most);
-        }
-        pons_buf_bytes(&ch->text, n > 0 ? json_string_value(content) : "", n);
-    }
-    if (strcmp(ch->path, ".") == 0 || pons__path_protected(c, ch->path)) {
-        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                              "%s is protected by the configuration", ch->path);
-    }
-    ch->dir = pons__place_folder(c, ch->path, make && !edit, err);
-    if (ch->dir == PONS_ENOTFOUND && !make && !edit) { // it would be made
-        rc = PONS_OK;
-    } else if (ch->dir == PONS_ENOTFOUND) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
-    } else {
-        rc = ch->dir < 0 ? ch->dir : check_place(c, ch, err);
-    }
-    if (rc >= 0 && edit && !ch->exists) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
-    }
-    rc = rc >= 0 && edit ? replace_text(ch, args, err) : rc;
-    if (rc >= 0 && ch->text.len > most) {
-        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                            "%zu bytes are more than the %zu that may be written", ch->text.len,
-                            most);
-    }
-    if (rc >= 0 && (ch->old.failed || ch->text.failed)) {
-        rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for %s", ch->path);
-    }
-    return rc;
-}
-
-static void drop(change *ch)
-{
-    if (ch->dir >= 0) {
-        close(ch->dir);
-    }
-    pons_buf_fini(&ch->old);
-    pons_buf_fini(&ch->text);
-    *ch = (change){.dir = -1};
-}
 
 // Whether the file may be written, and what is in it.
 static int check_place(pons__core *c, change *ch, pons_error *err)
@@ -280,6 +134,144 @@ static int replace_text(change *ch, const pons_value *args, pons_error *err)
                               ch->path, ch->places);
     }
     return PONS_OK;
+}
+
+// Fills *ch, which the caller drops whatever comes of it.
+static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, change *ch,
+                   pons_error *err)
+{
+    *ch = (change){.dir = -1, .old = PONS_BUF_INIT, .text = PONS_BUF_INIT};
+    const size_t most = (size_t)pons__conf(c, NULL, "write_kb", WRITE_KB) * PONS__KIB;
+    int rc = pons__path_normal(c, pons_get_str(args, "path", ""), ch->path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!edit) {
+        const pons_value *content = pons_get(args, "content");
+        const size_t n = json_string_length(content);
+        if (n > most) {
+            return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                                  "%zu bytes are more than the %zu that may be written", n, most);
+        }
+        pons_buf_bytes(&ch->text, n > 0 ? json_string_value(content) : "", n);
+    }
+    if (strcmp(ch->path, ".") == 0 || pons__path_protected(c, ch->path)) {
+        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                              "%s is protected by the configuration", ch->path);
+    }
+    ch->dir = pons__place_folder(c, ch->path, make && !edit, err);
+    if (ch->dir == PONS_ENOTFOUND && !make && !edit) { // it would be made
+        rc = PONS_OK;
+    } else if (ch->dir == PONS_ENOTFOUND) {
+        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
+    } else {
+        rc = ch->dir < 0 ? ch->dir : check_place(c, ch, err);
+    }
+    if (rc >= 0 && edit && !ch->exists) {
+        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
+    }
+    rc = rc >= 0 && edit ? replace_text(ch, args, err) : rc;
+    if (rc >= 0 && ch->text.len > most) {
+        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                            "%zu bytes are more than the %zu that may be written", ch->text.len,
+                            most);
+    }
+    if (rc >= 0 && (ch->old.failed || ch->text.failed)) {
+        rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for %s", ch->path);
+    }
+    return rc;
+}
+
+static void drop(change *ch)
+{
+    if (ch->dir >= 0) {
+        close(ch->dir);
+    }
+    pons_buf_fini(&ch->old);
+    pons_buf_fini(&ch->text);
+    *ch = (change){.dir = -1};
+}
+
+// ---- the tools ----------------------------------------------------------------------------------
+
+static void say(pons__work *w, const change *ch)
+{
+    pons_autobuf diff = PONS_BUF_INIT;
+    pons_buf_printf(&w->out, "%s %s, %zu bytes", ch->exists ? "replaced" : "wrote", ch->path,
+                    ch->text.len);
+    if (ch->exists) {
+        pons__diff(&diff, ch->path, ch->old.data, ch->old.len, true, ch->text.data, ch->text.len);
+    }
+    if (diff.len > DIFF_SHOWN) {
+        const size_t n = pons__text_cut(diff.data, DIFF_SHOWN);
+        pons_buf_printf(&w->out, "\n%.*s\n[cut here: the diff has %zu bytes]", (int)n, diff.data,
+                        diff.len);
+    } else if (diff.len > 0) {
+        pons_buf_printf(&w->out, "\n%s", diff.data);
+    } else if (ch->exists) {
+        pons_buf_str(&w->out, ", as it was before");
+    }
+    w->data =
+        pons_object("path", json_string(ch->path), "bytes", json_integer((json_int_t)ch->text.len),
+                    "created", json_boolean(!ch->exists), NULL);
+}
+
+static int perform(pons__work *w, bool edit, pons_error *err)
+{
+    change ch = {.dir = -1, .old = PONS_BUF_INIT, .text = PONS_BUF_INIT};
+    const bool refuse = strcmp(pons_get_str(w->args, "if_exists", "replace"), "refuse") == 0;
+    int rc = pons__stopped(w) ? pons__stopped_error(err)
+                              : prepare(w->core, edit, w->args, true, &ch, err);
+    if (rc >= 0 && ch.exists && refuse) {
+        rc = pons_error_set(err, PONS_EEXIST, PONS__TOOLS, "%s exists already", ch.path);
+    }
+    if (rc >= 0) {
+        char before[65] = "", after[65];
+        pons__place_hash(ch.text.data, ch.text.len, after);
+        if (ch.exists) {
+            pons__place_hash(ch.old.data, ch.old.len, before);
+        }
+        pons_autovalue what =
+            pons_object("path", json_string(ch.path), "sha256", json_string(after), "bytes",
+                        json_integer((json_int_t)ch.text.len), "before", json_string(before), NULL);
+        const pons__version v = {.path = ch.path,
+                                 .tool = edit ? "edit_file" : "write_file",
+                                 .before = ch.exists ? before : NULL,
+                                 .after = after,
+                                 .old = ch.old.data,
+                                 .n_old = ch.old.len,
+                                 .mode = ch.exists ? ch.st.st_mode & 0777 : 0};
+        rc = pons__call_ledger_begin(w->core->ledger, w->key, what, err);
+        rc = rc < 0 ? rc : pons__versions_keep(w->core, &v, err);
+        rc = rc < 0 ? rc
+                    : pons__place_put(ch.dir, ch.path, ch.text.data, ch.text.len,
+                                      ch.exists ? &ch.st : NULL, 0, w, err);
+    }
+    if (rc >= 0) {
+        say(w, &ch);
+    }
+    drop(&ch);
+    return rc;
+}
+
+int pons__write_file(pons__work *w, pons_error *err)
+{
+    return perform(w, false, err);
+}
+
+int pons__edit_file(pons__work *w, pons_error *err)
+{
+    return perform(w, true, err);
+}
+
+void pons__write_preview(pons__core *c, bool edit, const pons_value *args, pons_buf *ret)
+{
+    change ch;
+    pons_error ignored = PONS_ERROR_INIT;
+    if (prepare(c, edit, args, false, &ch, &ignored) >= 0) {
+        pons__diff(ret, ch.path, ch.old.data, ch.old.len, ch.exists, ch.text.data, ch.text.len);
+    }
+    drop(&ch);
 }
 
 // ---- after a crash ------------------------------------------------------------------------------

@@ -37,8 +37,164 @@ const char *const pons_vda5050_topics[PONS_VDA5050_TOPICS] = {
     [PONS_VDA5050_STATE] = "state",           [PONS_VDA5050_VISUALIZATION] = "visualization",
     [PONS_VDA5050_CONNECTION] = "connection", [PONS_VDA5050_FACTSHEET] = "factsheet"};
 
-static int flush(pons_vda5050 *v, pons_error *err);
-static void choose(pons_vda5050 *v);
+// ---- what is next -------------------------------------------------------------------------------
+
+static const pons_value *next_action(const pons_vda5050 *v, const char *scope, int64_t seq,
+                                     size_t *ret_i)
+{
+    size_t i = 0;
+    const pons_value *a = NULL;
+    json_array_foreach(pons__vda_list(v, "actions"), i, a)
+    {
+        if (pons__vda_open(a) && json_is_string(pons_get(a, "skill")) &&
+            pons_get_int(a, "seq", -1) == seq && strcmp(pons_get_str(a, "scope", ""), scope) == 0) {
+            *ret_i = (size_t)pons_get_int(a, "number", (int64_t)i);
+            return a;
+        }
+    }
+    return NULL;
+}
+
+static void take_action(pons_vda5050 *v, const pons_value *a, const char *key)
+{
+    pons_value *action = pons__vda_find_action(v, pons_get_str(a, "id", ""));
+    pons__vda_status(action, "RUNNING", NULL);
+    pons__vda_set(v, "current",
+                  pons_object("key", json_string(key), "kind", json_string("action"), "action",
+                              json_string(pons_get_str(a, "id", "")), "skill",
+                              json_string(pons_get_str(a, "skill", "")), "args",
+                              pons_value_ref(pons_get(a, "args")), "cancel", json_false(), "again",
+                              json_false(), NULL));
+}
+
+// The key's words are for people, its end says which it is. Words are cut, at whole characters.
+static void name(char *ret, size_t cap, const char *what, const char *word, const char *id)
+{
+    size_t n = strlen(word) > 60 ? 60 : strlen(word);
+    while (n > 0 && ((unsigned char)word[n] & 0xC0) == 0x80) {
+        n--;
+    }
+    char plain[61];
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i];
+    }
+    snprintf(ret, cap, "%s %.*s (vda5050 %s)", what, (int)n, plain, id);
+}
+
+// The order waits for the master: it alone can say what is to become of it.
+static void hold(pons_vda5050 *v, const char *type, const char *what, const char *key,
+                 const char *value)
+{
+    pons_value *refs = json_array();
+    pons__vda_ref(refs, key, value);
+    pons__vda_ref(refs, "orderId", pons_get_str(pons_get(v->kept, "order"), "id", ""));
+    pons_value *e = pons__vda_error(type, "FATAL", what, refs);
+    json_object_set_new(e, "errorHint", json_string("cancelOrder, then a new order"));
+    pons_value_unref(refs);
+    pons__vda_set(v, "hold", e);
+}
+
+static void take_node(pons_vda5050 *v, const pons_value *node)
+{
+    char id[96], key[PONS_VDA5050_KEY_MAX];
+    double x = 0.0, y = 0.0, yaw = 0.0;
+    bool turned = false;
+    const int64_t seq = pons_get_int(node, "sequenceId", 0);
+    const char *node_id = pons_get_str(node, "nodeId", "");
+    if (!pons__vda_pose_of(v, node, &x, &y, &turned, &yaw)) {
+        hold(v, "noRouteError", "nobody says where the node is", "nodeId", node_id);
+        return;
+    }
+    snprintf(id, sizeof id, "%lld.%lld.%lld", (long long)pons_get_int(v->kept, "serial", 0),
+             (long long)seq, (long long)pons_get_int(v->kept, "tries", 0));
+    name(key, sizeof key, "drive to", node_id, id);
+    pons_value *pose = pons_object("x", json_real(x), "y", json_real(y), "yaw",
+                                   turned ? json_real(yaw) : NULL, NULL);
+    pons__vda_set(v, "current",
+                  pons_object("key", json_string(key), "kind", json_string("node"), "seq",
+                              json_integer(seq), "node", json_string(node_id), "skill",
+                              json_string("navigate_to_pose"), "args",
+                              pons_object("pose", pose, NULL), "cancel", json_false(), "again",
+                              json_false(), NULL));
+}
+
+static bool released(const pons_value *part)
+{
+    return part && pons_get_bool(part, "released", false);
+}
+
+static void choose_next(pons_vda5050 *v)
+{
+    char id[96], key[PONS_VDA5050_KEY_MAX];
+    size_t n = 0;
+    const pons_value *nodes = pons__vda_list(v, "nodes"), *edges = pons__vda_list(v, "edges");
+    const pons_value *a = next_action(v, "INSTANT", -1, &n);
+    const int64_t serial = pons_get_int(v->kept, "serial", 0);
+    if (a) {
+        snprintf(id, sizeof id, "i%zu", n);
+        name(key, sizeof key, "do", pons_get_str(a, "type", ""), id);
+        take_action(v, a, key);
+        return;
+    }
+    if (json_is_object(pons_get(v->kept, "hold")) || v->seen.away ||
+        json_is_string(pons_get(v->kept, "placing"))) {
+        return;
+    }
+    const pons_value *edge = json_array_get(edges, 0), *node = json_array_get(nodes, 0);
+    a = next_action(v, "NODE", pons_get_int(pons_get(v->kept, "last"), "seq", 0), &n);
+    if (!a && released(edge)) {
+        a = next_action(v, "EDGE", pons_get_int(edge, "sequenceId", -1), &n);
+    }
+    if (a) {
+        snprintf(id, sizeof id, "%lld.a%zu", (long long)serial, n);
+        name(key, sizeof key, "do", pons_get_str(a, "type", ""), id);
+        take_action(v, a, key);
+    } else if (released(node) && released(edge) && !pons_get_bool(v->kept, "paused", false)) {
+        take_node(v, node);
+    }
+}
+
+static void instant_over(pons_vda5050 *v, const char *key)
+{
+    const char *id = json_string_value(json_object_get(v->kept, key));
+    pons_value *action = pons__vda_find_action(v, id);
+    if (action && !json_is_string(pons_get(action, "skill"))) { // else it has another's id
+        pons__vda_status(action, "FINISHED", NULL);
+    }
+    if (id) {
+        pons__vda_set(v, key, json_null());
+    }
+}
+
+static void choose(pons_vda5050 *v)
+{
+    const pons_value *current = pons_get(v->kept, "current");
+    const bool drives =
+        json_is_object(current) && strcmp(pons_get_str(current, "kind", ""), "node") == 0;
+    if (!json_is_object(current)) {
+        instant_over(v, "canceling");
+    }
+    if (!drives) {
+        instant_over(v, "pausing");
+    }
+    if (!json_is_object(current)) {
+        choose_next(v);
+    }
+}
+
+static int flush(pons_vda5050 *v, pons_error *err)
+{
+    if (!v->dirty) {
+        return PONS_OK;
+    }
+    const int rc = v->o.keep(v->o.user, v->kept, err);
+    v->dirty = rc < 0;
+    if (rc >= 0 && v->place_due) {
+        v->place_due = false;
+        v->o.place(v->o.user, v->place_x, v->place_y, v->place_yaw);
+    }
+    return rc;
+}
 
 // ---- public functions ---------------------------------------------------------------------------
 
@@ -204,19 +360,6 @@ bool pons_vda5050_want(const pons_vda5050 *v, pons_vda5050_work *ret)
 
 // ---- what has ended -----------------------------------------------------------------------------
 
-// The order waits for the master: it alone can say what is to become of it.
-static void hold(pons_vda5050 *v, const char *type, const char *what, const char *key,
-                 const char *value)
-{
-    pons_value *refs = json_array();
-    pons__vda_ref(refs, key, value);
-    pons__vda_ref(refs, "orderId", pons_get_str(pons_get(v->kept, "order"), "id", ""));
-    pons_value *e = pons__vda_error(type, "FATAL", what, refs);
-    json_object_set_new(e, "errorHint", json_string("cancelOrder, then a new order"));
-    pons_value_unref(refs);
-    pons__vda_set(v, "hold", e);
-}
-
 static void drove(pons_vda5050 *v, const pons_value *was, bool ok, const char *why)
 {
     pons_value *nodes = pons__vda_list(v, "nodes"), *edges = pons__vda_list(v, "edges");
@@ -292,150 +435,4 @@ int pons_vda5050_placed(pons_vda5050 *v, bool ok, const char *why, pons_error *e
     pons__vda_set(v, "placing", json_null());
     choose(v);
     return flush(v, err);
-}
-
-// ---- what is next -------------------------------------------------------------------------------
-
-static const pons_value *next_action(const pons_vda5050 *v, const char *scope, int64_t seq,
-                                     size_t *ret_i)
-{
-    size_t i = 0;
-    const pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
-        if (pons__vda_open(a) && json_is_string(pons_get(a, "skill")) &&
-            pons_get_int(a, "seq", -1) == seq && strcmp(pons_get_str(a, "scope", ""), scope) == 0) {
-            *ret_i = (size_t)pons_get_int(a, "number", (int64_t)i);
-            return a;
-        }
-    }
-    return NULL;
-}
-
-static void take_action(pons_vda5050 *v, const pons_value *a, const char *key)
-{
-    pons_value *action = pons__vda_find_action(v, pons_get_str(a, "id", ""));
-    pons__vda_status(action, "RUNNING", NULL);
-    pons__vda_set(v, "current",
-                  pons_object("key", json_string(key), "kind", json_string("action"), "action",
-                              json_string(pons_get_str(a, "id", "")), "skill",
-                              json_string(pons_get_str(a, "skill", "")), "args",
-                              pons_value_ref(pons_get(a, "args")), "cancel", json_false(), "again",
-                              json_false(), NULL));
-}
-
-// The key's words are for people, its end says which it is. Words are cut, at whole characters.
-static void name(char *ret, size_t cap, const char *what, const char *word, const char *id)
-{
-    size_t n = strlen(word) > 60 ? 60 : strlen(word);
-    while (n > 0 && ((unsigned char)word[n] & 0xC0) == 0x80) {
-        n--;
-    }
-    char plain[61];
-    for (size_t i = 0; i < n; i++) {
-        plain[i] = (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i];
-    }
-    snprintf(ret, cap, "%s %.*s (vda5050 %s)", what, (int)n, plain, id);
-}
-
-static void take_node(pons_vda5050 *v, const pons_value *node)
-{
-    char id[96], key[PONS_VDA5050_KEY_MAX];
-    double x = 0.0, y = 0.0, yaw = 0.0;
-    bool turned = false;
-    const int64_t seq = pons_get_int(node, "sequenceId", 0);
-    const char *node_id = pons_get_str(node, "nodeId", "");
-    if (!pons__vda_pose_of(v, node, &x, &y, &turned, &yaw)) {
-        hold(v, "noRouteError", "nobody says where the node is", "nodeId", node_id);
-        return;
-    }
-    snprintf(id, sizeof id, "%lld.%lld.%lld", (long long)pons_get_int(v->kept, "serial", 0),
-             (long long)seq, (long long)pons_get_int(v->kept, "tries", 0));
-    name(key, sizeof key, "drive to", node_id, id);
-    pons_value *pose = pons_object("x", json_real(x), "y", json_real(y), "yaw",
-                                   turned ? json_real(yaw) : NULL, NULL);
-    pons__vda_set(v, "current",
-                  pons_object("key", json_string(key), "kind", json_string("node"), "seq",
-                              json_integer(seq), "node", json_string(node_id), "skill",
-                              json_string("navigate_to_pose"), "args",
-                              pons_object("pose", pose, NULL), "cancel", json_false(), "again",
-                              json_false(), NULL));
-}
-
-static bool released(const pons_value *part)
-{
-    return part && pons_get_bool(part, "released", false);
-}
-
-static void choose_next(pons_vda5050 *v)
-{
-    char id[96], key[PONS_VDA5050_KEY_MAX];
-    size_t n = 0;
-    const pons_value *nodes = pons__vda_list(v, "nodes"), *edges = pons__vda_list(v, "edges");
-    const pons_value *a = next_action(v, "INSTANT", -1, &n);
-    const int64_t serial = pons_get_int(v->kept, "serial", 0);
-    if (a) {
-        snprintf(id, sizeof id, "i%zu", n);
-        name(key, sizeof key, "do", pons_get_str(a, "type", ""), id);
-        take_action(v, a, key);
-        return;
-    }
-    if (json_is_object(pons_get(v->kept, "hold")) || v->seen.away ||
-        json_is_string(pons_get(v->kept, "placing"))) {
-        return;
-    }
-    const pons_value *edge = json_array_get(edges, 0), *node = json_array_get(nodes, 0);
-    a = next_action(v, "NODE", pons_get_int(pons_get(v->kept, "last"), "seq", 0), &n);
-    if (!a && released(edge)) {
-        a = next_action(v, "EDGE", pons_get_int(edge, "sequenceId", -1), &n);
-    }
-    if (a) {
-        snprintf(id, sizeof id, "%lld.a%zu", (long long)serial, n);
-        name(key, sizeof key, "do", pons_get_str(a, "type", ""), id);
-        take_action(v, a, key);
-    } else if (released(node) && released(edge) && !pons_get_bool(v->kept, "paused", false)) {
-        take_node(v, node);
-    }
-}
-
-static void instant_over(pons_vda5050 *v, const char *key)
-{
-    const char *id = json_string_value(json_object_get(v->kept, key));
-    pons_value *action = pons__vda_find_action(v, id);
-    if (action && !json_is_string(pons_get(action, "skill"))) { // else it has another's id
-        pons__vda_status(action, "FINISHED", NULL);
-    }
-    if (id) {
-        pons__vda_set(v, key, json_null());
-    }
-}
-
-static void choose(pons_vda5050 *v)
-{
-    const pons_value *current = pons_get(v->kept, "current");
-    const bool drives =
-        json_is_object(current) && strcmp(pons_get_str(current, "kind", ""), "node") == 0;
-    if (!json_is_object(current)) {
-        instant_over(v, "canceling");
-    }
-    if (!drives) {
-        instant_over(v, "pausing");
-    }
-    if (!json_is_object(current)) {
-        choose_next(v);
-    }
-}
-
-static int flush(pons_vda5050 *v, pons_error *err)
-{
-    if (!v->dirty) {
-        return PONS_OK;
-    }
-    const int rc = v->o.keep(v->o.user, v->kept, err);
-    v->dirty = rc < 0;
-    if (rc >= 0 && v->place_due) {
-        v->place_due = false;
-        v->o.place(v->o.user, v->place_x, v->place_y, v->place_yaw);
-    }
-    return rc;
 }

@@ -15,47 +15,6 @@
 
 #define MODULE "picture"
 
-static int start_dot(int in, int out, pid_t *ret, pons_error *err);
-static int read_all(int fd, pons_buf *b);
-
-int pons_picture_svg(const char *dot, char **ret, pons_error *err)
-{
-    pons_autobuf b = PONS_BUF_INIT;
-    int st = PONS_OK, status = 0;
-    int in = memfd_create("picture.dot", MFD_CLOEXEC), out[2] = {-1, -1};
-    const size_t n = strlen(dot);
-    pid_t pid = 0;
-    if (in < 0 || pipe2(out, O_CLOEXEC) != 0 || write(in, dot, n) != (ssize_t)n ||
-        lseek(in, 0, SEEK_SET) != 0) {
-        st = pons_error_set(err, PONS_EIO, MODULE, "cannot hand a drawing to dot");
-    }
-    if (st == PONS_OK) {
-        st = start_dot(in, out[1], &pid, err);
-    }
-    if (out[1] >= 0) {
-        close(out[1]); // so that the read ends with the program
-    }
-    if (st == PONS_OK) {
-        st = read_all(out[0], &b);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        if (st != PONS_OK || status != 0) {
-            st = pons_error_set(err, PONS_EENV, MODULE, "graphviz's program dot could not draw it");
-        }
-    }
-    if (out[0] >= 0) {
-        close(out[0]);
-    }
-    if (in >= 0) {
-        close(in);
-    }
-    if (st != PONS_OK) {
-        return st;
-    }
-    *ret = pons_buf_take(&b, NULL);
-    return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a drawing");
-}
-
 // Starts `dot -Tsvg` between the two descriptors; PONS_EENV when it is not there.
 static int start_dot(int in, int out, pid_t *ret, pons_error *err)
 {
@@ -95,4 +54,42 @@ static int read_all(int fd, pons_buf *b)
         pons_buf_bytes(b, chunk, (size_t)n);
     }
     return b->failed ? PONS_ENOMEM : PONS_OK;
+}
+
+int pons_picture_svg(const char *dot, char **ret, pons_error *err)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    int st = PONS_OK, status = 0;
+    int in = memfd_create("picture.dot", MFD_CLOEXEC), out[2] = {-1, -1};
+    const size_t n = strlen(dot);
+    pid_t pid = 0;
+    if (in < 0 || pipe2(out, O_CLOEXEC) != 0 || write(in, dot, n) != (ssize_t)n ||
+        lseek(in, 0, SEEK_SET) != 0) {
+        st = pons_error_set(err, PONS_EIO, MODULE, "cannot hand a drawing to dot");
+    }
+    if (st == PONS_OK) {
+        st = start_dot(in, out[1], &pid, err);
+    }
+    if (out[1] >= 0) {
+        close(out[1]); // so that the read ends with the program
+    }
+    if (st == PONS_OK) {
+        st = read_all(out[0], &b);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        if (st != PONS_OK || status != 0) {
+            st = pons_error_set(err, PONS_EENV, MODULE, "graphviz's program dot could not draw it");
+        }
+    }
+    if (out[0] >= 0) {
+        close(out[0]);
+    }
+    if (in >= 0) {
+        close(in);
+    }
+    if (st != PONS_OK) {
+        return st;
+    }
+    *ret = pons_buf_take(&b, NULL);
+    return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a drawing");
 }

@@ -50,110 +50,6 @@ typedef struct search {
     char looked[LOOKED_BYTES]; // "a, b, c": the directories tried so far
 } search;
 
-static int load_locked(const char *kind, const char *name, const char *id, const pons_module **ret,
-                       pons_error *err);
-static int open_module(const char *path, const char *kind, const char *name,
-                       const pons_module **ret, pons_error *err);
-static bool find_module(search *s, const char *id);
-static bool find_in_workspace(search *s, const char *id);
-static bool try_dir(search *s, const char *dir, size_t dir_len, const char *below,
-                    const char *file);
-static void find_exe(void);
-static void find_library(void);
-static bool is_plain_name(const char *s);
-
-int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err)
-{
-    char id[NAME_BYTES];
-    const int n = snprintf(id, sizeof id, "%s-%s", kind, name);
-    // A name comes from people (--driver NAME): it names a module, never a path.
-    if (n < 0 || (size_t)n >= sizeof id || !is_plain_name(kind) || !is_plain_name(name)) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "not a name of a %s: '%s'", kind, name);
-    }
-    const pons_module *module = NULL;
-    pthread_mutex_lock(&table.lock);
-    const int r = load_locked(kind, name, id, &module, err);
-    pthread_mutex_unlock(&table.lock);
-    if (r < 0) {
-        return r;
-    }
-    *ret_ops = module->ops;
-    return PONS_OK;
-}
-
-int pons_module_workspace(const char *workspace, pons_error *err)
-{
-    const char *path = workspace ? workspace : "";
-    if (strlen(path) >= sizeof table.workspace) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "the workspace's path is too long");
-    }
-    pthread_mutex_lock(&table.lock);
-    strcpy(table.workspace, path);
-    pthread_mutex_unlock(&table.lock);
-    return PONS_OK;
-}
-
-const char *pons_exe_dir(void)
-{
-    pthread_once(&exe.once, find_exe);
-    return exe.dir;
-}
-
-int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err)
-{
-    static const char *const below[] = {"..", "../share/pons"};
-    search s = {.path = ""};
-    const char *share = getenv("PONS_SHARE");
-    bool found = share && *share && try_dir(&s, share, strlen(share), "", relative);
-    for (size_t i = 0; !found && i < sizeof below / sizeof *below; i++) {
-        found = try_dir(&s, pons_exe_dir(), strlen(pons_exe_dir()), below[i], relative);
-    }
-    if (!found && exe.library[0]) {
-        found = try_dir(&s, exe.library_dir, strlen(exe.library_dir), "../share/pons", relative);
-    }
-    if (!found) {
-        return pons_error_set(err, PONS_ENOTFOUND, "share", "%s is not in %s", relative, s.looked);
-    }
-    if (strlen(s.path) >= cap) {
-        return pons_error_set(err, PONS_EINVAL, "share", "path of %s is too long", relative);
-    }
-    strcpy(buf, s.path);
-    return PONS_OK;
-}
-
-static int load_locked(const char *kind, const char *name, const char *id, const pons_module **ret,
-                       pons_error *err)
-{
-    for (int i = 0; i < table.n; i++) {
-        if (strcmp(table.modules[i].id, id) == 0) {
-            *ret = table.modules[i].module;
-            return PONS_OK;
-        }
-    }
-    if (table.n == MODULES_MAX) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "more than %d modules", MODULES_MAX);
-    }
-    search s = {.path = ""};
-    const bool installed = find_module(&s, id);
-    if (!installed && !find_in_workspace(&s, id)) {
-        return pons_error_set(err, PONS_ENOTFOUND, WHERE, "no %s '%s': no %s.so in %s", kind, name,
-                              id, s.looked[0] ? s.looked : "any known place");
-    }
-    int r = installed ? PONS_OK : pons_workspace_check(table.workspace, err);
-    if (r >= 0 && !installed) {
-        r = pons_file_check(s.path, err);
-    }
-    r = r < 0 ? r : open_module(s.path, kind, name, ret, err);
-    if (r < 0) {
-        pons_error_source(err, "%s", s.path);
-        return r;
-    }
-    loaded *l = &table.modules[table.n++];
-    strcpy(l->id, id);
-    l->module = *ret;
-    return PONS_OK;
-}
-
 static int open_module(const char *path, const char *kind, const char *name,
                        const pons_module **ret, pons_error *err)
 {
@@ -195,6 +91,25 @@ static int open_module(const char *path, const char *kind, const char *name,
     return PONS_OK;
 }
 
+// Whether DIR[/BELOW]/FILE can be read; s->path is then its name, otherwise the directory is added
+// to s->looked.
+static bool try_dir(search *s, const char *dir, size_t dir_len, const char *below, const char *file)
+{
+    while (dir_len > 1 && dir[dir_len - 1] == '/') {
+        dir_len--;
+    }
+    const char *slash = *below ? "/" : "";
+    const int n =
+        snprintf(s->path, sizeof s->path, "%.*s%s%s/%s", (int)dir_len, dir, slash, below, file);
+    if (n > 0 && (size_t)n < sizeof s->path && access(s->path, R_OK) == 0) {
+        return true;
+    }
+    const size_t used = strlen(s->looked);
+    snprintf(s->looked + used, sizeof s->looked - used, "%s%.*s%s%s", used ? ", " : "",
+             (int)dir_len, dir, slash, below);
+    return false;
+}
+
 static bool find_module(search *s, const char *id)
 {
     char file[NAME_BYTES + sizeof ".so"];
@@ -221,23 +136,89 @@ static bool find_in_workspace(search *s, const char *id)
            try_dir(s, table.workspace, strlen(table.workspace), PONS_DIR_LIB, file);
 }
 
-// Whether DIR[/BELOW]/FILE can be read; s->path is then its name, otherwise the directory is added
-// to s->looked.
-static bool try_dir(search *s, const char *dir, size_t dir_len, const char *below, const char *file)
+static int load_locked(const char *kind, const char *name, const char *id, const pons_module **ret,
+                       pons_error *err)
 {
-    while (dir_len > 1 && dir[dir_len - 1] == '/') {
-        dir_len--;
+    for (int i = 0; i < table.n; i++) {
+        if (strcmp(table.modules[i].id, id) == 0) {
+            *ret = table.modules[i].module;
+            return PONS_OK;
+        }
     }
-    const char *slash = *below ? "/" : "";
-    const int n =
-        snprintf(s->path, sizeof s->path, "%.*s%s%s/%s", (int)dir_len, dir, slash, below, file);
-    if (n > 0 && (size_t)n < sizeof s->path && access(s->path, R_OK) == 0) {
-        return true;
+    if (table.n == MODULES_MAX) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "more than %d modules", MODULES_MAX);
     }
-    const size_t used = strlen(s->looked);
-    snprintf(s->looked + used, sizeof s->looked - used, "%s%.*s%s%s", used ? ", " : "",
-             (int)dir_len, dir, slash, below);
-    return false;
+    search s = {.path = ""};
+    const bool installed = find_module(&s, id);
+    if (!installed && !find_in_workspace(&s, id)) {
+        return pons_error_set(err, PONS_ENOTFOUND, WHERE, "no %s '%s': no %s.so in %s", kind, name,
+                              id, s.looked[0] ? s.looked : "any known place");
+    }
+    int r = installed ? PONS_OK : pons_workspace_check(table.workspace, err);
+    if (r >= 0 && !installed) {
+        r = pons_file_check(s.path, err);
+    }
+    r = r < 0 ? r : open_module(s.path, kind, name, ret, err);
+    if (r < 0) {
+        pons_error_source(err, "%s", s.path);
+        return r;
+    }
+    loaded *l = &table.modules[table.n++];
+    strcpy(l->id, id);
+    l->module = *ret;
+    return PONS_OK;
+}
+
+static bool is_plain_name(const char *s)
+{
+    return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+                     strlen(s);
+}
+
+int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err)
+{
+    char id[NAME_BYTES];
+    const int n = snprintf(id, sizeof id, "%s-%s", kind, name);
+    // A name comes from people (--driver NAME): it names a module, never a path.
+    if (n < 0 || (size_t)n >= sizeof id || !is_plain_name(kind) || !is_plain_name(name)) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "not a name of a %s: '%s'", kind, name);
+    }
+    const pons_module *module = NULL;
+    pthread_mutex_lock(&table.lock);
+    const int r = load_locked(kind, name, id, &module, err);
+    pthread_mutex_unlock(&table.lock);
+    if (r < 0) {
+        return r;
+    }
+    *ret_ops = module->ops;
+    return PONS_OK;
+}
+
+int pons_module_workspace(const char *workspace, pons_error *err)
+{
+    const char *path = workspace ? workspace : "";
+    if (strlen(path) >= sizeof table.workspace) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "the workspace's path is too long");
+    }
+    pthread_mutex_lock(&table.lock);
+    strcpy(table.workspace, path);
+    pthread_mutex_unlock(&table.lock);
+    return PONS_OK;
+}
+
+// The program's own entry in the linker's list has no name.
+static void find_library(void)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1((void *)&table, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
+        !map->l_name[0] || !realpath(map->l_name, exe.library)) {
+        exe.library[0] = '\0';
+        return;
+    }
+    strcpy(exe.library_dir, exe.library);
+    char *slash = strrchr(exe.library_dir, '/');
+    slash[slash == exe.library_dir] = '\0';
 }
 
 static void find_exe(void)
@@ -259,23 +240,30 @@ static void find_exe(void)
     find_library();
 }
 
-// The program's own entry in the linker's list has no name.
-static void find_library(void)
+const char *pons_exe_dir(void)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (!dladdr1((void *)&table, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
-        !map->l_name[0] || !realpath(map->l_name, exe.library)) {
-        exe.library[0] = '\0';
-        return;
-    }
-    strcpy(exe.library_dir, exe.library);
-    char *slash = strrchr(exe.library_dir, '/');
-    slash[slash == exe.library_dir] = '\0';
+    pthread_once(&exe.once, find_exe);
+    return exe.dir;
 }
 
-static bool is_plain_name(const char *s)
+int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err)
 {
-    return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-                     strlen(s);
+    static const char *const below[] = {"..", "../share/pons"};
+    search s = {.path = ""};
+    const char *share = getenv("PONS_SHARE");
+    bool found = share && *share && try_dir(&s, share, strlen(share), "", relative);
+    for (size_t i = 0; !found && i < sizeof below / sizeof *below; i++) {
+        found = try_dir(&s, pons_exe_dir(), strlen(pons_exe_dir()), below[i], relative);
+    }
+    if (!found && exe.library[0]) {
+        found = try_dir(&s, exe.library_dir, strlen(exe.library_dir), "../share/pons", relative);
+    }
+    if (!found) {
+        return pons_error_set(err, PONS_ENOTFOUND, "share", "%s is not in %s", relative, s.looked);
+    }
+    if (strlen(s.path) >= cap) {
+        return pons_error_set(err, PONS_EINVAL, "share", "path of %s is too long", relative);
+    }
+    strcpy(buf, s.path);
+    return PONS_OK;
 }

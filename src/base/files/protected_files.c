@@ -25,8 +25,6 @@
 #define ENTRIES 20000 // and entries in them; a workspace that has more is refused
 #define LINKS   16    // that lead to one another
 
-static int check_child(const char *path, const char *name, int depth, int *left, pons_error *err);
-
 static const pons_guard_entry table[] = {
 #define ENTRY(pattern, guard, what) {pattern, guard, what},
     PONS_WORKSPACE_TABLE(ENTRY)
@@ -228,6 +226,8 @@ static int check_links(const char *path, pons_error *err)
     }
     return rc < 0 ? pons_error_context(err, "%s is a link", path) : rc;
 }
+
+static int check_child(const char *path, const char *name, int depth, int *left, pons_error *err);
 
 // An entry of the table, and what a folder of it holds. Links are followed: what they lead to is
 // what is read. What is not looked at may be anybody's, so more than can be is refused.

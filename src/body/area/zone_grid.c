@@ -49,215 +49,6 @@ typedef struct corner {
     double x, y; // [cells]
 } corner;
 
-static int add_polygons(pons__area *a, const pons_value *world, pons_error *err);
-static int add_mask(pons__area *a, const pons_value *filter, pons_error *err);
-static bool make_layer(pons__area *a, bool slow);
-static void draw_polygon(const layer *l, const pons_value *polygon);
-static void draw_box(const layer *l, const pons_box2 *b);
-static void mark(const layer *l, int cx, int cy);
-
-int pons__area_create(const pons_value *world, const pons__area_frame *frame, pons__area **ret,
-                      pons_error *err)
-{
-    const pons_value *filters = pons_get(world, "filters");
-    pons__area *a = calloc(1, sizeof *a);
-    if (!a) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
-    }
-    a->f = *frame;
-    a->speed_max_mps = pons_get_num(pons_get(world, "robot"), "speed_max_mps", 0.0);
-    int rc = add_polygons(a, world, err);
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(filters); i++) {
-        rc = add_mask(a, json_array_get(filters, i), err);
-    }
-    if (rc < 0 || (!a->forbidden && !a->slow)) {
-        pons__area_destroy(a);
-        a = NULL;
-    }
-    if (rc == PONS_OK) {
-        *ret = a;
-    }
-    return rc;
-}
-
-void pons__area_destroy(pons__area *a)
-{
-    if (a) {
-        free(a->forbidden);
-        free(a->tiles);
-        free(a->slow);
-        free(a);
-    }
-}
-
-bool pons__area_has_keep_out(const pons__area *a)
-{
-    return a && a->forbidden;
-}
-
-double pons__area_cell_m(const pons__area *a)
-{
-    return a->f.res;
-}
-
-bool pons__area_cell(const pons__area *a, int cx, int cy)
-{
-    if (!a || !a->forbidden) {
-        return false;
-    }
-    const size_t at = (size_t)cy * (size_t)a->f.w + (size_t)cx;
-    return a->forbidden[at / 8] >> at % 8 & 1;
-}
-
-// Is there such a cell, and which?
-static bool cell_at(const pons__area *a, double x, double y, int *ret_cx, int *ret_cy)
-{
-    const double fx = floor((x - a->f.x0) / a->f.res), fy = floor((y - a->f.y0) / a->f.res);
-    if (!(fx >= 0.0 && fy >= 0.0 && fx < a->f.w && fy < a->f.h)) {
-        return false;
-    }
-    *ret_cx = (int)fx;
-    *ret_cy = (int)fy;
-    return true;
-}
-
-bool pons__area_keep_out(const pons__area *a, double x, double y)
-{
-    int cx = 0, cy = 0;
-    return a && a->forbidden && cell_at(a, x, y, &cx, &cy) && pons__area_cell(a, cx, cy);
-}
-
-// The tile of a coordinate, of those that there are.
-static int tile_of(double v, double from, double res, int n)
-{
-    const double t = floor((v - from) / (res * TILE));
-    return t < 0.0 ? 0 : t > n - 1 ? n - 1 : (int)t;
-}
-
-bool pons__area_near(const pons__area *a, double x, double y, double within_m)
-{
-    if (!a || !a->forbidden) {
-        return false;
-    }
-    const pons__area_frame *f = &a->f;
-    const int x1 = tile_of(x + within_m, f->x0, f->res, a->tiles_w),
-              y1 = tile_of(y + within_m, f->y0, f->res, a->tiles_h);
-    for (int ty = tile_of(y - within_m, f->y0, f->res, a->tiles_h); ty <= y1; ty++) {
-        for (int tx = tile_of(x - within_m, f->x0, f->res, a->tiles_w); tx <= x1; tx++) {
-            if (a->tiles[ty * a->tiles_w + tx]) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-double pons__area_speed(const pons__area *a, double x, double y)
-{
-    int cx = 0, cy = 0;
-    if (!a || !a->slow || !cell_at(a, x, y, &cx, &cy)) {
-        return INFINITY;
-    }
-    const int v = a->slow[(size_t)cy * (size_t)a->f.w + (size_t)cx];
-    return v == NO_LIMIT ? INFINITY : a->speed_max_mps * v / NO_LIMIT;
-}
-
-// ---- what a world says --------------------------------------------------------------------------
-
-// Rounded down, but never to a stand: that is what keep_out is for.
-static int hundredths(const pons__area *a, double mps)
-{
-    const double v = a->speed_max_mps > 0.0 ? mps / a->speed_max_mps * NO_LIMIT : NO_LIMIT;
-    return v >= NO_LIMIT ? NO_LIMIT : v < 1.0 ? 1 : (int)(v + 1e-9);
-}
-
-static int draw(pons__area *a, const pons_value *polygon, int limit, bool keep_out, pons_error *err)
-{
-    if (!keep_out && limit == NO_LIMIT) {
-        return PONS_OK;
-    }
-    if (!make_layer(a, !keep_out)) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
-    }
-    draw_polygon(&(layer){a, keep_out ? NO_LIMIT : limit}, polygon);
-    return PONS_OK;
-}
-
-static int add_polygons(pons__area *a, const pons_value *world, pons_error *err)
-{
-    const pons_value *out = pons_get(world, "keep_out"), *slow = pons_get(world, "speed_zones");
-    int rc = PONS_OK;
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(out); i++) {
-        rc = draw(a, pons_get(json_array_get(out, i), "polygon"), NO_LIMIT, true, err);
-    }
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(slow); i++) {
-        const pons_value *z = json_array_get(slow, i);
-        const double share = pons_get_num(z, "percent", NO_LIMIT) / NO_LIMIT;
-        const double mps = pons_get_num(z, "speed_max_mps", share * a->speed_max_mps);
-        rc = draw(a, pons_get(z, "polygon"), hundredths(a, mps), false, err);
-    }
-    return rc;
-}
-
-static int draw_mask(pons__area *a, const pons_map *m, int low, int high, const layer *l,
-                     pons_error *err)
-{
-    pons_box2 *boxes = NULL;
-    size_t n = 0;
-    const int rc = pons_map_rects_of(m, low, high, RECTS_MAX, &boxes, &n, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const bool whole = n == 0 || make_layer(a, l->hundredths != NO_LIMIT);
-    for (size_t i = 0; whole && i < n; i++) {
-        draw_box(l, &boxes[i]);
-    }
-    free(boxes);
-    return whole ? PONS_OK
-                 : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
-}
-
-// What a value of a speed mask means.
-static int mask_limit(const pons__area *a, const pons_value *filter, int value)
-{
-    const double limit =
-        pons_get_num(filter, "base", NO_LIMIT) + pons_get_num(filter, "multiplier", -1.0) * value;
-    if (pons_get_bool(filter, "absolute", false)) {
-        return limit > 0.0 ? hundredths(a, limit) : NO_LIMIT;
-    }
-    return limit > 0.0 && limit <= NO_LIMIT ? hundredths(a, limit / NO_LIMIT * a->speed_max_mps)
-                                            : NO_LIMIT;
-}
-
-static int add_mask(pons__area *a, const pons_value *filter, pons_error *err)
-{
-    pons_map *m = NULL;
-    int rc = pons_map_load(pons_get_str(filter, "path", ""), &m, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (strcmp(pons_get_str(filter, "kind", ""), "keep_out") == 0) {
-        rc = draw_mask(a, m, 100, 100, &(layer){a, NO_LIMIT}, err);
-    } else {
-        bool seen[SPEEDS + 1] = {false};
-        const pons_map_info *i = pons_map_about(m);
-        const int8_t *cells = pons_map_cells(m);
-        for (size_t k = 0; k < (size_t)i->w * (size_t)i->h; k++) {
-            if (cells[k] > 0) {
-                seen[cells[k]] = true;
-            }
-        }
-        for (int v = 1; rc == PONS_OK && v <= SPEEDS; v++) {
-            const layer l = {a, mask_limit(a, filter, v)};
-            if (seen[v] && l.hundredths != NO_LIMIT) {
-                rc = draw_mask(a, m, v, v, &l, err);
-            }
-        }
-    }
-    pons_map_destroy(m);
-    return rc;
-}
-
 // ---- drawing ------------------------------------------------------------------------------------
 
 static bool make_layer(pons__area *a, bool slow)
@@ -275,6 +66,13 @@ static bool make_layer(pons__area *a, bool slow)
         a->tiles = calloc((size_t)a->tiles_w * (size_t)a->tiles_h, 1);
     }
     return slow ? a->slow != NULL : a->forbidden && a->tiles;
+}
+
+// Rounded down, but never to a stand: that is what keep_out is for.
+static int hundredths(const pons__area *a, double mps)
+{
+    const double v = a->speed_max_mps > 0.0 ? mps / a->speed_max_mps * NO_LIMIT : NO_LIMIT;
+    return v >= NO_LIMIT ? NO_LIMIT : v < 1.0 ? 1 : (int)(v + 1e-9);
 }
 
 static void mark(const layer *l, int cx, int cy)
@@ -392,4 +190,201 @@ static void draw_box(const layer *l, const pons_box2 *b)
         at[i].y = (b->y + s * ox + c * oy - f->y0) / f->res;
     }
     draw_corners(l, at, 4);
+}
+
+// ---- what a world says --------------------------------------------------------------------------
+
+static int draw(pons__area *a, const pons_value *polygon, int limit, bool keep_out, pons_error *err)
+{
+    if (!keep_out && limit == NO_LIMIT) {
+        return PONS_OK;
+    }
+    if (!make_layer(a, !keep_out)) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
+    }
+    draw_polygon(&(layer){a, keep_out ? NO_LIMIT : limit}, polygon);
+    return PONS_OK;
+}
+
+static int add_polygons(pons__area *a, const pons_value *world, pons_error *err)
+{
+    const pons_value *out = pons_get(world, "keep_out"), *slow = pons_get(world, "speed_zones");
+    int rc = PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(out); i++) {
+        rc = draw(a, pons_get(json_array_get(out, i), "polygon"), NO_LIMIT, true, err);
+    }
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(slow); i++) {
+        const pons_value *z = json_array_get(slow, i);
+        const double share = pons_get_num(z, "percent", NO_LIMIT) / NO_LIMIT;
+        const double mps = pons_get_num(z, "speed_max_mps", share * a->speed_max_mps);
+        rc = draw(a, pons_get(z, "polygon"), hundredths(a, mps), false, err);
+    }
+    return rc;
+}
+
+static int draw_mask(pons__area *a, const pons_map *m, int low, int high, const layer *l,
+                     pons_error *err)
+{
+    pons_box2 *boxes = NULL;
+    size_t n = 0;
+    const int rc = pons_map_rects_of(m, low, high, RECTS_MAX, &boxes, &n, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool whole = n == 0 || make_layer(a, l->hundredths != NO_LIMIT);
+    for (size_t i = 0; whole && i < n; i++) {
+        draw_box(l, &boxes[i]);
+    }
+    free(boxes);
+    return whole ? PONS_OK
+                 : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
+}
+
+// What a value of a speed mask means.
+static int mask_limit(const pons__area *a, const pons_value *filter, int value)
+{
+    const double limit =
+        pons_get_num(filter, "base", NO_LIMIT) + pons_get_num(filter, "multiplier", -1.0) * value;
+    if (pons_get_bool(filter, "absolute", false)) {
+        return limit > 0.0 ? hundredths(a, limit) : NO_LIMIT;
+    }
+    return limit > 0.0 && limit <= NO_LIMIT ? hundredths(a, limit / NO_LIMIT * a->speed_max_mps)
+                                            : NO_LIMIT;
+}
+
+static int add_mask(pons__area *a, const pons_value *filter, pons_error *err)
+{
+    pons_map *m = NULL;
+    int rc = pons_map_load(pons_get_str(filter, "path", ""), &m, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (strcmp(pons_get_str(filter, "kind", ""), "keep_out") == 0) {
+        rc = draw_mask(a, m, 100, 100, &(layer){a, NO_LIMIT}, err);
+    } else {
+        bool seen[SPEEDS + 1] = {false};
+        const pons_map_info *i = pons_map_about(m);
+        const int8_t *cells = pons_map_cells(m);
+        for (size_t k = 0; k < (size_t)i->w * (size_t)i->h; k++) {
+            if (cells[k] > 0) {
+                seen[cells[k]] = true;
+            }
+        }
+        for (int v = 1; rc == PONS_OK && v <= SPEEDS; v++) {
+            const layer l = {a, mask_limit(a, filter, v)};
+            if (seen[v] && l.hundredths != NO_LIMIT) {
+                rc = draw_mask(a, m, v, v, &l, err);
+            }
+        }
+    }
+    pons_map_destroy(m);
+    return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__area_create(const pons_value *world, const pons__area_frame *frame, pons__area **ret,
+                      pons_error *err)
+{
+    const pons_value *filters = pons_get(world, "filters");
+    pons__area *a = calloc(1, sizeof *a);
+    if (!a) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's areas");
+    }
+    a->f = *frame;
+    a->speed_max_mps = pons_get_num(pons_get(world, "robot"), "speed_max_mps", 0.0);
+    int rc = add_polygons(a, world, err);
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(filters); i++) {
+        rc = add_mask(a, json_array_get(filters, i), err);
+    }
+    if (rc < 0 || (!a->forbidden && !a->slow)) {
+        pons__area_destroy(a);
+        a = NULL;
+    }
+    if (rc == PONS_OK) {
+        *ret = a;
+    }
+    return rc;
+}
+
+void pons__area_destroy(pons__area *a)
+{
+    if (a) {
+        free(a->forbidden);
+        free(a->tiles);
+        free(a->slow);
+        free(a);
+    }
+}
+
+bool pons__area_has_keep_out(const pons__area *a)
+{
+    return a && a->forbidden;
+}
+
+double pons__area_cell_m(const pons__area *a)
+{
+    return a->f.res;
+}
+
+bool pons__area_cell(const pons__area *a, int cx, int cy)
+{
+    if (!a || !a->forbidden) {
+        return false;
+    }
+    const size_t at = (size_t)cy * (size_t)a->f.w + (size_t)cx;
+    return a->forbidden[at / 8] >> at % 8 & 1;
+}
+
+// Is there such a cell, and which?
+static bool cell_at(const pons__area *a, double x, double y, int *ret_cx, int *ret_cy)
+{
+    const double fx = floor((x - a->f.x0) / a->f.res), fy = floor((y - a->f.y0) / a->f.res);
+    if (!(fx >= 0.0 && fy >= 0.0 && fx < a->f.w && fy < a->f.h)) {
+        return false;
+    }
+    *ret_cx = (int)fx;
+    *ret_cy = (int)fy;
+    return true;
+}
+
+bool pons__area_keep_out(const pons__area *a, double x, double y)
+{
+    int cx = 0, cy = 0;
+    return a && a->forbidden && cell_at(a, x, y, &cx, &cy) && pons__area_cell(a, cx, cy);
+}
+
+// The tile of a coordinate, of those that there are.
+static int tile_of(double v, double from, double res, int n)
+{
+    const double t = floor((v - from) / (res * TILE));
+    return t < 0.0 ? 0 : t > n - 1 ? n - 1 : (int)t;
+}
+
+bool pons__area_near(const pons__area *a, double x, double y, double within_m)
+{
+    if (!a || !a->forbidden) {
+        return false;
+    }
+    const pons__area_frame *f = &a->f;
+    const int x1 = tile_of(x + within_m, f->x0, f->res, a->tiles_w),
+              y1 = tile_of(y + within_m, f->y0, f->res, a->tiles_h);
+    for (int ty = tile_of(y - within_m, f->y0, f->res, a->tiles_h); ty <= y1; ty++) {
+        for (int tx = tile_of(x - within_m, f->x0, f->res, a->tiles_w); tx <= x1; tx++) {
+            if (a->tiles[ty * a->tiles_w + tx]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+double pons__area_speed(const pons__area *a, double x, double y)
+{
+    int cx = 0, cy = 0;
+    if (!a || !a->slow || !cell_at(a, x, y, &cx, &cy)) {
+        return INFINITY;
+    }
+    const int v = a->slow[(size_t)cy * (size_t)a->f.w + (size_t)cx];
+    return v == NO_LIMIT ? INFINITY : a->speed_max_mps * v / NO_LIMIT;
 }

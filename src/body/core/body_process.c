@@ -100,169 +100,69 @@ typedef struct process {
     int64_t named_due_ns;             // and then: body.sock is looked for
 } process;
 
-static int open_process(process *p, const pons_body_options *opts, pons_error *err);
-static int open_descriptors(process *p, pons_error *err);
-static int start_threads(process *p, pons_error *err);
-static int start_safety(process *p, pons_error *err);
-static void *run_safety(void *arg);
-static void *run_simulation(void *arg);
-static int64_t simulate(process *p, int64_t robot_due_ns);
-static void offer_state(process *p);
-static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone_timeout_s);
-static bool wait_for_work(process *p);
-static void accept_clients(process *p);
-static void write_saved(process *p);
-static bool alone_too_long(process *p, double alone_timeout_s);
-static void come_to_rest(process *p);
-static void close_process(process *p);
-static pons_value *skill_names(const pons_body *b);
-static int write_body_json(process *p, const pons_value *config, pons_error *err);
-static void kick(void *user);
-static void signal_fd(int fd);
-static void drain_fd(int fd);
-static int path_of(const process *p, const char *name, char *ret, size_t cap, pons_error *err);
+// ---- small --------------------------------------------------------------------------------------
 
-int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile sig_atomic_t *quit,
-                  pons_error *err)
+// Of modules, "NAME,NAME"; NULL: none.
+static pons_value *skill_names(const pons_body *b)
 {
-    process *p = calloc(1, sizeof *p);
-    if (!p) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
-    }
-    p->run_dir = run_dir;
-    p->starter = getppid(); // before anybody can find us
-    p->clock = opts->clock;
-    p->speed = opts->speed > 0.0 ? opts->speed : 1.0;
-    p->stop_fd = p->kick_fd = p->tick_fd = p->latch_fd = -1;
-    p->alone_since_ns = -1;
-    int rc = open_process(p, opts, err);
-    if (rc == PONS_OK) {
-        rc = start_threads(p, err);
-    }
-    if (rc == PONS_OK) {
-        rc = write_body_json(p, opts->config, err);
-    }
-    if (rc == PONS_OK) {
-        run_loop(p, quit, opts->alone_timeout_s);
-        come_to_rest(p);
-    }
-    close_process(p);
-    return rc;
-}
-
-// ---- opening ------------------------------------------------------------------------------------
-
-// body.sock first: its lock is what says that this run directory is ours.
-static int open_process(process *p, const pons_body_options *opts, pons_error *err)
-{
-    char sock[4096], ledger[4096], sim[4096];
-    int rc = path_of(p, "body.sock", sock, sizeof sock, err);
-    if (rc == PONS_OK) {
-        rc = path_of(p, "body.ledger", ledger, sizeof ledger, err);
-    }
-    if (rc == PONS_OK) {
-        rc = path_of(p, "sim.json", sim, sizeof sim, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    if (mkdir(p->run_dir, 0700) < 0 && errno != EEXIST) {
-        pons_error_set(err, PONS_EIO, MODULE, "cannot make the run directory");
-        pons_error_source(err, "%s", p->run_dir);
-        pons_error_cause(err, "%s", strerror(errno));
-        return PONS_EIO;
-    }
-    rc = pons_listener_open(sock, &p->listener, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_body_options o = *opts;
-    o.ledger_path = ledger;
-    o.sim_state_path = opts->sim_state_path ? opts->sim_state_path : sim;
-    rc = pons__body_open(&o, true, &p->body, err);
-    if (rc < 0) {
-        return rc;
-    }
-    p->first_epoch = p->body->last_epoch;
-    atomic_init(&p->control_robot_ns, p->body->robot_ns);
-    atomic_init(&p->gate_robot_ns, p->body->robot_ns);
-    return open_descriptors(p, err);
-}
-
-static int open_descriptors(process *p, pons_error *err)
-{
-    char path[4096];
-    int rc = path_of(p, "stop.sock", path, sizeof path, err);
-    if (rc < 0) {
-        return rc;
-    }
-    p->stop_fd = pons_datagram_bind(path, err); // body.sock is ours: a file there is stale
-    if (p->stop_fd < 0) {
-        return p->stop_fd;
-    }
-    p->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    p->latch_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    p->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (p->kick_fd < 0 || p->latch_fd < 0 || p->tick_fd < 0) {
-        return pons_error_set(err, PONS_EIO, MODULE, "cannot make descriptors: %s",
-                              strerror(errno));
-    }
-    const int64_t asked_ns = (int64_t)((double)SAFETY_NS / p->speed);
-    const int64_t tick_ns = asked_ns < SAFETY_MIN_NS ? SAFETY_MIN_NS : asked_ns;
-    const struct timespec every = {.tv_sec = tick_ns / PONS_NS_PER_S,
-                                   .tv_nsec = tick_ns % PONS_NS_PER_S};
-    const struct itimerspec rhythm = {.it_interval = every, .it_value = every};
-    if (timerfd_settime(p->tick_fd, 0, &rhythm, NULL) < 0) {
-        return pons_error_set(err, PONS_EIO, MODULE, "cannot start the safety timer: %s",
-                              strerror(errno));
-    }
-    p->body->kick = kick;
-    p->body->kick_user = p;
-    p->body->saver.done = kick;
-    p->body->saver.done_ctx = p;
-    p->body->guard.wake_saver = pons__saver_wake;
-    p->body->guard.wake_ctx = &p->body->saver;
-    return PONS_OK;
-}
-
-// Signals go to the loop, whose poll they interrupt.
-static int start_threads(process *p, pons_error *err)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int rc = pons__saver_start(&p->body->saver, err);
-    rc = rc < 0 ? rc : start_safety(p, err);
-    if (rc == PONS_OK && p->body->caps.simulated && p->body->robot->step) {
-        p->sim_runs = pthread_create(&p->sim_thread, NULL, run_simulation, p) == 0;
-        if (!p->sim_runs) {
-            rc = pons_error_set(err, PONS_EIO, MODULE, "cannot start the simulation thread");
+    pons_autobuf names = PONS_BUF_INIT;
+    for (size_t i = 0; i < b->skills.n; i++) {
+        if (b->skills.at[i]->module) {
+            pons_buf_printf(&names, "%s%s", names.len ? "," : "", b->skills.at[i]->name);
         }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return names.len ? json_stringn(names.data, names.len) : NULL;
+}
+
+static int path_of(const process *p, const char *name, char *ret, size_t cap, pons_error *err)
+{
+    if (snprintf(ret, cap, "%s/%s", p->run_dir, name) < (int)cap) {
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EINVAL, MODULE, "the run directory's path is too long");
+}
+
+static int write_body_json(process *p, const pons_value *config, pons_error *err)
+{
+    char path[4096], file[PATH_MAX];
+    const pons_body *b = p->body;
+    const char *of = pons_get_str(b->world, "path", "");
+    int rc = path_of(p, "body.json", path, sizeof path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue v = pons_object(
+        "pid", json_integer(getpid()), "driver", json_string(b->robot->name), "robot",
+        json_string(b->caps.robot_id), "world", json_string(pons_get_str(b->world, "name", "")),
+        "world_file", json_string(realpath(of, file) ? file : of), "world_id",
+        json_string(b->world_id), "boot_id", json_string(b->boot_id), "started_ms",
+        json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "config",
+        config ? pons_value_ref(config) : NULL, "skills", skill_names(b), NULL);
+    char *text = NULL;
+    const long n = v ? pons_value_line(v, &text) : -1;
+    if (n < 0) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for body.json");
+    }
+    rc = pons__replace_file(path, text, (size_t)n, false, err);
+    free(text);
     return rc;
 }
 
-static int start_safety(process *p, pons_error *err)
+static void signal_fd(int fd)
 {
-    p->stack = mmap(NULL, SAFETY_STACK, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (p->stack == MAP_FAILED) {
-        p->stack = NULL;
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the safety thread");
-    }
-    pons__gate *g = &p->body->guard;
-    g->safety.status.memory_locked =
-        mlock(p->stack, SAFETY_STACK) == 0 && mlock(g, sizeof *g) == 0 && mlock(p, sizeof *p) == 0;
-    p->all_locked = mlockall(MCL_CURRENT | MCL_ONFAULT) == 0;
-    pons__stop_rehearse(g);
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setstack(&attr, p->stack, SAFETY_STACK);
-    p->safety_runs = pthread_create(&p->safety_thread, &attr, run_safety, p) == 0;
-    pthread_attr_destroy(&attr);
-    return p->safety_runs ? PONS_OK
-                          : pons_error_set(err, PONS_EIO, MODULE, "cannot start the safety thread");
+    const uint64_t one = 1;
+    (void)!write(fd, &one, sizeof one); // a full counter wakes as well
+}
+
+static void kick(void *user)
+{
+    signal_fd(((process *)user)->kick_fd);
+}
+
+static void drain_fd(int fd)
+{
+    uint64_t count;
+    (void)!read(fd, &count, sizeof count);
 }
 
 // ---- safety -------------------------------------------------------------------------------------
@@ -302,35 +202,6 @@ static void *run_safety(void *arg)
 
 // ---- simulation ---------------------------------------------------------------------------------
 
-static void *run_simulation(void *arg)
-{
-    process *p = arg;
-    pons__pace pace;
-    int64_t save_due_ns = pons_now_ns(&p->clock);
-    pons__pace_start(&pace, p->speed, save_due_ns, p->body->robot->time_ns(p->body->self));
-    while (!atomic_load_explicit(&p->sim_quit, memory_order_acquire)) {
-        const int64_t host_ns = pons_now_ns(&p->clock);
-        const int64_t was_ns = p->body->robot->time_ns(p->body->self);
-        const int64_t robot_ns = simulate(p, pons__pace_due(&pace, host_ns, was_ns));
-        if (robot_ns < 0) {
-            return NULL; // the loop latches and says why
-        }
-        if (host_ns >= save_due_ns) {
-            offer_state(p);
-            save_due_ns = host_ns + PONS__SAVE_NS;
-        }
-        // Sleep until the next step's deadline.
-        int64_t wake_ns = pons__pace_wake(&pace, robot_ns + SIM_STEP_NS);
-        if (wake_ns < host_ns + SIM_MIN_NS) {
-            wake_ns = host_ns + SIM_MIN_NS;
-        }
-        const struct timespec until = {.tv_sec = wake_ns / PONS_NS_PER_S,
-                                       .tv_nsec = wake_ns % PONS_NS_PER_S};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    }
-    return NULL;
-}
-
 // Steps up to a robot time, but not for longer than a wake should take; the time reached, or -1.
 static int64_t simulate(process *p, int64_t robot_due_ns)
 {
@@ -369,24 +240,151 @@ static void offer_state(process *p)
     pons_value_unref(atomic_exchange_explicit(&p->saved, state, memory_order_acq_rel));
 }
 
-// ---- loop ---------------------------------------------------------------------------------------
-
-static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone_timeout_s)
+static void *run_simulation(void *arg)
 {
-    pons_body *b = p->body;
-    while (!(quit && *quit) && !b->quit && !alone_too_long(p, alone_timeout_s)) {
-        if (wait_for_work(p)) {
-            accept_clients(p);
+    process *p = arg;
+    pons__pace pace;
+    int64_t save_due_ns = pons_now_ns(&p->clock);
+    pons__pace_start(&pace, p->speed, save_due_ns, p->body->robot->time_ns(p->body->self));
+    while (!atomic_load_explicit(&p->sim_quit, memory_order_acquire)) {
+        const int64_t host_ns = pons_now_ns(&p->clock);
+        const int64_t was_ns = p->body->robot->time_ns(p->body->self);
+        const int64_t robot_ns = simulate(p, pons__pace_due(&pace, host_ns, was_ns));
+        if (robot_ns < 0) {
+            return NULL; // the loop latches and says why
         }
-        if (!b->sim_failed && atomic_load_explicit(&p->sim_failed, memory_order_acquire)) {
-            b->sim_failed = true;
-            pons__body_stop_request(b, PONS__ORIGIN_FAULT, p->sim_error);
+        if (host_ns >= save_due_ns) {
+            offer_state(p);
+            save_due_ns = host_ns + PONS__SAVE_NS;
         }
-        pons__body_poll(b);
-        atomic_store_explicit(&p->control_robot_ns, b->robot_ns, memory_order_relaxed);
-        write_saved(p);
+        // Sleep until the next step's deadline.
+        int64_t wake_ns = pons__pace_wake(&pace, robot_ns + SIM_STEP_NS);
+        if (wake_ns < host_ns + SIM_MIN_NS) {
+            wake_ns = host_ns + SIM_MIN_NS;
+        }
+        const struct timespec until = {.tv_sec = wake_ns / PONS_NS_PER_S,
+                                       .tv_nsec = wake_ns % PONS_NS_PER_S};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }
+    return NULL;
 }
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static int open_descriptors(process *p, pons_error *err)
+{
+    char path[4096];
+    int rc = path_of(p, "stop.sock", path, sizeof path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    p->stop_fd = pons_datagram_bind(path, err); // body.sock is ours: a file there is stale
+    if (p->stop_fd < 0) {
+        return p->stop_fd;
+    }
+    p->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->latch_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (p->kick_fd < 0 || p->latch_fd < 0 || p->tick_fd < 0) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot make descriptors: %s",
+                              strerror(errno));
+    }
+    const int64_t asked_ns = (int64_t)((double)SAFETY_NS / p->speed);
+    const int64_t tick_ns = asked_ns < SAFETY_MIN_NS ? SAFETY_MIN_NS : asked_ns;
+    const struct timespec every = {.tv_sec = tick_ns / PONS_NS_PER_S,
+                                   .tv_nsec = tick_ns % PONS_NS_PER_S};
+    const struct itimerspec rhythm = {.it_interval = every, .it_value = every};
+    if (timerfd_settime(p->tick_fd, 0, &rhythm, NULL) < 0) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot start the safety timer: %s",
+                              strerror(errno));
+    }
+    p->body->kick = kick;
+    p->body->kick_user = p;
+    p->body->saver.done = kick;
+    p->body->saver.done_ctx = p;
+    p->body->guard.wake_saver = pons__saver_wake;
+    p->body->guard.wake_ctx = &p->body->saver;
+    return PONS_OK;
+}
+
+// body.sock first: its lock is what says that this run directory is ours.
+static int open_process(process *p, const pons_body_options *opts, pons_error *err)
+{
+    char sock[4096], ledger[4096], sim[4096];
+    int rc = path_of(p, "body.sock", sock, sizeof sock, err);
+    if (rc == PONS_OK) {
+        rc = path_of(p, "body.ledger", ledger, sizeof ledger, err);
+    }
+    if (rc == PONS_OK) {
+        rc = path_of(p, "sim.json", sim, sizeof sim, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (mkdir(p->run_dir, 0700) < 0 && errno != EEXIST) {
+        pons_error_set(err, PONS_EIO, MODULE, "cannot make the run directory");
+        pons_error_source(err, "%s", p->run_dir);
+        pons_error_cause(err, "%s", strerror(errno));
+        return PONS_EIO;
+    }
+    rc = pons_listener_open(sock, &p->listener, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_body_options o = *opts;
+    o.ledger_path = ledger;
+    o.sim_state_path = opts->sim_state_path ? opts->sim_state_path : sim;
+    rc = pons__body_open(&o, true, &p->body, err);
+    if (rc < 0) {
+        return rc;
+    }
+    p->first_epoch = p->body->last_epoch;
+    atomic_init(&p->control_robot_ns, p->body->robot_ns);
+    atomic_init(&p->gate_robot_ns, p->body->robot_ns);
+    return open_descriptors(p, err);
+}
+
+static int start_safety(process *p, pons_error *err)
+{
+    p->stack = mmap(NULL, SAFETY_STACK, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (p->stack == MAP_FAILED) {
+        p->stack = NULL;
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the safety thread");
+    }
+    pons__gate *g = &p->body->guard;
+    g->safety.status.memory_locked =
+        mlock(p->stack, SAFETY_STACK) == 0 && mlock(g, sizeof *g) == 0 && mlock(p, sizeof *p) == 0;
+    p->all_locked = mlockall(MCL_CURRENT | MCL_ONFAULT) == 0;
+    pons__stop_rehearse(g);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstack(&attr, p->stack, SAFETY_STACK);
+    p->safety_runs = pthread_create(&p->safety_thread, &attr, run_safety, p) == 0;
+    pthread_attr_destroy(&attr);
+    return p->safety_runs ? PONS_OK
+                          : pons_error_set(err, PONS_EIO, MODULE, "cannot start the safety thread");
+}
+
+// Signals go to the loop, whose poll they interrupt.
+static int start_threads(process *p, pons_error *err)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int rc = pons__saver_start(&p->body->saver, err);
+    rc = rc < 0 ? rc : start_safety(p, err);
+    if (rc == PONS_OK && p->body->caps.simulated && p->body->robot->step) {
+        p->sim_runs = pthread_create(&p->sim_thread, NULL, run_simulation, p) == 0;
+        if (!p->sim_runs) {
+            rc = pons_error_set(err, PONS_EIO, MODULE, "cannot start the simulation thread");
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+// ---- loop ---------------------------------------------------------------------------------------
 
 // Whether somebody may have come.
 static bool wait_for_work(process *p)
@@ -470,6 +468,23 @@ static bool alone_too_long(process *p, double alone_timeout_s)
     return (double)(now_ns - p->alone_since_ns) > most_s * (double)PONS_NS_PER_S;
 }
 
+static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone_timeout_s)
+{
+    pons_body *b = p->body;
+    while (!(quit && *quit) && !b->quit && !alone_too_long(p, alone_timeout_s)) {
+        if (wait_for_work(p)) {
+            accept_clients(p);
+        }
+        if (!b->sim_failed && atomic_load_explicit(&p->sim_failed, memory_order_acquire)) {
+            b->sim_failed = true;
+            pons__body_stop_request(b, PONS__ORIGIN_FAULT, p->sim_error);
+        }
+        pons__body_poll(b);
+        atomic_store_explicit(&p->control_robot_ns, b->robot_ns, memory_order_relaxed);
+        write_saved(p);
+    }
+}
+
 // ---- end ----------------------------------------------------------------------------------------
 
 // An end that was asked for is no crash: goals are canceled in the ledger, the wheels stand, and
@@ -538,67 +553,32 @@ static void close_process(process *p)
     free(p);
 }
 
-// ---- small --------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-// Of modules, "NAME,NAME"; NULL: none.
-static pons_value *skill_names(const pons_body *b)
+int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile sig_atomic_t *quit,
+                  pons_error *err)
 {
-    pons_autobuf names = PONS_BUF_INIT;
-    for (size_t i = 0; i < b->skills.n; i++) {
-        if (b->skills.at[i]->module) {
-            pons_buf_printf(&names, "%s%s", names.len ? "," : "", b->skills.at[i]->name);
-        }
+    process *p = calloc(1, sizeof *p);
+    if (!p) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
-    return names.len ? json_stringn(names.data, names.len) : NULL;
-}
-
-static int write_body_json(process *p, const pons_value *config, pons_error *err)
-{
-    char path[4096], file[PATH_MAX];
-    const pons_body *b = p->body;
-    const char *of = pons_get_str(b->world, "path", "");
-    int rc = path_of(p, "body.json", path, sizeof path, err);
-    if (rc < 0) {
-        return rc;
+    p->run_dir = run_dir;
+    p->starter = getppid(); // before anybody can find us
+    p->clock = opts->clock;
+    p->speed = opts->speed > 0.0 ? opts->speed : 1.0;
+    p->stop_fd = p->kick_fd = p->tick_fd = p->latch_fd = -1;
+    p->alone_since_ns = -1;
+    int rc = open_process(p, opts, err);
+    if (rc == PONS_OK) {
+        rc = start_threads(p, err);
     }
-    pons_autovalue v = pons_object(
-        "pid", json_integer(getpid()), "driver", json_string(b->robot->name), "robot",
-        json_string(b->caps.robot_id), "world", json_string(pons_get_str(b->world, "name", "")),
-        "world_file", json_string(realpath(of, file) ? file : of), "world_id",
-        json_string(b->world_id), "boot_id", json_string(b->boot_id), "started_ms",
-        json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "config",
-        config ? pons_value_ref(config) : NULL, "skills", skill_names(b), NULL);
-    char *text = NULL;
-    const long n = v ? pons_value_line(v, &text) : -1;
-    if (n < 0) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for body.json");
+    if (rc == PONS_OK) {
+        rc = write_body_json(p, opts->config, err);
     }
-    rc = pons__replace_file(path, text, (size_t)n, false, err);
-    free(text);
+    if (rc == PONS_OK) {
+        run_loop(p, quit, opts->alone_timeout_s);
+        come_to_rest(p);
+    }
+    close_process(p);
     return rc;
-}
-
-static void kick(void *user)
-{
-    signal_fd(((process *)user)->kick_fd);
-}
-
-static void signal_fd(int fd)
-{
-    const uint64_t one = 1;
-    (void)!write(fd, &one, sizeof one); // a full counter wakes as well
-}
-
-static void drain_fd(int fd)
-{
-    uint64_t count;
-    (void)!read(fd, &count, sizeof count);
-}
-
-static int path_of(const process *p, const char *name, char *ret, size_t cap, pons_error *err)
-{
-    if (snprintf(ret, cap, "%s/%s", p->run_dir, name) < (int)cap) {
-        return PONS_OK;
-    }
-    return pons_error_set(err, PONS_EINVAL, MODULE, "the run directory's path is too long");
 }

@@ -42,280 +42,372 @@
 
 #define ENDING_NS (8 * PONS_NS_PER_S) // host time for the robot's own software to answer a cancel
 
-static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64_t epoch);
-static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal);
-static bool check_goal(pons_body *b, pons__client *c, const pons_message *msg,
-                       const pons__skill **ret);
-static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *goal,
-                       const pons__skill *k);
-static bool check_resources(pons_body *b, pons__client *c, const pons_message_goal *goal,
-                            const pons__skill *k);
-static void start_goal(pons_body *b, pons__client *c, const pons_message *msg,
-                       const pons__skill *k);
-static void reject(pons__client *c, const char *goal_id, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+// ---- life ---------------------------------------------------------------------------------------
+
 static void reject_number(pons__client *c, const char *goal_id, const char *code, int number,
-                          const char *text);
+                          const char *text)
+{
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_REJECTED,
+                                       .as.rejected = {.goal_id = goal_id,
+                                                       .code = code,
+                                                       .message = text,
+                                                       .error_code = number}});
+}
+
+__attribute__((format(printf, 4, 5))) static void reject(pons__client *c, const char *goal_id,
+                                                         const char *code, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    reject_number(c, goal_id, code, 0, text);
+}
+
+// The goal that another one takes over from, when it asks to: of the same navigating skill.
 static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
-                                   const pons__skill *k);
-static bool has_to_wait(const pons_body *b, const pons__skill *k);
-static void start_skill(pons_body *b, pons__goal *g);
-static void start_waiting(pons_body *b);
-static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code,
-                       const char *text);
-static void watch_ending(pons_body *b, pons__goal *g);
-static void not_started(pons_body *b, const pons__goal *unknown);
-static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
-static pons__goal *find_active(pons_body *b, const char *goal_id);
-static pons__goal *free_place(pons_body *b);
-static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text);
-static int record_adopted(pons_body *b, const pons__goal *g);
-static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
-                                    int64_t epoch, pons_goal_state state);
-static pons_value *metrics(const pons_body *b, const pons__goal *g);
-static bool over(const pons__heard *heard);
-static void say_result(pons__client *c, const pons_ledger_line *line);
-static void send_feedback(pons_body *b, pons__goal *g);
-static void take_arm(pons_body *b, const pons__goal *g);
-static void speak(void *user, const char *text);
-static void goal_env(pons_body *b, pons__skill_env *env);
-
-// ---- messages -----------------------------------------------------------------------------------
-
-void pons__goal_request(pons_body *b, pons__client *c, const pons_message *msg)
+                                   const pons__skill *k)
 {
-    const pons__skill *k = NULL;
-    const pons_message_goal *goal = &msg->as.goal;
-    if (in_control(b, c, goal->goal_id, goal->epoch) && !answer_known(b, c, goal) &&
-        check_goal(b, c, msg, &k) && check_args(b, c, goal, k) && check_resources(b, c, goal, k)) {
-        start_goal(b, c, msg, k);
-    }
+    const pons__goal *base = pons__goal_base(b);
+    const bool navigates = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
+    return navigates && base && base->skill == k && goal->preempt ? base : NULL;
 }
 
-void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
+static void speak(void *user, const char *text)
 {
-    const char *goal_id = msg->as.about.goal_id;
-    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
-        return;
-    }
-    if (msg->fault.text[0]) {
-        pons__client_error(c, "cancel", msg->fault.code, "%s", msg->fault.text);
-        return;
-    }
-    pons__goal *g = find_active(b, goal_id);
-    if (g) {
-        finish(b, g, PONS_GOAL_CANCELED, 0, "canceled");
-        return;
-    }
-    pons__heard heard;
-    if (pons__ledger_find(b->ledger, goal_id, &heard) && over(&heard)) {
-        say_result(c, &heard.line);
-    } else {
-        pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
-    }
+    pons__clients_say(user, &(pons_report){.type = PONS_REPORT_SPEAK, .as.speak = {.text = text}});
 }
 
-void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
+static void goal_env(pons_body *b, pons__skill_env *env)
 {
-    const char *goal_id = msg->as.about.goal_id;
-    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
-        return;
-    }
-    if (msg->fault.text[0]) {
-        pons__client_error(c, "adopt", msg->fault.code, "%s", msg->fault.text);
-        return;
-    }
-    pons__goal *g = find_active(b, goal_id);
-    if (g && g->state == PONS_GOAL_HELD && !g->ending) {
-        g->epoch = b->epoch;
-        if (record_adopted(b, g) < 0) {
-            reject(c, goal_id, "ledger", "the adoption cannot be recorded");
-            return;
-        }
-        g->state = PONS_GOAL_ADOPTED;
-        g->feedback_due_ns = b->robot_ns;
-        pons__skill_env env;
-        goal_env(b, &env);
-        pons__skill_resume(g->skill, &g->run, &env);
-    }
-    pons__heard heard;
-    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
-        pons__client_error(c, "adopt", "unknown_goal", "goal %.80s was never heard of", goal_id);
-        return;
-    }
-    pons__client_say(c,
-                     &(pons_report){.type = PONS_REPORT_ADOPTED,
-                                    .as.answer = {.goal_id = goal_id, .state = heard.line.state}});
-    if (over(&heard)) {
-        say_result(c, &heard.line);
-    }
+    pons__body_env(b, env);
+    env->speak = speak;
+    env->user = b;
 }
 
-void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
-{
-    const char *goal_id = msg->as.about.goal_id;
-    pons__heard heard;
-    pons_report r = {.type = PONS_REPORT_STATUS,
-                     .as.status = {.goal_id = goal_id, .boot_id = b->boot_id}};
-    if (pons__ledger_find(b->ledger, goal_id, &heard)) {
-        const pons_ledger_line *line = &heard.line;
-        r.as.status = (pons_report_status){.goal_id = goal_id,
-                                           .known = true,
-                                           .state = line->state,
-                                           .skill = line->skill,
-                                           .boot_id = line->boot_id,
-                                           .same_boot = strcmp(line->boot_id, b->boot_id) == 0,
-                                           .started = heard.started,
-                                           .end = line->end};
-    }
-    pons__client_say(c, &r);
-}
-
-// ---- rhythm -------------------------------------------------------------------------------------
-
-void pons__goals_step(pons_body *b)
+static void start_skill(pons_body *b, pons__goal *g)
 {
     pons__skill_env env;
     goal_env(b, &env);
-    bool hold = false, hold_arm = false;
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_ACCEPTED) {
-            continue;
-        }
-        if (g->state == PONS_GOAL_HELD) {
-            hold = hold || g->skill->needs_base;
-            hold_arm = hold_arm || g->skill->needs_arm;
-            continue;
-        }
-        pons__skill_step(g->skill, &g->run, &env, &g->out);
-        if (g->skill->needs_base) {
-            b->cmd.want = g->out.cmd;
-            b->cmd.docking = g->out.docking;
-            b->cmd.goal_seq = g->seq;
-        }
-        if (g->skill->needs_arm) {
-            take_arm(b, g);
-        }
-        if (g->out.status == PONS__SKILL_DONE) {
-            finish(b, g, PONS_GOAL_DONE, 0, "");
-        } else if (g->out.status == PONS__SKILL_FAILED) {
-            finish(b, g, PONS_GOAL_FAILED, g->out.error_code, g->out.error_msg);
-        } else {
-            send_feedback(b, g);
-        }
-    }
-    b->cmd.hold = hold;
-    b->cmd.arm.hold = hold_arm;
+    env.goal_id = g->msg.as.goal.goal_id;
+    pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
 }
 
-// What a goal wants of the arm; a wish of the gripper is handed on once.
-static void take_arm(pons_body *b, const pons__goal *g)
+// A goal of the skill may begin only when that one, which is ending, has ended.
+static bool comes_after(const pons__skill *k, const pons__goal *ending)
 {
-    memcpy(b->cmd.arm.qd, g->out.qd, sizeof b->cmd.arm.qd);
-    b->cmd.arm.goal_seq = g->seq;
-    if (b->cmd.arm.grips != b->hand.grips) {
-        b->cmd.arm.grips = b->hand.grips;
-        b->cmd.arm.grip_seq = g->seq;
-        b->cmd.arm.width_m = b->hand.grip_width;
-        b->cmd.arm.force_n = b->hand.grip_force;
-    }
+    const pons__skill *its = ending->skill;
+    return k != &pons__skill_stop_base &&
+           (its == k || (its->needs_base && k->needs_base) || (its->needs_arm && k->needs_arm));
 }
 
-void pons__goals_hold(pons_body *b)
-{
-    pons__skill_env env;
-    goal_env(b, &env);
-    bool any = false, fresh[PONS__GOALS_MAX] = {false};
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_HELD) {
-            continue;
-        }
-        if (g->state == PONS_GOAL_ACCEPTED) {
-            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: before it was started");
-            continue;
-        }
-        any = fresh[i] = true;
-        g->state = PONS_GOAL_HELD;
-        g->held_host_ns = b->host_ns;
-        pons__skill_hold(g->skill, &g->run, &env);
-        g->out.cmd = (pons_twist2){0};
-    }
-    if (!any) {
-        return;
-    }
-    // Brake first. The disk may take a while: it is not waited for, telemetry has to say that it stands.
-    b->cmd.want = (pons_twist2){0};
-    b->cmd.hold = b->cmd.arm.hold = true;
-    pons__body_publish(b);
-    if (b->kick) {
-        b->kick(b->kick_user);
-    }
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (fresh[i]) {
-            const pons__goal *g = &b->goals[i];
-            const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_HELD);
-            pons__ledger_remark(b->ledger, &line, NULL);
-        }
-    }
-}
-
-void pons__goals_watch(pons_body *b)
+static bool has_to_wait(const pons_body *b, const pons__skill *k)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending) {
-            watch_ending(b, g);
-        } else if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
-                   b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
-            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
-        }
-    }
-    start_waiting(b);
-}
-
-void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
-{
-    char text[PONS__REASON_MAX + 16];
-    snprintf(text, sizeof text, "STOPPED: %s", reason);
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->skill->moves && g->seq <= up_to_seq) {
-            finish(b, g, PONS_GOAL_FAILED, PONS__STOPPED, text);
-        }
-    }
-}
-
-void pons__goals_end(pons_body *b, const char *why)
-{
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i])) {
-            finish(b, &b->goals[i], PONS_GOAL_CANCELED, 0, why);
-        }
-    }
-}
-
-bool pons__goals_ending(const pons_body *b)
-{
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].ending) {
+        const pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->ending && comes_after(k, g)) {
             return true;
         }
     }
     return false;
 }
 
-void pons__goals_give_up(pons_body *b)
+static pons__goal *find_active(pons_body *b, const char *goal_id)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i]) &&
+            strcmp(b->goals[i].msg.as.goal.goal_id, goal_id) == 0) {
+            return &b->goals[i];
+        }
+    }
+    return NULL;
+}
+
+static pons__goal *free_place(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (!pons__goal_active(&b->goals[i])) {
+            return &b->goals[i];
+        }
+    }
+    return NULL;
+}
+
+// The robot's own software has yet to say what became of it.
+static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
+{
+    pons__skill_env env;
+    pons_errand e;
+    if (!*g->run.errand) {
+        return false;
+    }
+    goal_env(b, &env);
+    pons__errand_look(&g->run, &env, &e);
+    if (e.state == PONS_ERRAND_NONE) { // it has said so, or it was never sent
+        return false;
+    }
+    g->ending = true;
+    g->ending_host_ns = b->host_ns;
+    g->end = end;
+    g->out.error_code = code;
+    if (text != g->out.error_msg) {
+        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s", text);
+    }
+    return true;
+}
+
+static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
+                                    int64_t epoch, pons_goal_state state)
+{
+    return (pons_ledger_line){.goal_id = goal->goal_id,
+                              .args_hash = goal->args_hash,
+                              .skill = goal->skill,
+                              .state = state,
+                              .ts_ms = pons_wall_ms(&b->clock),
+                              .boot_id = b->boot_id,
+                              .robot_id = b->caps.robot_id,
+                              .epoch = epoch,
+                              .thread = goal->thread,
+                              .task_id = goal->task_id,
+                              .attempt = goal->attempt};
+}
+
+static pons_value *metrics(const pons_body *b, const pons__goal *g)
+{
+    const pons_report_metrics m = {.distance_m = b->odometer_m - g->odometer_m,
+                                   .duration_s = (double)(b->robot_ns - g->started_ns) /
+                                                 (double)PONS_NS_PER_S,
+                                   .recoveries = g->out.recoveries,
+                                   .distance_remaining_m = g->out.distance_m,
+                                   .remaining = g->out.remaining,
+                                   .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1,
+                                   .answer = g->run.answer};
+    return pons_report_metrics_value(&m);
+}
+
+static void say_result(pons__client *c, const pons_ledger_line *line)
+{
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_RESULT,
+                                       .as.result = {.goal_id = line->goal_id,
+                                                     .skill = line->skill,
+                                                     .status = line->state,
+                                                     .end = line->end}});
+}
+
+// Its place is free after that.
+static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
+{
+    // Its message and the text outlive its place: an end may be told of by pieces of it.
+    pons_message msg = g->msg;
+    pons_autovalue took = metrics(b, g);
+    pons_ledger_line line = ledger_line(b, &msg.as.goal, g->epoch, end);
+    line.ended = true;
+    line.end = (pons_report_end){.error_code = code, .error_msg = text, .metrics = took};
+    // Without its end the goal counts as unfinished after a restart: reported, never repeated.
+    pons__ledger_append(b->ledger, &line, 1, NULL);
+    g->msg.type = PONS_MESSAGE_NONE; // it is active no more
+    if (b->controller) {
+        // A result is never read beside an older picture of the robot than its own.
+        pons__body_tell(b, b->controller);
+        say_result(b->controller, &line);
+    }
+    pons_value_unref(g->run.answer);
+    *g = (pons__goal){0};
+    pons_message_clear(&msg);
+}
+
+// It ends so, or, when the robot's own software has it, as that answers.
+static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
+{
+    if (g->ending) {
+        return; // that was asked for before
+    }
+    if (g->state == PONS_GOAL_ACCEPTED) { // nothing of it was begun
+        settle(b, g, end, code, text);
+        return;
+    }
+    if (g->skill->left) {
+        pons__skill_env env;
+        goal_env(b, &env);
+        g->out.remaining = g->skill->left(&g->run, &env);
+    }
+    if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
+        pons__skill_env env;
+        goal_env(b, &env);
+        pons__skill_stop(g->skill, &g->run, &env);
+    }
+    if (g->skill->needs_base &&
+        !g->handed_over) { // no motion for it any more, whatever the disk says
+        b->cmd.want = (pons_twist2){0};
+        b->cmd.docking = false;
+        pons__body_publish(b);
+    }
+    if (g->skill->needs_arm) {
+        memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
+        pons__body_publish(b);
+    }
+    if (!still_ends(b, g, end, code, text)) {
+        settle(b, g, end, code, text);
+    }
+}
+
+static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, const pons__skill *k)
+{
+    const pons_message_goal *goal = &msg->as.goal;
+    if (k == &pons__skill_stop_base && pons__goal_base(b)) {
+        finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
+               PONS__PREEMPTED, "PREEMPTED: stop_base took the base");
+    }
+    if (k == &pons__skill_stop_base && pons__goal_arm(b)) {
+        finish(b, find_active(b, pons__goal_arm(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
+               PONS__PREEMPTED, "PREEMPTED: stop_base took the arm");
+    }
+    pons__goal *old =
+        preempted(b, goal, k) ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id) : NULL;
+    const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.errand;
+    if (old) {
+        old->handed_over = takes_over;
+        finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
+    }
+    const bool waits = has_to_wait(b, k);
+    const pons_ledger_line lines[2] = {ledger_line(b, goal, b->epoch, PONS_GOAL_ACCEPTED),
+                                       ledger_line(b, goal, b->epoch, PONS_GOAL_STARTED)};
+    pons_error err = PONS_ERROR_INIT;
+    if (pons__ledger_append(b->ledger, lines, waits ? 1 : 2, &err) < 0) {
+        if (takes_over) { // what was handed over has nobody to go on with it
+            pons__nav_cancel(b->nav);
+        }
+        reject(c, goal->goal_id, "ledger", "%s: %s", err.message, err.cause);
+        return;
+    }
+    pons__goal *g = free_place(b);
+    *g = (pons__goal){.msg = pons_message_share(msg),
+                      .skill = k,
+                      .seq = ++b->goal_seq,
+                      .state = waits ? PONS_GOAL_ACCEPTED : PONS_GOAL_STARTED,
+                      .epoch = b->epoch,
+                      .started_wall_ms = pons_wall_ms(&b->clock),
+                      .started_ns = b->robot_ns,
+                      .feedback_due_ns = b->robot_ns,
+                      .odometer_m = b->odometer_m,
+                      .out = {.distance_m = NAN, .remaining = NAN, .eta_s = NAN}};
+    if (!waits) {
+        start_skill(b, g);
+    }
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
+                                       .as.answer = {.goal_id = goal->goal_id, .state = g->state}});
+}
+
+static void start_waiting(pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending) {
-            settle(b, g, PONS_GOAL_FAILED, PONS__OUTCOME_UNKNOWN,
-                   "OUTCOME_UNKNOWN: the body ended before the robot's software had answered the "
-                   "cancel");
+        if (!pons__goal_active(g) || g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
+            continue;
+        }
+        const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
+        pons_error err = PONS_ERROR_INIT;
+        if (pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
+            finish(b, g, PONS_GOAL_CANCELED, 0, "its start cannot be recorded");
+            continue;
+        }
+        g->state = PONS_GOAL_STARTED;
+        g->started_ns = b->robot_ns;
+        g->odometer_m = b->odometer_m;
+        start_skill(b, g);
+    }
+}
+
+// Nobody knows whether the robot still carries it out: what waits for its end is not started over it.
+static void not_started(pons_body *b, const pons__goal *unknown)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->state == PONS_GOAL_ACCEPTED &&
+            comes_after(g->skill, unknown)) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__ROBOT_LACKS,
+                   "ROBOT_LACKS: not started, as the robot's software has not answered the cancel "
+                   "of the goal before it");
         }
     }
+}
+
+static void watch_ending(pons_body *b, pons__goal *g)
+{
+    pons__skill_env env;
+    pons_errand e;
+    goal_env(b, &env);
+    pons__errand_look(&g->run, &env, &e);
+    if (g->skill->left) {
+        g->out.remaining = g->skill->left(&g->run, &env);
+    }
+    const bool answered = e.state != PONS_ERRAND_RUNS && e.state != PONS_ERRAND_UNKNOWN;
+    if (e.state == PONS_ERRAND_RUNS && b->host_ns - g->ending_host_ns < ENDING_NS) {
+        return;
+    }
+    pons__errand_stop(&g->run, &env);
+    pons_goal_state end = answered ? g->end : PONS_GOAL_FAILED;
+    int code = answered ? g->out.error_code : PONS__OUTCOME_UNKNOWN;
+    char text[PONS__SKILL_MSG_MAX];
+    snprintf(text, sizeof text, "%s", g->out.error_msg);
+    if (e.state == PONS_ERRAND_DONE) {
+        end = PONS_GOAL_DONE;
+        code = 0;
+        text[0] = '\0';
+    } else if (e.state == PONS_ERRAND_FAILED && end == PONS_GOAL_CANCELED) {
+        end = PONS_GOAL_FAILED; // by itself, before the cancel
+        code = e.error_code;
+        snprintf(text, sizeof text, "%.160s", e.text);
+    } else if (!answered) {
+        snprintf(text, sizeof text, "OUTCOME_UNKNOWN: %.160s",
+                 *e.text ? e.text : "the robot's software has not answered the cancel");
+        not_started(b, g);
+    }
+    settle(b, g, end, code, text);
+}
+
+static int record_adopted(pons_body *b, const pons__goal *g)
+{
+    const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_ADOPTED);
+    return pons__ledger_append(b->ledger, &line, 1, NULL);
+}
+
+static bool over(const pons__heard *heard)
+{
+    return pons_goal_over((pons_goal_state)heard->line.state);
+}
+
+static void send_feedback(pons_body *b, pons__goal *g)
+{
+    if (b->robot_ns < g->feedback_due_ns || !b->controller) {
+        return;
+    }
+    // At most 10 Hz of robot time, and of host time too when the simulation is faster.
+    const double rate = b->threaded && b->speed > 1.0 ? b->speed : 1.0;
+    g->feedback_due_ns = b->robot_ns + (int64_t)(rate * (double)PONS__FEEDBACK_NS);
+    const pons__skill_output *o = &g->out;
+    const bool through = g->skill == &pons__skill_navigate_through;
+    const pons_report_feedback feedback = {
+        .goal_id = g->msg.as.goal.goal_id,
+        .skill = g->skill->name,
+        .robot_ms = b->robot_ns / PONS_NS_PER_MS,
+        .distance_remaining_m = o->distance_m,
+        .remaining = o->remaining,
+        .distance_m = b->odometer_m - g->odometer_m,
+        .eta_s = o->eta_s,
+        .elapsed_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S,
+        .recoveries = o->recoveries,
+        .pose = pons__pose_shown(b->pose),
+        .navigates = o->navigating,
+        .number_of_recoveries = o->recoveries,
+        .navigation_time = o->nav_time_s,
+        .distance_remaining = o->distance_m,
+        .estimated_time_remaining = o->eta_s,
+        .number_of_poses_remaining = through ? o->poses_remaining : -1,
+        .current_node = o->node};
+    pons__client_say(b->controller,
+                     &(pons_report){.type = PONS_REPORT_FEEDBACK, .as.feedback = feedback});
 }
 
 // ---- checks -------------------------------------------------------------------------------------
@@ -448,369 +540,240 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
     return false;
 }
 
-static void reject(pons__client *c, const char *goal_id, const char *code, const char *fmt, ...)
-{
-    char text[PONS_ERROR_MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    reject_number(c, goal_id, code, 0, text);
-}
+// ---- messages -----------------------------------------------------------------------------------
 
-static void reject_number(pons__client *c, const char *goal_id, const char *code, int number,
-                          const char *text)
+void pons__goal_request(pons_body *b, pons__client *c, const pons_message *msg)
 {
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_REJECTED,
-                                       .as.rejected = {.goal_id = goal_id,
-                                                       .code = code,
-                                                       .message = text,
-                                                       .error_code = number}});
-}
-
-// The goal that another one takes over from, when it asks to: of the same navigating skill.
-static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
-                                   const pons__skill *k)
-{
-    const pons__goal *base = pons__goal_base(b);
-    const bool navigates = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
-    return navigates && base && base->skill == k && goal->preempt ? base : NULL;
-}
-
-// ---- life ---------------------------------------------------------------------------------------
-
-static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, const pons__skill *k)
-{
+    const pons__skill *k = NULL;
     const pons_message_goal *goal = &msg->as.goal;
-    if (k == &pons__skill_stop_base && pons__goal_base(b)) {
-        finish(b, find_active(b, pons__goal_base(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
-               PONS__PREEMPTED, "PREEMPTED: stop_base took the base");
+    if (in_control(b, c, goal->goal_id, goal->epoch) && !answer_known(b, c, goal) &&
+        check_goal(b, c, msg, &k) && check_args(b, c, goal, k) && check_resources(b, c, goal, k)) {
+        start_goal(b, c, msg, k);
     }
-    if (k == &pons__skill_stop_base && pons__goal_arm(b)) {
-        finish(b, find_active(b, pons__goal_arm(b)->msg.as.goal.goal_id), PONS_GOAL_CANCELED,
-               PONS__PREEMPTED, "PREEMPTED: stop_base took the arm");
-    }
-    pons__goal *old =
-        preempted(b, goal, k) ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id) : NULL;
-    const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.errand;
-    if (old) {
-        old->handed_over = takes_over;
-        finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
-    }
-    const bool waits = has_to_wait(b, k);
-    const pons_ledger_line lines[2] = {ledger_line(b, goal, b->epoch, PONS_GOAL_ACCEPTED),
-                                       ledger_line(b, goal, b->epoch, PONS_GOAL_STARTED)};
-    pons_error err = PONS_ERROR_INIT;
-    if (pons__ledger_append(b->ledger, lines, waits ? 1 : 2, &err) < 0) {
-        if (takes_over) { // what was handed over has nobody to go on with it
-            pons__nav_cancel(b->nav);
-        }
-        reject(c, goal->goal_id, "ledger", "%s: %s", err.message, err.cause);
+}
+
+void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
         return;
     }
-    pons__goal *g = free_place(b);
-    *g = (pons__goal){.msg = pons_message_share(msg),
-                      .skill = k,
-                      .seq = ++b->goal_seq,
-                      .state = waits ? PONS_GOAL_ACCEPTED : PONS_GOAL_STARTED,
-                      .epoch = b->epoch,
-                      .started_wall_ms = pons_wall_ms(&b->clock),
-                      .started_ns = b->robot_ns,
-                      .feedback_due_ns = b->robot_ns,
-                      .odometer_m = b->odometer_m,
-                      .out = {.distance_m = NAN, .remaining = NAN, .eta_s = NAN}};
-    if (!waits) {
-        start_skill(b, g);
+    if (msg->fault.text[0]) {
+        pons__client_error(c, "cancel", msg->fault.code, "%s", msg->fault.text);
+        return;
     }
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
-                                       .as.answer = {.goal_id = goal->goal_id, .state = g->state}});
+    pons__goal *g = find_active(b, goal_id);
+    if (g) {
+        finish(b, g, PONS_GOAL_CANCELED, 0, "canceled");
+        return;
+    }
+    pons__heard heard;
+    if (pons__ledger_find(b->ledger, goal_id, &heard) && over(&heard)) {
+        say_result(c, &heard.line);
+    } else {
+        pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
+    }
 }
 
-static void start_skill(pons_body *b, pons__goal *g)
+void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    if (!in_control(b, c, goal_id, msg->as.about.epoch)) {
+        return;
+    }
+    if (msg->fault.text[0]) {
+        pons__client_error(c, "adopt", msg->fault.code, "%s", msg->fault.text);
+        return;
+    }
+    pons__goal *g = find_active(b, goal_id);
+    if (g && g->state == PONS_GOAL_HELD && !g->ending) {
+        g->epoch = b->epoch;
+        if (record_adopted(b, g) < 0) {
+            reject(c, goal_id, "ledger", "the adoption cannot be recorded");
+            return;
+        }
+        g->state = PONS_GOAL_ADOPTED;
+        g->feedback_due_ns = b->robot_ns;
+        pons__skill_env env;
+        goal_env(b, &env);
+        pons__skill_resume(g->skill, &g->run, &env);
+    }
+    pons__heard heard;
+    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
+        pons__client_error(c, "adopt", "unknown_goal", "goal %.80s was never heard of", goal_id);
+        return;
+    }
+    pons__client_say(c,
+                     &(pons_report){.type = PONS_REPORT_ADOPTED,
+                                    .as.answer = {.goal_id = goal_id, .state = heard.line.state}});
+    if (over(&heard)) {
+        say_result(c, &heard.line);
+    }
+}
+
+void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const char *goal_id = msg->as.about.goal_id;
+    pons__heard heard;
+    pons_report r = {.type = PONS_REPORT_STATUS,
+                     .as.status = {.goal_id = goal_id, .boot_id = b->boot_id}};
+    if (pons__ledger_find(b->ledger, goal_id, &heard)) {
+        const pons_ledger_line *line = &heard.line;
+        r.as.status = (pons_report_status){.goal_id = goal_id,
+                                           .known = true,
+                                           .state = line->state,
+                                           .skill = line->skill,
+                                           .boot_id = line->boot_id,
+                                           .same_boot = strcmp(line->boot_id, b->boot_id) == 0,
+                                           .started = heard.started,
+                                           .end = line->end};
+    }
+    pons__client_say(c, &r);
+}
+
+// ---- rhythm -------------------------------------------------------------------------------------
+
+// What a goal wants of the arm; a wish of the gripper is handed on once.
+static void take_arm(pons_body *b, const pons__goal *g)
+{
+    memcpy(b->cmd.arm.qd, g->out.qd, sizeof b->cmd.arm.qd);
+    b->cmd.arm.goal_seq = g->seq;
+    if (b->cmd.arm.grips != b->hand.grips) {
+        b->cmd.arm.grips = b->hand.grips;
+        b->cmd.arm.grip_seq = g->seq;
+        b->cmd.arm.width_m = b->hand.grip_width;
+        b->cmd.arm.force_n = b->hand.grip_force;
+    }
+}
+
+void pons__goals_step(pons_body *b)
 {
     pons__skill_env env;
     goal_env(b, &env);
-    env.goal_id = g->msg.as.goal.goal_id;
-    pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
+    bool hold = false, hold_arm = false;
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_ACCEPTED) {
+            continue;
+        }
+        if (g->state == PONS_GOAL_HELD) {
+            hold = hold || g->skill->needs_base;
+            hold_arm = hold_arm || g->skill->needs_arm;
+            continue;
+        }
+        pons__skill_step(g->skill, &g->run, &env, &g->out);
+        if (g->skill->needs_base) {
+            b->cmd.want = g->out.cmd;
+            b->cmd.docking = g->out.docking;
+            b->cmd.goal_seq = g->seq;
+        }
+        if (g->skill->needs_arm) {
+            take_arm(b, g);
+        }
+        if (g->out.status == PONS__SKILL_DONE) {
+            finish(b, g, PONS_GOAL_DONE, 0, "");
+        } else if (g->out.status == PONS__SKILL_FAILED) {
+            finish(b, g, PONS_GOAL_FAILED, g->out.error_code, g->out.error_msg);
+        } else {
+            send_feedback(b, g);
+        }
+    }
+    b->cmd.hold = hold;
+    b->cmd.arm.hold = hold_arm;
 }
 
-// A goal of the skill may begin only when that one, which is ending, has ended.
-static bool comes_after(const pons__skill *k, const pons__goal *ending)
+void pons__goals_hold(pons_body *b)
 {
-    const pons__skill *its = ending->skill;
-    return k != &pons__skill_stop_base &&
-           (its == k || (its->needs_base && k->needs_base) || (its->needs_arm && k->needs_arm));
+    pons__skill_env env;
+    goal_env(b, &env);
+    bool any = false, fresh[PONS__GOALS_MAX] = {false};
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_HELD) {
+            continue;
+        }
+        if (g->state == PONS_GOAL_ACCEPTED) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: before it was started");
+            continue;
+        }
+        any = fresh[i] = true;
+        g->state = PONS_GOAL_HELD;
+        g->held_host_ns = b->host_ns;
+        pons__skill_hold(g->skill, &g->run, &env);
+        g->out.cmd = (pons_twist2){0};
+    }
+    if (!any) {
+        return;
+    }
+    // Brake first. The disk may take a while: it is not waited for, telemetry has to say that it stands.
+    b->cmd.want = (pons_twist2){0};
+    b->cmd.hold = b->cmd.arm.hold = true;
+    pons__body_publish(b);
+    if (b->kick) {
+        b->kick(b->kick_user);
+    }
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (fresh[i]) {
+            const pons__goal *g = &b->goals[i];
+            const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_HELD);
+            pons__ledger_remark(b->ledger, &line, NULL);
+        }
+    }
 }
 
-static bool has_to_wait(const pons_body *b, const pons__skill *k)
+void pons__goals_watch(pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        const pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending && comes_after(k, g)) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->ending) {
+            watch_ending(b, g);
+        } else if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
+                   b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
+        }
+    }
+    start_waiting(b);
+}
+
+void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
+{
+    char text[PONS__REASON_MAX + 16];
+    snprintf(text, sizeof text, "STOPPED: %s", reason);
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        pons__goal *g = &b->goals[i];
+        if (pons__goal_active(g) && g->skill->moves && g->seq <= up_to_seq) {
+            finish(b, g, PONS_GOAL_FAILED, PONS__STOPPED, text);
+        }
+    }
+}
+
+void pons__goals_end(pons_body *b, const char *why)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i])) {
+            finish(b, &b->goals[i], PONS_GOAL_CANCELED, 0, why);
+        }
+    }
+}
+
+bool pons__goals_ending(const pons_body *b)
+{
+    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
+        if (pons__goal_active(&b->goals[i]) && b->goals[i].ending) {
             return true;
         }
     }
     return false;
 }
 
-static void start_waiting(pons_body *b)
+void pons__goals_give_up(pons_body *b)
 {
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
-            continue;
-        }
-        const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
-        pons_error err = PONS_ERROR_INIT;
-        if (pons__ledger_append(b->ledger, &line, 1, &err) < 0) {
-            finish(b, g, PONS_GOAL_CANCELED, 0, "its start cannot be recorded");
-            continue;
-        }
-        g->state = PONS_GOAL_STARTED;
-        g->started_ns = b->robot_ns;
-        g->odometer_m = b->odometer_m;
-        start_skill(b, g);
-    }
-}
-
-static pons__goal *find_active(pons_body *b, const char *goal_id)
-{
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) &&
-            strcmp(b->goals[i].msg.as.goal.goal_id, goal_id) == 0) {
-            return &b->goals[i];
+        if (pons__goal_active(g) && g->ending) {
+            settle(b, g, PONS_GOAL_FAILED, PONS__OUTCOME_UNKNOWN,
+                   "OUTCOME_UNKNOWN: the body ended before the robot's software had answered the "
+                   "cancel");
         }
     }
-    return NULL;
-}
-
-static pons__goal *free_place(pons_body *b)
-{
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (!pons__goal_active(&b->goals[i])) {
-            return &b->goals[i];
-        }
-    }
-    return NULL;
-}
-
-// It ends so, or, when the robot's own software has it, as that answers.
-static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
-{
-    if (g->ending) {
-        return; // that was asked for before
-    }
-    if (g->state == PONS_GOAL_ACCEPTED) { // nothing of it was begun
-        settle(b, g, end, code, text);
-        return;
-    }
-    if (g->skill->left) {
-        pons__skill_env env;
-        goal_env(b, &env);
-        g->out.remaining = g->skill->left(&g->run, &env);
-    }
-    if (g->out.status == PONS__SKILL_RUNNING && !g->handed_over) {
-        pons__skill_env env;
-        goal_env(b, &env);
-        pons__skill_stop(g->skill, &g->run, &env);
-    }
-    if (g->skill->needs_base &&
-        !g->handed_over) { // no motion for it any more, whatever the disk says
-        b->cmd.want = (pons_twist2){0};
-        b->cmd.docking = false;
-        pons__body_publish(b);
-    }
-    if (g->skill->needs_arm) {
-        memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
-        pons__body_publish(b);
-    }
-    if (!still_ends(b, g, end, code, text)) {
-        settle(b, g, end, code, text);
-    }
-}
-
-// The robot's own software has yet to say what became of it.
-static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
-{
-    pons__skill_env env;
-    pons_errand e;
-    if (!*g->run.errand) {
-        return false;
-    }
-    goal_env(b, &env);
-    pons__errand_look(&g->run, &env, &e);
-    if (e.state == PONS_ERRAND_NONE) { // it has said so, or it was never sent
-        return false;
-    }
-    g->ending = true;
-    g->ending_host_ns = b->host_ns;
-    g->end = end;
-    g->out.error_code = code;
-    if (text != g->out.error_msg) {
-        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s", text);
-    }
-    return true;
-}
-
-static void watch_ending(pons_body *b, pons__goal *g)
-{
-    pons__skill_env env;
-    pons_errand e;
-    goal_env(b, &env);
-    pons__errand_look(&g->run, &env, &e);
-    if (g->skill->left) {
-        g->out.remaining = g->skill->left(&g->run, &env);
-    }
-    const bool answered = e.state != PONS_ERRAND_RUNS && e.state != PONS_ERRAND_UNKNOWN;
-    if (e.state == PONS_ERRAND_RUNS && b->host_ns - g->ending_host_ns < ENDING_NS) {
-        return;
-    }
-    pons__errand_stop(&g->run, &env);
-    pons_goal_state end = answered ? g->end : PONS_GOAL_FAILED;
-    int code = answered ? g->out.error_code : PONS__OUTCOME_UNKNOWN;
-    char text[PONS__SKILL_MSG_MAX];
-    snprintf(text, sizeof text, "%s", g->out.error_msg);
-    if (e.state == PONS_ERRAND_DONE) {
-        end = PONS_GOAL_DONE;
-        code = 0;
-        text[0] = '\0';
-    } else if (e.state == PONS_ERRAND_FAILED && end == PONS_GOAL_CANCELED) {
-        end = PONS_GOAL_FAILED; // by itself, before the cancel
-        code = e.error_code;
-        snprintf(text, sizeof text, "%.160s", e.text);
-    } else if (!answered) {
-        snprintf(text, sizeof text, "OUTCOME_UNKNOWN: %.160s",
-                 *e.text ? e.text : "the robot's software has not answered the cancel");
-        not_started(b, g);
-    }
-    settle(b, g, end, code, text);
-}
-
-// Nobody knows whether the robot still carries it out: what waits for its end is not started over it.
-static void not_started(pons_body *b, const pons__goal *unknown)
-{
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->state == PONS_GOAL_ACCEPTED &&
-            comes_after(g->skill, unknown)) {
-            finish(b, g, PONS_GOAL_FAILED, PONS__ROBOT_LACKS,
-                   "ROBOT_LACKS: not started, as the robot's software has not answered the cancel "
-                   "of the goal before it");
-        }
-    }
-}
-
-// Its place is free after that.
-static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
-{
-    // Its message and the text outlive its place: an end may be told of by pieces of it.
-    pons_message msg = g->msg;
-    pons_autovalue took = metrics(b, g);
-    pons_ledger_line line = ledger_line(b, &msg.as.goal, g->epoch, end);
-    line.ended = true;
-    line.end = (pons_report_end){.error_code = code, .error_msg = text, .metrics = took};
-    // Without its end the goal counts as unfinished after a restart: reported, never repeated.
-    pons__ledger_append(b->ledger, &line, 1, NULL);
-    g->msg.type = PONS_MESSAGE_NONE; // it is active no more
-    if (b->controller) {
-        // A result is never read beside an older picture of the robot than its own.
-        pons__body_tell(b, b->controller);
-        say_result(b->controller, &line);
-    }
-    pons_value_unref(g->run.answer);
-    *g = (pons__goal){0};
-    pons_message_clear(&msg);
-}
-
-static int record_adopted(pons_body *b, const pons__goal *g)
-{
-    const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_ADOPTED);
-    return pons__ledger_append(b->ledger, &line, 1, NULL);
-}
-
-static pons_ledger_line ledger_line(const pons_body *b, const pons_message_goal *goal,
-                                    int64_t epoch, pons_goal_state state)
-{
-    return (pons_ledger_line){.goal_id = goal->goal_id,
-                              .args_hash = goal->args_hash,
-                              .skill = goal->skill,
-                              .state = state,
-                              .ts_ms = pons_wall_ms(&b->clock),
-                              .boot_id = b->boot_id,
-                              .robot_id = b->caps.robot_id,
-                              .epoch = epoch,
-                              .thread = goal->thread,
-                              .task_id = goal->task_id,
-                              .attempt = goal->attempt};
-}
-
-static pons_value *metrics(const pons_body *b, const pons__goal *g)
-{
-    const pons_report_metrics m = {.distance_m = b->odometer_m - g->odometer_m,
-                                   .duration_s = (double)(b->robot_ns - g->started_ns) /
-                                                 (double)PONS_NS_PER_S,
-                                   .recoveries = g->out.recoveries,
-                                   .distance_remaining_m = g->out.distance_m,
-                                   .remaining = g->out.remaining,
-                                   .obstacles = g->skill == &pons__skill_look ? b->n_blobs : -1,
-                                   .answer = g->run.answer};
-    return pons_report_metrics_value(&m);
-}
-
-static bool over(const pons__heard *heard)
-{
-    return pons_goal_over((pons_goal_state)heard->line.state);
-}
-
-static void say_result(pons__client *c, const pons_ledger_line *line)
-{
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_RESULT,
-                                       .as.result = {.goal_id = line->goal_id,
-                                                     .skill = line->skill,
-                                                     .status = line->state,
-                                                     .end = line->end}});
-}
-
-static void send_feedback(pons_body *b, pons__goal *g)
-{
-    if (b->robot_ns < g->feedback_due_ns || !b->controller) {
-        return;
-    }
-    // At most 10 Hz of robot time, and of host time too when the simulation is faster.
-    const double rate = b->threaded && b->speed > 1.0 ? b->speed : 1.0;
-    g->feedback_due_ns = b->robot_ns + (int64_t)(rate * (double)PONS__FEEDBACK_NS);
-    const pons__skill_output *o = &g->out;
-    const bool through = g->skill == &pons__skill_navigate_through;
-    const pons_report_feedback feedback = {
-        .goal_id = g->msg.as.goal.goal_id,
-        .skill = g->skill->name,
-        .robot_ms = b->robot_ns / PONS_NS_PER_MS,
-        .distance_remaining_m = o->distance_m,
-        .remaining = o->remaining,
-        .distance_m = b->odometer_m - g->odometer_m,
-        .eta_s = o->eta_s,
-        .elapsed_s = (double)(b->robot_ns - g->started_ns) / (double)PONS_NS_PER_S,
-        .recoveries = o->recoveries,
-        .pose = pons__pose_shown(b->pose),
-        .navigates = o->navigating,
-        .number_of_recoveries = o->recoveries,
-        .navigation_time = o->nav_time_s,
-        .distance_remaining = o->distance_m,
-        .estimated_time_remaining = o->eta_s,
-        .number_of_poses_remaining = through ? o->poses_remaining : -1,
-        .current_node = o->node};
-    pons__client_say(b->controller,
-                     &(pons_report){.type = PONS_REPORT_FEEDBACK, .as.feedback = feedback});
-}
-
-static void goal_env(pons_body *b, pons__skill_env *env)
-{
-    pons__body_env(b, env);
-    env->speak = speak;
-    env->user = b;
-}
-
-static void speak(void *user, const char *text)
-{
-    pons__clients_say(user, &(pons_report){.type = PONS_REPORT_SPEAK, .as.speak = {.text = text}});
 }

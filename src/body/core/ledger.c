@@ -58,12 +58,75 @@
 #define MODULE    "ledger"
 #define LINES_MAX 2 // of one append
 
+// ---- lines --------------------------------------------------------------------------------------
+
+// A goal's newest line, borrowed until the next one is read. PONS_ENOTFOUND: its part was removed.
 static int read_line(pons__ledger *l, const pons__place *p, const char *goal_id, uint64_t key,
-                     pons_ledger_line *ret);
-static int append(pons__ledger *l, const pons_ledger_line *lines, size_t n, bool sync,
-                  pons_error *err);
+                     pons_ledger_line *ret)
+{
+    int fd = l->fd;
+    if (p->part != l->part) {
+        char *name = l->path ? pons__part_path(l->path, p->part, false) : NULL;
+        fd = name ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+        const bool gone = name && fd < 0 && errno == ENOENT;
+        free(name);
+        if (fd < 0) {
+            return gone ? PONS_ENOTFOUND : PONS_EIO;
+        }
+    }
+    pons__lines r;
+    const char *text;
+    size_t n;
+    off_t at;
+    bool whole = false;
+    pons_value_unref(l->lent);
+    l->lent = NULL;
+    pons__lines_init(&r, fd, (off_t)p->at);
+    int rc = pons__lines_next(&r, &text, &n, &at, &whole) == 1 && whole &&
+                     pons__sum_check(text, n) != PONS__SUM_BAD &&
+                     pons_value_parse(text, n, &l->lent, NULL) == PONS_OK &&
+                     pons_ledger_line_decode(l->lent, ret, NULL) == PONS_OK &&
+                     ret->state == p->state &&
+                     (goal_id ? strcmp(ret->goal_id, goal_id) == 0
+                              : pons__index_key(ret->goal_id) == key)
+                 ? PONS_OK
+                 : PONS_ECORRUPT;
+    pons__lines_fini(&r);
+    if (fd != l->fd) {
+        close(fd);
+    }
+    return rc;
+}
+
+// ret_at: where each one lies.
 static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, bool sync,
-                       off_t *ret_at, pons_error *err);
+                       off_t *ret_at, pons_error *err)
+{
+    if (l->dead) {
+        return pons_error_set(err, PONS_EIO, MODULE, "the ledger failed before; restart the body");
+    }
+    pons_autobuf block = PONS_BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        ret_at[i] = l->size + (off_t)block.len;
+        if (pons__ledger_keep_line(&block, lines[i]) < 0) {
+            return pons__ledger_no_memory(err);
+        }
+    }
+    if (pons__write_all(l->fd, (const char *)block.data, block.len, l->size) < 0) {
+        const int rc = pons__io_error("cannot append to", l->path ? l->path : "the ledger", err);
+        // Half a line in the middle of the file would be damage: take it back, or stop.
+        l->dead = ftruncate(l->fd, l->size) < 0;
+        return rc;
+    }
+    if (sync && l->path && fdatasync(l->fd) < 0) {
+        l->dead = true;
+        return pons__io_error("cannot sync", l->path, err);
+    }
+    l->size += (off_t)block.len;
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__ledger_open(const char *path, pons__ledger **ret, pons_error *err)
 {
@@ -85,16 +148,6 @@ void pons__ledger_bound(pons__ledger *l, const pons__ledger_bounds *bounds)
     l->bounds = *bounds;
     pons__ledger_seal_when_full(l);
     pons__ledger_forget_parts(l);
-}
-
-int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err)
-{
-    return append(l, lines, n, true, err);
-}
-
-int pons__ledger_remark(pons__ledger *l, const pons_ledger_line *line, pons_error *err)
-{
-    return append(l, line, 1, false, err);
 }
 
 // All that needs memory comes before the write: what is on the disk is known.
@@ -131,6 +184,16 @@ static int append(pons__ledger *l, const pons_ledger_line *lines, size_t n, bool
         pons__ledger_seal_when_full(l);
     }
     return rc;
+}
+
+int pons__ledger_append(pons__ledger *l, const pons_ledger_line *lines, size_t n, pons_error *err)
+{
+    return append(l, lines, n, true, err);
+}
+
+int pons__ledger_remark(pons__ledger *l, const pons_ledger_line *line, pons_error *err)
+{
+    return append(l, line, 1, false, err);
 }
 
 int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error *err)
@@ -242,72 +305,4 @@ const char *pons__ledger_unfinished(pons__ledger *l, const char *boot_id)
         }
     }
     return NULL;
-}
-
-// ---- lines --------------------------------------------------------------------------------------
-
-// A goal's newest line, borrowed until the next one is read. PONS_ENOTFOUND: its part was removed.
-static int read_line(pons__ledger *l, const pons__place *p, const char *goal_id, uint64_t key,
-                     pons_ledger_line *ret)
-{
-    int fd = l->fd;
-    if (p->part != l->part) {
-        char *name = l->path ? pons__part_path(l->path, p->part, false) : NULL;
-        fd = name ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-        const bool gone = name && fd < 0 && errno == ENOENT;
-        free(name);
-        if (fd < 0) {
-            return gone ? PONS_ENOTFOUND : PONS_EIO;
-        }
-    }
-    pons__lines r;
-    const char *text;
-    size_t n;
-    off_t at;
-    bool whole = false;
-    pons_value_unref(l->lent);
-    l->lent = NULL;
-    pons__lines_init(&r, fd, (off_t)p->at);
-    int rc = pons__lines_next(&r, &text, &n, &at, &whole) == 1 && whole &&
-                     pons__sum_check(text, n) != PONS__SUM_BAD &&
-                     pons_value_parse(text, n, &l->lent, NULL) == PONS_OK &&
-                     pons_ledger_line_decode(l->lent, ret, NULL) == PONS_OK &&
-                     ret->state == p->state &&
-                     (goal_id ? strcmp(ret->goal_id, goal_id) == 0
-                              : pons__index_key(ret->goal_id) == key)
-                 ? PONS_OK
-                 : PONS_ECORRUPT;
-    pons__lines_fini(&r);
-    if (fd != l->fd) {
-        close(fd);
-    }
-    return rc;
-}
-
-// ret_at: where each one lies.
-static int write_lines(pons__ledger *l, pons_value *const *lines, size_t n, bool sync,
-                       off_t *ret_at, pons_error *err)
-{
-    if (l->dead) {
-        return pons_error_set(err, PONS_EIO, MODULE, "the ledger failed before; restart the body");
-    }
-    pons_autobuf block = PONS_BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        ret_at[i] = l->size + (off_t)block.len;
-        if (pons__ledger_keep_line(&block, lines[i]) < 0) {
-            return pons__ledger_no_memory(err);
-        }
-    }
-    if (pons__write_all(l->fd, (const char *)block.data, block.len, l->size) < 0) {
-        const int rc = pons__io_error("cannot append to", l->path ? l->path : "the ledger", err);
-        // Half a line in the middle of the file would be damage: take it back, or stop.
-        l->dead = ftruncate(l->fd, l->size) < 0;
-        return rc;
-    }
-    if (sync && l->path && fdatasync(l->fd) < 0) {
-        l->dead = true;
-        return pons__io_error("cannot sync", l->path, err);
-    }
-    l->size += (off_t)block.len;
-    return PONS_OK;
 }

@@ -33,12 +33,6 @@
 #define IDS_EACH  16u
 #define IDS_SUM   32u
 
-static int number_of(const char *name, const char *base, uint32_t *ret, bool *ret_ids);
-static int by_number(const void *a, const void *b);
-static int take(pons__part **parts, size_t *n, uint32_t number, pons__part **ret);
-static void put64(pons_buf *b, uint64_t v);
-static uint64_t get64(const char *at);
-
 // ---- lines --------------------------------------------------------------------------------------
 
 void pons__lines_init(pons__lines *r, int fd, off_t at)
@@ -118,6 +112,45 @@ char *pons__part_path(const char *path, uint32_t number, bool ids)
     return asprintf(&ret, "%s.%u%s", path, number, ids ? ".ids" : "") < 0 ? NULL : ret;
 }
 
+// Is it BASE.NUMBER, or BASE.NUMBER.ids?
+static int number_of(const char *name, const char *base, uint32_t *ret, bool *ret_ids)
+{
+    const size_t n = strlen(base);
+    if (strncmp(name, base, n) != 0 || name[n] != '.' || name[n + 1] < '1' || name[n + 1] > '9') {
+        return 0;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long number = strtoul(name + n + 1, &end, 10);
+    *ret_ids = strcmp(end, ".ids") == 0;
+    *ret = (uint32_t)number;
+    return errno == 0 && number <= PONS__PARTS_MAX && (*ret_ids || !*end);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = ((const pons__part *)a)->number, y = ((const pons__part *)b)->number;
+    return (x > y) - (x < y);
+}
+
+static int take(pons__part **parts, size_t *n, uint32_t number, pons__part **ret)
+{
+    for (size_t i = 0; i < *n; i++) {
+        if ((*parts)[i].number == number) {
+            *ret = &(*parts)[i];
+            return PONS_OK;
+        }
+    }
+    pons__part *more = realloc(*parts, (*n + 1) * sizeof *more);
+    if (!more) {
+        return PONS_ENOMEM;
+    }
+    *parts = more;
+    more[*n] = (pons__part){.number = number};
+    *ret = &more[(*n)++];
+    return PONS_OK;
+}
+
 int pons__parts_list(const char *path, pons__part **ret, size_t *ret_n, pons_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -166,46 +199,16 @@ int pons__parts_list(const char *path, pons__part **ret, size_t *ret_n, pons_err
     return PONS_OK;
 }
 
-// Is it BASE.NUMBER, or BASE.NUMBER.ids?
-static int number_of(const char *name, const char *base, uint32_t *ret, bool *ret_ids)
-{
-    const size_t n = strlen(base);
-    if (strncmp(name, base, n) != 0 || name[n] != '.' || name[n + 1] < '1' || name[n + 1] > '9') {
-        return 0;
-    }
-    char *end = NULL;
-    errno = 0;
-    const unsigned long number = strtoul(name + n + 1, &end, 10);
-    *ret_ids = strcmp(end, ".ids") == 0;
-    *ret = (uint32_t)number;
-    return errno == 0 && number <= PONS__PARTS_MAX && (*ret_ids || !*end);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = ((const pons__part *)a)->number, y = ((const pons__part *)b)->number;
-    return (x > y) - (x < y);
-}
-
-static int take(pons__part **parts, size_t *n, uint32_t number, pons__part **ret)
-{
-    for (size_t i = 0; i < *n; i++) {
-        if ((*parts)[i].number == number) {
-            *ret = &(*parts)[i];
-            return PONS_OK;
-        }
-    }
-    pons__part *more = realloc(*parts, (*n + 1) * sizeof *more);
-    if (!more) {
-        return PONS_ENOMEM;
-    }
-    *parts = more;
-    more[*n] = (pons__part){.number = number};
-    *ret = &more[(*n)++];
-    return PONS_OK;
-}
-
 // ---- ids ----------------------------------------------------------------------------------------
+
+static uint64_t get64(const char *at)
+{
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; i--) {
+        v = v << 8 | (uint8_t)at[i];
+    }
+    return v;
+}
 
 int pons__ids_load(const char *path, uint32_t number, pons__index *ix)
 {
@@ -240,6 +243,13 @@ int pons__ids_load(const char *path, uint32_t number, pons__index *ix)
     return rc;
 }
 
+static void put64(pons_buf *b, uint64_t v)
+{
+    for (int i = 0; i < 8; i++) {
+        pons_buf_byte(b, (uint8_t)(v >> (8 * i)));
+    }
+}
+
 int pons__ids_save(const char *path, uint32_t number, const pons__index *ix, pons_error *err)
 {
     pons_autobuf b = PONS_BUF_INIT;
@@ -267,20 +277,4 @@ int pons__ids_save(const char *path, uint32_t number, const pons__index *ix, pon
     }
     free(name);
     return rc;
-}
-
-static void put64(pons_buf *b, uint64_t v)
-{
-    for (int i = 0; i < 8; i++) {
-        pons_buf_byte(b, (uint8_t)(v >> (8 * i)));
-    }
-}
-
-static uint64_t get64(const char *at)
-{
-    uint64_t v = 0;
-    for (int i = 7; i >= 0; i--) {
-        v = v << 8 | (uint8_t)at[i];
-    }
-    return v;
 }

@@ -22,9 +22,6 @@ typedef struct pons__slot {
     uint64_t key, place;
 } slot;
 
-static pons__place unpack(uint64_t place);
-static slot *slot_of(slot *slots, size_t cap, uint64_t key);
-
 void pons__index_fini(pons__index *ix)
 {
     free(ix->slots);
@@ -40,6 +37,16 @@ uint64_t pons__index_key(const char *goal_id)
         key = key << 8 | hash[i];
     }
     return key;
+}
+
+// The key's slot, or the free one where it belongs.
+static slot *slot_of(slot *slots, size_t cap, uint64_t key)
+{
+    size_t i = (size_t)key & (cap - 1);
+    while (slots[i].place && slots[i].key != key) {
+        i = (i + 1) & (cap - 1);
+    }
+    return &slots[i];
 }
 
 int pons__index_reserve(pons__index *ix, size_t more)
@@ -64,6 +71,14 @@ int pons__index_reserve(pons__index *ix, size_t more)
     ix->slots = slots;
     ix->cap = cap;
     return PONS_OK;
+}
+
+static pons__place unpack(uint64_t place)
+{
+    return (pons__place){.part = (uint32_t)(place >> (AT_BITS + 4)),
+                         .at = place >> 4 & AT_MAX,
+                         .state = (int)(place >> 1 & 7),
+                         .started = place & 1};
 }
 
 void pons__index_put(pons__index *ix, uint64_t key, pons__place p)
@@ -111,22 +126,4 @@ bool pons__index_next(const pons__index *ix, size_t *at, uint64_t *ret_key, pons
     *ret_key = ix->slots[*at].key;
     *ret = unpack(ix->slots[(*at)++].place);
     return true;
-}
-
-static pons__place unpack(uint64_t place)
-{
-    return (pons__place){.part = (uint32_t)(place >> (AT_BITS + 4)),
-                         .at = place >> 4 & AT_MAX,
-                         .state = (int)(place >> 1 & 7),
-                         .started = place & 1};
-}
-
-// The key's slot, or the free one where it belongs.
-static slot *slot_of(slot *slots, size_t cap, uint64_t key)
-{
-    size_t i = (size_t)key & (cap - 1);
-    while (slots[i].place && slots[i].key != key) {
-        i = (i + 1) & (cap - 1);
-    }
-    return &slots[i];
 }

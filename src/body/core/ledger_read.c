@@ -13,85 +13,7 @@
 #define MODULE    "ledger"
 #define PART_MOST (1024UL * 1024UL * 1024UL) // bytes, of one that is repaired
 
-static int load_parts(pons__ledger *l, int64_t after, pons_error *err);
-static int load_part(pons__ledger *l, const pons__part *p, pons_error *err);
-static int take_away(pons__ledger *l, const pons__part *p, bool *ret_same, pons_error *err);
-static int load_lines(pons__ledger *l, int fd, uint32_t part, const char *path, pons_error *err);
-static int load_line(pons__ledger *l, const char *text, size_t n, uint32_t part, off_t at,
-                     pons_error *err);
-static int know(pons__ledger *l, const pons_value *json, uint32_t part, off_t at, pons_error *err);
-static int64_t parts_before(int fd);
-static int lost(pons__ledger *l, pons_error *err);
-static int damaged(const char *path, int64_t number, pons_error *err);
-static int mend_part(const char *path, uint32_t number, bool lines, pons__ledger_keep keep,
-                     char *ret_copy, size_t cap, int64_t *ret_lost, pons_error *err);
-static int load_salvaged(pons__ledger *l, uint32_t number, const pons_buf *good, pons_error *err);
-
-int pons__ledger_look(const char *path, pons__ledger **ret, pons_error *err)
-{
-    pons__ledger *l = pons__ledger_create(path, err);
-    if (!l) {
-        return PONS_ENOMEM;
-    }
-    l->looks = true;
-    const int rc = pons__ledger_load(l, err);
-    if (rc < 0) {
-        pons__ledger_close(l);
-        return rc;
-    }
-    *ret = l;
-    return PONS_OK;
-}
-
-int pons__ledger_parse(const char *text, size_t n, pons__ledger **ret, pons_error *err)
-{
-    pons__ledger *l = pons__ledger_create(NULL, err);
-    if (!l) {
-        return PONS_ENOMEM;
-    }
-    int rc = pons__write_all(l->fd, text, n, 0) < 0
-                 ? pons__io_error("cannot keep", "the ledger", err)
-                 : load_lines(l, l->fd, l->part, "the ledger", err);
-    if (rc < 0) {
-        pons__ledger_close(l);
-        return rc;
-    }
-    *ret = l;
-    return PONS_OK;
-}
-
 // ---- load ---------------------------------------------------------------------------------------
-
-// The parts first, in their order: a later line of a goal counts.
-int pons__ledger_load(pons__ledger *l, pons_error *err)
-{
-    l->fd = open(l->path, (l->looks ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, PONS__LEDGER_MODE);
-    if (l->fd < 0 && !(l->looks && errno == ENOENT)) {
-        return pons__io_error("cannot open", l->path, err);
-    }
-    struct stat st = {0};
-    if (l->fd >= 0 && fstat(l->fd, &st) < 0) {
-        return pons__io_error("cannot look at", l->path, err);
-    }
-    const int64_t after = l->fd >= 0 ? parts_before(l->fd) : 0;
-    int rc = load_parts(l, after, err);
-    if (rc == PONS_OK && l->part > 1 && st.st_size == 0) {
-        return lost(l, err);
-    }
-    l->lines = l->plain = 0;
-    l->summed = after > 0;
-    rc = rc < 0 || l->fd < 0 ? rc : load_lines(l, l->fd, l->part, l->path, err);
-    if (rc < 0 || l->looks) {
-        return rc;
-    }
-    if (l->torn > 0 && (ftruncate(l->fd, l->size) < 0 || fdatasync(l->fd) < 0)) {
-        return pons__io_error("cannot cut the torn last line of", l->path, err);
-    }
-    if (st.st_size == 0 && pons__sync_directory(l->path) < 0) { // a new file's name must survive
-        return pons__io_error("cannot sync the directory of", l->path, err);
-    }
-    return PONS_OK;
-}
 
 // How many parts the first line of the file says that there are.
 static int64_t parts_before(int fd)
@@ -117,38 +39,6 @@ static int64_t parts_before(int fd)
     return after;
 }
 
-static int load_parts(pons__ledger *l, int64_t after, pons_error *err)
-{
-    pons__part *parts = NULL;
-    size_t n = 0;
-    int rc = pons__parts_list(l->path, &parts, &n, err);
-    int64_t next = 1; // the number that must be there
-    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
-        bool same = false;
-        if (parts[i].number > next && next <= after) {
-            break;
-        }
-        rc = take_away(l, &parts[i], &same, err);
-        for (; rc == PONS_OK && !same && !l->looks && next < parts[i].number; next++) {
-            rc =
-                pons__ids_save(l->path, (uint32_t)next, &l->goals, err); // none: it was never there
-        }
-        if (rc == PONS_OK && !same) {
-            rc = load_part(l, &parts[i], err);
-            next = (int64_t)parts[i].number + 1;
-            l->part = (uint32_t)next;
-        }
-    }
-    free(parts);
-    if (rc == PONS_OK && next <= after) {
-        rc = pons_error_set(err, PONS_ECORRUPT, MODULE,
-                            "part %lld is missing; `pons doctor --repair` goes on without it",
-                            (long long)next);
-        pons_error_source(err, "%s.%lld", l->path, (long long)next);
-    }
-    return rc;
-}
-
 // A second name of the part that is written, from a crash before it was sealed.
 static int take_away(pons__ledger *l, const pons__part *p, bool *ret_same, pons_error *err)
 {
@@ -164,6 +54,97 @@ static int take_away(pons__ledger *l, const pons__part *p, bool *ret_same, pons_
                        : PONS_OK;
     free(name);
     return rc;
+}
+
+// A line of the file. Those without a state are about the body, or of other kinds, and pass.
+static int know(pons__ledger *l, const pons_value *json, uint32_t part, off_t at, pons_error *err)
+{
+    if (json_object_size(json) == 0) {
+        return pons_error_set(err, PONS_EINVAL, MODULE, "a line must be an object with members");
+    }
+    if (!pons_ledger_about_goal(json)) {
+        pons_ledger_note note;
+        pons_ledger_note_decode(json, &note, NULL); // its kind is what counts
+        pons__ledger_see_note(l, &note);
+        l->lines++;
+        return PONS_OK;
+    }
+    pons_ledger_line line;
+    const int rc = pons_ledger_line_decode(json, &line, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (pons__index_reserve(&l->goals, 1) < 0) {
+        return pons__ledger_no_memory(err);
+    }
+    pons__ledger_see_line(l, &line, part, at);
+    return PONS_OK;
+}
+
+static int load_line(pons__ledger *l, const char *text, size_t n, uint32_t part, off_t at,
+                     pons_error *err)
+{
+    const pons__sum sum = pons__sum_check(text, n);
+    if (sum == PONS__SUM_BAD || (sum == PONS__SUM_NONE && l->summed)) {
+        return PONS_ECORRUPT;
+    }
+    pons_value *line = NULL;
+    int rc = pons_value_parse(text, n, &line, err);
+    if (rc == PONS_OK && json_is_object(line)) {
+        json_object_del(line, "sum");
+    }
+    rc = rc < 0 ? rc : know(l, line, part, at, err);
+    pons_value_unref(line);
+    if (rc < 0) {
+        return rc == PONS_ENOMEM ? rc : PONS_ECORRUPT;
+    }
+    l->summed = sum == PONS__SUM_GOOD;
+    l->plain += sum == PONS__SUM_NONE;
+    return PONS_OK;
+}
+
+static int damaged(const char *path, int64_t number, pons_error *err)
+{
+    pons_error_set(
+        err, PONS_ECORRUPT, MODULE,
+        "line %lld is damaged; `pons doctor --repair` keeps a copy and goes on without it",
+        (long long)number);
+    if (err) {
+        err->cause[0] = '\0';
+    }
+    pons_error_source(err, "%s:%lld", path, (long long)number);
+    return PONS_ECORRUPT;
+}
+
+static int load_lines(pons__ledger *l, int fd, uint32_t part, const char *path, pons_error *err)
+{
+    pons__lines r;
+    const char *text;
+    size_t n;
+    off_t at = 0;
+    bool whole;
+    int rc;
+    int64_t number = 1;
+    pons__lines_init(&r, fd, 0);
+    for (; (rc = pons__lines_next(&r, &text, &n, &at, &whole)) == 1; number++) {
+        if (!whole) {
+            // A crash tears a line short. A whole one with another byte for its newline was damaged
+            // later, and may have been acknowledged.
+            rc = pons__sum_check(text, n - 1) == PONS__SUM_GOOD ? PONS_ECORRUPT : PONS_OK;
+            l->torn = rc == PONS_OK ? n : 0;
+            break;
+        }
+        rc = load_line(l, text, n, part, at, err);
+        if (rc < 0) {
+            break;
+        }
+    }
+    l->size = r.at - (off_t)l->torn;
+    pons__lines_fini(&r);
+    return rc == PONS_ECORRUPT ? damaged(path, number, err)
+           : rc == PONS_EIO    ? pons__io_error("cannot read", path, err)
+           : rc == PONS_ENOMEM ? pons__ledger_no_memory(err)
+                               : PONS_OK;
 }
 
 static int load_part(pons__ledger *l, const pons__part *p, pons_error *err)
@@ -203,6 +184,38 @@ static int load_part(pons__ledger *l, const pons__part *p, pons_error *err)
     return rc;
 }
 
+static int load_parts(pons__ledger *l, int64_t after, pons_error *err)
+{
+    pons__part *parts = NULL;
+    size_t n = 0;
+    int rc = pons__parts_list(l->path, &parts, &n, err);
+    int64_t next = 1; // the number that must be there
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        bool same = false;
+        if (parts[i].number > next && next <= after) {
+            break;
+        }
+        rc = take_away(l, &parts[i], &same, err);
+        for (; rc == PONS_OK && !same && !l->looks && next < parts[i].number; next++) {
+            rc =
+                pons__ids_save(l->path, (uint32_t)next, &l->goals, err); // none: it was never there
+        }
+        if (rc == PONS_OK && !same) {
+            rc = load_part(l, &parts[i], err);
+            next = (int64_t)parts[i].number + 1;
+            l->part = (uint32_t)next;
+        }
+    }
+    free(parts);
+    if (rc == PONS_OK && next <= after) {
+        rc = pons_error_set(err, PONS_ECORRUPT, MODULE,
+                            "part %lld is missing; `pons doctor --repair` goes on without it",
+                            (long long)next);
+        pons_error_source(err, "%s.%lld", l->path, (long long)next);
+    }
+    return rc;
+}
+
 // Sealed parts are there, and the one that is written is not: a person's stop may have been in it.
 static int lost(pons__ledger *l, pons_error *err)
 {
@@ -220,121 +233,80 @@ static int lost(pons__ledger *l, pons_error *err)
     return rc;
 }
 
-static int load_lines(pons__ledger *l, int fd, uint32_t part, const char *path, pons_error *err)
+// The parts first, in their order: a later line of a goal counts.
+int pons__ledger_load(pons__ledger *l, pons_error *err)
 {
-    pons__lines r;
-    const char *text;
-    size_t n;
-    off_t at = 0;
-    bool whole;
-    int rc;
-    int64_t number = 1;
-    pons__lines_init(&r, fd, 0);
-    for (; (rc = pons__lines_next(&r, &text, &n, &at, &whole)) == 1; number++) {
-        if (!whole) {
-            // A crash tears a line short. A whole one with another byte for its newline was damaged
-            // later, and may have been acknowledged.
-            rc = pons__sum_check(text, n - 1) == PONS__SUM_GOOD ? PONS_ECORRUPT : PONS_OK;
-            l->torn = rc == PONS_OK ? n : 0;
-            break;
-        }
-        rc = load_line(l, text, n, part, at, err);
-        if (rc < 0) {
-            break;
-        }
+    l->fd = open(l->path, (l->looks ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, PONS__LEDGER_MODE);
+    if (l->fd < 0 && !(l->looks && errno == ENOENT)) {
+        return pons__io_error("cannot open", l->path, err);
     }
-    l->size = r.at - (off_t)l->torn;
-    pons__lines_fini(&r);
-    return rc == PONS_ECORRUPT ? damaged(path, number, err)
-           : rc == PONS_EIO    ? pons__io_error("cannot read", path, err)
-           : rc == PONS_ENOMEM ? pons__ledger_no_memory(err)
-                               : PONS_OK;
-}
-
-static int load_line(pons__ledger *l, const char *text, size_t n, uint32_t part, off_t at,
-                     pons_error *err)
-{
-    const pons__sum sum = pons__sum_check(text, n);
-    if (sum == PONS__SUM_BAD || (sum == PONS__SUM_NONE && l->summed)) {
-        return PONS_ECORRUPT;
+    struct stat st = {0};
+    if (l->fd >= 0 && fstat(l->fd, &st) < 0) {
+        return pons__io_error("cannot look at", l->path, err);
     }
-    pons_value *line = NULL;
-    int rc = pons_value_parse(text, n, &line, err);
-    if (rc == PONS_OK && json_is_object(line)) {
-        json_object_del(line, "sum");
+    const int64_t after = l->fd >= 0 ? parts_before(l->fd) : 0;
+    int rc = load_parts(l, after, err);
+    if (rc == PONS_OK && l->part > 1 && st.st_size == 0) {
+        return lost(l, err);
     }
-    rc = rc < 0 ? rc : know(l, line, part, at, err);
-    pons_value_unref(line);
-    if (rc < 0) {
-        return rc == PONS_ENOMEM ? rc : PONS_ECORRUPT;
+    l->lines = l->plain = 0;
+    l->summed = after > 0;
+    rc = rc < 0 || l->fd < 0 ? rc : load_lines(l, l->fd, l->part, l->path, err);
+    if (rc < 0 || l->looks) {
+        return rc;
     }
-    l->summed = sum == PONS__SUM_GOOD;
-    l->plain += sum == PONS__SUM_NONE;
+    if (l->torn > 0 && (ftruncate(l->fd, l->size) < 0 || fdatasync(l->fd) < 0)) {
+        return pons__io_error("cannot cut the torn last line of", l->path, err);
+    }
+    if (st.st_size == 0 && pons__sync_directory(l->path) < 0) { // a new file's name must survive
+        return pons__io_error("cannot sync the directory of", l->path, err);
+    }
     return PONS_OK;
 }
 
-static int damaged(const char *path, int64_t number, pons_error *err)
-{
-    pons_error_set(
-        err, PONS_ECORRUPT, MODULE,
-        "line %lld is damaged; `pons doctor --repair` keeps a copy and goes on without it",
-        (long long)number);
-    if (err) {
-        err->cause[0] = '\0';
-    }
-    pons_error_source(err, "%s:%lld", path, (long long)number);
-    return PONS_ECORRUPT;
-}
+// ---- public functions ---------------------------------------------------------------------------
 
-// A line of the file. Those without a state are about the body, or of other kinds, and pass.
-static int know(pons__ledger *l, const pons_value *json, uint32_t part, off_t at, pons_error *err)
+int pons__ledger_look(const char *path, pons__ledger **ret, pons_error *err)
 {
-    if (json_object_size(json) == 0) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "a line must be an object with members");
+    pons__ledger *l = pons__ledger_create(path, err);
+    if (!l) {
+        return PONS_ENOMEM;
     }
-    if (!pons_ledger_about_goal(json)) {
-        pons_ledger_note note;
-        pons_ledger_note_decode(json, &note, NULL); // its kind is what counts
-        pons__ledger_see_note(l, &note);
-        l->lines++;
-        return PONS_OK;
-    }
-    pons_ledger_line line;
-    const int rc = pons_ledger_line_decode(json, &line, err);
+    l->looks = true;
+    const int rc = pons__ledger_load(l, err);
     if (rc < 0) {
+        pons__ledger_close(l);
         return rc;
     }
-    if (pons__index_reserve(&l->goals, 1) < 0) {
-        return pons__ledger_no_memory(err);
+    *ret = l;
+    return PONS_OK;
+}
+
+int pons__ledger_parse(const char *text, size_t n, pons__ledger **ret, pons_error *err)
+{
+    pons__ledger *l = pons__ledger_create(NULL, err);
+    if (!l) {
+        return PONS_ENOMEM;
     }
-    pons__ledger_see_line(l, &line, part, at);
+    int rc = pons__write_all(l->fd, text, n, 0) < 0
+                 ? pons__io_error("cannot keep", "the ledger", err)
+                 : load_lines(l, l->fd, l->part, "the ledger", err);
+    if (rc < 0) {
+        pons__ledger_close(l);
+        return rc;
+    }
+    *ret = l;
     return PONS_OK;
 }
 
 // ---- repair -------------------------------------------------------------------------------------
 
-int pons__ledger_mend_parts(const char *path, pons__ledger_keep keep, char *ret_copy, size_t cap,
-                            int64_t *ret_lost, pons_error *err)
+static int load_salvaged(pons__ledger *l, uint32_t number, const pons_buf *good, pons_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const int64_t after = fd >= 0 ? parts_before(fd) : 0;
-    if (fd >= 0) {
-        close(fd);
+    if (pons__write_all(l->fd, (const char *)good->data, good->len, 0) < 0) {
+        return pons__io_error("cannot keep", "a part", err);
     }
-    pons__part *parts = NULL;
-    size_t n = 0, i = 0;
-    int rc = pons__parts_list(path, &parts, &n, err);
-    const int64_t last = n > 0 && parts[n - 1].number > after ? parts[n - 1].number : after;
-    for (int64_t number = 1; rc == PONS_OK && number <= last; number++) {
-        while (i < n && parts[i].number < number) {
-            i++;
-        }
-        const bool there = i < n && parts[i].number == number;
-        rc = mend_part(path, (uint32_t)number, there && parts[i].lines, keep, ret_copy, cap,
-                       ret_lost, err);
-    }
-    free(parts);
-    return rc;
+    return load_lines(l, l->fd, number, "a part", err);
 }
 
 // Of a part without lines its goals are all there is.
@@ -374,12 +346,28 @@ static int mend_part(const char *path, uint32_t number, bool lines, pons__ledger
     return rc;
 }
 
-static int load_salvaged(pons__ledger *l, uint32_t number, const pons_buf *good, pons_error *err)
+int pons__ledger_mend_parts(const char *path, pons__ledger_keep keep, char *ret_copy, size_t cap,
+                            int64_t *ret_lost, pons_error *err)
 {
-    if (pons__write_all(l->fd, (const char *)good->data, good->len, 0) < 0) {
-        return pons__io_error("cannot keep", "a part", err);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int64_t after = fd >= 0 ? parts_before(fd) : 0;
+    if (fd >= 0) {
+        close(fd);
     }
-    return load_lines(l, l->fd, number, "a part", err);
+    pons__part *parts = NULL;
+    size_t n = 0, i = 0;
+    int rc = pons__parts_list(path, &parts, &n, err);
+    const int64_t last = n > 0 && parts[n - 1].number > after ? parts[n - 1].number : after;
+    for (int64_t number = 1; rc == PONS_OK && number <= last; number++) {
+        while (i < n && parts[i].number < number) {
+            i++;
+        }
+        const bool there = i < n && parts[i].number == number;
+        rc = mend_part(path, (uint32_t)number, there && parts[i].lines, keep, ret_copy, cap,
+                       ret_lost, err);
+    }
+    free(parts);
+    return rc;
 }
 
 int pons__ledger_salvage(const char *text, size_t n, pons_buf *out, int64_t *ret_lost,

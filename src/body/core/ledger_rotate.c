@@ -13,7 +13,41 @@
 #define SEAL_AGAIN                                                                                 \
     8 // a part that could not be sealed is tried again when it has grown by an eighth
 
-static int seal(pons__ledger *l, pons_error *err);
+static int seal(pons__ledger *l, pons_error *err)
+{
+    if (l->part >= PONS__PARTS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, MODULE, "the ledger has no numbers left");
+    }
+    char *name = pons__part_path(l->path, l->part, false);
+    if (!name) {
+        return pons__ledger_no_memory(err);
+    }
+    int rc = PONS_OK, fd = -1;
+    off_t size = 0;
+    if (link(l->path, name) < 0) {
+        rc = pons__io_error("cannot seal", name, err);
+    } else {
+        rc = pons__ledger_begin_part(l, l->part, &fd, &size, err);
+        if (rc < 0 && !l->dead) {
+            unlink(name);
+        }
+    }
+    free(name);
+    if (rc < 0) {
+        return rc;
+    }
+    (void)fchmod(l->fd, SEALED_MODE); // for people: nobody writes it any more
+    close(l->fd);
+    l->fd = fd;
+    l->size = size;
+    l->lines = 1;
+    l->plain = 0;
+    l->summed = true;
+    l->parts++;
+    (void)pons__ids_save(l->path, l->part, &l->goals, NULL); // or at the next start
+    l->part++;
+    return PONS_OK;
+}
 
 void pons__ledger_seal_when_full(pons__ledger *l)
 {
@@ -61,42 +95,6 @@ int pons__ledger_begin_part(pons__ledger *l, int64_t after, int *ret_fd, off_t *
     }
     *ret_fd = fd;
     *ret_size = (off_t)text.len;
-    return PONS_OK;
-}
-
-static int seal(pons__ledger *l, pons_error *err)
-{
-    if (l->part >= PONS__PARTS_MAX) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "the ledger has no numbers left");
-    }
-    char *name = pons__part_path(l->path, l->part, false);
-    if (!name) {
-        return pons__ledger_no_memory(err);
-    }
-    int rc = PONS_OK, fd = -1;
-    off_t size = 0;
-    if (link(l->path, name) < 0) {
-        rc = pons__io_error("cannot seal", name, err);
-    } else {
-        rc = pons__ledger_begin_part(l, l->part, &fd, &size, err);
-        if (rc < 0 && !l->dead) {
-            unlink(name);
-        }
-    }
-    free(name);
-    if (rc < 0) {
-        return rc;
-    }
-    (void)fchmod(l->fd, SEALED_MODE); // for people: nobody writes it any more
-    close(l->fd);
-    l->fd = fd;
-    l->size = size;
-    l->lines = 1;
-    l->plain = 0;
-    l->summed = true;
-    l->parts++;
-    (void)pons__ids_save(l->path, l->part, &l->goals, NULL); // or at the next start
-    l->part++;
     return PONS_OK;
 }
 

@@ -35,125 +35,24 @@
 
 typedef void handler(pons_body *b, pons__client *c, const pons_message *msg);
 
-static void pump(pons_body *b, pons__client *c);
-static void says_no_more(pons_body *b, pons__client *c);
-static void stop_of_a_bad_line(pons_body *b, pons__client *c);
-static void dispatch(pons_body *b, pons__client *c, const pons_value *json);
-static handler on_hello, on_heartbeat, on_bye, on_spawn, on_battery;
-static bool may_control(pons_body *b, pons__client *c);
-static bool may_observe(pons_body *b, pons__client *c);
-static bool issue_epoch(pons_body *b, pons__client *c);
-static bool lapsed(const pons_body *b);
-static void lost(pons_body *b);
-static void ok(pons__client *c, const char *re);
+// ---- control ------------------------------------------------------------------------------------
 
-static const struct {
-    handler *fn;
-    bool greeted; // only after hello
-    bool faulty;  // is also called with a message of which fields are wrong
-} handlers[PONS_MESSAGE_TYPES] = {
-    [PONS_MESSAGE_HELLO] = {on_hello, false, false},
-    [PONS_MESSAGE_HEARTBEAT] = {on_heartbeat, true, false},
-    [PONS_MESSAGE_GOAL] = {pons__goal_request, true, true},
-    [PONS_MESSAGE_CANCEL] = {pons__goal_cancel, true, true},
-    [PONS_MESSAGE_ADOPT] = {pons__goal_adopt, true, true},
-    [PONS_MESSAGE_STATUS] = {pons__goal_status, true, false},
-    [PONS_MESSAGE_PACE] = {pons__pace_asked, false, false},
-    [PONS_MESSAGE_STOP] = {pons__stop_asked, false, true},
-    [PONS_MESSAGE_RESET] = {pons__reset_asked, false, false},
-    [PONS_MESSAGE_BYE] = {on_bye, true, false},
-    [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
-    [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
-    [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
-    [PONS_MESSAGE_STEER] = {pons__steered, true, false},
-};
-
-void pons__clients_pump(pons_body *b)
+static bool lapsed(const pons_body *b)
 {
-    b->unread = false;
-    b->pump_latch = pons__body_latch_number(b);
-    // The controller first: whether it has gone decides what the others may.
-    pons__client *first = b->controller;
-    if (first && !first->gone) {
-        pump(b, first);
-    }
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        if (b->clients[i].link && !b->clients[i].gone && &b->clients[i] != first) {
-            pump(b, &b->clients[i]);
-        }
-    }
+    return b->host_ns - b->beat_host_ns > PONS__HEARTBEAT_NS;
 }
 
-void pons__clients_watch(pons_body *b)
+static void lost(pons_body *b)
 {
-    if (b->controller && b->controller->gone) {
-        b->controller = NULL;
-        b->epoch = 0;
-    }
-    if (!b->controller || lapsed(b)) {
-        lost(b);
-    }
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        pons__client *c = &b->clients[i];
-        if (c->link && !c->greeted && b->host_ns - c->since_host_ns > PONS__HELLO_NS) {
-            pons__client_error(c, "hello", "no_hello", "no hello came in %lld s",
-                               (long long)(PONS__HELLO_NS / PONS_NS_PER_S));
-            c->gone = true;
-        }
-    }
+    pons__goals_hold(b);
 }
 
-void pons__clients_flush(pons_body *b)
+static void ok(pons__client *c, const char *re)
 {
-    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
-        pons__client *c = &b->clients[i];
-        if (!c->link) {
-            continue;
-        }
-        pons_link_flush(c->link, NULL); // that it has gone is seen where its words end
-        if (c->ended_ns && (!pons__requests_owed(c) || b->host_ns - c->ended_ns > PONS__ENDED_NS)) {
-            c->gone = true;
-        }
-        if (!c->gone) {
-            continue;
-        }
-        if (b->controller == c) {
-            b->controller = NULL;
-            b->epoch = 0;
-            lost(b);
-        }
-        pons_link_close(c->link);
-        *c = (pons__client){0};
-    }
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = re}});
 }
 
 // ---- messages -----------------------------------------------------------------------------------
-
-static void pump(pons_body *b, pons__client *c)
-{
-    for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone && !c->ended_ns; i++) {
-        pons_value *msg = NULL;
-        pons_error err = PONS_ERROR_INIT;
-        const int rc = pons_link_recv(c->link, &msg, &err);
-        if (rc == 0) { // what it says from now on, it says after all the stops that were heard
-            c->seen_latch = pons__body_latch_number(b);
-            c->own_stops = 0;
-            return;
-        }
-        if (rc < 0 && pons_link_asks_stop(c->link)) {
-            stop_of_a_bad_line(b, c);
-        }
-        if (rc == 1) {
-            dispatch(b, c, msg);
-        } else if (rc == PONS_EPROTOCOL) {
-            pons__client_error(c, NULL, "protocol", "%s", err.message);
-        } else {
-            says_no_more(b, c);
-        }
-        pons_value_unref(msg);
-    }
-    b->unread = b->unread || (c->link && !c->gone && !c->ended_ns);
-}
 
 // Who sends a stop and closes his half, as a line of a shell does, still hears what became of it. He
 // is in control no more.
@@ -176,61 +75,6 @@ static void stop_of_a_bad_line(pons_body *b, pons__client *c)
     const pons_message stop = {.type = PONS_MESSAGE_STOP,
                                .as.stop = {.reason = "stop, in a line that cannot be read"}};
     pons__stop_asked(b, c, &stop);
-}
-
-static void dispatch(pons_body *b, pons__client *c, const pons_value *json)
-{
-    pons_message msg;
-    pons_error err = PONS_ERROR_INIT;
-    const int rc = pons_message_decode(json, &msg, &err);
-    const char *type = pons_message_word(msg.type);
-    if (rc == PONS_ENOTFOUND) {
-        pons__client_error(c, pons_get_str(json, "type", ""), "unknown_type", "%s", err.message);
-    } else if (handlers[msg.type].greeted && !c->greeted) {
-        pons__client_error(c, type, "no_hello", "say hello first");
-    } else if (rc < 0 && !handlers[msg.type].faulty) {
-        pons__client_error(c, type, msg.fault.code, "%s", msg.fault.text);
-    } else {
-        handlers[msg.type].fn(b, c, &msg);
-    }
-    pons_message_clear(&msg);
-}
-
-static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
-{
-    const pons_message_hello *hello = &msg->as.hello;
-    if (hello->protocol != PONS_LINK_PROTOCOL) {
-        pons__client_error(c, "hello", "protocol", "this body speaks protocol %d, not %lld",
-                           PONS_LINK_PROTOCOL, (long long)hello->protocol);
-        return;
-    }
-    const bool controls = strcmp(hello->role, "controller") == 0;
-    if (!controls && strcmp(hello->role, "observer") != 0) {
-        pons__client_error(c, "hello", "bad_args", "role is controller or observer");
-        return;
-    }
-    if (c->pid == 0) {
-        c->pid = hello->pid;
-    }
-    snprintf(c->name, sizeof c->name, "%s", hello->name);
-    c->told_no_control = false;
-    c->tree = hello->tree;
-    c->view = hello->view;
-    c->laser = hello->laser;
-    c->senses = hello->senses;
-    c->tree_id = 0;
-    int64_t epoch = 0;
-    if (controls) {
-        if (!may_control(b, c) || !issue_epoch(b, c)) {
-            return;
-        }
-        epoch = b->epoch;
-    } else if (!may_observe(b, c)) {
-        return;
-    }
-    c->greeted = true;
-    pons__body_greet(b, c, epoch);
-    pons__body_tell(b, c);
 }
 
 static bool may_control(pons_body *b, pons__client *c)
@@ -280,6 +124,43 @@ static bool issue_epoch(pons_body *b, pons__client *c)
     b->left = false;
     b->beat_host_ns = b->host_ns;
     return true;
+}
+
+static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
+{
+    const pons_message_hello *hello = &msg->as.hello;
+    if (hello->protocol != PONS_LINK_PROTOCOL) {
+        pons__client_error(c, "hello", "protocol", "this body speaks protocol %d, not %lld",
+                           PONS_LINK_PROTOCOL, (long long)hello->protocol);
+        return;
+    }
+    const bool controls = strcmp(hello->role, "controller") == 0;
+    if (!controls && strcmp(hello->role, "observer") != 0) {
+        pons__client_error(c, "hello", "bad_args", "role is controller or observer");
+        return;
+    }
+    if (c->pid == 0) {
+        c->pid = hello->pid;
+    }
+    snprintf(c->name, sizeof c->name, "%s", hello->name);
+    c->told_no_control = false;
+    c->tree = hello->tree;
+    c->view = hello->view;
+    c->laser = hello->laser;
+    c->senses = hello->senses;
+    c->tree_id = 0;
+    int64_t epoch = 0;
+    if (controls) {
+        if (!may_control(b, c) || !issue_epoch(b, c)) {
+            return;
+        }
+        epoch = b->epoch;
+    } else if (!may_observe(b, c)) {
+        return;
+    }
+    c->greeted = true;
+    pons__body_greet(b, c, epoch);
+    pons__body_tell(b, c);
 }
 
 static void on_heartbeat(pons_body *b, pons__client *c, const pons_message *msg)
@@ -339,19 +220,128 @@ static void on_battery(pons_body *b, pons__client *c, const pons_message *msg)
     }
 }
 
-// ---- control ------------------------------------------------------------------------------------
+static const struct {
+    handler *fn;
+    bool greeted; // only after hello
+    bool faulty;  // is also called with a message of which fields are wrong
+} handlers[PONS_MESSAGE_TYPES] = {
+    [PONS_MESSAGE_HELLO] = {on_hello, false, false},
+    [PONS_MESSAGE_HEARTBEAT] = {on_heartbeat, true, false},
+    [PONS_MESSAGE_GOAL] = {pons__goal_request, true, true},
+    [PONS_MESSAGE_CANCEL] = {pons__goal_cancel, true, true},
+    [PONS_MESSAGE_ADOPT] = {pons__goal_adopt, true, true},
+    [PONS_MESSAGE_STATUS] = {pons__goal_status, true, false},
+    [PONS_MESSAGE_PACE] = {pons__pace_asked, false, false},
+    [PONS_MESSAGE_STOP] = {pons__stop_asked, false, true},
+    [PONS_MESSAGE_RESET] = {pons__reset_asked, false, false},
+    [PONS_MESSAGE_BYE] = {on_bye, true, false},
+    [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
+    [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
+    [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
+    [PONS_MESSAGE_STEER] = {pons__steered, true, false},
+};
 
-static bool lapsed(const pons_body *b)
+static void dispatch(pons_body *b, pons__client *c, const pons_value *json)
 {
-    return b->host_ns - b->beat_host_ns > PONS__HEARTBEAT_NS;
+    pons_message msg;
+    pons_error err = PONS_ERROR_INIT;
+    const int rc = pons_message_decode(json, &msg, &err);
+    const char *type = pons_message_word(msg.type);
+    if (rc == PONS_ENOTFOUND) {
+        pons__client_error(c, pons_get_str(json, "type", ""), "unknown_type", "%s", err.message);
+    } else if (handlers[msg.type].greeted && !c->greeted) {
+        pons__client_error(c, type, "no_hello", "say hello first");
+    } else if (rc < 0 && !handlers[msg.type].faulty) {
+        pons__client_error(c, type, msg.fault.code, "%s", msg.fault.text);
+    } else {
+        handlers[msg.type].fn(b, c, &msg);
+    }
+    pons_message_clear(&msg);
 }
 
-static void lost(pons_body *b)
+static void pump(pons_body *b, pons__client *c)
 {
-    pons__goals_hold(b);
+    for (int i = 0; i < MESSAGES_MAX && c->link && !c->gone && !c->ended_ns; i++) {
+        pons_value *msg = NULL;
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = pons_link_recv(c->link, &msg, &err);
+        if (rc == 0) { // what it says from now on, it says after all the stops that were heard
+            c->seen_latch = pons__body_latch_number(b);
+            c->own_stops = 0;
+            return;
+        }
+        if (rc < 0 && pons_link_asks_stop(c->link)) {
+            stop_of_a_bad_line(b, c);
+        }
+        if (rc == 1) {
+            dispatch(b, c, msg);
+        } else if (rc == PONS_EPROTOCOL) {
+            pons__client_error(c, NULL, "protocol", "%s", err.message);
+        } else {
+            says_no_more(b, c);
+        }
+        pons_value_unref(msg);
+    }
+    b->unread = b->unread || (c->link && !c->gone && !c->ended_ns);
 }
 
-static void ok(pons__client *c, const char *re)
+// ---- public functions ---------------------------------------------------------------------------
+
+void pons__clients_pump(pons_body *b)
 {
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = re}});
+    b->unread = false;
+    b->pump_latch = pons__body_latch_number(b);
+    // The controller first: whether it has gone decides what the others may.
+    pons__client *first = b->controller;
+    if (first && !first->gone) {
+        pump(b, first);
+    }
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        if (b->clients[i].link && !b->clients[i].gone && &b->clients[i] != first) {
+            pump(b, &b->clients[i]);
+        }
+    }
+}
+
+void pons__clients_watch(pons_body *b)
+{
+    if (b->controller && b->controller->gone) {
+        b->controller = NULL;
+        b->epoch = 0;
+    }
+    if (!b->controller || lapsed(b)) {
+        lost(b);
+    }
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (c->link && !c->greeted && b->host_ns - c->since_host_ns > PONS__HELLO_NS) {
+            pons__client_error(c, "hello", "no_hello", "no hello came in %lld s",
+                               (long long)(PONS__HELLO_NS / PONS_NS_PER_S));
+            c->gone = true;
+        }
+    }
+}
+
+void pons__clients_flush(pons_body *b)
+{
+    for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
+        pons__client *c = &b->clients[i];
+        if (!c->link) {
+            continue;
+        }
+        pons_link_flush(c->link, NULL); // that it has gone is seen where its words end
+        if (c->ended_ns && (!pons__requests_owed(c) || b->host_ns - c->ended_ns > PONS__ENDED_NS)) {
+            c->gone = true;
+        }
+        if (!c->gone) {
+            continue;
+        }
+        if (b->controller == c) {
+            b->controller = NULL;
+            b->epoch = 0;
+            lost(b);
+        }
+        pons_link_close(c->link);
+        *c = (pons__client){0};
+    }
 }

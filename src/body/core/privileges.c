@@ -20,39 +20,6 @@
 
 #define MODULE "body"
 
-static void clear_environment(void);
-static bool stays(const char *entry);
-static int drop_capabilities(pons_error *err);
-
-int pons_body_confine(pons_error *err)
-{
-    clear_environment();
-    const int rc = drop_capabilities(err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
-        return pons_error_set(err, PONS_EENV, MODULE, "cannot give up privileges: %s",
-                              strerror(errno));
-    }
-    return PONS_OK;
-}
-
-static void clear_environment(void)
-{
-    size_t kept = 0;
-    for (size_t i = 0; environ && environ[i]; i++) {
-        if (stays(environ[i])) {
-            environ[kept++] = environ[i];
-        } else {
-            explicit_bzero(environ[i], strlen(environ[i]));
-        }
-    }
-    if (environ) {
-        environ[kept] = NULL;
-    }
-}
-
 static bool stays(const char *entry)
 {
     static const char *const names[] = {"HOME",
@@ -100,6 +67,21 @@ static bool stays(const char *entry)
     return false;
 }
 
+static void clear_environment(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; environ && environ[i]; i++) {
+        if (stays(environ[i])) {
+            environ[kept++] = environ[i];
+        } else {
+            explicit_bzero(environ[i], strlen(environ[i]));
+        }
+    }
+    if (environ) {
+        environ[kept] = NULL;
+    }
+}
+
 static int drop_capabilities(pons_error *err)
 {
     const uint64_t named = UINT64_C(1) << CAP_SYS_NICE | UINT64_C(1) << CAP_IPC_LOCK;
@@ -124,4 +106,18 @@ static int drop_capabilities(pons_error *err)
     }
     return pons_error_set(err, PONS_EENV, MODULE, "cannot give up capabilities: %s",
                           strerror(errno));
+}
+
+int pons_body_confine(pons_error *err)
+{
+    clear_environment();
+    const int rc = drop_capabilities(err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
+        return pons_error_set(err, PONS_EENV, MODULE, "cannot give up privileges: %s",
+                              strerror(errno));
+    }
+    return PONS_OK;
 }

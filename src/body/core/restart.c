@@ -27,12 +27,12 @@
 #define COPIES_MAX 1000 // of damaged ledgers in one directory
 #define LEDGER_MAX (1024UL * 1024UL * 1024UL)
 
-static bool latch(pons__witness *ret, pons__origin origin, const char *reason);
-static int read_ledger(const char *path, char **ret, size_t *ret_n, pons_error *err);
-static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err);
-static int keep_copy(const char *path, const char *text, size_t n, char *ret, size_t cap,
-                     pons_error *err);
-static int path_in(const char *run_dir, const char *name, char *ret, size_t cap, pons_error *err);
+static bool latch(pons__witness *ret, pons__origin origin, const char *reason)
+{
+    *ret = (pons__witness){.latched = true, .origin = origin};
+    snprintf(ret->reason, sizeof ret->reason, "%s", reason);
+    return true;
+}
 
 bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, pons__witness *ret)
 {
@@ -73,14 +73,15 @@ int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d
     return state_rc == PONS_OK && d->taken_pct > told ? d->taken_pct : told;
 }
 
-static bool latch(pons__witness *ret, pons__origin origin, const char *reason)
-{
-    *ret = (pons__witness){.latched = true, .origin = origin};
-    snprintf(ret->reason, sizeof ret->reason, "%s", reason);
-    return true;
-}
-
 // ---- without a body -----------------------------------------------------------------------------
+
+static int path_in(const char *run_dir, const char *name, char *ret, size_t cap, pons_error *err)
+{
+    if (snprintf(ret, cap, "%s/%s", run_dir, name) < (int)cap) {
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EINVAL, MODULE, "the run directory's path is too long");
+}
 
 int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
 {
@@ -107,56 +108,6 @@ int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
     pons__ledger_close(l);
     *ret = f;
     return PONS_OK;
-}
-
-int pons_body_repair(const char *run_dir, int64_t *ret_lost, char *ret_copy, size_t cap,
-                     pons_error *err)
-{
-    char ledger[4096], sock[4096];
-    pons_listener *ours = NULL;
-    int rc = path_in(run_dir, "body.ledger", ledger, sizeof ledger, err);
-    rc = rc < 0 ? rc : path_in(run_dir, "body.sock", sock, sizeof sock, err);
-    // While we listen in its place, no body starts here.
-    rc = rc < 0 ? rc : pons_listener_open(sock, &ours, err);
-    pons__ledger *l = NULL;
-    if (rc == PONS_OK && pons__ledger_look(ledger, &l, NULL) == PONS_OK) {
-        *ret_lost = 0;
-    } else if (rc == PONS_OK) {
-        rc = repair(ledger, ret_lost, ret_copy, cap, err);
-    }
-    pons__ledger_close(l);
-    pons_listener_close(ours);
-    return rc;
-}
-
-// Each sealed part that is damaged, and then the one that is written, which says that there was damage.
-static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err)
-{
-    int64_t lost = 0;
-    pons_autobuf good = PONS_BUF_INIT;
-    int rc = pons__ledger_mend_parts(path, keep_copy, ret_copy, cap, &lost, err);
-    char *text = NULL;
-    size_t n = 0;
-    int64_t here = 0;
-    rc = rc < 0 ? rc : read_ledger(path, &text, &n, err);
-    rc = rc < 0 ? rc : pons__ledger_salvage(text, n, &good, &here, err);
-    rc = rc < 0 || here == 0 ? rc : keep_copy(path, text, n, ret_copy, cap, err);
-    free(text);
-    if (rc < 0) {
-        return rc;
-    }
-    // What is left out may have been a latch: this line counts as one.
-    const pons_clock clock = pons_clock_real();
-    const pons_ledger_note note = {
-        .kind = PONS_LEDGER_REPAIR, .lost = lost + here, .ts_ms = pons_wall_ms(&clock)};
-    if (pons__ledger_note_text(&note, &good) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
-    }
-    rc = pons__replace_file(path, (const char *)good.data, good.len, true, err);
-    if (rc == PONS_OK) {
-        *ret_lost = lost + here;
-    }
-    return rc;
 }
 
 static int keep_copy(const char *path, const char *text, size_t n, char *ret, size_t cap,
@@ -205,10 +156,52 @@ static int read_ledger(const char *path, char **ret, size_t *ret_n, pons_error *
     return rc;
 }
 
-static int path_in(const char *run_dir, const char *name, char *ret, size_t cap, pons_error *err)
+// Each sealed part that is damaged, and then the one that is written, which says that there was damage.
+static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err)
 {
-    if (snprintf(ret, cap, "%s/%s", run_dir, name) < (int)cap) {
-        return PONS_OK;
+    int64_t lost = 0;
+    pons_autobuf good = PONS_BUF_INIT;
+    int rc = pons__ledger_mend_parts(path, keep_copy, ret_copy, cap, &lost, err);
+    char *text = NULL;
+    size_t n = 0;
+    int64_t here = 0;
+    rc = rc < 0 ? rc : read_ledger(path, &text, &n, err);
+    rc = rc < 0 ? rc : pons__ledger_salvage(text, n, &good, &here, err);
+    rc = rc < 0 || here == 0 ? rc : keep_copy(path, text, n, ret_copy, cap, err);
+    free(text);
+    if (rc < 0) {
+        return rc;
     }
-    return pons_error_set(err, PONS_EINVAL, MODULE, "the run directory's path is too long");
+    // What is left out may have been a latch: this line counts as one.
+    const pons_clock clock = pons_clock_real();
+    const pons_ledger_note note = {
+        .kind = PONS_LEDGER_REPAIR, .lost = lost + here, .ts_ms = pons_wall_ms(&clock)};
+    if (pons__ledger_note_text(&note, &good) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
+    }
+    rc = pons__replace_file(path, (const char *)good.data, good.len, true, err);
+    if (rc == PONS_OK) {
+        *ret_lost = lost + here;
+    }
+    return rc;
+}
+
+int pons_body_repair(const char *run_dir, int64_t *ret_lost, char *ret_copy, size_t cap,
+                     pons_error *err)
+{
+    char ledger[4096], sock[4096];
+    pons_listener *ours = NULL;
+    int rc = path_in(run_dir, "body.ledger", ledger, sizeof ledger, err);
+    rc = rc < 0 ? rc : path_in(run_dir, "body.sock", sock, sizeof sock, err);
+    // While we listen in its place, no body starts here.
+    rc = rc < 0 ? rc : pons_listener_open(sock, &ours, err);
+    pons__ledger *l = NULL;
+    if (rc == PONS_OK && pons__ledger_look(ledger, &l, NULL) == PONS_OK) {
+        *ret_lost = 0;
+    } else if (rc == PONS_OK) {
+        rc = repair(ledger, ret_lost, ret_copy, cap, err);
+    }
+    pons__ledger_close(l);
+    pons_listener_close(ours);
+    return rc;
 }

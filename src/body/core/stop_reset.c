@@ -30,20 +30,198 @@
 
 #define NOTE_RETRY_NS PONS_NS_PER_S // host time
 
-static bool may_reset(const pons_body *b, const pons__client *c);
-static bool gone(const pons__client *c);
-static void answer_stops(pons_body *b, pons__client *c);
-static void send_reset(pons_body *b, pons__client *c);
-static void answer_reset(pons_body *b, pons__client *c);
-static void answer_pace(pons_body *b, pons__client *c);
-static void refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static int note_pace(pons_body *b, int taken_pct, pons_error *err);
-static void want_pace(pons_body *b, int taken_pct);
-static void stay_slow(pons_body *b);
-static void tell_pace(pons_body *b);
-static void take_back(pons_body *b);
-static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err);
+// ---- stop ---------------------------------------------------------------------------------------
+
+static void answer_stops(pons_body *b, pons__client *c)
+{
+    if (c->stops > 0 && b->safety.stops_seen >= c->stop_seq) {
+        c->latch_gen = b->safety.gen;
+        c->told_unsaved = false;
+        for (; c->stops > 0; c->stops--) {
+            pons__client_say(c, &(pons_report){.type = PONS_REPORT_STOPPED});
+            c->latches++;
+        }
+    }
+    if (c->latches > 0 && b->safety.saved_gen < c->latch_gen && b->safety.unsaved[0] &&
+        !c->told_unsaved) {
+        c->told_unsaved = true;
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_UNSAVED,
+                                           .as.unsaved = {.message = b->safety.unsaved}});
+    }
+    while (c->latches > 0 && b->safety.saved_gen >= c->latch_gen) {
+        c->latches--;
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_LATCHED});
+    }
+}
+
+// ---- small --------------------------------------------------------------------------------------
+
+static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err)
+{
+    const pons_ledger_note note = {.kind = kind,
+                                   .origin = pons__origin_word(b->safety.origin),
+                                   .reason = b->safety.reason,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock)};
+    return pons__ledger_note(b->ledger, &note, err);
+}
+
+// ---- reset --------------------------------------------------------------------------------------
+
+// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
+// says who connected.
+static bool may_reset(const pons_body *b, const pons__client *c)
+{
+    return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
+}
+
+// It has closed its end; who has only said all that it has to say still reads.
+static bool gone(const pons__client *c)
+{
+    struct pollfd end = {.fd = pons_link_fd(c->link)};
+    return end.fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// Once the gate has seen the stops that were sent before it.
+static void send_reset(pons_body *b, pons__client *c)
+{
+    if (!c->resets || c->reset_sent || b->cmd.stop_count != b->safety.stops_seen) {
+        return;
+    }
+    pons__note_latch(b);
+    if (pons__ledger_witness(b->ledger)->latched) {
+        pons_error err = PONS_ERROR_INIT;
+        if (witness(b, PONS_LEDGER_RESET, &err) < 0) {
+            c->resets = false;
+            pons__client_error(c, "reset", "unsaved", "the reset cannot be recorded: %s: %s",
+                               err.message, err.cause);
+            return;
+        }
+    }
+    b->cmd.reset_count++;
+    b->cmd.reset_latch = c->reset_latch;
+    b->cmd.reset_goal_seq = b->goal_seq;
+    c->reset_sent = true;
+    c->reset_seq = b->cmd.reset_count;
+    pons__body_send_command(b);
+}
+
+// No latch has the number 0: the gate drops the reset that it has, and the ledger is told.
+static void take_back(pons_body *b)
+{
+    b->cmd.reset_count++;
+    b->cmd.reset_latch = 0;
+    pons__body_send_command(b);
+    b->noted_latch = 0;
+    pons__note_latch(b);
+}
+
+static void answer_reset(pons_body *b, pons__client *c)
+{
+    if (!c->resets || !c->reset_sent || b->safety.resets_seen < c->reset_seq) {
+        if (c->resets && b->host_ns > c->reset_until_ns) {
+            c->resets = false;
+            pons__client_error(c, "reset", "busy", "the gate does not answer");
+        }
+        return;
+    }
+    if (!b->safety.latched) {
+        b->note[0] = '\0';
+        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "reset"}});
+    } else if (b->safety.latch_count != c->reset_latch) {
+        pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
+    } else if (b->host_ns > c->reset_until_ns) {
+        pons__client_error(c, "reset", "unsaved", "the reset cannot be saved, the latch stays: %s",
+                           b->safety.unsaved);
+        take_back(b);
+    } else {
+        return;
+    }
+    c->resets = false;
+}
+
+// ---- pace ---------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 4, 5))) static void
+refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
+{
+    char text[PONS_ERROR_MESSAGE_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ERROR,
+                                       .as.error = {code, text, "pace", 100 - taken}});
+}
+
+static void want_pace(pons_body *b, int taken_pct)
+{
+    b->cmd.taken_pct = taken_pct;
+    b->cmd.pace_count++;
+    pons__body_send_command(b);
+}
+
+// The ledger's witness of a pace.
+static int note_pace(pons_body *b, int taken_pct, pons_error *err)
+{
+    const pons_ledger_note note = {.kind = PONS_LEDGER_PACE,
+                                   .percent = 100 - taken_pct,
+                                   .boot_id = b->boot_id,
+                                   .ts_ms = pons_wall_ms(&b->clock)};
+    const int last = pons__ledger_pace(b->ledger);
+    return note.percent == (last ? last : 100) ? PONS_OK : pons__ledger_note(b->ledger, &note, err);
+}
+
+// The ledger had its line before the gate heard of a pace, so it differs where one was taken back, or where it
+// had no room for the line.
+static void tell_pace(pons_body *b)
+{
+    if (b->host_ns >= b->pace_retry_ns && note_pace(b, b->cmd.taken_pct, NULL) < 0) {
+        b->pace_retry_ns = b->host_ns + NOTE_RETRY_NS;
+    }
+}
+
+// What is faster, and is not on the disk, is wanted no more. The file's word goes before the ledger's, which
+// is told when it can be.
+static void stay_slow(pons_body *b)
+{
+    want_pace(b, b->safety.taken_pct);
+    b->pace_retry_ns = b->host_ns;
+    tell_pace(b);
+}
+
+static void answer_pace(pons_body *b, pons__client *c)
+{
+    const pons__safety_status *s = &b->safety;
+    if (!c->paces) {
+        return;
+    }
+    // Of the same number there may have been one before, which the gate has seen.
+    const bool seen = s->paces_seen >= c->pace_seq, late = b->host_ns > c->pace_until_ns;
+    if (b->cmd.taken_pct != c->pace_taken) {
+        refuse_pace(c, c->pace_taken, "changed", "another pace came: %d %% of every speed limit",
+                    100 - b->cmd.taken_pct);
+    } else if (seen && s->taken_pct == c->pace_taken && s->saved_gen == s->gen) {
+        pons__client_say(
+            c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {"pace", 100 - c->pace_taken}});
+    } else if (seen && (s->unsaved[0] || late)) {
+        const bool slower = s->taken_pct == c->pace_taken;
+        refuse_pace(c, c->pace_taken, "unsaved",
+                    slower ? "it is slower now, which is not saved yet: %s"
+                           : "it does not become faster, as that cannot be saved: %s",
+                    s->unsaved[0] ? s->unsaved : "the disk does not answer");
+        if (!slower) {
+            stay_slow(b);
+        }
+    } else if (late) {
+        refuse_pace(c, c->pace_taken, "busy", "the gate does not answer");
+    } else {
+        return;
+    }
+    c->paces = false;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 // Whatever is wrong with its reason, a stop is a stop.
 void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
@@ -209,194 +387,4 @@ void pons__note_latch(pons_body *b)
         return;
     }
     b->noted_latch = b->safety.latch_count;
-}
-
-// ---- stop ---------------------------------------------------------------------------------------
-
-static void answer_stops(pons_body *b, pons__client *c)
-{
-    if (c->stops > 0 && b->safety.stops_seen >= c->stop_seq) {
-        c->latch_gen = b->safety.gen;
-        c->told_unsaved = false;
-        for (; c->stops > 0; c->stops--) {
-            pons__client_say(c, &(pons_report){.type = PONS_REPORT_STOPPED});
-            c->latches++;
-        }
-    }
-    if (c->latches > 0 && b->safety.saved_gen < c->latch_gen && b->safety.unsaved[0] &&
-        !c->told_unsaved) {
-        c->told_unsaved = true;
-        pons__client_say(c, &(pons_report){.type = PONS_REPORT_UNSAVED,
-                                           .as.unsaved = {.message = b->safety.unsaved}});
-    }
-    while (c->latches > 0 && b->safety.saved_gen >= c->latch_gen) {
-        c->latches--;
-        pons__client_say(c, &(pons_report){.type = PONS_REPORT_LATCHED});
-    }
-}
-
-// ---- reset --------------------------------------------------------------------------------------
-
-// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
-// says who connected.
-static bool may_reset(const pons_body *b, const pons__client *c)
-{
-    return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
-}
-
-// It has closed its end; who has only said all that it has to say still reads.
-static bool gone(const pons__client *c)
-{
-    struct pollfd end = {.fd = pons_link_fd(c->link)};
-    return end.fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
-}
-
-// Once the gate has seen the stops that were sent before it.
-static void send_reset(pons_body *b, pons__client *c)
-{
-    if (!c->resets || c->reset_sent || b->cmd.stop_count != b->safety.stops_seen) {
-        return;
-    }
-    pons__note_latch(b);
-    if (pons__ledger_witness(b->ledger)->latched) {
-        pons_error err = PONS_ERROR_INIT;
-        if (witness(b, PONS_LEDGER_RESET, &err) < 0) {
-            c->resets = false;
-            pons__client_error(c, "reset", "unsaved", "the reset cannot be recorded: %s: %s",
-                               err.message, err.cause);
-            return;
-        }
-    }
-    b->cmd.reset_count++;
-    b->cmd.reset_latch = c->reset_latch;
-    b->cmd.reset_goal_seq = b->goal_seq;
-    c->reset_sent = true;
-    c->reset_seq = b->cmd.reset_count;
-    pons__body_send_command(b);
-}
-
-static void answer_reset(pons_body *b, pons__client *c)
-{
-    if (!c->resets || !c->reset_sent || b->safety.resets_seen < c->reset_seq) {
-        if (c->resets && b->host_ns > c->reset_until_ns) {
-            c->resets = false;
-            pons__client_error(c, "reset", "busy", "the gate does not answer");
-        }
-        return;
-    }
-    if (!b->safety.latched) {
-        b->note[0] = '\0';
-        pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "reset"}});
-    } else if (b->safety.latch_count != c->reset_latch) {
-        pons__client_error(c, "reset", "latched", "another stop came: %s", b->safety.reason);
-    } else if (b->host_ns > c->reset_until_ns) {
-        pons__client_error(c, "reset", "unsaved", "the reset cannot be saved, the latch stays: %s",
-                           b->safety.unsaved);
-        take_back(b);
-    } else {
-        return;
-    }
-    c->resets = false;
-}
-
-// No latch has the number 0: the gate drops the reset that it has, and the ledger is told.
-static void take_back(pons_body *b)
-{
-    b->cmd.reset_count++;
-    b->cmd.reset_latch = 0;
-    pons__body_send_command(b);
-    b->noted_latch = 0;
-    pons__note_latch(b);
-}
-
-// ---- pace ---------------------------------------------------------------------------------------
-
-static void refuse_pace(pons__client *c, int taken, const char *code, const char *fmt, ...)
-{
-    char text[PONS_ERROR_MESSAGE_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_ERROR,
-                                       .as.error = {code, text, "pace", 100 - taken}});
-}
-
-static void answer_pace(pons_body *b, pons__client *c)
-{
-    const pons__safety_status *s = &b->safety;
-    if (!c->paces) {
-        return;
-    }
-    // Of the same number there may have been one before, which the gate has seen.
-    const bool seen = s->paces_seen >= c->pace_seq, late = b->host_ns > c->pace_until_ns;
-    if (b->cmd.taken_pct != c->pace_taken) {
-        refuse_pace(c, c->pace_taken, "changed", "another pace came: %d %% of every speed limit",
-                    100 - b->cmd.taken_pct);
-    } else if (seen && s->taken_pct == c->pace_taken && s->saved_gen == s->gen) {
-        pons__client_say(
-            c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {"pace", 100 - c->pace_taken}});
-    } else if (seen && (s->unsaved[0] || late)) {
-        const bool slower = s->taken_pct == c->pace_taken;
-        refuse_pace(c, c->pace_taken, "unsaved",
-                    slower ? "it is slower now, which is not saved yet: %s"
-                           : "it does not become faster, as that cannot be saved: %s",
-                    s->unsaved[0] ? s->unsaved : "the disk does not answer");
-        if (!slower) {
-            stay_slow(b);
-        }
-    } else if (late) {
-        refuse_pace(c, c->pace_taken, "busy", "the gate does not answer");
-    } else {
-        return;
-    }
-    c->paces = false;
-}
-
-static void want_pace(pons_body *b, int taken_pct)
-{
-    b->cmd.taken_pct = taken_pct;
-    b->cmd.pace_count++;
-    pons__body_send_command(b);
-}
-
-// What is faster, and is not on the disk, is wanted no more. The file's word goes before the ledger's, which
-// is told when it can be.
-static void stay_slow(pons_body *b)
-{
-    want_pace(b, b->safety.taken_pct);
-    b->pace_retry_ns = b->host_ns;
-    tell_pace(b);
-}
-
-// The ledger had its line before the gate heard of a pace, so it differs where one was taken back, or where it
-// had no room for the line.
-static void tell_pace(pons_body *b)
-{
-    if (b->host_ns >= b->pace_retry_ns && note_pace(b, b->cmd.taken_pct, NULL) < 0) {
-        b->pace_retry_ns = b->host_ns + NOTE_RETRY_NS;
-    }
-}
-
-// The ledger's witness of a pace.
-static int note_pace(pons_body *b, int taken_pct, pons_error *err)
-{
-    const pons_ledger_note note = {.kind = PONS_LEDGER_PACE,
-                                   .percent = 100 - taken_pct,
-                                   .boot_id = b->boot_id,
-                                   .ts_ms = pons_wall_ms(&b->clock)};
-    const int last = pons__ledger_pace(b->ledger);
-    return note.percent == (last ? last : 100) ? PONS_OK : pons__ledger_note(b->ledger, &note, err);
-}
-
-// ---- small --------------------------------------------------------------------------------------
-
-static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err)
-{
-    const pons_ledger_note note = {.kind = kind,
-                                   .origin = pons__origin_word(b->safety.origin),
-                                   .reason = b->safety.reason,
-                                   .boot_id = b->boot_id,
-                                   .ts_ms = pons_wall_ms(&b->clock)};
-    return pons__ledger_note(b->ledger, &note, err);
 }

@@ -37,9 +37,6 @@ typedef struct checker { // one world being checked
     pons_error *err;
 } checker;
 
-static int fault(checker *c, const char *pointer, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
 static void yaml_cleanup(pons_yaml **y)
 {
     pons_yaml_destroy(*y);
@@ -50,7 +47,8 @@ static void schema_cleanup(pons_schema **s)
     pons_schema_destroy(*s);
 }
 
-static int fault(checker *c, const char *pointer, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int fault(checker *c, const char *pointer,
+                                                       const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -55,96 +55,6 @@ struct pons__relocate {
     bool more;
 };
 
-static bool make_room(pons__relocate *r);
-static void mark_row(pons__relocate *r, int y);
-static void make_pyramids(pons__relocate *r);
-static void turn(pons__relocate *r);
-static void search(pons__relocate *r, int level, int bx, int by);
-
-pons__relocate *pons__relocate_create(const pons__costmap *grid, const float *px, const float *py,
-                                      int n, double share)
-{
-    pons__relocate *r = calloc(1, sizeof *r);
-    if (!r) {
-        return NULL;
-    }
-    r->grid = grid;
-    while (r->leaf < LEVELS_MAX - 1 && (2 << r->leaf) * grid->res <= LEAF_M + 1e-9) {
-        r->leaf++;
-    }
-    r->top = r->leaf;
-    while (r->top < LEVELS_MAX - 1 && (2 << r->top) * grid->res <= TOP_M + 1e-9) {
-        r->top++;
-    }
-    // Every k-th end, so that they come from all around.
-    r->n = n < ENDS_MAX ? n : ENDS_MAX;
-    for (int i = 0; i < r->n; i++) {
-        const int k = (int)((int64_t)i * n / r->n);
-        r->px[i] = px[k];
-        r->py[i] = py[k];
-    }
-    if (!make_room(r)) {
-        pons__relocate_destroy(r);
-        return NULL;
-    }
-    pons__relocate_restart(r, share);
-    return r;
-}
-
-void pons__relocate_destroy(pons__relocate *r)
-{
-    if (!r) {
-        return;
-    }
-    for (int i = 0; i < LEVELS_MAX; i++) {
-        free(r->near[i].bits);
-        free(r->room[i].bits);
-    }
-    free(r);
-}
-
-void pons__relocate_restart(pons__relocate *r, double share)
-{
-    r->need = (int)ceil(share * r->n);
-    r->angle = r->bx = r->by = 0;
-    r->n_places = 0;
-    r->more = false;
-    turn(r);
-}
-
-bool pons__relocate_step(pons__relocate *r, int64_t lookups)
-{
-    const int64_t until = r->lookups + lookups;
-    const bitmap *top = &r->near[r->top];
-    while (r->marked < r->grid->h && r->lookups < until) {
-        mark_row(r, r->marked++);
-        r->lookups += r->grid->w;
-        if (r->marked == r->grid->h) {
-            make_pyramids(r);
-        }
-    }
-    while (r->angle < ANGLES && r->lookups < until) {
-        search(r, r->top, r->bx, r->by);
-        if (++r->bx == top->w) {
-            r->bx = 0;
-            r->by++;
-        }
-        if (r->by == top->h) {
-            r->by = 0;
-            r->angle++;
-            turn(r);
-        }
-    }
-    return r->angle >= ANGLES;
-}
-
-int pons__relocate_places(const pons__relocate *r, const pons__place **ret, bool *ret_more)
-{
-    *ret = r->places;
-    *ret_more = r->more;
-    return r->n_places;
-}
-
 // ---- bitmaps ------------------------------------------------------------------------------------
 
 static bool bitmap_init(bitmap *b, int w, int h)
@@ -329,4 +239,90 @@ static void search(pons__relocate *r, int level, int bx, int by)
     for (int k = 0; k < 4; k++) {
         search(r, level - 1, 2 * bx + (k & 1), 2 * by + (k >> 1));
     }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons__relocate *pons__relocate_create(const pons__costmap *grid, const float *px, const float *py,
+                                      int n, double share)
+{
+    pons__relocate *r = calloc(1, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    r->grid = grid;
+    while (r->leaf < LEVELS_MAX - 1 && (2 << r->leaf) * grid->res <= LEAF_M + 1e-9) {
+        r->leaf++;
+    }
+    r->top = r->leaf;
+    while (r->top < LEVELS_MAX - 1 && (2 << r->top) * grid->res <= TOP_M + 1e-9) {
+        r->top++;
+    }
+    // Every k-th end, so that they come from all around.
+    r->n = n < ENDS_MAX ? n : ENDS_MAX;
+    for (int i = 0; i < r->n; i++) {
+        const int k = (int)((int64_t)i * n / r->n);
+        r->px[i] = px[k];
+        r->py[i] = py[k];
+    }
+    if (!make_room(r)) {
+        pons__relocate_destroy(r);
+        return NULL;
+    }
+    pons__relocate_restart(r, share);
+    return r;
+}
+
+void pons__relocate_destroy(pons__relocate *r)
+{
+    if (!r) {
+        return;
+    }
+    for (int i = 0; i < LEVELS_MAX; i++) {
+        free(r->near[i].bits);
+        free(r->room[i].bits);
+    }
+    free(r);
+}
+
+void pons__relocate_restart(pons__relocate *r, double share)
+{
+    r->need = (int)ceil(share * r->n);
+    r->angle = r->bx = r->by = 0;
+    r->n_places = 0;
+    r->more = false;
+    turn(r);
+}
+
+bool pons__relocate_step(pons__relocate *r, int64_t lookups)
+{
+    const int64_t until = r->lookups + lookups;
+    const bitmap *top = &r->near[r->top];
+    while (r->marked < r->grid->h && r->lookups < until) {
+        mark_row(r, r->marked++);
+        r->lookups += r->grid->w;
+        if (r->marked == r->grid->h) {
+            make_pyramids(r);
+        }
+    }
+    while (r->angle < ANGLES && r->lookups < until) {
+        search(r, r->top, r->bx, r->by);
+        if (++r->bx == top->w) {
+            r->bx = 0;
+            r->by++;
+        }
+        if (r->by == top->h) {
+            r->by = 0;
+            r->angle++;
+            turn(r);
+        }
+    }
+    return r->angle >= ANGLES;
+}
+
+int pons__relocate_places(const pons__relocate *r, const pons__place **ret, bool *ret_more)
+{
+    *ret = r->places;
+    *ret_more = r->more;
+    return r->n_places;
 }

@@ -60,9 +60,91 @@ struct pons__search {
 static const int8_t steps[8][2] = {{1, 0}, {-1, 0}, {0, 1},  {0, -1},
                                    {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 
-static cells *tile_of(pons__search *s, int cx, int cy);
-static void push(pons__search *s, uint32_t f, int32_t cell);
-static void expand(pons__search *s, int32_t cell);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// The states of the tile that a cell lies in; NULL: it is not allowed.
+static cells *tile_of(pons__search *s, int cx, int cy)
+{
+    const int at = cy / SIDE * s->w + cx / SIDE;
+    if (s->tiles[at] || !s->allowed[at]) {
+        return s->tiles[at];
+    }
+    cells *t = s->n_kept > 0 ? s->kept[--s->n_kept] : malloc(sizeof *t);
+    if (!t) {
+        s->starved = true;
+        return NULL;
+    }
+    memset(t->meta, 0, sizeof t->meta);
+    s->used[s->n_used++] = at;
+    return s->tiles[at] = t;
+}
+
+static void push(pons__search *s, uint32_t f, int32_t cell)
+{
+    bucket *b = &s->ring[f % BUCKETS];
+    if (b->n == b->cap) {
+        const int more = b->cap ? 2 * b->cap : 32;
+        int32_t *grown = realloc(b->cell, sizeof *grown * (size_t)more);
+        if (!grown) {
+            s->starved = true;
+            return;
+        }
+        b->cell = grown;
+        b->cap = more;
+    }
+    b->cell[b->n++] = cell;
+    s->n_open++;
+}
+
+static inline int place_of(int cx, int cy)
+{
+    return cy % SIDE * SIDE + cx % SIDE;
+}
+
+static uint32_t octile(int dx, int dy)
+{
+    dx = abs(dx);
+    dy = abs(dy);
+    const int lo = dx < dy ? dx : dy, hi = dx < dy ? dy : dx;
+    return (uint32_t)(STRAIGHT * (hi - lo) + DIAGONAL * lo);
+}
+
+static void expand(pons__search *s, int32_t cell)
+{
+    const pons__costmap *g = s->g;
+    const int cx = cell % g->w, cy = cell / g->w;
+    const uint32_t g_here = s->tiles[cy / SIDE * s->w + cx / SIDE]->g[place_of(cx, cy)];
+    for (int k = 0; k < 8; k++) {
+        const int nx = cx + steps[k][0], ny = cy + steps[k][1];
+        cells *t = pons__costmap_inside(g, nx, ny) ? tile_of(s, nx, ny) : NULL;
+        if (!t) {
+            continue;
+        }
+        const int at = place_of(nx, ny);
+        if (t->meta[at] & CLOSED) {
+            continue;
+        }
+        const int32_t next = ny * g->w + nx;
+        uint32_t m = s->cost[pons__costmap_level(g, (size_t)next)];
+        if (m == 0) {
+            t->meta[at] |= CLOSED;
+            continue;
+        }
+        if (s->extra) {
+            m += (uint32_t)(s->unit *
+                            s->extra(s->user, pons__costmap_x(g, nx), pons__costmap_y(g, ny)));
+        }
+        const uint32_t g_next = g_here + (k < 4 ? STRAIGHT : DIAGONAL) * m / s->unit;
+        if ((t->meta[at] & OPEN) && g_next >= t->g[at]) {
+            continue;
+        }
+        t->g[at] = g_next;
+        t->meta[at] = (uint8_t)(OPEN | k);
+        push(s, g_next + octile(s->to_x - nx, s->to_y - ny), next);
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 pons__search *pons__search_create(const pons__costmap *g, const uint16_t cost[PONS__LEVELS],
                                   int unit)
@@ -125,19 +207,6 @@ void pons__search_allow(pons__search *s, int tile)
             s->allowed[y * s->w + x] = 1;
         }
     }
-}
-
-static inline int place_of(int cx, int cy)
-{
-    return cy % SIDE * SIDE + cx % SIDE;
-}
-
-static uint32_t octile(int dx, int dy)
-{
-    dx = abs(dx);
-    dy = abs(dy);
-    const int lo = dx < dy ? dx : dy, hi = dx < dy ? dy : dx;
-    return (uint32_t)(STRAIGHT * (hi - lo) + DIAGONAL * lo);
 }
 
 bool pons__search_begin(pons__search *s, int from_x, int from_y, int to_x, int to_y,
@@ -244,76 +313,5 @@ void pons__search_end(pons__search *s)
             free(s->ring[i].cell);
             s->ring[i] = (bucket){0};
         }
-    }
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-// The states of the tile that a cell lies in; NULL: it is not allowed.
-static cells *tile_of(pons__search *s, int cx, int cy)
-{
-    const int at = cy / SIDE * s->w + cx / SIDE;
-    if (s->tiles[at] || !s->allowed[at]) {
-        return s->tiles[at];
-    }
-    cells *t = s->n_kept > 0 ? s->kept[--s->n_kept] : malloc(sizeof *t);
-    if (!t) {
-        s->starved = true;
-        return NULL;
-    }
-    memset(t->meta, 0, sizeof t->meta);
-    s->used[s->n_used++] = at;
-    return s->tiles[at] = t;
-}
-
-static void push(pons__search *s, uint32_t f, int32_t cell)
-{
-    bucket *b = &s->ring[f % BUCKETS];
-    if (b->n == b->cap) {
-        const int more = b->cap ? 2 * b->cap : 32;
-        int32_t *grown = realloc(b->cell, sizeof *grown * (size_t)more);
-        if (!grown) {
-            s->starved = true;
-            return;
-        }
-        b->cell = grown;
-        b->cap = more;
-    }
-    b->cell[b->n++] = cell;
-    s->n_open++;
-}
-
-static void expand(pons__search *s, int32_t cell)
-{
-    const pons__costmap *g = s->g;
-    const int cx = cell % g->w, cy = cell / g->w;
-    const uint32_t g_here = s->tiles[cy / SIDE * s->w + cx / SIDE]->g[place_of(cx, cy)];
-    for (int k = 0; k < 8; k++) {
-        const int nx = cx + steps[k][0], ny = cy + steps[k][1];
-        cells *t = pons__costmap_inside(g, nx, ny) ? tile_of(s, nx, ny) : NULL;
-        if (!t) {
-            continue;
-        }
-        const int at = place_of(nx, ny);
-        if (t->meta[at] & CLOSED) {
-            continue;
-        }
-        const int32_t next = ny * g->w + nx;
-        uint32_t m = s->cost[pons__costmap_level(g, (size_t)next)];
-        if (m == 0) {
-            t->meta[at] |= CLOSED;
-            continue;
-        }
-        if (s->extra) {
-            m += (uint32_t)(s->unit *
-                            s->extra(s->user, pons__costmap_x(g, nx), pons__costmap_y(g, ny)));
-        }
-        const uint32_t g_next = g_here + (k < 4 ? STRAIGHT : DIAGONAL) * m / s->unit;
-        if ((t->meta[at] & OPEN) && g_next >= t->g[at]) {
-            continue;
-        }
-        t->g[at] = g_next;
-        t->meta[at] = (uint8_t)(OPEN | k);
-        push(s, g_next + octile(s->to_x - nx, s->to_y - ny), next);
     }
 }

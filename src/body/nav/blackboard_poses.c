@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-static bool pose_of_text(const char *text, pons_pose2 *ret, bool *ret_any_yaw);
-
 pons_value *pons__nav_in(const pons_bt_call *call, const char *port)
 {
     pons_value *v = NULL;
@@ -47,6 +45,29 @@ char *pons__nav_in_text(const pons_bt_call *call, const char *port, char *buf, s
     pons_autovalue v = pons__nav_in(call, port);
     snprintf(buf, cap, "%s", json_is_string(v) ? json_string_value(v) : "");
     return buf;
+}
+
+static bool pose_of_text(const char *text, pons_pose2 *ret, bool *ret_any_yaw)
+{
+    double x, y, z, q[4];
+    int end = 0;
+    const char *frame = strchr(text, ';');
+    if (sscanf(text, "%lf;%lf;%lf%n", &x, &y, &z, &end) == 3 && text[end] == '\0') {
+        *ret = (pons_pose2){x, y, pons_wrap_angle(z)};
+    } else if (frame && (frame = strchr(frame + 1, ';')) &&
+               sscanf(frame, ";%lf;%lf;%lf;%lf;%lf;%lf;%lf%n", &x, &y, &z, &q[0], &q[1], &q[2],
+                      &q[3], &end) == 7 &&
+               frame[end] == '\0') {
+        const double yaw =
+            atan2(2.0 * (q[3] * q[2] + q[0] * q[1]), 1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]));
+        *ret = (pons_pose2){x, y, yaw};
+    } else {
+        return false;
+    }
+    if (ret_any_yaw) {
+        *ret_any_yaw = false;
+    }
+    return isfinite(ret->x + ret->y + ret->yaw);
 }
 
 bool pons__nav_in_pose(const pons_bt_call *call, const char *port, pons_pose2 *ret,
@@ -163,27 +184,4 @@ bool pons__nav_known(const char *name, const char *const *known)
         }
     }
     return false;
-}
-
-static bool pose_of_text(const char *text, pons_pose2 *ret, bool *ret_any_yaw)
-{
-    double x, y, z, q[4];
-    int end = 0;
-    const char *frame = strchr(text, ';');
-    if (sscanf(text, "%lf;%lf;%lf%n", &x, &y, &z, &end) == 3 && text[end] == '\0') {
-        *ret = (pons_pose2){x, y, pons_wrap_angle(z)};
-    } else if (frame && (frame = strchr(frame + 1, ';')) &&
-               sscanf(frame, ";%lf;%lf;%lf;%lf;%lf;%lf;%lf%n", &x, &y, &z, &q[0], &q[1], &q[2],
-                      &q[3], &end) == 7 &&
-               frame[end] == '\0') {
-        const double yaw =
-            atan2(2.0 * (q[3] * q[2] + q[0] * q[1]), 1.0 - 2.0 * (q[1] * q[1] + q[2] * q[2]));
-        *ret = (pons_pose2){x, y, yaw};
-    } else {
-        return false;
-    }
-    if (ret_any_yaw) {
-        *ret_any_yaw = false;
-    }
-    return isfinite(ret->x + ret->y + ret->yaw);
 }

@@ -61,147 +61,6 @@ struct pons__regions {
     bool starved; // there was no memory
 };
 
-static void cut(pons__regions *r, int t, uint8_t ret_label[CELLS]);
-static void expand(pons__regions *r, int32_t node);
-static void push(pons__regions *r, float f, int32_t node);
-static int32_t pop(pons__regions *r, float *ret_f);
-static bool take_way(pons__regions *r);
-
-pons__regions *pons__regions_create(const pons__costmap *g, const uint16_t cost[PONS__LEVELS],
-                                    int unit)
-{
-    pons__regions *r = calloc(1, sizeof *r);
-    if (!r) {
-        return NULL;
-    }
-    *r = (pons__regions){
-        .g = g, .cost = cost, .unit = unit, .w = (g->w - 1) / SIDE + 1, .h = (g->h - 1) / SIDE + 1};
-    r->tiles = calloc((size_t)r->w * (size_t)r->h, sizeof *r->tiles);
-    if (!r->tiles) {
-        pons__regions_destroy(r);
-        return NULL;
-    }
-    uint8_t label[CELLS];
-    for (int t = 0; t < r->w * r->h; t++) {
-        cut(r, t, label);
-    }
-    return r;
-}
-
-void pons__regions_destroy(pons__regions *r)
-{
-    if (r) {
-        pons__regions_end(r);
-        free(r->tiles);
-        free(r);
-    }
-}
-
-void pons__regions_end(pons__regions *r)
-{
-    free(r->cost_to);
-    free(r->parent);
-    free(r->heap);
-    free(r->way);
-    r->cost_to = NULL;
-    r->parent = NULL;
-    r->heap = NULL;
-    r->way = NULL;
-    r->n_heap = r->cap_heap = r->n_way = 0;
-}
-
-// The middle of a node's region, as a cell of the map.
-static void middle(const pons__regions *r, int32_t node, int *ret_x, int *ret_y)
-{
-    const int t = node / 16, k = node % 16 - 1;
-    *ret_x = t % r->w * SIDE + r->tiles[t].mid_x[k];
-    *ret_y = t / r->w * SIDE + r->tiles[t].mid_y[k];
-}
-
-static int32_t node_at(pons__regions *r, int cx, int cy)
-{
-    const int t = cy / SIDE * r->w + cx / SIDE;
-    uint8_t label[CELLS];
-    cut(r, t, label);
-    return 16 * t + label[cy % SIDE * SIDE + cx % SIDE];
-}
-
-bool pons__regions_begin(pons__regions *r, int from_x, int from_y, int to_x, int to_y,
-                         pons__extra_cost *extra, const void *user)
-{
-    const size_t nodes = 16 * (size_t)r->w * (size_t)r->h;
-    uint8_t label[CELLS];
-    pons__regions_end(r);
-    for (int t = 0; t < r->w * r->h; t++) {
-        const int patch =
-            t / r->w * SIDE / PONS__PATCH * r->g->patches_w + t % r->w * SIDE / PONS__PATCH;
-        if (r->g->changed[patch] > r->tiles[t].generation) {
-            cut(r, t, label);
-        }
-    }
-    r->cost_to = malloc(nodes * sizeof *r->cost_to);
-    r->parent = malloc(nodes * sizeof *r->parent);
-    if (!r->cost_to || !r->parent) {
-        pons__regions_end(r);
-        return false;
-    }
-    for (size_t i = 0; i < nodes; i++) {
-        r->cost_to[i] = INFINITY;
-    }
-    r->first = node_at(r, from_x, from_y);
-    r->last = node_at(r, to_x, to_y);
-    r->last_x = to_x;
-    r->last_y = to_y;
-    r->extra = extra;
-    r->user = user;
-    r->searched = 0;
-    r->starved = false;
-    r->cost_to[r->first] = 0.0f;
-    r->parent[r->first] = -1;
-    push(r, 0.0f, r->first);
-    return !r->starved;
-}
-
-int pons__regions_step(pons__regions *r, int regions)
-{
-    for (; regions > 0 && r->n_heap > 0 && !r->starved; regions--) {
-        float f;
-        const int32_t node = pop(r, &f);
-        if (node == r->last) {
-            return take_way(r) ? 1 : -1;
-        }
-        int x, y;
-        middle(r, node, &x, &y);
-        const double left = hypot(x - r->last_x, y - r->last_y) * r->g->res;
-        if ((double)f > (double)r->cost_to[node] + left + 1e-3) {
-            continue; // a cheaper way there was found since
-        }
-        r->searched++;
-        expand(r, node);
-    }
-    return r->n_heap > 0 && !r->starved ? 0 : -1;
-}
-
-int pons__regions_way(const pons__regions *r)
-{
-    return r->n_way;
-}
-
-int pons__regions_tile(const pons__regions *r, int i)
-{
-    return r->way[i] / 16;
-}
-
-void pons__regions_cell(const pons__regions *r, int i, int *ret_x, int *ret_y)
-{
-    middle(r, r->way[i], ret_x, ret_y);
-}
-
-int pons__regions_searched(const pons__regions *r)
-{
-    return r->searched;
-}
-
 // ---- tiles --------------------------------------------------------------------------------------
 
 static uint16_t metre_at(const pons__regions *r, int cx, int cy)
@@ -325,6 +184,14 @@ static int32_t pop(pons__regions *r, float *ret_f)
     return top.node;
 }
 
+// The middle of a node's region, as a cell of the map.
+static void middle(const pons__regions *r, int32_t node, int *ret_x, int *ret_y)
+{
+    const int t = node / 16, k = node % 16 - 1;
+    *ret_x = t % r->w * SIDE + r->tiles[t].mid_x[k];
+    *ret_y = t / r->w * SIDE + r->tiles[t].mid_y[k];
+}
+
 static void relax(pons__regions *r, int32_t node, int32_t to)
 {
     int ax, ay, bx, by;
@@ -398,4 +265,133 @@ static bool take_way(pons__regions *r)
         r->way[--n] = k;
     }
     return true;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons__regions *pons__regions_create(const pons__costmap *g, const uint16_t cost[PONS__LEVELS],
+                                    int unit)
+{
+    pons__regions *r = calloc(1, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    *r = (pons__regions){
+        .g = g, .cost = cost, .unit = unit, .w = (g->w - 1) / SIDE + 1, .h = (g->h - 1) / SIDE + 1};
+    r->tiles = calloc((size_t)r->w * (size_t)r->h, sizeof *r->tiles);
+    if (!r->tiles) {
+        pons__regions_destroy(r);
+        return NULL;
+    }
+    uint8_t label[CELLS];
+    for (int t = 0; t < r->w * r->h; t++) {
+        cut(r, t, label);
+    }
+    return r;
+}
+
+void pons__regions_destroy(pons__regions *r)
+{
+    if (r) {
+        pons__regions_end(r);
+        free(r->tiles);
+        free(r);
+    }
+}
+
+void pons__regions_end(pons__regions *r)
+{
+    free(r->cost_to);
+    free(r->parent);
+    free(r->heap);
+    free(r->way);
+    r->cost_to = NULL;
+    r->parent = NULL;
+    r->heap = NULL;
+    r->way = NULL;
+    r->n_heap = r->cap_heap = r->n_way = 0;
+}
+
+static int32_t node_at(pons__regions *r, int cx, int cy)
+{
+    const int t = cy / SIDE * r->w + cx / SIDE;
+    uint8_t label[CELLS];
+    cut(r, t, label);
+    return 16 * t + label[cy % SIDE * SIDE + cx % SIDE];
+}
+
+bool pons__regions_begin(pons__regions *r, int from_x, int from_y, int to_x, int to_y,
+                         pons__extra_cost *extra, const void *user)
+{
+    const size_t nodes = 16 * (size_t)r->w * (size_t)r->h;
+    uint8_t label[CELLS];
+    pons__regions_end(r);
+    for (int t = 0; t < r->w * r->h; t++) {
+        const int patch =
+            t / r->w * SIDE / PONS__PATCH * r->g->patches_w + t % r->w * SIDE / PONS__PATCH;
+        if (r->g->changed[patch] > r->tiles[t].generation) {
+            cut(r, t, label);
+        }
+    }
+    r->cost_to = malloc(nodes * sizeof *r->cost_to);
+    r->parent = malloc(nodes * sizeof *r->parent);
+    if (!r->cost_to || !r->parent) {
+        pons__regions_end(r);
+        return false;
+    }
+    for (size_t i = 0; i < nodes; i++) {
+        r->cost_to[i] = INFINITY;
+    }
+    r->first = node_at(r, from_x, from_y);
+    r->last = node_at(r, to_x, to_y);
+    r->last_x = to_x;
+    r->last_y = to_y;
+    r->extra = extra;
+    r->user = user;
+    r->searched = 0;
+    r->starved = false;
+    r->cost_to[r->first] = 0.0f;
+    r->parent[r->first] = -1;
+    push(r, 0.0f, r->first);
+    return !r->starved;
+}
+
+int pons__regions_step(pons__regions *r, int regions)
+{
+    for (; regions > 0 && r->n_heap > 0 && !r->starved; regions--) {
+        float f;
+        const int32_t node = pop(r, &f);
+        if (node == r->last) {
+            return take_way(r) ? 1 : -1;
+        }
+        int x, y;
+        middle(r, node, &x, &y);
+        const double left = hypot(x - r->last_x, y - r->last_y) * r->g->res;
+        if ((double)f > (double)r->cost_to[node] + left + 1e-3) {
+            continue; // a cheaper way there was found since
+        }
+        r->searched++;
+        expand(r, node);
+    }
+    return r->n_heap > 0 && !r->starved ? 0 : -1;
+}
+
+int pons__regions_way(const pons__regions *r)
+{
+    return r->n_way;
+}
+
+int pons__regions_tile(const pons__regions *r, int i)
+{
+    return r->way[i] / 16;
+}
+
+void pons__regions_cell(const pons__regions *r, int i, int *ret_x, int *ret_y)
+{
+    middle(r, r->way[i], ret_x, ret_y);
+}
+
+int pons__regions_searched(const pons__regions *r)
+{
+    return r->searched;
 }

@@ -54,15 +54,241 @@ typedef struct window {
     int x0, y0, x1, y1; // cells, both ends in it; empty: x1 < x0
 } window;
 
-static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell);
-static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
-static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *scan);
-static int clamp_int(int v, int lo, int hi);
-static void show_fresh(pons__costmap *g);
-static void stamp_disc(pons__costmap *g, int32_t cell, window in);
-static void unstamp(pons__costmap *g, int32_t cell);
-static void wipe(pons__costmap *g, int32_t cell);
-static void obstacle_gone(pons__costmap *g, int32_t cell);
+// ---- the obstacle layer -------------------------------------------------------------------------
+
+static int clamp_int(int v, int lo, int hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell)
+{
+    if (*n == *cap) {
+        const int32_t more = *cap ? 2 * *cap : 256;
+        int32_t *grown = realloc(*list, sizeof **list * (size_t)more);
+        if (!grown) {
+            return false;
+        }
+        *list = grown;
+        *cap = more;
+    }
+    (*list)[(*n)++] = cell;
+    return true;
+}
+
+// What there is no memory to remember has not been seen.
+static void hit(pons__costmap *g, int32_t cell)
+{
+    const uint8_t was = g->evidence[cell];
+    if (was == 0 && !push(&g->seen, &g->n_seen, &g->cap_seen, cell)) {
+        return;
+    }
+    const int more = clamp_int((was & ~OBSTACLE) + HIT, 0, EVIDENCE_MAX);
+    g->evidence[cell] = (uint8_t)((was & OBSTACLE) | more);
+    if (!(was & OBSTACLE) && more >= OCCUPIED_AT &&
+        push(&g->fresh, &g->n_fresh, &g->cap_fresh, cell)) {
+        g->evidence[cell] |= OBSTACLE;
+        g->n_obstacles++;
+    }
+}
+
+static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan)
+{
+    const float max = fminf(scan->range_max, (float)HIT_RANGE_MAX_M);
+    const pons_pose2 eye = pons_pose_compose(pose, scan->from);
+    // Turning a unit vector by one increment a beam is as good as a sine for each.
+    double ux = cos(eye.yaw + (double)scan->angle_min);
+    double uy = sin(eye.yaw + (double)scan->angle_min);
+    const double ic = cos((double)scan->angle_increment), is = sin((double)scan->angle_increment);
+    for (int k = 0; k < scan->n; k++) {
+        const float r = scan->ranges[k];
+        const double bx = ux, by = uy;
+        ux = bx * ic - by * is;
+        uy = bx * is + by * ic;
+        if (!(r > scan->range_min && r < max)) {
+            continue;
+        }
+        const int cx = pons__costmap_col(g, eye.x + (double)r * bx);
+        const int cy = pons__costmap_row(g, eye.y + (double)r * by);
+        if (!pons__costmap_inside(g, cx, cy)) {
+            continue;
+        }
+        const int32_t cell = cy * g->w + cx;
+        if ((double)pons__costmap_surface(g, cx, cy) <= EXPLAINED_M + EXPLAINED_PER_M * (double)r) {
+            continue;
+        }
+        hit(g, cell);
+    }
+}
+
+// Does the scan look through this place, seen from the lidar?
+static bool beam_passes(const pons_scan *scan, double yaw, double dx, double dy, double half_cell)
+{
+    const double r2 = dx * dx + dy * dy;
+    if (r2 > CLEAR_RANGE_MAX_M * CLEAR_RANGE_MAX_M || scan->n < 1 ||
+        !(scan->angle_increment > 0.0f)) {
+        return false;
+    }
+    double a = atan2(dy, dx) - yaw - (double)scan->angle_min;
+    a -= 2.0 * M_PI * floor(a / (2.0 * M_PI));
+    const double inc = (double)scan->angle_increment;
+    int k = (int)lround(a / inc);
+    double off = a - k * inc;
+    if (k == (int)lround(2.0 * M_PI / inc)) {
+        k = 0; // a full circle's beam 0 again
+    }
+    if (k >= scan->n) {
+        return false;
+    }
+    const double r = sqrt(r2);
+    if (fabs(off) * r > 1.5 * half_cell) {
+        return false; // between two beams
+    }
+    const float range = scan->ranges[k];
+    const double reach = range < scan->range_max ? (double)range : (double)scan->range_max;
+    return !isnan(range) && reach > r + PASSED_BY_M;
+}
+
+static window disc_window(const pons__costmap *g, int32_t cell)
+{
+    const int r = g->reach, cx = cell % g->w, cy = cell / g->w;
+    return (window){clamp_int(cx - r, 0, g->w - 1), clamp_int(cy - r, 0, g->h - 1),
+                    clamp_int(cx + r, 0, g->w - 1), clamp_int(cy + r, 0, g->h - 1)};
+}
+
+// The disc's entries beside the cells of row y from x0 on.
+static const uint8_t *disc_row(const pons__costmap *g, int32_t cell, int x0, int y)
+{
+    const int r = g->reach, side = 2 * r + 1, cx = cell % g->w, cy = cell / g->w;
+    return g->disc + (y - cy + r) * side + (x0 - cx + r);
+}
+
+// Something there is not as it was at the present generation.
+static void note_change(pons__costmap *g, window in)
+{
+    for (int y = in.y0 / PONS__PATCH; g->changed && y <= in.y1 / PONS__PATCH; y++) {
+        for (int x = in.x0 / PONS__PATCH; x <= in.x1 / PONS__PATCH; x++) {
+            g->changed[y * g->patches_w + x] = g->generation;
+        }
+    }
+}
+
+// What the cell leaves of the distance, within the window. Most of the field's work: many cells at
+// a time where the compiler can. The caller has raised the generation.
+__attribute__((optimize("O3"))) static void stamp_disc(pons__costmap *g, int32_t cell, window in)
+{
+    const window disc = disc_window(g, cell);
+    const int x0 = in.x0 > disc.x0 ? in.x0 : disc.x0, x1 = in.x1 < disc.x1 ? in.x1 : disc.x1;
+    const int y0 = in.y0 > disc.y0 ? in.y0 : disc.y0, y1 = in.y1 < disc.y1 ? in.y1 : disc.y1;
+    for (int y = y0; y <= y1; y++) {
+        uint8_t *restrict out = g->near + (size_t)y * (size_t)g->w + x0;
+        const uint8_t *restrict from = disc_row(g, cell, x0, y);
+        const int n = x1 - x0 + 1;
+        for (int i = 0; i < n; i++) {
+            out[i] = from[i] > out[i] ? from[i] : out[i];
+        }
+    }
+    if (x1 >= x0 && y1 >= y0) {
+        note_change(g, (window){x0, y0, x1, y1});
+    }
+}
+
+// Takes an obstacle that has gone out of dist: the cells that were nearest to it, known by holding
+// exactly its level, are far from all, and what is left near them is stamped anew.
+static void unstamp(pons__costmap *g, int32_t cell)
+{
+    const window disc = disc_window(g, cell);
+    window hole = {g->w, g->h, -1, -1};
+    for (int y = disc.y0; y <= disc.y1; y++) {
+        uint8_t *row = g->near + (size_t)y * (size_t)g->w;
+        const uint8_t *from = disc_row(g, cell, disc.x0, y);
+        for (int x = disc.x0; x <= disc.x1; x++) {
+            if (row[x] == 0 || row[x] != from[x - disc.x0]) {
+                continue;
+            }
+            row[x] = 0;
+            hole.x0 = x < hole.x0 ? x : hole.x0;
+            hole.x1 = x > hole.x1 ? x : hole.x1;
+            hole.y0 = y < hole.y0 ? y : hole.y0;
+            hole.y1 = y > hole.y1 ? y : hole.y1;
+        }
+    }
+    if (hole.x1 < hole.x0) {
+        return;
+    }
+    note_change(g, hole);
+    const int r = g->reach;
+    for (int32_t i = 0; i < g->n_seen; i++) {
+        const int32_t near = g->seen[i], cx = near % g->w, cy = near / g->w;
+        if (pons__costmap_is_obstacle(g, near) && cx >= hole.x0 - r && cx <= hole.x1 + r &&
+            cy >= hole.y0 - r && cy <= hole.y1 + r) {
+            stamp_disc(g, near, hole);
+        }
+    }
+}
+
+// Its evidence is gone already.
+static void obstacle_gone(pons__costmap *g, int32_t cell)
+{
+    g->n_obstacles--;
+    if (!push(&g->gone, &g->n_gone, &g->cap_gone, cell)) {
+        unstamp(g, cell); // now, then
+        g->generation++;
+        g->openings++;
+    }
+}
+
+static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *scan)
+{
+    const pons_pose2 eye = pons_pose_compose(pose, scan->from);
+    const double yaw = pons_wrap_angle(eye.yaw);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < g->n_seen; i++) {
+        const int32_t cell = g->seen[i];
+        const double x = pons__costmap_x(g, cell % g->w), y = pons__costmap_y(g, cell / g->w);
+        const double dx = x - pose.x, dy = y - pose.y;
+        if (dx * dx + dy * dy < SELF_M * SELF_M ||
+            beam_passes(scan, yaw, x - eye.x, y - eye.y, 0.5 * g->res)) {
+            const uint8_t was = g->evidence[cell];
+            const int left = clamp_int((was & ~OBSTACLE) - MISS, 0, EVIDENCE_MAX);
+            g->evidence[cell] = left ? (uint8_t)((was & OBSTACLE) | left) : 0;
+            if (left == 0 && (was & OBSTACLE)) {
+                obstacle_gone(g, cell);
+            }
+        }
+        if (g->evidence[cell] != 0) {
+            g->seen[kept++] = cell;
+        }
+    }
+    g->n_seen = kept;
+}
+
+// Nothing is near any more, wherever this cell was: only when all obstacles go.
+static void wipe(pons__costmap *g, int32_t cell)
+{
+    const window disc = disc_window(g, cell);
+    for (int y = disc.y0; y <= disc.y1; y++) {
+        memset(g->near + (size_t)y * (size_t)g->w + disc.x0, 0, (size_t)(disc.x1 - disc.x0 + 1));
+    }
+    note_change(g, disc);
+}
+
+static void show_fresh(pons__costmap *g)
+{
+    if (g->n_fresh == 0) {
+        return;
+    }
+    const window all = {0, 0, g->w - 1, g->h - 1};
+    g->generation++;
+    for (int32_t i = 0; i < g->n_fresh; i++) {
+        if (pons__costmap_is_obstacle(g, g->fresh[i])) {
+            stamp_disc(g, g->fresh[i], all);
+        }
+    }
+    g->n_fresh = 0;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err)
 {
@@ -271,238 +497,4 @@ void pons__costmap_refresh(pons__costmap *g)
         g->openings++;
     }
     show_fresh(g);
-}
-
-// ---- the obstacle layer -------------------------------------------------------------------------
-
-static int clamp_int(int v, int lo, int hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
-static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell)
-{
-    if (*n == *cap) {
-        const int32_t more = *cap ? 2 * *cap : 256;
-        int32_t *grown = realloc(*list, sizeof **list * (size_t)more);
-        if (!grown) {
-            return false;
-        }
-        *list = grown;
-        *cap = more;
-    }
-    (*list)[(*n)++] = cell;
-    return true;
-}
-
-// What there is no memory to remember has not been seen.
-static void hit(pons__costmap *g, int32_t cell)
-{
-    const uint8_t was = g->evidence[cell];
-    if (was == 0 && !push(&g->seen, &g->n_seen, &g->cap_seen, cell)) {
-        return;
-    }
-    const int more = clamp_int((was & ~OBSTACLE) + HIT, 0, EVIDENCE_MAX);
-    g->evidence[cell] = (uint8_t)((was & OBSTACLE) | more);
-    if (!(was & OBSTACLE) && more >= OCCUPIED_AT &&
-        push(&g->fresh, &g->n_fresh, &g->cap_fresh, cell)) {
-        g->evidence[cell] |= OBSTACLE;
-        g->n_obstacles++;
-    }
-}
-
-static void mark_hits(pons__costmap *g, pons_pose2 pose, const pons_scan *scan)
-{
-    const float max = fminf(scan->range_max, (float)HIT_RANGE_MAX_M);
-    const pons_pose2 eye = pons_pose_compose(pose, scan->from);
-    // Turning a unit vector by one increment a beam is as good as a sine for each.
-    double ux = cos(eye.yaw + (double)scan->angle_min);
-    double uy = sin(eye.yaw + (double)scan->angle_min);
-    const double ic = cos((double)scan->angle_increment), is = sin((double)scan->angle_increment);
-    for (int k = 0; k < scan->n; k++) {
-        const float r = scan->ranges[k];
-        const double bx = ux, by = uy;
-        ux = bx * ic - by * is;
-        uy = bx * is + by * ic;
-        if (!(r > scan->range_min && r < max)) {
-            continue;
-        }
-        const int cx = pons__costmap_col(g, eye.x + (double)r * bx);
-        const int cy = pons__costmap_row(g, eye.y + (double)r * by);
-        if (!pons__costmap_inside(g, cx, cy)) {
-            continue;
-        }
-        const int32_t cell = cy * g->w + cx;
-        if ((double)pons__costmap_surface(g, cx, cy) <= EXPLAINED_M + EXPLAINED_PER_M * (double)r) {
-            continue;
-        }
-        hit(g, cell);
-    }
-}
-
-// Does the scan look through this place, seen from the lidar?
-static bool beam_passes(const pons_scan *scan, double yaw, double dx, double dy, double half_cell)
-{
-    const double r2 = dx * dx + dy * dy;
-    if (r2 > CLEAR_RANGE_MAX_M * CLEAR_RANGE_MAX_M || scan->n < 1 ||
-        !(scan->angle_increment > 0.0f)) {
-        return false;
-    }
-    double a = atan2(dy, dx) - yaw - (double)scan->angle_min;
-    a -= 2.0 * M_PI * floor(a / (2.0 * M_PI));
-    const double inc = (double)scan->angle_increment;
-    int k = (int)lround(a / inc);
-    double off = a - k * inc;
-    if (k == (int)lround(2.0 * M_PI / inc)) {
-        k = 0; // a full circle's beam 0 again
-    }
-    if (k >= scan->n) {
-        return false;
-    }
-    const double r = sqrt(r2);
-    if (fabs(off) * r > 1.5 * half_cell) {
-        return false; // between two beams
-    }
-    const float range = scan->ranges[k];
-    const double reach = range < scan->range_max ? (double)range : (double)scan->range_max;
-    return !isnan(range) && reach > r + PASSED_BY_M;
-}
-
-static void clear_passed(pons__costmap *g, pons_pose2 pose, const pons_scan *scan)
-{
-    const pons_pose2 eye = pons_pose_compose(pose, scan->from);
-    const double yaw = pons_wrap_angle(eye.yaw);
-    int32_t kept = 0;
-    for (int32_t i = 0; i < g->n_seen; i++) {
-        const int32_t cell = g->seen[i];
-        const double x = pons__costmap_x(g, cell % g->w), y = pons__costmap_y(g, cell / g->w);
-        const double dx = x - pose.x, dy = y - pose.y;
-        if (dx * dx + dy * dy < SELF_M * SELF_M ||
-            beam_passes(scan, yaw, x - eye.x, y - eye.y, 0.5 * g->res)) {
-            const uint8_t was = g->evidence[cell];
-            const int left = clamp_int((was & ~OBSTACLE) - MISS, 0, EVIDENCE_MAX);
-            g->evidence[cell] = left ? (uint8_t)((was & OBSTACLE) | left) : 0;
-            if (left == 0 && (was & OBSTACLE)) {
-                obstacle_gone(g, cell);
-            }
-        }
-        if (g->evidence[cell] != 0) {
-            g->seen[kept++] = cell;
-        }
-    }
-    g->n_seen = kept;
-}
-
-// Its evidence is gone already.
-static void obstacle_gone(pons__costmap *g, int32_t cell)
-{
-    g->n_obstacles--;
-    if (!push(&g->gone, &g->n_gone, &g->cap_gone, cell)) {
-        unstamp(g, cell); // now, then
-        g->generation++;
-        g->openings++;
-    }
-}
-
-static window disc_window(const pons__costmap *g, int32_t cell)
-{
-    const int r = g->reach, cx = cell % g->w, cy = cell / g->w;
-    return (window){clamp_int(cx - r, 0, g->w - 1), clamp_int(cy - r, 0, g->h - 1),
-                    clamp_int(cx + r, 0, g->w - 1), clamp_int(cy + r, 0, g->h - 1)};
-}
-
-// The disc's entries beside the cells of row y from x0 on.
-static const uint8_t *disc_row(const pons__costmap *g, int32_t cell, int x0, int y)
-{
-    const int r = g->reach, side = 2 * r + 1, cx = cell % g->w, cy = cell / g->w;
-    return g->disc + (y - cy + r) * side + (x0 - cx + r);
-}
-
-// Something there is not as it was at the present generation.
-static void note_change(pons__costmap *g, window in)
-{
-    for (int y = in.y0 / PONS__PATCH; g->changed && y <= in.y1 / PONS__PATCH; y++) {
-        for (int x = in.x0 / PONS__PATCH; x <= in.x1 / PONS__PATCH; x++) {
-            g->changed[y * g->patches_w + x] = g->generation;
-        }
-    }
-}
-
-// What the cell leaves of the distance, within the window. Most of the field's work: many cells at
-// a time where the compiler can. The caller has raised the generation.
-__attribute__((optimize("O3"))) static void stamp_disc(pons__costmap *g, int32_t cell, window in)
-{
-    const window disc = disc_window(g, cell);
-    const int x0 = in.x0 > disc.x0 ? in.x0 : disc.x0, x1 = in.x1 < disc.x1 ? in.x1 : disc.x1;
-    const int y0 = in.y0 > disc.y0 ? in.y0 : disc.y0, y1 = in.y1 < disc.y1 ? in.y1 : disc.y1;
-    for (int y = y0; y <= y1; y++) {
-        uint8_t *restrict out = g->near + (size_t)y * (size_t)g->w + x0;
-        const uint8_t *restrict from = disc_row(g, cell, x0, y);
-        const int n = x1 - x0 + 1;
-        for (int i = 0; i < n; i++) {
-            out[i] = from[i] > out[i] ? from[i] : out[i];
-        }
-    }
-    if (x1 >= x0 && y1 >= y0) {
-        note_change(g, (window){x0, y0, x1, y1});
-    }
-}
-
-// Nothing is near any more, wherever this cell was: only when all obstacles go.
-static void wipe(pons__costmap *g, int32_t cell)
-{
-    const window disc = disc_window(g, cell);
-    for (int y = disc.y0; y <= disc.y1; y++) {
-        memset(g->near + (size_t)y * (size_t)g->w + disc.x0, 0, (size_t)(disc.x1 - disc.x0 + 1));
-    }
-    note_change(g, disc);
-}
-
-static void show_fresh(pons__costmap *g)
-{
-    if (g->n_fresh == 0) {
-        return;
-    }
-    const window all = {0, 0, g->w - 1, g->h - 1};
-    g->generation++;
-    for (int32_t i = 0; i < g->n_fresh; i++) {
-        if (pons__costmap_is_obstacle(g, g->fresh[i])) {
-            stamp_disc(g, g->fresh[i], all);
-        }
-    }
-    g->n_fresh = 0;
-}
-
-// Takes an obstacle that has gone out of dist: the cells that were nearest to it, known by holding
-// exactly its level, are far from all, and what is left near them is stamped anew.
-static void unstamp(pons__costmap *g, int32_t cell)
-{
-    const window disc = disc_window(g, cell);
-    window hole = {g->w, g->h, -1, -1};
-    for (int y = disc.y0; y <= disc.y1; y++) {
-        uint8_t *row = g->near + (size_t)y * (size_t)g->w;
-        const uint8_t *from = disc_row(g, cell, disc.x0, y);
-        for (int x = disc.x0; x <= disc.x1; x++) {
-            if (row[x] == 0 || row[x] != from[x - disc.x0]) {
-                continue;
-            }
-            row[x] = 0;
-            hole.x0 = x < hole.x0 ? x : hole.x0;
-            hole.x1 = x > hole.x1 ? x : hole.x1;
-            hole.y0 = y < hole.y0 ? y : hole.y0;
-            hole.y1 = y > hole.y1 ? y : hole.y1;
-        }
-    }
-    if (hole.x1 < hole.x0) {
-        return;
-    }
-    note_change(g, hole);
-    const int r = g->reach;
-    for (int32_t i = 0; i < g->n_seen; i++) {
-        const int32_t near = g->seen[i], cx = near % g->w, cy = near / g->w;
-        if (pons__costmap_is_obstacle(g, near) && cx >= hole.x0 - r && cx <= hole.x1 + r &&
-            cy >= hole.y0 - r && cy <= hole.y1 + r) {
-            stamp_disc(g, near, hole);
-        }
-    }
 }

@@ -11,18 +11,17 @@ enum { CELLS_MAX = 16 * 1024 * 1024, FAR = PONS__LEVELS - 1, BAND = 256 };
 static const double EXACT_M =
     0.45; // distances to here have levels of their own, if there are enough
 
-static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err);
-static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err);
-static void add_box(pons__costmap *g, const pons__box *b);
-static int make_static(pons__costmap *g, const pons_value *world, pons_error *err);
+typedef struct edt_scratch {
+    float *f, *d; // (longest side) squared distances in and out [cells²]
+    int32_t *v;   // (longest side) parabolas of the lower envelope
+    double *z;    // (longest side + 1) where each begins
+} edt_scratch;
 
-int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err)
-{
-    int rc = read_frame(g, world, err);
-    rc = rc < 0 ? rc : pons__costmap_alloc(g, err);
-    rc = rc < 0 ? rc : read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
-    return rc < 0 ? rc : make_static(g, world, err);
-}
+typedef struct band_scratch {
+    uint16_t *below; // (BAND + reach + 1, w) cells to the next static one upwards in y
+    uint16_t *above; // (w) and to the last one
+    edt_scratch e;
+} band_scratch;
 
 static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err)
 {
@@ -56,93 +55,6 @@ static int read_frame(pons__costmap *g, const pons_value *world, pons_error *err
     return PONS_OK;
 }
 
-// How many levels distances up to reach take when those that differ by less than a tolerance share
-// one; with level_of, which.
-static int count_levels(pons__costmap *g, const uint8_t *is_sum, double tolerance, bool fill)
-{
-    int n = 0;
-    double from = -1.0;
-    const int most = g->reach * g->reach;
-    for (int k = 1; k <= most; k++) {
-        const double d = (sqrt(k) - 0.5) * g->res;
-        if (!is_sum[k] || d >= (double)PONS__DIST_MAX_M) {
-            continue;
-        }
-        if (from < 0.0 || d - from > tolerance * (0.02 + fmax(from - EXACT_M, 0.0))) {
-            from = d;
-            n++;
-            if (fill) {
-                g->metres[n] = (float)d;
-            }
-        }
-        if (fill) {
-            g->level_of[k] = (uint8_t)n;
-        }
-    }
-    return n;
-}
-
-// The finest tolerance that there are levels for.
-static int make_levels(pons__costmap *g)
-{
-    const int most = g->reach * g->reach;
-    uint8_t *is_sum = calloc((size_t)most + 1, 1);
-    g->level_of = calloc((size_t)most + 1, 1);
-    if (!is_sum || !g->level_of) {
-        free(is_sum);
-        return PONS_ENOMEM;
-    }
-    for (int y = 0; y <= g->reach; y++) {
-        for (int x = 0; x * x + y * y <= most && x <= g->reach; x++) {
-            is_sum[x * x + y * y] = 1;
-        }
-    }
-    double low = 0.0, high = 1.0;
-    while (high - low > 1e-4) {
-        const double middle = 0.5 * (low + high);
-        *(count_levels(g, is_sum, middle, false) < FAR ? &high : &low) = middle;
-    }
-    memset(g->level_of, FAR, (size_t)most + 1);
-    g->level_of[0] = 0;
-    g->metres[0] = 0.0f;
-    for (int k = count_levels(g, is_sum, high, true) + 1; k < PONS__LEVELS; k++) {
-        g->metres[k] = PONS__DIST_MAX_M;
-    }
-    free(is_sum);
-    return PONS_OK;
-}
-
-static void make_disc(pons__costmap *g)
-{
-    const int side = 2 * g->reach + 1, most = g->reach * g->reach;
-    for (int y = 0; y < side; y++) {
-        for (int x = 0; x < side; x++) {
-            const int k = (x - g->reach) * (x - g->reach) + (y - g->reach) * (y - g->reach);
-            g->disc[y * side + x] = (uint8_t)(FAR - (k <= most ? g->level_of[k] : FAR));
-        }
-    }
-}
-
-int pons__costmap_alloc(pons__costmap *g, pons_error *err)
-{
-    const size_t n = (size_t)g->w * (size_t)g->h;
-    g->reach = (int32_t)ceil((double)PONS__DIST_MAX_M / g->res) + 1;
-    const size_t side = 2 * (size_t)g->reach + 1;
-    g->patches_w = (g->w - 1) / PONS__PATCH + 1;
-    g->patches_h = (g->h - 1) / PONS__PATCH + 1;
-    g->fixed = calloc(n, 1);
-    g->walls = g->fixed;
-    g->near = calloc(n, 1);
-    g->evidence = calloc(n, 1);
-    g->disc = calloc(side * side, 1);
-    if (!g->fixed || !g->near || !g->evidence || !g->disc || make_levels(g) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory for %d × %d cells", g->w,
-                              g->h);
-    }
-    make_disc(g);
-    return PONS_OK;
-}
-
 static int read_box(const pons_value *v, size_t i, pons__box *ret, pons_error *err)
 {
     const double x = pons_get_num(v, "x", NAN), y = pons_get_num(v, "y", NAN);
@@ -154,25 +66,6 @@ static int read_box(const pons_value *v, size_t i, pons__box *ret, pons_error *e
     }
     *ret = (pons__box){x, y, cos(yaw), sin(yaw), 0.5 * sx, 0.5 * sy};
     return PONS_OK;
-}
-
-static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err)
-{
-    const size_t n = json_array_size(list);
-    pons__box *boxes = calloc(n + 1, sizeof *boxes);
-    g->changed = calloc((size_t)g->patches_w * (size_t)g->patches_h, sizeof *g->changed);
-    int rc = boxes && g->changed ? PONS_OK : PONS_ENOMEM;
-    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
-        rc = read_box(json_array_get(list, i), i, &boxes[i], err);
-        if (rc == PONS_OK) {
-            add_box(g, &boxes[i]);
-        }
-    }
-    if (rc == PONS_OK && !(g->surface = pons__surface_create(g, boxes, (int)n))) {
-        rc = PONS_ENOMEM;
-    }
-    free(boxes);
-    return rc == PONS_ENOMEM ? pons_error_set(err, rc, "grid", "out of memory") : rc;
 }
 
 // To a cell number, however far away the point is.
@@ -204,11 +97,39 @@ static void add_box(pons__costmap *g, const pons__box *b)
     }
 }
 
-typedef struct edt_scratch {
-    float *f, *d; // (longest side) squared distances in and out [cells²]
-    int32_t *v;   // (longest side) parabolas of the lower envelope
-    double *z;    // (longest side + 1) where each begins
-} edt_scratch;
+static int read_boxes(pons__costmap *g, const pons_value *list, pons_error *err)
+{
+    const size_t n = json_array_size(list);
+    pons__box *boxes = calloc(n + 1, sizeof *boxes);
+    g->changed = calloc((size_t)g->patches_w * (size_t)g->patches_h, sizeof *g->changed);
+    int rc = boxes && g->changed ? PONS_OK : PONS_ENOMEM;
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
+        rc = read_box(json_array_get(list, i), i, &boxes[i], err);
+        if (rc == PONS_OK) {
+            add_box(g, &boxes[i]);
+        }
+    }
+    if (rc == PONS_OK && !(g->surface = pons__surface_create(g, boxes, (int)n))) {
+        rc = PONS_ENOMEM;
+    }
+    free(boxes);
+    return rc == PONS_ENOMEM ? pons_error_set(err, rc, "grid", "out of memory") : rc;
+}
+
+// `below` for the rows from y0 on, of those that are in reach of the band.
+static int look_below(const pons__costmap *g, const uint8_t *field, band_scratch *b, int y0)
+{
+    const int end = y0 + BAND + g->reach < g->h ? y0 + BAND + g->reach : g->h;
+    for (int y = end - 1; y >= y0; y--) {
+        const uint8_t *mark = field + (size_t)y * (size_t)g->w;
+        uint16_t *row = b->below + (size_t)(y - y0) * (size_t)g->w;
+        for (int x = 0; x < g->w; x++) {
+            const int next = y + 1 < end ? row[g->w + x] + 1 : g->reach + 1;
+            row[x] = (uint16_t)(mark[x] ? 0 : next < g->reach + 1 ? next : g->reach + 1);
+        }
+    }
+    return y0 + BAND < g->h ? y0 + BAND : g->h;
+}
 
 // One line of the distance transform: d[q] = min over p of (q − p)² + f[p].
 static void edt_line(edt_scratch *e, int n)
@@ -244,27 +165,6 @@ static void edt_line(edt_scratch *e, int n)
         const float dq = (float)(q - e->v[i]);
         e->d[q] = dq * dq + e->f[e->v[i]];
     }
-}
-
-typedef struct band_scratch {
-    uint16_t *below; // (BAND + reach + 1, w) cells to the next static one upwards in y
-    uint16_t *above; // (w) and to the last one
-    edt_scratch e;
-} band_scratch;
-
-// `below` for the rows from y0 on, of those that are in reach of the band.
-static int look_below(const pons__costmap *g, const uint8_t *field, band_scratch *b, int y0)
-{
-    const int end = y0 + BAND + g->reach < g->h ? y0 + BAND + g->reach : g->h;
-    for (int y = end - 1; y >= y0; y--) {
-        const uint8_t *mark = field + (size_t)y * (size_t)g->w;
-        uint16_t *row = b->below + (size_t)(y - y0) * (size_t)g->w;
-        for (int x = 0; x < g->w; x++) {
-            const int next = y + 1 < end ? row[g->w + x] + 1 : g->reach + 1;
-            row[x] = (uint16_t)(mark[x] ? 0 : next < g->reach + 1 ? next : g->reach + 1);
-        }
-    }
-    return y0 + BAND < g->h ? y0 + BAND : g->h;
 }
 
 // A row of levels, from how far the next static cells of each column are.
@@ -371,4 +271,99 @@ static int make_static(pons__costmap *g, const pons_value *world, pons_error *er
     free(unknown);
     rc = rc < 0 ? rc : make_fixed(g, g->fixed, err);
     return rc < 0 || !any ? rc : make_fixed(g, g->walls, err);
+}
+
+int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err)
+{
+    int rc = read_frame(g, world, err);
+    rc = rc < 0 ? rc : pons__costmap_alloc(g, err);
+    rc = rc < 0 ? rc : read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
+    return rc < 0 ? rc : make_static(g, world, err);
+}
+
+// How many levels distances up to reach take when those that differ by less than a tolerance share
+// one; with level_of, which.
+static int count_levels(pons__costmap *g, const uint8_t *is_sum, double tolerance, bool fill)
+{
+    int n = 0;
+    double from = -1.0;
+    const int most = g->reach * g->reach;
+    for (int k = 1; k <= most; k++) {
+        const double d = (sqrt(k) - 0.5) * g->res;
+        if (!is_sum[k] || d >= (double)PONS__DIST_MAX_M) {
+            continue;
+        }
+        if (from < 0.0 || d - from > tolerance * (0.02 + fmax(from - EXACT_M, 0.0))) {
+            from = d;
+            n++;
+            if (fill) {
+                g->metres[n] = (float)d;
+            }
+        }
+        if (fill) {
+            g->level_of[k] = (uint8_t)n;
+        }
+    }
+    return n;
+}
+
+// The finest tolerance that there are levels for.
+static int make_levels(pons__costmap *g)
+{
+    const int most = g->reach * g->reach;
+    uint8_t *is_sum = calloc((size_t)most + 1, 1);
+    g->level_of = calloc((size_t)most + 1, 1);
+    if (!is_sum || !g->level_of) {
+        free(is_sum);
+        return PONS_ENOMEM;
+    }
+    for (int y = 0; y <= g->reach; y++) {
+        for (int x = 0; x * x + y * y <= most && x <= g->reach; x++) {
+            is_sum[x * x + y * y] = 1;
+        }
+    }
+    double low = 0.0, high = 1.0;
+    while (high - low > 1e-4) {
+        const double middle = 0.5 * (low + high);
+        *(count_levels(g, is_sum, middle, false) < FAR ? &high : &low) = middle;
+    }
+    memset(g->level_of, FAR, (size_t)most + 1);
+    g->level_of[0] = 0;
+    g->metres[0] = 0.0f;
+    for (int k = count_levels(g, is_sum, high, true) + 1; k < PONS__LEVELS; k++) {
+        g->metres[k] = PONS__DIST_MAX_M;
+    }
+    free(is_sum);
+    return PONS_OK;
+}
+
+static void make_disc(pons__costmap *g)
+{
+    const int side = 2 * g->reach + 1, most = g->reach * g->reach;
+    for (int y = 0; y < side; y++) {
+        for (int x = 0; x < side; x++) {
+            const int k = (x - g->reach) * (x - g->reach) + (y - g->reach) * (y - g->reach);
+            g->disc[y * side + x] = (uint8_t)(FAR - (k <= most ? g->level_of[k] : FAR));
+        }
+    }
+}
+
+int pons__costmap_alloc(pons__costmap *g, pons_error *err)
+{
+    const size_t n = (size_t)g->w * (size_t)g->h;
+    g->reach = (int32_t)ceil((double)PONS__DIST_MAX_M / g->res) + 1;
+    const size_t side = 2 * (size_t)g->reach + 1;
+    g->patches_w = (g->w - 1) / PONS__PATCH + 1;
+    g->patches_h = (g->h - 1) / PONS__PATCH + 1;
+    g->fixed = calloc(n, 1);
+    g->walls = g->fixed;
+    g->near = calloc(n, 1);
+    g->evidence = calloc(n, 1);
+    g->disc = calloc(side * side, 1);
+    if (!g->fixed || !g->near || !g->evidence || !g->disc || make_levels(g) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory for %d × %d cells", g->w,
+                              g->h);
+    }
+    make_disc(g);
+    return PONS_OK;
 }

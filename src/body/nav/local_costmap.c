@@ -16,8 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_map(pons__costmap *w, const pons__costmap *map);
-static void move_evidence(pons__costmap *w, int dx, int dy);
+static void copy_map(pons__costmap *w, const pons__costmap *map)
+{
+    const int cx0 = (int)lround((w->x0 - map->x0) * map->inv_res);
+    const int cy0 = (int)lround((w->y0 - map->y0) * map->inv_res);
+    w->of = map;
+    w->of_x = cx0;
+    w->of_y = cy0;
+    for (int cy = 0; cy < w->h; cy++) {
+        for (int cx = 0; cx < w->w; cx++) {
+            const size_t to = (size_t)cy * (size_t)w->w + (size_t)cx;
+            const int mx = cx0 + cx, my = cy0 + cy;
+            const bool in = pons__costmap_inside(map, mx, my);
+            // The same resolution has the same levels.
+            w->fixed[to] = in ? map->fixed[(size_t)my * (size_t)map->w + (size_t)mx] : 0;
+        }
+    }
+}
 
 pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach_m)
 {
@@ -39,45 +54,6 @@ pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach
     copy_map(w, map);
     pons__costmap_restamp(w);
     return w;
-}
-
-void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose)
-{
-    if (!isfinite(pose.x + pose.y)) {
-        return;
-    }
-    const double half = 0.5 * w->w * w->res;
-    const double off_x = pose.x - (w->x0 + half), off_y = pose.y - (w->y0 + half);
-    if (fabs(off_x) <= 0.5 * half && fabs(off_y) <= 0.5 * half) {
-        return;
-    }
-    // Bounded, should a pose be far from any map: then nothing is in the window anyway.
-    const double most = 1e6;
-    const int dx = (int)lround(fmax(fmin(off_x * w->inv_res, most), -most));
-    const int dy = (int)lround(fmax(fmin(off_y * w->inv_res, most), -most));
-    w->x0 += dx * w->res;
-    w->y0 += dy * w->res;
-    move_evidence(w, dx, dy);
-    copy_map(w, map);
-    pons__costmap_restamp(w);
-}
-
-static void copy_map(pons__costmap *w, const pons__costmap *map)
-{
-    const int cx0 = (int)lround((w->x0 - map->x0) * map->inv_res);
-    const int cy0 = (int)lround((w->y0 - map->y0) * map->inv_res);
-    w->of = map;
-    w->of_x = cx0;
-    w->of_y = cy0;
-    for (int cy = 0; cy < w->h; cy++) {
-        for (int cx = 0; cx < w->w; cx++) {
-            const size_t to = (size_t)cy * (size_t)w->w + (size_t)cx;
-            const int mx = cx0 + cx, my = cy0 + cy;
-            const bool in = pons__costmap_inside(map, mx, my);
-            // The same resolution has the same levels.
-            w->fixed[to] = in ? map->fixed[(size_t)my * (size_t)map->w + (size_t)mx] : 0;
-        }
-    }
 }
 
 // The evidence of all cells is taken out first, as a cell may move onto one that is yet to move.
@@ -106,4 +82,25 @@ static void move_evidence(pons__costmap *w, int dx, int dy)
     free(had);
     w->n_fresh = w->n_gone = 0;
     w->n_seen = kept;
+}
+
+void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose)
+{
+    if (!isfinite(pose.x + pose.y)) {
+        return;
+    }
+    const double half = 0.5 * w->w * w->res;
+    const double off_x = pose.x - (w->x0 + half), off_y = pose.y - (w->y0 + half);
+    if (fabs(off_x) <= 0.5 * half && fabs(off_y) <= 0.5 * half) {
+        return;
+    }
+    // Bounded, should a pose be far from any map: then nothing is in the window anyway.
+    const double most = 1e6;
+    const int dx = (int)lround(fmax(fmin(off_x * w->inv_res, most), -most));
+    const int dy = (int)lround(fmax(fmin(off_y * w->inv_res, most), -most));
+    w->x0 += dx * w->res;
+    w->y0 += dy * w->res;
+    move_evidence(w, dx, dy);
+    copy_map(w, map);
+    pons__costmap_restamp(w);
 }

@@ -14,40 +14,6 @@
 static const double SPIN_RATE_RADPS = 1.0;
 static const double SPIN_OK_RAD = 0.05, DRIVE_OK_M = 0.01;
 
-static int spin(pons_bt_call *call, void *user, pons_error *err);
-static int back_up(pons_bt_call *call, void *user, pons_error *err);
-static int drive(pons_bt_call *call, void *user, pons_error *err);
-static int wait_a_while(pons_bt_call *call, void *user, pons_error *err);
-static int clear_entire(pons_bt_call *call, void *user, pons_error *err);
-static int clear_around(pons_bt_call *call, void *user, pons_error *err);
-static int clear_except(pons_bt_call *call, void *user, pons_error *err);
-static int clear_pose(pons_bt_call *call, void *user, pons_error *err);
-static int cancel_follow(pons_bt_call *call, void *user, pons_error *err);
-static int cancel_spin(pons_bt_call *call, void *user, pons_error *err);
-static int cancel_back_up(pons_bt_call *call, void *user, pons_error *err);
-static int cancel_drive(pons_bt_call *call, void *user, pons_error *err);
-static int cancel_wait(pons_bt_call *call, void *user, pons_error *err);
-
-int pons__nav_behave_leaves(pons__nav *n, pons_error *err)
-{
-    static const pons__nav_leaf leaves[] = {
-        {"Spin", false, spin},
-        {"BackUp", false, back_up},
-        {"DriveOnHeading", false, drive},
-        {"Wait", false, wait_a_while},
-        {"ClearEntireCostmap", false, clear_entire},
-        {"ClearCostmapAroundRobot", false, clear_around},
-        {"ClearCostmapExceptRegion", false, clear_except},
-        {"ClearCostmapAroundPose", false, clear_pose},
-        {"CancelControl", false, cancel_follow},
-        {"CancelSpin", false, cancel_spin},
-        {"CancelBackUp", false, cancel_back_up},
-        {"CancelDriveOnHeading", false, cancel_drive},
-        {"CancelWait", false, cancel_wait},
-    };
-    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
-}
-
 // ---- motions ------------------------------------------------------------------------------------
 
 typedef struct behavior {
@@ -307,4 +273,26 @@ static int cancel_wait(pons_bt_call *call, void *user, pons_error *err)
 {
     (void)err;
     return cancel(call, user, PONS__CANCEL_WAIT);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__nav_behave_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaves[] = {
+        {"Spin", false, spin},
+        {"BackUp", false, back_up},
+        {"DriveOnHeading", false, drive},
+        {"Wait", false, wait_a_while},
+        {"ClearEntireCostmap", false, clear_entire},
+        {"ClearCostmapAroundRobot", false, clear_around},
+        {"ClearCostmapExceptRegion", false, clear_except},
+        {"ClearCostmapAroundPose", false, clear_pose},
+        {"CancelControl", false, cancel_follow},
+        {"CancelSpin", false, cancel_spin},
+        {"CancelBackUp", false, cancel_back_up},
+        {"CancelDriveOnHeading", false, cancel_drive},
+        {"CancelWait", false, cancel_wait},
+    };
+    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }

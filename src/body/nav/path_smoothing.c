@@ -13,9 +13,6 @@ static const double SPACING_M = 0.05;
 static const double SHORTCUT_SLACK = 1.02; // rounding of the lattice is no reason to keep a corner
 static const double SPOT_COST = 20.0;
 
-static int straighten(pons__planner *p, int n);
-static void resample(pons__planner *p, int n, pons__path *ret);
-
 double pons__planner_spot_cost(const void *planner, double x, double y)
 {
     const pons__planner *p = planner;
@@ -46,72 +43,6 @@ bool pons__planner_grow(pons__planner *p, int more)
     p->py = y ? y : p->py;
     p->cap_lattice = y ? need : p->cap_lattice;
     return y != NULL;
-}
-
-void pons__planner_shape(pons__planner *p, pons__path *ret)
-{
-    int n = p->n_lattice;
-    p->px[0] = p->from.x;
-    p->py[0] = p->from.y;
-    p->px[n - 1] = p->to.x;
-    p->py[n - 1] = p->to.y;
-    if (p->by.kind == PONS__PLAN_CELLS) {
-        n = straighten(p, n);
-    }
-    // A start that had to be moved is walked to in a straight line.
-    if (p->from.moved) {
-        memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
-        memmove(p->py + 1, p->py, sizeof *p->py * (size_t)n);
-        p->px[0] = p->start.x;
-        p->py[0] = p->start.y;
-        n++;
-    }
-    resample(p, n, ret);
-    pons__planner_smooth(p, ret);
-    pons__planner_measure(p, ret);
-    ret->moved_goal = p->to.moved;
-}
-
-// Is the shape free at a point of a path, turned as the path leads there?
-static bool headed_free(const pons__planner *p, const pons__path *path, int i, double margin_m)
-{
-    const int a = i > 0 ? i - 1 : 0, b = i + 1 < path->n ? i + 1 : path->n - 1;
-    const double yaw = atan2(path->y[b] - path->y[a], path->x[b] - path->x[a]);
-    return pons__shape_free(p->by.shape, p->grid, (pons_pose2){path->x[i], path->y[i], yaw},
-                            margin_m);
-}
-
-// Cost of the way from point i − 1 to point i.
-static double leg_cost(const pons__planner *p, const pons__path *path, int i)
-{
-    const float m = p->metre[level_at(p->grid, path->x[i], path->y[i])];
-    return (path->s[i] - path->s[i - 1]) * ((isinf(m) ? 1.0 + NEAR_COST : (double)m) +
-                                            pons__planner_spot_cost(p, path->x[i], path->y[i]));
-}
-
-double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
-                               double *ret_planned)
-{
-    double cost = 0.0;
-    bool first = true;
-    *ret_planned = 0.0;
-    for (int i = 1; i < path->n; i++) {
-        if (path->s[i] < s) {
-            continue;
-        }
-        *ret_planned = first ? path->left[i - 1] : *ret_planned;
-        first = false;
-        // Planned with a margin, so a little nearer is no reason to leave the path. Its beginning
-        // leads out of wherever the robot stands: only a thing right on it blocks it.
-        const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
-        const bool leaving = path->s[i] <= s + START_MOVE_M;
-        if ((double)d < (leaving ? p->grid->res : p->radius) ||
-            (!leaving && p->by.shape->n > 0 && !headed_free(p, path, i, 0.0))) {
-            return INFINITY;
-        }
-        cost += leg_cost(p, path, i);
-    }
-    return cost;
 }
 
 // Cost of a metre here; INFINITY where forbidden.
@@ -189,6 +120,72 @@ static void resample(pons__planner *p, int n, pons__path *ret)
         ret->y[i] = p->py[leg - 1] + t * (p->py[leg] - p->py[leg - 1]);
     }
     ret->n = m;
+}
+
+void pons__planner_shape(pons__planner *p, pons__path *ret)
+{
+    int n = p->n_lattice;
+    p->px[0] = p->from.x;
+    p->py[0] = p->from.y;
+    p->px[n - 1] = p->to.x;
+    p->py[n - 1] = p->to.y;
+    if (p->by.kind == PONS__PLAN_CELLS) {
+        n = straighten(p, n);
+    }
+    // A start that had to be moved is walked to in a straight line.
+    if (p->from.moved) {
+        memmove(p->px + 1, p->px, sizeof *p->px * (size_t)n);
+        memmove(p->py + 1, p->py, sizeof *p->py * (size_t)n);
+        p->px[0] = p->start.x;
+        p->py[0] = p->start.y;
+        n++;
+    }
+    resample(p, n, ret);
+    pons__planner_smooth(p, ret);
+    pons__planner_measure(p, ret);
+    ret->moved_goal = p->to.moved;
+}
+
+// Is the shape free at a point of a path, turned as the path leads there?
+static bool headed_free(const pons__planner *p, const pons__path *path, int i, double margin_m)
+{
+    const int a = i > 0 ? i - 1 : 0, b = i + 1 < path->n ? i + 1 : path->n - 1;
+    const double yaw = atan2(path->y[b] - path->y[a], path->x[b] - path->x[a]);
+    return pons__shape_free(p->by.shape, p->grid, (pons_pose2){path->x[i], path->y[i], yaw},
+                            margin_m);
+}
+
+// Cost of the way from point i − 1 to point i.
+static double leg_cost(const pons__planner *p, const pons__path *path, int i)
+{
+    const float m = p->metre[level_at(p->grid, path->x[i], path->y[i])];
+    return (path->s[i] - path->s[i - 1]) * ((isinf(m) ? 1.0 + NEAR_COST : (double)m) +
+                                            pons__planner_spot_cost(p, path->x[i], path->y[i]));
+}
+
+double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
+                               double *ret_planned)
+{
+    double cost = 0.0;
+    bool first = true;
+    *ret_planned = 0.0;
+    for (int i = 1; i < path->n; i++) {
+        if (path->s[i] < s) {
+            continue;
+        }
+        *ret_planned = first ? path->left[i - 1] : *ret_planned;
+        first = false;
+        // Planned with a margin, so a little nearer is no reason to leave the path. Its beginning
+        // leads out of wherever the robot stands: only a thing right on it blocks it.
+        const float d = pons__costmap_dist(p->grid, path->x[i], path->y[i]);
+        const bool leaving = path->s[i] <= s + START_MOVE_M;
+        if ((double)d < (leaving ? p->grid->res : p->radius) ||
+            (!leaving && p->by.shape->n > 0 && !headed_free(p, path, i, 0.0))) {
+            return INFINITY;
+        }
+        cost += leg_cost(p, path, i);
+    }
+    return cost;
 }
 
 void pons__planner_smooth(pons__planner *p, pons__path *path)

@@ -49,246 +49,6 @@ static const double SPOT_S = 180.0;
 static const double NEAR_FALLOFF_M = 0.15;
 static const double GOAL_MOVE_M = 0.3;
 
-static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap);
-static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, size_t cap);
-static int begin_cells(pons__planner *p, char *ret_msg, size_t msg_cap);
-static bool next_leg(pons__planner *p);
-static bool take_leg(pons__planner *p);
-
-pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
-{
-    pons__planner *p = calloc(1, sizeof *p);
-    if (!p) {
-        return NULL;
-    }
-    p->grid = grid;
-    p->radius = radius_m;
-    const pons_footprint circle = pons_footprint_circle(radius_m);
-    pons__shape_of(&circle, &p->by.round);
-    p->by.shape = &p->by.round;
-    p->forbidden = radius_m + MARGIN_M;
-    for (int k = 0; k < PONS__LEVELS; k++) {
-        const double d = (double)grid->metres[k];
-        const double near = exp(-(d - p->forbidden) / NEAR_FALLOFF_M);
-        p->metre[k] = d < p->forbidden ? INFINITY : (float)(1.0 + NEAR_COST * near);
-        p->cost[k] = d < p->forbidden ? 0 : (uint16_t)lround(UNIT * (1.0 + NEAR_COST * near));
-    }
-    const int tiles = ((grid->w - 1) / PONS__TILE + 1) * ((grid->h - 1) / PONS__TILE + 1);
-    p->search = pons__search_create(grid, p->cost, UNIT);
-    p->regions = tiles > WHOLE ? pons__regions_create(grid, p->cost, UNIT) : NULL;
-    p->qx = calloc(PONS__PATH_MAX, sizeof *p->qx);
-    p->qy = calloc(PONS__PATH_MAX, sizeof *p->qy);
-    if (!p->search || (tiles > WHOLE && !p->regions) || !p->qx || !p->qy) {
-        pons__planner_destroy(p);
-        return NULL;
-    }
-    return p;
-}
-
-pons__planner *pons__planner_create_for(pons__costmap *grid, const pons__shape *shape,
-                                        double turning_radius_m)
-{
-    pons__planner *p = pons__planner_create(grid, shape->inscribed_m);
-    if (p) {
-        p->by.shape = shape;
-        p->by.turning_radius_m = turning_radius_m;
-    }
-    return p;
-}
-
-void pons__planner_use(pons__planner *p, pons__plan_kind kind)
-{
-    p->by.asked = kind;
-}
-
-void pons__planner_destroy(pons__planner *p)
-{
-    if (!p) {
-        return;
-    }
-    pons__regions_destroy(p->regions);
-    pons__search_destroy(p->search);
-    pons__heading_destroy(p->by.search);
-    free(p->by.rx);
-    free(p->by.ry);
-    free(p->px);
-    free(p->py);
-    free(p->qx);
-    free(p->qy);
-    free(p);
-}
-
-void pons__planner_now(pons__planner *p, int64_t now_ns)
-{
-    int kept = 0;
-    for (int i = 0; i < p->n_spots; i++) {
-        if (p->spots[i].until_ns > now_ns) {
-            p->spots[kept++] = p->spots[i];
-        }
-    }
-    p->n_spots = kept;
-}
-
-void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns)
-{
-    if (p->n_spots == SPOTS) {
-        memmove(p->spots, p->spots + 1, sizeof p->spots - sizeof p->spots[0]);
-        p->n_spots--;
-    }
-    p->spots[p->n_spots].x = x;
-    p->spots[p->n_spots].y = y;
-    p->spots[p->n_spots++].until_ns = now_ns + (int64_t)(SPOT_S * 1e9);
-}
-
-int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, char *ret_msg,
-                        size_t msg_cap)
-{
-    pons__planner_drop(p);
-    pons__costmap_refresh(p->grid);
-    int code = check_start(p, start, &p->from, ret_msg, msg_cap);
-    if (code == PONS_NAV_OK) {
-        code = check_goal(p, goal, &p->to, ret_msg, msg_cap);
-    }
-    if (code != PONS_NAV_OK) {
-        return code;
-    }
-    p->start = start;
-    p->goal = goal;
-    p->expanded = p->by.searched = p->by.detours = p->by.n_shut = 0;
-    p->by.kind = p->by.turning_radius_m > 0.0                            ? PONS__PLAN_CURVES
-                 : p->by.asked == PONS__PLAN_CELLS && p->by.shape->n > 0 ? PONS__PLAN_TURNS
-                                                                         : p->by.asked;
-    return begin_cells(p, ret_msg, msg_cap);
-}
-
-static int begin_cells(pons__planner *p, char *ret_msg, size_t msg_cap)
-{
-    pons__extra_cost *extra = p->n_spots > 0 || p->by.detours > 0 ? pons__planner_spot_cost : NULL;
-    p->n_lattice = p->leg_from = 0;
-    if (p->regions) {
-        p->stage = REGIONS;
-        return pons__regions_begin(p->regions, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
-                   ? PONS__PLAN_GOES_ON
-                   : pons__planner_no_memory(ret_msg, msg_cap);
-    }
-    p->stage = SEARCH;
-    pons__search_allow_all(p->search);
-    return pons__search_begin(p->search, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
-               ? PONS__PLAN_GOES_ON
-               : pons__planner_no_memory(ret_msg, msg_cap);
-}
-
-void pons__planner_drop(pons__planner *p)
-{
-    if (p->stage != IDLE) {
-        pons__search_end(p->search);
-        if (p->regions) {
-            pons__regions_end(p->regions);
-        }
-    }
-    if (p->by.search) {
-        pons__heading_end(p->by.search);
-    }
-    p->stage = IDLE;
-    p->n_lattice = p->leg_from = 0;
-}
-
-int pons__planner_searched(const pons__planner *p)
-{
-    return p->expanded + (p->stage == SEARCH ? pons__search_searched(p->search) : 0) +
-           p->by.searched;
-}
-
-bool pons__planner_is_large(const pons__planner *p)
-{
-    return p->regions != NULL || p->by.kind != PONS__PLAN_CELLS;
-}
-
-static int no_way(pons__planner *p, char *msg, size_t cap)
-{
-    char where[64];
-    if (p->stage == REGIONS) {
-        snprintf(where, sizeof where, "%d regions", pons__regions_searched(p->regions));
-    } else {
-        snprintf(where, sizeof where, "%d cells", pons__planner_searched(p));
-    }
-    snprintf(msg, cap,
-             "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %s searched, %d "
-             "cells of obstacles",
-             p->start.x, p->start.y, p->goal.x, p->goal.y, p->radius, where, p->grid->n_obstacles);
-    pons__planner_drop(p);
-    return PONS_PLAN_NO_VALID_PATH;
-}
-
-int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
-                       size_t msg_cap)
-{
-    if (p->stage == REGIONS) {
-        const int regions = cells / REGION > 1 ? cells / REGION : 1;
-        const int found = pons__regions_step(p->regions, regions);
-        if (found < 0) {
-            return no_way(p, ret_msg, msg_cap);
-        }
-        if (found > 0) {
-            p->stage = SEARCH;
-            return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
-        }
-        return PONS__PLAN_GOES_ON;
-    }
-    if (p->stage == SEARCH) {
-        const int before = pons__search_searched(p->search);
-        const int found = pons__search_step(p->search, cells);
-        if (found < 0) {
-            return no_way(p, ret_msg, msg_cap);
-        }
-        if (found == 0) {
-            return PONS__PLAN_GOES_ON;
-        }
-        const bool small = pons__search_searched(p->search) - before < cells / 2;
-        if (!take_leg(p)) {
-            return pons__planner_no_memory(ret_msg, msg_cap);
-        }
-        if (p->regions && p->leg_from < pons__regions_way(p->regions) - 1) {
-            return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
-        }
-        if (p->by.kind != PONS__PLAN_CELLS) {
-            p->stage = HEADING;
-            return pons__planner_take_route(p) && pons__planner_next_stretch(p)
-                       ? PONS__PLAN_GOES_ON
-                       : pons__planner_no_memory(ret_msg, msg_cap);
-        }
-        p->stage = SHAPE;
-        if (p->regions && !small) {
-            return PONS__PLAN_GOES_ON; // the rest is a slice of its own
-        }
-    }
-    if (p->stage == HEADING) {
-        const int code = pons__planner_step_heading(p, cells, ret_msg, msg_cap);
-        if (code == PLANNER_ELSEWHERE) {
-            return begin_cells(p, ret_msg, msg_cap);
-        }
-        if (code > PONS_NAV_OK) {
-            pons__planner_drop(p);
-        }
-        if (code != PONS_NAV_OK) {
-            return code;
-        }
-    }
-    pons__planner_shape(p, ret_path);
-    pons__planner_drop(p);
-    return PONS_NAV_OK;
-}
-
-int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
-                       char *ret_msg, size_t msg_cap)
-{
-    int code = pons__planner_begin(p, start, goal, ret_msg, msg_cap);
-    while (code == PONS__PLAN_GOES_ON) {
-        code = pons__planner_step(p, 1000000, ret_path, ret_msg, msg_cap);
-    }
-    return code;
-}
-
 // ---- start and goal -----------------------------------------------------------------------------
 
 static bool is_free(const pons__planner *p, int cx, int cy)
@@ -450,4 +210,240 @@ static bool take_leg(pons__planner *p)
         p->n_lattice = 2;
     }
     return true;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
+{
+    pons__planner *p = calloc(1, sizeof *p);
+    if (!p) {
+        return NULL;
+    }
+    p->grid = grid;
+    p->radius = radius_m;
+    const pons_footprint circle = pons_footprint_circle(radius_m);
+    pons__shape_of(&circle, &p->by.round);
+    p->by.shape = &p->by.round;
+    p->forbidden = radius_m + MARGIN_M;
+    for (int k = 0; k < PONS__LEVELS; k++) {
+        const double d = (double)grid->metres[k];
+        const double near = exp(-(d - p->forbidden) / NEAR_FALLOFF_M);
+        p->metre[k] = d < p->forbidden ? INFINITY : (float)(1.0 + NEAR_COST * near);
+        p->cost[k] = d < p->forbidden ? 0 : (uint16_t)lround(UNIT * (1.0 + NEAR_COST * near));
+    }
+    const int tiles = ((grid->w - 1) / PONS__TILE + 1) * ((grid->h - 1) / PONS__TILE + 1);
+    p->search = pons__search_create(grid, p->cost, UNIT);
+    p->regions = tiles > WHOLE ? pons__regions_create(grid, p->cost, UNIT) : NULL;
+    p->qx = calloc(PONS__PATH_MAX, sizeof *p->qx);
+    p->qy = calloc(PONS__PATH_MAX, sizeof *p->qy);
+    if (!p->search || (tiles > WHOLE && !p->regions) || !p->qx || !p->qy) {
+        pons__planner_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+pons__planner *pons__planner_create_for(pons__costmap *grid, const pons__shape *shape,
+                                        double turning_radius_m)
+{
+    pons__planner *p = pons__planner_create(grid, shape->inscribed_m);
+    if (p) {
+        p->by.shape = shape;
+        p->by.turning_radius_m = turning_radius_m;
+    }
+    return p;
+}
+
+void pons__planner_use(pons__planner *p, pons__plan_kind kind)
+{
+    p->by.asked = kind;
+}
+
+void pons__planner_destroy(pons__planner *p)
+{
+    if (!p) {
+        return;
+    }
+    pons__regions_destroy(p->regions);
+    pons__search_destroy(p->search);
+    pons__heading_destroy(p->by.search);
+    free(p->by.rx);
+    free(p->by.ry);
+    free(p->px);
+    free(p->py);
+    free(p->qx);
+    free(p->qy);
+    free(p);
+}
+
+void pons__planner_now(pons__planner *p, int64_t now_ns)
+{
+    int kept = 0;
+    for (int i = 0; i < p->n_spots; i++) {
+        if (p->spots[i].until_ns > now_ns) {
+            p->spots[kept++] = p->spots[i];
+        }
+    }
+    p->n_spots = kept;
+}
+
+void pons__planner_avoid(pons__planner *p, double x, double y, int64_t now_ns)
+{
+    if (p->n_spots == SPOTS) {
+        memmove(p->spots, p->spots + 1, sizeof p->spots - sizeof p->spots[0]);
+        p->n_spots--;
+    }
+    p->spots[p->n_spots].x = x;
+    p->spots[p->n_spots].y = y;
+    p->spots[p->n_spots++].until_ns = now_ns + (int64_t)(SPOT_S * 1e9);
+}
+
+static int begin_cells(pons__planner *p, char *ret_msg, size_t msg_cap)
+{
+    pons__extra_cost *extra = p->n_spots > 0 || p->by.detours > 0 ? pons__planner_spot_cost : NULL;
+    p->n_lattice = p->leg_from = 0;
+    if (p->regions) {
+        p->stage = REGIONS;
+        return pons__regions_begin(p->regions, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
+                   ? PONS__PLAN_GOES_ON
+                   : pons__planner_no_memory(ret_msg, msg_cap);
+    }
+    p->stage = SEARCH;
+    pons__search_allow_all(p->search);
+    return pons__search_begin(p->search, p->from.cx, p->from.cy, p->to.cx, p->to.cy, extra, p)
+               ? PONS__PLAN_GOES_ON
+               : pons__planner_no_memory(ret_msg, msg_cap);
+}
+
+int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, char *ret_msg,
+                        size_t msg_cap)
+{
+    pons__planner_drop(p);
+    pons__costmap_refresh(p->grid);
+    int code = check_start(p, start, &p->from, ret_msg, msg_cap);
+    if (code == PONS_NAV_OK) {
+        code = check_goal(p, goal, &p->to, ret_msg, msg_cap);
+    }
+    if (code != PONS_NAV_OK) {
+        return code;
+    }
+    p->start = start;
+    p->goal = goal;
+    p->expanded = p->by.searched = p->by.detours = p->by.n_shut = 0;
+    p->by.kind = p->by.turning_radius_m > 0.0                            ? PONS__PLAN_CURVES
+                 : p->by.asked == PONS__PLAN_CELLS && p->by.shape->n > 0 ? PONS__PLAN_TURNS
+                                                                         : p->by.asked;
+    return begin_cells(p, ret_msg, msg_cap);
+}
+
+void pons__planner_drop(pons__planner *p)
+{
+    if (p->stage != IDLE) {
+        pons__search_end(p->search);
+        if (p->regions) {
+            pons__regions_end(p->regions);
+        }
+    }
+    if (p->by.search) {
+        pons__heading_end(p->by.search);
+    }
+    p->stage = IDLE;
+    p->n_lattice = p->leg_from = 0;
+}
+
+int pons__planner_searched(const pons__planner *p)
+{
+    return p->expanded + (p->stage == SEARCH ? pons__search_searched(p->search) : 0) +
+           p->by.searched;
+}
+
+bool pons__planner_is_large(const pons__planner *p)
+{
+    return p->regions != NULL || p->by.kind != PONS__PLAN_CELLS;
+}
+
+static int no_way(pons__planner *p, char *msg, size_t cap)
+{
+    char where[64];
+    if (p->stage == REGIONS) {
+        snprintf(where, sizeof where, "%d regions", pons__regions_searched(p->regions));
+    } else {
+        snprintf(where, sizeof where, "%d cells", pons__planner_searched(p));
+    }
+    snprintf(msg, cap,
+             "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %s searched, %d "
+             "cells of obstacles",
+             p->start.x, p->start.y, p->goal.x, p->goal.y, p->radius, where, p->grid->n_obstacles);
+    pons__planner_drop(p);
+    return PONS_PLAN_NO_VALID_PATH;
+}
+
+int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
+                       size_t msg_cap)
+{
+    if (p->stage == REGIONS) {
+        const int regions = cells / REGION > 1 ? cells / REGION : 1;
+        const int found = pons__regions_step(p->regions, regions);
+        if (found < 0) {
+            return no_way(p, ret_msg, msg_cap);
+        }
+        if (found > 0) {
+            p->stage = SEARCH;
+            return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
+        }
+        return PONS__PLAN_GOES_ON;
+    }
+    if (p->stage == SEARCH) {
+        const int before = pons__search_searched(p->search);
+        const int found = pons__search_step(p->search, cells);
+        if (found < 0) {
+            return no_way(p, ret_msg, msg_cap);
+        }
+        if (found == 0) {
+            return PONS__PLAN_GOES_ON;
+        }
+        const bool small = pons__search_searched(p->search) - before < cells / 2;
+        if (!take_leg(p)) {
+            return pons__planner_no_memory(ret_msg, msg_cap);
+        }
+        if (p->regions && p->leg_from < pons__regions_way(p->regions) - 1) {
+            return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
+        }
+        if (p->by.kind != PONS__PLAN_CELLS) {
+            p->stage = HEADING;
+            return pons__planner_take_route(p) && pons__planner_next_stretch(p)
+                       ? PONS__PLAN_GOES_ON
+                       : pons__planner_no_memory(ret_msg, msg_cap);
+        }
+        p->stage = SHAPE;
+        if (p->regions && !small) {
+            return PONS__PLAN_GOES_ON; // the rest is a slice of its own
+        }
+    }
+    if (p->stage == HEADING) {
+        const int code = pons__planner_step_heading(p, cells, ret_msg, msg_cap);
+        if (code == PLANNER_ELSEWHERE) {
+            return begin_cells(p, ret_msg, msg_cap);
+        }
+        if (code > PONS_NAV_OK) {
+            pons__planner_drop(p);
+        }
+        if (code != PONS_NAV_OK) {
+            return code;
+        }
+    }
+    pons__planner_shape(p, ret_path);
+    pons__planner_drop(p);
+    return PONS_NAV_OK;
+}
+
+int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
+                       char *ret_msg, size_t msg_cap)
+{
+    int code = pons__planner_begin(p, start, goal, ret_msg, msg_cap);
+    while (code == PONS__PLAN_GOES_ON) {
+        code = pons__planner_step(p, 1000000, ret_path, ret_msg, msg_cap);
+    }
+    return code;
 }

@@ -37,11 +37,6 @@ static const double NEAREST_M = 0.12; // that the carrot is taken to
 static const double SHAPE_MARGIN_M = 0.03;
 static const double LAG_S = 0.3; // a command runs ahead of the measured speed by no more than this
 
-static pons_twist2 drive(pons__follower *f, const pons__nav_params *p, const pons__costmap *g,
-                         const pons__path *path, pons_pose2 pose, pons_twist2 twist, bool has_yaw);
-static pons_twist2 align(pons__follower *f, const pons__nav_params *p, double yaw, pons_pose2 pose,
-                         pons_twist2 twist);
-
 void pons__follower_begin(pons__follower *f, pons_twist2 twist)
 {
     *f = (pons__follower){.phase = PONS__FOLLOW_DRIVE, .cmd = twist};
@@ -53,52 +48,6 @@ void pons__follower_new_path(pons__follower *f, double from_s)
     if (f->phase != PONS__FOLLOW_TURN) {
         f->phase = PONS__FOLLOW_DRIVE;
     }
-}
-
-pons_twist2 pons__follower_step(pons__follower *f, const pons__nav_params *p,
-                                const pons__costmap *g, const pons__path *path,
-                                const double *final_yaw, pons_pose2 pose, pons_twist2 twist,
-                                double dt_s)
-{
-    f->s = pons__path_project(path, f->s, SEARCH_AHEAD_M, pose, &f->off_path);
-    pons_twist2 want = {0.0, 0.0};
-    if (f->phase == PONS__FOLLOW_DRIVE || f->phase == PONS__FOLLOW_TURN) {
-        want = drive(f, p, g, path, pose, twist, final_yaw != NULL);
-    }
-    if (f->phase == PONS__FOLLOW_ALIGN) {
-        want = align(f, p, *final_yaw, pose, twist);
-    }
-    f->cmd = pons__limit_accel(p, f->cmd, twist, want, dt_s);
-    if (f->phase == PONS__FOLLOW_DONE) {
-        f->cmd = (pons_twist2){0.0, 0.0};
-    }
-    return f->cmd;
-}
-
-double pons__turn_rate(const pons__nav_params *p, double err_rad)
-{
-    // The rate from which half of the yaw acceleration still stops in time; linear close by.
-    const double mag = fabs(err_rad);
-    double w = fmin(sqrt(YAW_ACCEL_RADPS2 * mag), 3.0 * mag);
-    w = fmin(w, p->yaw_rate_max_radps);
-    return err_rad < 0.0 ? -w : w;
-}
-
-static double approach(double from, double to, double step)
-{
-    return to > from + step ? from + step : to < from - step ? from - step : to;
-}
-
-pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_twist2 measured,
-                              pons_twist2 want, double dt_s)
-{
-    // Someone between us and the wheels may be braking: a command that ran far ahead of the
-    // measured speed would jump when the brake lifts.
-    const double lag_v = p->accel_mps2 * LAG_S, lag_w = YAW_ACCEL_RADPS2 * LAG_S;
-    last.v = fmin(fmax(last.v, measured.v - lag_v), measured.v + lag_v);
-    last.w = fmin(fmax(last.w, measured.w - lag_w), measured.w + lag_w);
-    return (pons_twist2){approach(last.v, want.v, p->accel_mps2 * dt_s),
-                         approach(last.w, want.w, YAW_ACCEL_RADPS2 * dt_s)};
 }
 
 // Share of the full speed that the clearance at a point allows.
@@ -209,4 +158,50 @@ static pons_twist2 align(pons__follower *f, const pons__nav_params *p, double ya
         return (pons_twist2){0.0, 0.0};
     }
     return (pons_twist2){0.0, pons__turn_rate(p, err)};
+}
+
+pons_twist2 pons__follower_step(pons__follower *f, const pons__nav_params *p,
+                                const pons__costmap *g, const pons__path *path,
+                                const double *final_yaw, pons_pose2 pose, pons_twist2 twist,
+                                double dt_s)
+{
+    f->s = pons__path_project(path, f->s, SEARCH_AHEAD_M, pose, &f->off_path);
+    pons_twist2 want = {0.0, 0.0};
+    if (f->phase == PONS__FOLLOW_DRIVE || f->phase == PONS__FOLLOW_TURN) {
+        want = drive(f, p, g, path, pose, twist, final_yaw != NULL);
+    }
+    if (f->phase == PONS__FOLLOW_ALIGN) {
+        want = align(f, p, *final_yaw, pose, twist);
+    }
+    f->cmd = pons__limit_accel(p, f->cmd, twist, want, dt_s);
+    if (f->phase == PONS__FOLLOW_DONE) {
+        f->cmd = (pons_twist2){0.0, 0.0};
+    }
+    return f->cmd;
+}
+
+double pons__turn_rate(const pons__nav_params *p, double err_rad)
+{
+    // The rate from which half of the yaw acceleration still stops in time; linear close by.
+    const double mag = fabs(err_rad);
+    double w = fmin(sqrt(YAW_ACCEL_RADPS2 * mag), 3.0 * mag);
+    w = fmin(w, p->yaw_rate_max_radps);
+    return err_rad < 0.0 ? -w : w;
+}
+
+static double approach(double from, double to, double step)
+{
+    return to > from + step ? from + step : to < from - step ? from - step : to;
+}
+
+pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_twist2 measured,
+                              pons_twist2 want, double dt_s)
+{
+    // Someone between us and the wheels may be braking: a command that ran far ahead of the
+    // measured speed would jump when the brake lifts.
+    const double lag_v = p->accel_mps2 * LAG_S, lag_w = YAW_ACCEL_RADPS2 * LAG_S;
+    last.v = fmin(fmax(last.v, measured.v - lag_v), measured.v + lag_v);
+    last.w = fmin(fmax(last.w, measured.w - lag_w), measured.w + lag_w);
+    return (pons_twist2){approach(last.v, want.v, p->accel_mps2 * dt_s),
+                         approach(last.w, want.w, YAW_ACCEL_RADPS2 * dt_s)};
 }

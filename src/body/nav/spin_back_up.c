@@ -27,9 +27,6 @@ static const double TURN_MIN_RADPS = 0.2, DRIVE_MIN_MPS = 0.02;
 static const double BRAKE_MPS2 =
     0.3; // of the way's end: short, so that the allowance is for the way
 
-static bool blocked_by_gate(pons__motion *m, const pons__motion_input *in);
-static double free_ahead(const pons__motion *m, const pons__motion_input *in);
-
 void pons__motion_start(pons__motion *m, const pons__motion_goal *goal, int64_t now_ns,
                         pons_pose2 odom)
 {
@@ -47,6 +44,43 @@ void pons__motion_track(pons__motion *m, pons_pose2 odom)
 double pons__motion_left(const pons__motion *m)
 {
     return fmax((m->goal.by - m->done) * (m->goal.by < 0.0 ? -1.0 : 1.0), 0.0);
+}
+
+static bool blocked_by_gate(pons__motion *m, const pons__motion_input *in)
+{
+    const bool wants = fabs(in->cmd.v) > STILL || fabs(in->cmd.w) > STILL;
+    const bool moves = fabs(in->gate.v) > STILL || fabs(in->gate.w) > STILL;
+    if (!in->gate_known || !wants || moves) {
+        m->blocked_ns = -1;
+        return false;
+    }
+    if (m->blocked_ns < 0) {
+        m->blocked_ns = in->now_ns;
+    }
+    return (double)(in->now_ns - m->blocked_ns) / (double)PONS_NS_PER_S > BLOCKED_S;
+}
+
+// How far it is free, straight on [m], as far as the look ahead goes.
+static double free_ahead(const pons__motion *m, const pons__motion_input *in)
+{
+    const pons__motion_goal *g = &m->goal;
+    const double reach = fmin(fmax(AHEAD_S * g->rate, AHEAD_MIN_M), fabs(g->by) - fabs(m->done));
+    if (!in->grid) {
+        return reach;
+    }
+    const double dir = g->by < 0.0 ? -1.0 : 1.0;
+    const double cx = dir * cos(in->pose.yaw), cy = dir * sin(in->pose.yaw);
+    const double here = (double)pons__costmap_dist(in->grid, in->pose.x, in->pose.y);
+    const double step = 0.5 * in->grid->res;
+    for (double s = step; s < reach + step; s += step) {
+        const double at = fmin(s, reach);
+        const double d =
+            (double)pons__costmap_dist(in->grid, in->pose.x + at * cx, in->pose.y + at * cy);
+        if (d < in->radius_m && d < here - NEARER_M) {
+            return at - step > 0.0 ? at - step : 0.0;
+        }
+    }
+    return reach;
 }
 
 pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input *in,
@@ -90,41 +124,4 @@ pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input 
     const double speed = fmin(fmax(sqrt(2.0 * BRAKE_MPS2 * left), DRIVE_MIN_MPS), g->rate);
     ret_want->v = copysign(speed, g->by);
     return PONS__MOTION_RUNNING;
-}
-
-static bool blocked_by_gate(pons__motion *m, const pons__motion_input *in)
-{
-    const bool wants = fabs(in->cmd.v) > STILL || fabs(in->cmd.w) > STILL;
-    const bool moves = fabs(in->gate.v) > STILL || fabs(in->gate.w) > STILL;
-    if (!in->gate_known || !wants || moves) {
-        m->blocked_ns = -1;
-        return false;
-    }
-    if (m->blocked_ns < 0) {
-        m->blocked_ns = in->now_ns;
-    }
-    return (double)(in->now_ns - m->blocked_ns) / (double)PONS_NS_PER_S > BLOCKED_S;
-}
-
-// How far it is free, straight on [m], as far as the look ahead goes.
-static double free_ahead(const pons__motion *m, const pons__motion_input *in)
-{
-    const pons__motion_goal *g = &m->goal;
-    const double reach = fmin(fmax(AHEAD_S * g->rate, AHEAD_MIN_M), fabs(g->by) - fabs(m->done));
-    if (!in->grid) {
-        return reach;
-    }
-    const double dir = g->by < 0.0 ? -1.0 : 1.0;
-    const double cx = dir * cos(in->pose.yaw), cy = dir * sin(in->pose.yaw);
-    const double here = (double)pons__costmap_dist(in->grid, in->pose.x, in->pose.y);
-    const double step = 0.5 * in->grid->res;
-    for (double s = step; s < reach + step; s += step) {
-        const double at = fmin(s, reach);
-        const double d =
-            (double)pons__costmap_dist(in->grid, in->pose.x + at * cx, in->pose.y + at * cy);
-        if (d < in->radius_m && d < here - NEARER_M) {
-            return at - step > 0.0 ? at - step : 0.0;
-        }
-    }
-    return reach;
 }

@@ -36,9 +36,6 @@
 // Characters of the frame that are enough to know it again when some of it is damaged.
 #define SUM_KNOWN 6
 
-static void digest(const char *text, size_t n, char ret[SUM_DIGITS + 1]);
-static int damaged(pons_error *err, const char *why);
-
 const char *pons__origin_word(pons__origin o)
 {
     static const char *const words[] = {
@@ -86,6 +83,11 @@ int pons__durable_load(const char *path, pons__durable *ret, pons_error *err)
     return rc;
 }
 
+static int damaged(pons_error *err, const char *why)
+{
+    return pons_error_set(err, PONS_ECORRUPT, MODULE, "the latch's state is damaged: %s", why);
+}
+
 int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_error *err)
 {
     if (n == 0 || text[n - 1] != '\n' || pons__sum_check(text, n - 1) != PONS__SUM_GOOD) {
@@ -126,12 +128,16 @@ int pons__durable_save(const char *path, const pons__durable *d, pons_error *err
     return rc;
 }
 
-static int damaged(pons_error *err, const char *why)
-{
-    return pons_error_set(err, PONS_ECORRUPT, MODULE, "the latch's state is damaged: %s", why);
-}
-
 // ---- checksums ----------------------------------------------------------------------------------
+
+static void digest(const char *text, size_t n, char ret[SUM_DIGITS + 1])
+{
+    uint8_t hash[32];
+    pons_sha256(text, n, hash);
+    for (size_t i = 0; i < SUM_DIGITS / 2; i++) {
+        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    }
+}
 
 long pons__sum_line(const pons_value *v, char **ret)
 {
@@ -174,15 +180,6 @@ pons__sum pons__sum_check(const char *line, size_t n)
     digest(line, n - SUM_FRAME, sum);
     return memcmp(head + sizeof SUM_HEAD - 1, sum, SUM_DIGITS) == 0 ? PONS__SUM_GOOD
                                                                     : PONS__SUM_BAD;
-}
-
-static void digest(const char *text, size_t n, char ret[SUM_DIGITS + 1])
-{
-    uint8_t hash[32];
-    pons_sha256(text, n, hash);
-    for (size_t i = 0; i < SUM_DIGITS / 2; i++) {
-        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
-    }
 }
 
 // ---- files --------------------------------------------------------------------------------------

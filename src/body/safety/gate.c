@@ -6,8 +6,20 @@
 
 #define ARM_STEP_MAX_S 0.05 // a longer gap between two steps ramps like this one
 
-static void publish(pons__gate *g);
-static void arm_tick(pons__gate *g);
+static void publish(pons__gate *g)
+{
+    g->status[g->statuses.back] = g->safety.status;
+    pons__mailbox_publish(&g->statuses);
+    if (g->told_gen == g->safety.status.gen) {
+        return;
+    }
+    g->told_gen = g->safety.status.gen;
+    g->want[g->wants.back] = pons__safety_want(&g->safety);
+    pons__mailbox_publish(&g->wants);
+    if (g->wake_saver) {
+        g->wake_saver(g->wake_ctx);
+    }
+}
 
 void pons__gate_init(pons__gate *g, const pons_robot_ops *robot, void *self, pons_clock clock,
                      const pons__safety_params *params)
@@ -22,42 +34,6 @@ void pons__gate_init(pons__gate *g, const pons_robot_ops *robot, void *self, pon
         g->command[i] = (pons__command){.stamp_ns = INT64_MIN / 2};
     }
     publish(g);
-}
-
-void pons__gate_tick(pons__gate *g)
-{
-    pons__mailbox_take(&g->commands);
-    pons__gate_take_saved(g);
-    pons_robot_state state;
-    g->robot->read(g->self, &state);
-    const bool have_scan = g->robot->scan(g->self, &g->scan);
-    const char *fault = g->robot->fault ? g->robot->fault(g->self) : NULL;
-    const pons_robot_outside_ops *outside = pons_robot_outside(g->robot);
-    char why[PONS_OUTSIDE_TEXT_MAX];
-    g->safety.lacks = outside && outside->lacks(g->self, why);
-    const pons_twist2 out = pons__safety_step(&g->safety, &g->command[g->commands.front], &state,
-                                              have_scan ? &g->scan : NULL, fault,
-                                              g->robot->time_ns(g->self), pons_now_ns(&g->clock));
-    g->robot->write_velocity(g->self, out);
-    arm_tick(g);
-    g->safety.status.write_host_ns = pons_now_ns(&g->clock);
-    publish(g);
-}
-
-void pons__gate_arm(pons__gate *g, const pons_robot_arm_ops *ops, const pons__arm_params *params)
-{
-    pons__arm_gate_init(&g->arm, params);
-    g->arm_ops = ops;
-    g->arm_ns = g->robot->time_ns(g->self);
-}
-
-void pons__gate_still(pons__gate *g)
-{
-    static const double still[PONS_ARM_JOINTS];
-    g->robot->write_velocity(g->self, (pons_twist2){0});
-    if (g->arm_ops) {
-        g->arm_ops->write(g->self, still);
-    }
 }
 
 // What forbids the arm all motion; CLEAR: nothing. By the same rules as the wheels', but for scans:
@@ -107,6 +83,42 @@ static void arm_tick(pons__gate *g)
         }
     }
     g->safety.status.arm = g->arm.status;
+}
+
+void pons__gate_tick(pons__gate *g)
+{
+    pons__mailbox_take(&g->commands);
+    pons__gate_take_saved(g);
+    pons_robot_state state;
+    g->robot->read(g->self, &state);
+    const bool have_scan = g->robot->scan(g->self, &g->scan);
+    const char *fault = g->robot->fault ? g->robot->fault(g->self) : NULL;
+    const pons_robot_outside_ops *outside = pons_robot_outside(g->robot);
+    char why[PONS_OUTSIDE_TEXT_MAX];
+    g->safety.lacks = outside && outside->lacks(g->self, why);
+    const pons_twist2 out = pons__safety_step(&g->safety, &g->command[g->commands.front], &state,
+                                              have_scan ? &g->scan : NULL, fault,
+                                              g->robot->time_ns(g->self), pons_now_ns(&g->clock));
+    g->robot->write_velocity(g->self, out);
+    arm_tick(g);
+    g->safety.status.write_host_ns = pons_now_ns(&g->clock);
+    publish(g);
+}
+
+void pons__gate_arm(pons__gate *g, const pons_robot_arm_ops *ops, const pons__arm_params *params)
+{
+    pons__arm_gate_init(&g->arm, params);
+    g->arm_ops = ops;
+    g->arm_ns = g->robot->time_ns(g->self);
+}
+
+void pons__gate_still(pons__gate *g)
+{
+    static const double still[PONS_ARM_JOINTS];
+    g->robot->write_velocity(g->self, (pons_twist2){0});
+    if (g->arm_ops) {
+        g->arm_ops->write(g->self, still);
+    }
 }
 
 int64_t pons__gate_stop(pons__gate *g, const char *reason)
@@ -175,19 +187,4 @@ const pons__safety_status *pons__gate_status(pons__gate *g)
 {
     pons__mailbox_take(&g->statuses);
     return &g->status[g->statuses.front];
-}
-
-static void publish(pons__gate *g)
-{
-    g->status[g->statuses.back] = g->safety.status;
-    pons__mailbox_publish(&g->statuses);
-    if (g->told_gen == g->safety.status.gen) {
-        return;
-    }
-    g->told_gen = g->safety.status.gen;
-    g->want[g->wants.back] = pons__safety_want(&g->safety);
-    pons__mailbox_publish(&g->wants);
-    if (g->wake_saver) {
-        g->wake_saver(g->wake_ctx);
-    }
 }

@@ -20,9 +20,6 @@
 #define MODULE   "body"
 #define RETRY_MS 100
 
-static int save(const pons__keeper *k, pons_error *err);
-static void *run(void *arg);
-
 int pons__keeper_init(pons__keeper *k, const char *path, pons_error *err)
 {
     *k = (pons__keeper){.path = path ? strdup(path) : NULL};
@@ -38,6 +35,11 @@ void pons__keeper_fini(pons__keeper *k)
     free(k->path);
     k->path = NULL;
     pthread_mutex_destroy(&k->mtx);
+}
+
+static int save(const pons__keeper *k, pons_error *err)
+{
+    return k->path ? pons__durable_save(k->path, &k->d, err) : PONS_OK;
 }
 
 int pons__keeper_epoch(pons__keeper *k, int64_t epoch, pons_error *err)
@@ -74,11 +76,6 @@ int pons__keeper_latch(pons__keeper *k, const pons__latch_want *w, pons_error *e
     return rc;
 }
 
-static int save(const pons__keeper *k, pons_error *err)
-{
-    return k->path ? pons__durable_save(k->path, &k->d, err) : PONS_OK;
-}
-
 // ---- the thread ---------------------------------------------------------------------------------
 
 void pons__saver_init(pons__saver *s, pons__gate *g, pons__keeper *k)
@@ -110,6 +107,19 @@ void pons__saver_work(pons__saver *s)
     if (s->done) {
         s->done(s->done_ctx);
     }
+}
+
+static void *run(void *arg)
+{
+    pons__saver *s = arg;
+    while (!atomic_load_explicit(&s->quit, memory_order_acquire)) {
+        struct pollfd p = {.fd = s->wake_fd, .events = POLLIN};
+        uint64_t count;
+        poll(&p, 1, s->failing ? RETRY_MS : -1);
+        (void)!read(s->wake_fd, &count, sizeof count);
+        pons__saver_work(s);
+    }
+    return NULL;
 }
 
 int pons__saver_start(pons__saver *s, pons_error *err)
@@ -144,17 +154,4 @@ void pons__saver_stop(pons__saver *s)
         close(s->wake_fd);
         s->wake_fd = -1;
     }
-}
-
-static void *run(void *arg)
-{
-    pons__saver *s = arg;
-    while (!atomic_load_explicit(&s->quit, memory_order_acquire)) {
-        struct pollfd p = {.fd = s->wake_fd, .events = POLLIN};
-        uint64_t count;
-        poll(&p, 1, s->failing ? RETRY_MS : -1);
-        (void)!read(s->wake_fd, &count, sizeof count);
-        pons__saver_work(s);
-    }
-    return NULL;
 }

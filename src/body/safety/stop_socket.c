@@ -35,12 +35,27 @@
 #define PACKET_MAX 512
 
 static void remember(pons__stop_senders *who, const struct sockaddr_un *to, socklen_t len,
-                     int64_t ns, uint64_t gen);
+                     int64_t ns, uint64_t gen)
+{
+    for (int i = 0; i < PONS__STOPS_MAX; i++) {
+        struct pons__stop_sender *s = &who->all[i];
+        if (s->len == 0) {
+            *s = (struct pons__stop_sender){.to = *to, .len = len, .ns = ns, .gen = gen};
+            return;
+        }
+    }
+}
+
+// snprintf of integers and words neither allocates nor locks.
 static void answer(int fd, const struct sockaddr_un *to, socklen_t len, const char *word,
-                   int64_t ns, const char *more);
-static int await_stopped(int fd, int timeout_ms, pons_error *err);
-static int await_latched(int fd, int timeout_ms, pons_error *err);
-static int receive(int fd, int timeout_ms, char *text, size_t cap, pons_error *err);
+                   int64_t ns, const char *more)
+{
+    char text[PACKET_MAX];
+    const int n =
+        snprintf(text, sizeof text, "%s %lld%s%s", word, (long long)ns, *more ? " " : "", more);
+    (void)sendto(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)to,
+                 len);
+}
 
 bool pons__stop_serve(int fd, pons__gate *g, pons__stop_senders *who)
 {
@@ -102,65 +117,25 @@ void pons__stop_answer(int fd, const pons__gate *g, pons__stop_senders *who)
     }
 }
 
-static void remember(pons__stop_senders *who, const struct sockaddr_un *to, socklen_t len,
-                     int64_t ns, uint64_t gen)
-{
-    for (int i = 0; i < PONS__STOPS_MAX; i++) {
-        struct pons__stop_sender *s = &who->all[i];
-        if (s->len == 0) {
-            *s = (struct pons__stop_sender){.to = *to, .len = len, .ns = ns, .gen = gen};
-            return;
-        }
-    }
-}
-
-// snprintf of integers and words neither allocates nor locks.
-static void answer(int fd, const struct sockaddr_un *to, socklen_t len, const char *word,
-                   int64_t ns, const char *more)
-{
-    char text[PACKET_MAX];
-    const int n =
-        snprintf(text, sizeof text, "%s %lld%s%s", word, (long long)ns, *more ? " " : "", more);
-    (void)sendto(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)to,
-                 len);
-}
-
 // ---- who asks -----------------------------------------------------------------------------------
 
-int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons_error *err)
+static int receive(int fd, int timeout_ms, char *text, size_t cap, pons_error *err)
 {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/stop.sock", run_dir) >= (int)sizeof path) {
-        return pons_error_set(err, PONS_EINVAL, "body", "the run directory's path is too long");
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int ready;
+    while ((ready = poll(&p, 1, timeout_ms)) < 0 && errno == EINTR) {
     }
-    const int fd = pons_datagram_connect(path, err);
-    if (fd < 0) {
-        pons_error_context(err, "no body answers at the stop socket");
-        return fd;
+    if (ready == 0) {
+        return PONS_ETIMEOUT;
     }
-    char text[PACKET_MAX];
-    int n = snprintf(text, sizeof text, WORD " %s", reason ? reason : "");
-    if (n >= (int)sizeof text) {
-        n = (int)sizeof text - 1;
-    }
-    // A body that does not read, and a queue that is full: that is said, too.
-    const struct timeval most = {.tv_sec = timeout_ms / 1000,
-                                 .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000};
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-    int rc;
-    if (send(fd, text, (size_t)n, MSG_NOSIGNAL) < 0) {
-        const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
-        rc = full ? pons_error_set(err, PONS_ETIMEOUT, "body",
-                                   "the body has not read the stops before this one for %d ms",
-                                   timeout_ms)
-                  : pons_error_set(err, PONS_EIO, "body", "cannot send the stop");
+    const ssize_t n = ready < 0 ? -1 : recv(fd, text, cap - 1, 0);
+    if (n < 0) {
+        pons_error_set(err, PONS_EIO, "body", "no acknowledgement of the stop");
         pons_error_cause(err, "%s", strerror(errno));
-    } else {
-        rc = await_stopped(fd, timeout_ms, err);
-        rc = rc < 0 ? rc : await_latched(fd, PONS_STOP_LATCH_MS, err);
+        return PONS_EIO;
     }
-    close(fd);
-    return rc;
+    text[n] = '\0';
+    return PONS_OK;
 }
 
 static int await_stopped(int fd, int timeout_ms, pons_error *err)
@@ -208,21 +183,38 @@ static int await_latched(int fd, int timeout_ms, pons_error *err)
     return PONS_EIO;
 }
 
-static int receive(int fd, int timeout_ms, char *text, size_t cap, pons_error *err)
+int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons_error *err)
 {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    int ready;
-    while ((ready = poll(&p, 1, timeout_ms)) < 0 && errno == EINTR) {
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/stop.sock", run_dir) >= (int)sizeof path) {
+        return pons_error_set(err, PONS_EINVAL, "body", "the run directory's path is too long");
     }
-    if (ready == 0) {
-        return PONS_ETIMEOUT;
+    const int fd = pons_datagram_connect(path, err);
+    if (fd < 0) {
+        pons_error_context(err, "no body answers at the stop socket");
+        return fd;
     }
-    const ssize_t n = ready < 0 ? -1 : recv(fd, text, cap - 1, 0);
-    if (n < 0) {
-        pons_error_set(err, PONS_EIO, "body", "no acknowledgement of the stop");
+    char text[PACKET_MAX];
+    int n = snprintf(text, sizeof text, WORD " %s", reason ? reason : "");
+    if (n >= (int)sizeof text) {
+        n = (int)sizeof text - 1;
+    }
+    // A body that does not read, and a queue that is full: that is said, too.
+    const struct timeval most = {.tv_sec = timeout_ms / 1000,
+                                 .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    int rc;
+    if (send(fd, text, (size_t)n, MSG_NOSIGNAL) < 0) {
+        const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
+        rc = full ? pons_error_set(err, PONS_ETIMEOUT, "body",
+                                   "the body has not read the stops before this one for %d ms",
+                                   timeout_ms)
+                  : pons_error_set(err, PONS_EIO, "body", "cannot send the stop");
         pons_error_cause(err, "%s", strerror(errno));
-        return PONS_EIO;
+    } else {
+        rc = await_stopped(fd, timeout_ms, err);
+        rc = rc < 0 ? rc : await_latched(fd, PONS_STOP_LATCH_MS, err);
     }
-    text[n] = '\0';
-    return PONS_OK;
+    close(fd);
+    return rc;
 }

@@ -67,23 +67,311 @@
 #define MAX_STEP_NS    50000000 // a longer gap between two steps ramps like this one
 #define ODOM_MAX_GAP_S 0.3      // further than this from any sample, a scan's pose is not guessed
 
-static void remember_odom(pons__safety *s, const pons_robot_state *state);
-static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret);
-static void take_scan(pons__safety *s, const pons_scan *scan);
-static void points_to_base(pons__safety *s, pons_pose2 odom_from_base);
-static void change(pons__safety *s);
-static void go_on(pons__safety *s);
+// ---- inputs -------------------------------------------------------------------------------------
+
+static void remember_odom(pons__safety *s, const pons_robot_state *state)
+{
+    if (s->odom_n > 0) {
+        const int newest = (s->odom_head + PONS__SAFETY_HISTORY - 1) % PONS__SAFETY_HISTORY;
+        if (s->odom[newest].stamp_ns >= state->stamp_ns) {
+            return;
+        }
+    }
+    s->odom[s->odom_head].stamp_ns = state->stamp_ns;
+    s->odom[s->odom_head].pose = state->odom_from_base;
+    s->odom_head = (s->odom_head + 1) % PONS__SAFETY_HISTORY;
+    if (s->odom_n < PONS__SAFETY_HISTORY) {
+        s->odom_n++;
+    }
+}
+
+// The sample nearest to a stamp; samples are milliseconds apart. false when none is near.
+static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret)
+{
+    double best = ODOM_MAX_GAP_S;
+    bool found = false;
+    for (int i = 0; i < s->odom_n; i++) {
+        const double gap = fabs((double)(s->odom[i].stamp_ns - stamp_ns)) / (double)PONS_NS_PER_S;
+        if (gap <= best) {
+            best = gap;
+            *ret = s->odom[i].pose;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static void take_scan(pons__safety *s, const pons_scan *scan)
+{
+    pons_pose2 base;
+    if (!odom_at(s, scan->stamp_ns, &base) ||
+        !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
+        return;
+    }
+    // A lidar that says nothing at all is none, however often it says it.
+    const double near = fmax((double)scan->range_min, 0.0);
+    bool says = false;
+    for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
+        says = says || (double)scan->ranges[i] >= near;
+    }
+    if (!says || !isfinite(scan->angle_min + scan->angle_increment + scan->range_min)) {
+        return;
+    }
+    const pons_pose2 at = pons_pose_compose(base, scan->from); // the lidar
+    const double reach = REACH_M + hypot(scan->from.x, scan->from.y);
+    s->scan_stamp_ns = scan->stamp_ns;
+    s->n = 0;
+    const double c = cos(at.yaw), sn = sin(at.yaw);
+    for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
+        const double range = (double)scan->ranges[i];
+        if (!(range >= near && range <= reach)) {
+            continue; // no return, too far to matter, or not a number
+        }
+        const double a = (double)scan->angle_min + i * (double)scan->angle_increment;
+        const double x = range * cos(a), y = range * sin(a);
+        s->px[s->n] = at.x + c * x - sn * y;
+        s->py[s->n] = at.y + sn * x + c * y;
+        s->n++;
+    }
+}
+
+static void points_to_base(pons__safety *s, pons_pose2 odom_from_base)
+{
+    const double c = cos(odom_from_base.yaw), sn = sin(odom_from_base.yaw);
+    double nearest2 = INFINITY;
+    for (int i = 0; i < s->n; i++) {
+        const double dx = s->px[i] - odom_from_base.x, dy = s->py[i] - odom_from_base.y;
+        s->bx[i] = c * dx + sn * dy;
+        s->by[i] = c * dy - sn * dx;
+        const double d2 = dx * dx + dy * dy;
+        nearest2 = d2 < nearest2 ? d2 : nearest2;
+    }
+    s->status.nearest_m = sqrt(nearest2);
+}
+
+static void change(pons__safety *s)
+{
+    s->status.gen++;
+    s->status.unsaved[0] = '\0';
+}
+
+// A reset, as far as the disk allows: lifting begins when the latch is there, and ends when its end
+// is. A pace that is on the disk is in force.
+static void go_on(pons__safety *s)
+{
+    pons__safety_status *st = &s->status;
+    if (st->saved_gen != st->gen) {
+        return;
+    }
+    st->taken_pct = st->taken_seen;
+    if (st->lifting) {
+        st->latched = st->lifting = false;
+        st->origin = PONS__ORIGIN_NONE;
+        if (s->lift_goal_seq > s->dead_goal_seq) {
+            s->dead_goal_seq = s->lift_goal_seq;
+        }
+    } else if (s->lift_wanted) {
+        s->lift_wanted = false;
+        st->lifting = true;
+        change(s);
+    }
+}
+
 static pons__zone check_inputs(const pons__safety *s, const pons__command *cmd, int64_t robot_ns,
-                               int64_t host_ns);
-static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking);
-static double free_along(const pons__safety *s, double margin, int dir, double curvature);
-static double clearance_of(const pons__safety *s);
-static double turn_limit(const pons__safety *s, double clearance, double w);
-static bool nearer_to_any(const pons__safety *s, pons_twist2 want, bool *ret_inside);
-static void watch_risk(pons__safety *s, double margin, int64_t robot_ns);
-static pons_twist2 clamp_to_caps(const pons__safety_params *p, pons_twist2 want, bool docking);
-static double ramp(double from, double to, double accel, double brake, double dt);
-static double clamp(double x, double lo, double hi);
+                               int64_t host_ns)
+{
+    if (s->status.latched) {
+        return PONS__ZONE_LATCHED;
+    }
+    if (s->lacks) {
+        return PONS__ZONE_LACKS;
+    }
+    const bool moves = cmd->want.v != 0.0 || cmd->want.w != 0.0;
+    if (s->scan_stamp_ns < 0 || robot_ns - s->scan_stamp_ns > s->p.scan_timeout_ns ||
+        s->scan_stamp_ns <= s->blind_until_ns) {
+        return PONS__ZONE_OLD_SCAN;
+    }
+    if (robot_ns - cmd->stamp_ns > s->p.cmd_timeout_ns || cmd->stamp_ns <= s->blind_until_ns ||
+        (moves && cmd->goal_seq <= s->dead_goal_seq)) {
+        return PONS__ZONE_OLD_COMMAND;
+    }
+    if (cmd->hold || (moves && host_ns > cmd->alive_until_host_ns)) {
+        return PONS__ZONE_HELD;
+    }
+    return PONS__ZONE_CLEAR;
+}
+
+// ---- zones --------------------------------------------------------------------------------------
+
+// How far the footprint, wider by a margin, may go along an arc.
+static double free_along(const pons__safety *s, double margin, int dir, double curvature)
+{
+    const pons__safety_params *p = &s->p;
+    return p->footprint.n > 0 ? pons__sweep_free(&p->footprint, s->bx, s->by, s->n, margin, dir,
+                                                 curvature, REACH_M)
+                              : pons__safety_free(s->bx, s->by, s->n, p->radius_m + margin, dir,
+                                                  curvature, REACH_M);
+}
+
+// From the footprint to the nearest return; exact where it matters.
+static double clearance_of(const pons__safety *s)
+{
+    const pons_footprint *f = &s->p.footprint;
+    const double round = s->status.nearest_m - s->p.radius_m;
+    if (f->n == 0 || round >= s->p.limit_m) {
+        return round;
+    }
+    const double reach = s->p.radius_m + s->p.limit_m;
+    double nearest = s->p.limit_m;
+    for (int i = 0; i < s->n; i++) {
+        if (s->bx[i] * s->bx[i] + s->by[i] * s->by[i] < reach * reach) {
+            nearest = fmin(nearest, pons_footprint_distance(f, s->bx[i], s->by[i]));
+        }
+    }
+    return nearest;
+}
+
+// How fast it may turn where it stands. A disc sweeps nothing when it turns. A polygon's corners do: it
+// turns as fast as it can still stop before one comes within the side margin of something.
+static double turn_limit(const pons__safety *s, double clearance, double w)
+{
+    const pons__safety_params *p = &s->p;
+    const double near = clearance <= p->turn_margin_m ? p->leave_radps : p->yaw_rate_max_radps;
+    if (p->footprint.n == 0 || w == 0.0) {
+        return near;
+    }
+    const double room =
+        pons__sweep_turn(&p->footprint, s->bx, s->by, s->n, p->side_margin_m, w < 0.0 ? -1 : 1);
+    const double most = sqrt(p->yaw_accel_radps2 * fmax(room - TURN_ROOM_RAD, 0.0));
+    return most < STILL_RADPS ? 0.0 : fmin(near, most);
+}
+
+// Does that way lead nearer to anything inside the stop margin? And is there anything?
+static bool nearer_to_any(const pons__safety *s, pons_twist2 want, bool *ret_inside)
+{
+    const pons_footprint *f = &s->p.footprint;
+    const int dir = want.v < 0.0 ? -1 : 1;
+    const double reach = s->p.radius_m + s->p.stop_margin_m;
+    bool nearer = false;
+    *ret_inside = false;
+    for (int i = 0; i < s->n; i++) {
+        const double x = s->bx[i], y = s->by[i];
+        if (x * x + y * y >= reach * reach) {
+            continue;
+        }
+        if (f->n == 0) {
+            *ret_inside = true;
+            nearer = nearer || dir * x > 0.0;
+        } else if (pons_footprint_distance(f, x, y) < s->p.stop_margin_m) {
+            *ret_inside = true;
+            nearer = nearer || pons__sweep_nearer(f, x, y, s->p.stop_margin_m, want);
+        }
+    }
+    return nearer;
+}
+
+static double clamp(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
+{
+    const pons__safety_params *p = &s->p;
+    const double clearance = clearance_of(s);
+    if (fabs(want.v) < STILL_MPS) {
+        const double turn_max = turn_limit(s, clearance, want.w);
+        want.v = 0.0;
+        if (fabs(want.w) > turn_max) {
+            s->status.zone = turn_max > 0.0 ? PONS__ZONE_SLOW : PONS__ZONE_STOP;
+            want.w = copysign(turn_max, want.w);
+        }
+        return want;
+    }
+    const int dir = want.v < 0.0 ? -1 : 1;
+    const double margin = docking ? p->dock_margin_m : p->stop_margin_m;
+    s->status.free_m = free_along(s, p->side_margin_m, dir, want.w / want.v);
+
+    double cap = fabs(want.v);
+    bool inside = false;
+    if (!docking && nearer_to_any(s, want, &inside)) {
+        cap = 0.0;
+    } else if (inside && cap > p->leave_mps) {
+        cap = p->leave_mps;
+        s->status.zone = PONS__ZONE_SLOW;
+    }
+    if (!docking && clearance < p->limit_m) {
+        const double share = clamp(clearance / p->limit_m, 0.0, 1.0);
+        const double near = p->creep_mps + share * (p->speed_max_mps - p->creep_mps);
+        if (near < cap) {
+            cap = near;
+            s->status.zone = clearance < p->slow_m ? PONS__ZONE_SLOW : PONS__ZONE_LIMIT;
+        }
+    }
+    const double usable = fmax(s->status.free_m - margin, 0.0);
+    const double approach = sqrt(2.0 * p->approach_mps2 * usable);
+    if (approach < cap) {
+        cap = approach;
+        s->status.zone = PONS__ZONE_APPROACH;
+    }
+    // It turns on when v is 0 already: not further than a corner may.
+    if (p->footprint.n > 0 && want.w != 0.0) {
+        const double bend = fabs(want.w / want.v);
+        const double arc = sqrt(p->yaw_accel_radps2 * fmax(usable * bend - TURN_ROOM_RAD, 0.0));
+        const double most = fmin(arc, turn_limit(s, clearance, want.w));
+        if (most / bend < cap) {
+            cap = most / bend;
+            s->status.zone = PONS__ZONE_APPROACH;
+        }
+    }
+    if (cap < STILL_MPS) { // no further this way; it may still turn
+        const double turn_max = turn_limit(s, clearance, want.w);
+        s->status.zone = PONS__ZONE_STOP;
+        return (pons_twist2){0.0, clamp(want.w, -turn_max, turn_max)};
+    }
+    const double scale = cap / fabs(want.v);
+    return (pons_twist2){want.v * scale, want.w * scale};
+}
+
+// Looks along the motion that is, not the one that is wanted.
+static void watch_risk(pons__safety *s, double margin, int64_t robot_ns)
+{
+    const double v = s->last.v;
+    if (fabs(v) >= RISK_MIN_MPS) {
+        const double ahead = free_along(s, 0.0, v < 0.0 ? -1 : 1, s->last.w / v);
+        const double usable = fmax(ahead - margin, 0.0);
+        if (v * v > 2.0 * s->p.surprise_mps2 * usable) {
+            s->risk_until_ns = robot_ns + s->p.risk_hold_ns;
+        }
+    }
+    s->status.collision_risk = robot_ns < s->risk_until_ns;
+}
+
+static pons_twist2 clamp_to_caps(const pons__safety_params *p, pons_twist2 want, bool docking)
+{
+    if (!isfinite(want.v) || !isfinite(want.w)) {
+        return (pons_twist2){0};
+    }
+    const double forward = docking ? fmin(p->dock_mps, p->speed_max_mps) : p->speed_max_mps;
+    const double back = docking ? fmin(p->dock_mps, p->reverse_max_mps) : p->reverse_max_mps;
+    return (pons_twist2){clamp(want.v, -back, forward),
+                         clamp(want.w, -p->yaw_rate_max_radps, p->yaw_rate_max_radps)};
+}
+
+// One step towards a target: `brake` while the speed falls, `accel` while it rises; a change of
+// sign goes through zero.
+static double ramp(double from, double to, double accel, double brake, double dt)
+{
+    const bool falls = (from > 0.0 && to < from) || (from < 0.0 && to > from);
+    if (!falls) {
+        return from + clamp(to - from, -accel * dt, accel * dt);
+    }
+    const double floor_ = from * to > 0.0 ? to : 0.0;
+    const double next = from + clamp(floor_ - from, -brake * dt, brake * dt);
+    return next;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 const char *pons__zone_word(pons__zone z)
 {
@@ -306,308 +594,4 @@ double pons__safety_free(const double *x, const double *y, int n, double r, int 
         best = fmin(best, fmax(angle - half, 0.0) * turn);
     }
     return best;
-}
-
-// ---- inputs -------------------------------------------------------------------------------------
-
-static void remember_odom(pons__safety *s, const pons_robot_state *state)
-{
-    if (s->odom_n > 0) {
-        const int newest = (s->odom_head + PONS__SAFETY_HISTORY - 1) % PONS__SAFETY_HISTORY;
-        if (s->odom[newest].stamp_ns >= state->stamp_ns) {
-            return;
-        }
-    }
-    s->odom[s->odom_head].stamp_ns = state->stamp_ns;
-    s->odom[s->odom_head].pose = state->odom_from_base;
-    s->odom_head = (s->odom_head + 1) % PONS__SAFETY_HISTORY;
-    if (s->odom_n < PONS__SAFETY_HISTORY) {
-        s->odom_n++;
-    }
-}
-
-// The sample nearest to a stamp; samples are milliseconds apart. false when none is near.
-static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret)
-{
-    double best = ODOM_MAX_GAP_S;
-    bool found = false;
-    for (int i = 0; i < s->odom_n; i++) {
-        const double gap = fabs((double)(s->odom[i].stamp_ns - stamp_ns)) / (double)PONS_NS_PER_S;
-        if (gap <= best) {
-            best = gap;
-            *ret = s->odom[i].pose;
-            found = true;
-        }
-    }
-    return found;
-}
-
-static void take_scan(pons__safety *s, const pons_scan *scan)
-{
-    pons_pose2 base;
-    if (!odom_at(s, scan->stamp_ns, &base) ||
-        !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
-        return;
-    }
-    // A lidar that says nothing at all is none, however often it says it.
-    const double near = fmax((double)scan->range_min, 0.0);
-    bool says = false;
-    for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
-        says = says || (double)scan->ranges[i] >= near;
-    }
-    if (!says || !isfinite(scan->angle_min + scan->angle_increment + scan->range_min)) {
-        return;
-    }
-    const pons_pose2 at = pons_pose_compose(base, scan->from); // the lidar
-    const double reach = REACH_M + hypot(scan->from.x, scan->from.y);
-    s->scan_stamp_ns = scan->stamp_ns;
-    s->n = 0;
-    const double c = cos(at.yaw), sn = sin(at.yaw);
-    for (int i = 0; i < scan->n && i < PONS_SCAN_MAX; i++) {
-        const double range = (double)scan->ranges[i];
-        if (!(range >= near && range <= reach)) {
-            continue; // no return, too far to matter, or not a number
-        }
-        const double a = (double)scan->angle_min + i * (double)scan->angle_increment;
-        const double x = range * cos(a), y = range * sin(a);
-        s->px[s->n] = at.x + c * x - sn * y;
-        s->py[s->n] = at.y + sn * x + c * y;
-        s->n++;
-    }
-}
-
-static void points_to_base(pons__safety *s, pons_pose2 odom_from_base)
-{
-    const double c = cos(odom_from_base.yaw), sn = sin(odom_from_base.yaw);
-    double nearest2 = INFINITY;
-    for (int i = 0; i < s->n; i++) {
-        const double dx = s->px[i] - odom_from_base.x, dy = s->py[i] - odom_from_base.y;
-        s->bx[i] = c * dx + sn * dy;
-        s->by[i] = c * dy - sn * dx;
-        const double d2 = dx * dx + dy * dy;
-        nearest2 = d2 < nearest2 ? d2 : nearest2;
-    }
-    s->status.nearest_m = sqrt(nearest2);
-}
-
-static void change(pons__safety *s)
-{
-    s->status.gen++;
-    s->status.unsaved[0] = '\0';
-}
-
-// A reset, as far as the disk allows: lifting begins when the latch is there, and ends when its end
-// is. A pace that is on the disk is in force.
-static void go_on(pons__safety *s)
-{
-    pons__safety_status *st = &s->status;
-    if (st->saved_gen != st->gen) {
-        return;
-    }
-    st->taken_pct = st->taken_seen;
-    if (st->lifting) {
-        st->latched = st->lifting = false;
-        st->origin = PONS__ORIGIN_NONE;
-        if (s->lift_goal_seq > s->dead_goal_seq) {
-            s->dead_goal_seq = s->lift_goal_seq;
-        }
-    } else if (s->lift_wanted) {
-        s->lift_wanted = false;
-        st->lifting = true;
-        change(s);
-    }
-}
-
-static pons__zone check_inputs(const pons__safety *s, const pons__command *cmd, int64_t robot_ns,
-                               int64_t host_ns)
-{
-    if (s->status.latched) {
-        return PONS__ZONE_LATCHED;
-    }
-    if (s->lacks) {
-        return PONS__ZONE_LACKS;
-    }
-    const bool moves = cmd->want.v != 0.0 || cmd->want.w != 0.0;
-    if (s->scan_stamp_ns < 0 || robot_ns - s->scan_stamp_ns > s->p.scan_timeout_ns ||
-        s->scan_stamp_ns <= s->blind_until_ns) {
-        return PONS__ZONE_OLD_SCAN;
-    }
-    if (robot_ns - cmd->stamp_ns > s->p.cmd_timeout_ns || cmd->stamp_ns <= s->blind_until_ns ||
-        (moves && cmd->goal_seq <= s->dead_goal_seq)) {
-        return PONS__ZONE_OLD_COMMAND;
-    }
-    if (cmd->hold || (moves && host_ns > cmd->alive_until_host_ns)) {
-        return PONS__ZONE_HELD;
-    }
-    return PONS__ZONE_CLEAR;
-}
-
-// ---- zones --------------------------------------------------------------------------------------
-
-static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
-{
-    const pons__safety_params *p = &s->p;
-    const double clearance = clearance_of(s);
-    if (fabs(want.v) < STILL_MPS) {
-        const double turn_max = turn_limit(s, clearance, want.w);
-        want.v = 0.0;
-        if (fabs(want.w) > turn_max) {
-            s->status.zone = turn_max > 0.0 ? PONS__ZONE_SLOW : PONS__ZONE_STOP;
-            want.w = copysign(turn_max, want.w);
-        }
-        return want;
-    }
-    const int dir = want.v < 0.0 ? -1 : 1;
-    const double margin = docking ? p->dock_margin_m : p->stop_margin_m;
-    s->status.free_m = free_along(s, p->side_margin_m, dir, want.w / want.v);
-
-    double cap = fabs(want.v);
-    bool inside = false;
-    if (!docking && nearer_to_any(s, want, &inside)) {
-        cap = 0.0;
-    } else if (inside && cap > p->leave_mps) {
-        cap = p->leave_mps;
-        s->status.zone = PONS__ZONE_SLOW;
-    }
-    if (!docking && clearance < p->limit_m) {
-        const double share = clamp(clearance / p->limit_m, 0.0, 1.0);
-        const double near = p->creep_mps + share * (p->speed_max_mps - p->creep_mps);
-        if (near < cap) {
-            cap = near;
-            s->status.zone = clearance < p->slow_m ? PONS__ZONE_SLOW : PONS__ZONE_LIMIT;
-        }
-    }
-    const double usable = fmax(s->status.free_m - margin, 0.0);
-    const double approach = sqrt(2.0 * p->approach_mps2 * usable);
-    if (approach < cap) {
-        cap = approach;
-        s->status.zone = PONS__ZONE_APPROACH;
-    }
-    // It turns on when v is 0 already: not further than a corner may.
-    if (p->footprint.n > 0 && want.w != 0.0) {
-        const double bend = fabs(want.w / want.v);
-        const double arc = sqrt(p->yaw_accel_radps2 * fmax(usable * bend - TURN_ROOM_RAD, 0.0));
-        const double most = fmin(arc, turn_limit(s, clearance, want.w));
-        if (most / bend < cap) {
-            cap = most / bend;
-            s->status.zone = PONS__ZONE_APPROACH;
-        }
-    }
-    if (cap < STILL_MPS) { // no further this way; it may still turn
-        const double turn_max = turn_limit(s, clearance, want.w);
-        s->status.zone = PONS__ZONE_STOP;
-        return (pons_twist2){0.0, clamp(want.w, -turn_max, turn_max)};
-    }
-    const double scale = cap / fabs(want.v);
-    return (pons_twist2){want.v * scale, want.w * scale};
-}
-
-// How far the footprint, wider by a margin, may go along an arc.
-static double free_along(const pons__safety *s, double margin, int dir, double curvature)
-{
-    const pons__safety_params *p = &s->p;
-    return p->footprint.n > 0 ? pons__sweep_free(&p->footprint, s->bx, s->by, s->n, margin, dir,
-                                                 curvature, REACH_M)
-                              : pons__safety_free(s->bx, s->by, s->n, p->radius_m + margin, dir,
-                                                  curvature, REACH_M);
-}
-
-// From the footprint to the nearest return; exact where it matters.
-static double clearance_of(const pons__safety *s)
-{
-    const pons_footprint *f = &s->p.footprint;
-    const double round = s->status.nearest_m - s->p.radius_m;
-    if (f->n == 0 || round >= s->p.limit_m) {
-        return round;
-    }
-    const double reach = s->p.radius_m + s->p.limit_m;
-    double nearest = s->p.limit_m;
-    for (int i = 0; i < s->n; i++) {
-        if (s->bx[i] * s->bx[i] + s->by[i] * s->by[i] < reach * reach) {
-            nearest = fmin(nearest, pons_footprint_distance(f, s->bx[i], s->by[i]));
-        }
-    }
-    return nearest;
-}
-
-// How fast it may turn where it stands. A disc sweeps nothing when it turns. A polygon's corners do: it
-// turns as fast as it can still stop before one comes within the side margin of something.
-static double turn_limit(const pons__safety *s, double clearance, double w)
-{
-    const pons__safety_params *p = &s->p;
-    const double near = clearance <= p->turn_margin_m ? p->leave_radps : p->yaw_rate_max_radps;
-    if (p->footprint.n == 0 || w == 0.0) {
-        return near;
-    }
-    const double room =
-        pons__sweep_turn(&p->footprint, s->bx, s->by, s->n, p->side_margin_m, w < 0.0 ? -1 : 1);
-    const double most = sqrt(p->yaw_accel_radps2 * fmax(room - TURN_ROOM_RAD, 0.0));
-    return most < STILL_RADPS ? 0.0 : fmin(near, most);
-}
-
-// Does that way lead nearer to anything inside the stop margin? And is there anything?
-static bool nearer_to_any(const pons__safety *s, pons_twist2 want, bool *ret_inside)
-{
-    const pons_footprint *f = &s->p.footprint;
-    const int dir = want.v < 0.0 ? -1 : 1;
-    const double reach = s->p.radius_m + s->p.stop_margin_m;
-    bool nearer = false;
-    *ret_inside = false;
-    for (int i = 0; i < s->n; i++) {
-        const double x = s->bx[i], y = s->by[i];
-        if (x * x + y * y >= reach * reach) {
-            continue;
-        }
-        if (f->n == 0) {
-            *ret_inside = true;
-            nearer = nearer || dir * x > 0.0;
-        } else if (pons_footprint_distance(f, x, y) < s->p.stop_margin_m) {
-            *ret_inside = true;
-            nearer = nearer || pons__sweep_nearer(f, x, y, s->p.stop_margin_m, want);
-        }
-    }
-    return nearer;
-}
-
-// Looks along the motion that is, not the one that is wanted.
-static void watch_risk(pons__safety *s, double margin, int64_t robot_ns)
-{
-    const double v = s->last.v;
-    if (fabs(v) >= RISK_MIN_MPS) {
-        const double ahead = free_along(s, 0.0, v < 0.0 ? -1 : 1, s->last.w / v);
-        const double usable = fmax(ahead - margin, 0.0);
-        if (v * v > 2.0 * s->p.surprise_mps2 * usable) {
-            s->risk_until_ns = robot_ns + s->p.risk_hold_ns;
-        }
-    }
-    s->status.collision_risk = robot_ns < s->risk_until_ns;
-}
-
-static pons_twist2 clamp_to_caps(const pons__safety_params *p, pons_twist2 want, bool docking)
-{
-    if (!isfinite(want.v) || !isfinite(want.w)) {
-        return (pons_twist2){0};
-    }
-    const double forward = docking ? fmin(p->dock_mps, p->speed_max_mps) : p->speed_max_mps;
-    const double back = docking ? fmin(p->dock_mps, p->reverse_max_mps) : p->reverse_max_mps;
-    return (pons_twist2){clamp(want.v, -back, forward),
-                         clamp(want.w, -p->yaw_rate_max_radps, p->yaw_rate_max_radps)};
-}
-
-// One step towards a target: `brake` while the speed falls, `accel` while it rises; a change of
-// sign goes through zero.
-static double ramp(double from, double to, double accel, double brake, double dt)
-{
-    const bool falls = (from > 0.0 && to < from) || (from < 0.0 && to > from);
-    if (!falls) {
-        return from + clamp(to - from, -accel * dt, accel * dt);
-    }
-    const double floor_ = from * to > 0.0 ? to : 0.0;
-    const double next = from + clamp(floor_ - from, -brake * dt, brake * dt);
-    return next;
-}
-
-static double clamp(double x, double lo, double hi)
-{
-    return x < lo ? lo : x > hi ? hi : x;
 }

@@ -16,95 +16,110 @@
 #define BODYS_LOW  9900 // error numbers that are the body's
 #define BODYS_HIGH 9999
 
-static int check_record(const pons_skill *m, pons_error *err);
-static int check_args_schema(const char *text, pons_error *err);
-static int check_error_map(const char *text, pons_error *err);
-static int check_told(const char *text, pons_error *err);
-static const char *told_of(const pons_skill *m);
-static bool is_name(const char *name);
-static int refuse(pons_error *err, const char *what);
-static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
-                  pons__skill_refusal *ret);
-static void start(pons__skill_run *r, const pons__skill_env *env);
-static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void hold(pons__skill_run *r, const pons__skill_env *env);
-static void resume(pons__skill_run *r, const pons__skill_env *env);
-static void stop(pons__skill_run *r, const pons__skill_env *env);
+// ---- its functions ------------------------------------------------------------------------------
+
+// run NULL: none has begun.
 static pons_skill_view view_of(const pons__skill_run *r, const pons_value *args,
-                               const pons__skill_env *env);
+                               const pons__skill_env *env)
+{
+    const int64_t now_ns = r && r->held_ns >= 0 ? r->held_ns : env->robot_ns;
+    return (pons_skill_view){.robot_ns = env->robot_ns,
+                             .run_ns = r ? now_ns - r->start_ns : 0,
+                             .args = args,
+                             .pose = env->pose,
+                             .odom = env->odom,
+                             .twist = env->twist,
+                             .out = env->safety->out,
+                             .stopped = env->safety->latched,
+                             .scan = env->scan,
+                             .scans = env->scans,
+                             .battery_pct = env->battery_pct,
+                             .battery = env->battery,
+                             .on_charger = env->on_charger,
+                             .world = env->world,
+                             .caps = env->caps};
+}
+
+static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
+                  pons__skill_refusal *ret)
+{
+    const pons_skill_view now = view_of(NULL, args, env);
+    if (!k->module->check || k->module->check(&now, ret->text, sizeof ret->text)) {
+        return true;
+    }
+    ret->text[sizeof ret->text - 1] = '\0';
+    return false;
+}
+
+static void start(pons__skill_run *r, const pons__skill_env *env)
+{
+    const pons_skill_view now = view_of(r, r->args, env);
+    if (r->skill->module->start) {
+        r->skill->module->start(r->state, &now);
+    }
+}
+
+static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    const pons_skill *m = r->skill->module;
+    const pons_skill_view now = view_of(r, r->args, env);
+    pons_skill_answer a = {.status = PONS_SKILL_RUNNING, .distance_m = NAN, .eta_s = NAN};
+    m->step(r->state, &now, &a);
+    ret->distance_m = a.distance_m;
+    ret->eta_s = a.eta_s;
+    if (a.status == PONS_SKILL_DONE) {
+        ret->status = PONS__SKILL_DONE;
+    } else if (a.status == PONS_SKILL_FAILED) {
+        const int c = a.error_code;
+        if (c <= 0 || (c >= BODYS_LOW && c <= BODYS_HIGH)) {
+            pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s failed with %d, %.*s",
+                             m->name, c, (int)sizeof a.error_msg - 1, a.error_msg);
+        } else {
+            pons__skill_fail(ret, c, "%.*s", (int)sizeof a.error_msg - 1, a.error_msg);
+        }
+    } else if (a.status != PONS_SKILL_RUNNING) {
+        pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s answered no status", m->name);
+    } else if (!isfinite(a.want.v) || !isfinite(a.want.w)) {
+        pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s wanted no velocity", m->name);
+    } else if (m->moves) {
+        ret->cmd = a.want;
+    }
+}
+
+static void hold(pons__skill_run *r, const pons__skill_env *env)
+{
+    const pons_skill_view now = view_of(r, r->args, env);
+    if (r->skill->module->hold) {
+        r->skill->module->hold(r->state, &now);
+    }
+}
+
+static void resume(pons__skill_run *r, const pons__skill_env *env)
+{
+    const pons_skill_view now = view_of(r, r->args, env);
+    if (r->skill->module->resume) {
+        r->skill->module->resume(r->state, &now);
+    }
+}
+
+static void stop(pons__skill_run *r, const pons__skill_env *env)
+{
+    const pons_skill_view now = view_of(r, r->args, env);
+    if (r->skill->module->stop) {
+        r->skill->module->stop(r->state, &now);
+    }
+}
 
 // ---- its record ---------------------------------------------------------------------------------
-
-int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
-{
-    if (!m || m->abi < PONS_SKILL_ABI_FIRST ||
-        m->abi > PONS_SKILL_ABI) { // nothing else of it can be read
-        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
-                              "a skill's contract is version %u, this body's is %u", m ? m->abi : 0,
-                              PONS_SKILL_ABI);
-    }
-    const int rc = check_record(m, err);
-    if (rc < 0) {
-        pons_error_context(err, "skill %s", m->name && is_name(m->name) ? m->name : "?");
-        return rc;
-    }
-    *ret = (pons__skill){.name = m->name,
-                         .description = m->description,
-                         .args_schema = m->args_schema,
-                         .needs_base = m->needs_base,
-                         .moves = m->moves,
-                         .preemptible = m->preemptible,
-                         .cancel_supported = m->cancel_supported,
-                         .requires_approval = m->requires_approval,
-                         .ask_on_unknown = m->ask_on_unknown,
-                         .timeout_s = m->timeout_s,
-                         .success = m->success_criteria,
-                         .error_map = m->error_map,
-                         .phrases = m->phrases,
-                         .told = told_of(m),
-                         .module = m,
-                         .check = check,
-                         .start = start,
-                         .step = step,
-                         .hold = hold,
-                         .resume = resume,
-                         .stop = stop};
-    return PONS_OK;
-}
-
-static int check_record(const pons_skill *m, pons_error *err)
-{
-    if (!m->name || !is_name(m->name)) {
-        return refuse(err, "its name is no word of letters, digits and _");
-    }
-    if (!m->description || !*m->description || !m->success_criteria || !*m->success_criteria) {
-        return refuse(err, "it has a description and success_criteria");
-    }
-    if (!m->step) {
-        return refuse(err, "it has no step");
-    }
-    if (m->state_size > PONS_SKILL_STATE_MAX) {
-        return refuse(err, "its state_size is over 1024");
-    }
-    if (m->moves && !m->needs_base) {
-        return refuse(err, "what moves needs the base");
-    }
-    if (!isfinite(m->timeout_s) || m->timeout_s <= 0.0) {
-        return refuse(err, "its timeout_s is no time");
-    }
-    pons_autovalue phrases = NULL;
-    if (m->phrases && (pons_value_parse(m->phrases, strlen(m->phrases), &phrases, NULL) < 0 ||
-                       !json_is_array(phrases))) {
-        return refuse(err, "its phrases are no JSON list");
-    }
-    int rc = check_args_schema(m->args_schema, err);
-    rc = rc < 0 ? rc : check_error_map(m->error_map, err);
-    return rc < 0 ? rc : check_told(told_of(m), err);
-}
 
 static const char *told_of(const pons_skill *m)
 {
     return m->abi >= 2 ? m->told : NULL;
+}
+
+static int refuse(pons_error *err, const char *what)
+{
+    return pons_error_set(err, PONS_EINVAL, MODULE, "%s", what);
 }
 
 // It adds to what the record says, and says nothing else of it.
@@ -191,101 +206,69 @@ static bool is_name(const char *name)
     return n > 0 && n <= NAME_MAX_B && isalpha((unsigned char)name[0]);
 }
 
-static int refuse(pons_error *err, const char *what)
+static int check_record(const pons_skill *m, pons_error *err)
 {
-    return pons_error_set(err, PONS_EINVAL, MODULE, "%s", what);
-}
-
-// ---- its functions ------------------------------------------------------------------------------
-
-static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
-                  pons__skill_refusal *ret)
-{
-    const pons_skill_view now = view_of(NULL, args, env);
-    if (!k->module->check || k->module->check(&now, ret->text, sizeof ret->text)) {
-        return true;
+    if (!m->name || !is_name(m->name)) {
+        return refuse(err, "its name is no word of letters, digits and _");
     }
-    ret->text[sizeof ret->text - 1] = '\0';
-    return false;
-}
-
-static void start(pons__skill_run *r, const pons__skill_env *env)
-{
-    const pons_skill_view now = view_of(r, r->args, env);
-    if (r->skill->module->start) {
-        r->skill->module->start(r->state, &now);
+    if (!m->description || !*m->description || !m->success_criteria || !*m->success_criteria) {
+        return refuse(err, "it has a description and success_criteria");
     }
-}
-
-static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
-{
-    const pons_skill *m = r->skill->module;
-    const pons_skill_view now = view_of(r, r->args, env);
-    pons_skill_answer a = {.status = PONS_SKILL_RUNNING, .distance_m = NAN, .eta_s = NAN};
-    m->step(r->state, &now, &a);
-    ret->distance_m = a.distance_m;
-    ret->eta_s = a.eta_s;
-    if (a.status == PONS_SKILL_DONE) {
-        ret->status = PONS__SKILL_DONE;
-    } else if (a.status == PONS_SKILL_FAILED) {
-        const int c = a.error_code;
-        if (c <= 0 || (c >= BODYS_LOW && c <= BODYS_HIGH)) {
-            pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s failed with %d, %.*s",
-                             m->name, c, (int)sizeof a.error_msg - 1, a.error_msg);
-        } else {
-            pons__skill_fail(ret, c, "%.*s", (int)sizeof a.error_msg - 1, a.error_msg);
-        }
-    } else if (a.status != PONS_SKILL_RUNNING) {
-        pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s answered no status", m->name);
-    } else if (!isfinite(a.want.v) || !isfinite(a.want.w)) {
-        pons__skill_fail(ret, PONS__SKILL_FAULT, "SKILL_FAULT: %s wanted no velocity", m->name);
-    } else if (m->moves) {
-        ret->cmd = a.want;
+    if (!m->step) {
+        return refuse(err, "it has no step");
     }
-}
-
-static void hold(pons__skill_run *r, const pons__skill_env *env)
-{
-    const pons_skill_view now = view_of(r, r->args, env);
-    if (r->skill->module->hold) {
-        r->skill->module->hold(r->state, &now);
+    if (m->state_size > PONS_SKILL_STATE_MAX) {
+        return refuse(err, "its state_size is over 1024");
     }
-}
-
-static void resume(pons__skill_run *r, const pons__skill_env *env)
-{
-    const pons_skill_view now = view_of(r, r->args, env);
-    if (r->skill->module->resume) {
-        r->skill->module->resume(r->state, &now);
+    if (m->moves && !m->needs_base) {
+        return refuse(err, "what moves needs the base");
     }
-}
-
-static void stop(pons__skill_run *r, const pons__skill_env *env)
-{
-    const pons_skill_view now = view_of(r, r->args, env);
-    if (r->skill->module->stop) {
-        r->skill->module->stop(r->state, &now);
+    if (!isfinite(m->timeout_s) || m->timeout_s <= 0.0) {
+        return refuse(err, "its timeout_s is no time");
     }
+    pons_autovalue phrases = NULL;
+    if (m->phrases && (pons_value_parse(m->phrases, strlen(m->phrases), &phrases, NULL) < 0 ||
+                       !json_is_array(phrases))) {
+        return refuse(err, "its phrases are no JSON list");
+    }
+    int rc = check_args_schema(m->args_schema, err);
+    rc = rc < 0 ? rc : check_error_map(m->error_map, err);
+    return rc < 0 ? rc : check_told(told_of(m), err);
 }
 
-// run NULL: none has begun.
-static pons_skill_view view_of(const pons__skill_run *r, const pons_value *args,
-                               const pons__skill_env *env)
+int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
 {
-    const int64_t now_ns = r && r->held_ns >= 0 ? r->held_ns : env->robot_ns;
-    return (pons_skill_view){.robot_ns = env->robot_ns,
-                             .run_ns = r ? now_ns - r->start_ns : 0,
-                             .args = args,
-                             .pose = env->pose,
-                             .odom = env->odom,
-                             .twist = env->twist,
-                             .out = env->safety->out,
-                             .stopped = env->safety->latched,
-                             .scan = env->scan,
-                             .scans = env->scans,
-                             .battery_pct = env->battery_pct,
-                             .battery = env->battery,
-                             .on_charger = env->on_charger,
-                             .world = env->world,
-                             .caps = env->caps};
+    if (!m || m->abi < PONS_SKILL_ABI_FIRST ||
+        m->abi > PONS_SKILL_ABI) { // nothing else of it can be read
+        return pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
+                              "a skill's contract is version %u, this body's is %u", m ? m->abi : 0,
+                              PONS_SKILL_ABI);
+    }
+    const int rc = check_record(m, err);
+    if (rc < 0) {
+        pons_error_context(err, "skill %s", m->name && is_name(m->name) ? m->name : "?");
+        return rc;
+    }
+    *ret = (pons__skill){.name = m->name,
+                         .description = m->description,
+                         .args_schema = m->args_schema,
+                         .needs_base = m->needs_base,
+                         .moves = m->moves,
+                         .preemptible = m->preemptible,
+                         .cancel_supported = m->cancel_supported,
+                         .requires_approval = m->requires_approval,
+                         .ask_on_unknown = m->ask_on_unknown,
+                         .timeout_s = m->timeout_s,
+                         .success = m->success_criteria,
+                         .error_map = m->error_map,
+                         .phrases = m->phrases,
+                         .told = told_of(m),
+                         .module = m,
+                         .check = check,
+                         .start = start,
+                         .step = step,
+                         .hold = hold,
+                         .resume = resume,
+                         .stop = stop};
+    return PONS_OK;
 }

@@ -28,17 +28,6 @@ typedef struct journey {
     pons__nav_goal goal;
 } journey;
 
-static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
-                  pons__skill_refusal *ret);
-static void start(pons__skill_run *r, const pons__skill_env *env);
-static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-static void stop(pons__skill_run *r, const pons__skill_env *env);
-static void hold(pons__skill_run *r, const pons__skill_env *env);
-static void resume(pons__skill_run *r, const pons__skill_env *env);
-static void drive(pons__skill_run *r, const pons__skill_env *env);
-static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
-                         size_t cap);
-
 #define POSE                                                                                       \
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"                         \
     "\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"},\"yaw\":{\"type\":\"number\"}},"      \
@@ -46,73 +35,49 @@ static bool read_journey(const pons_value *args, const pons_value *world, journe
 #define TIMEOUT "\"timeout_s\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400}"
 #define TREE    "\"behavior_tree\":{\"type\":\"string\",\"maxLength\":1024}"
 
-const pons__skill pons__skill_navigate = {
-    .name = "navigate_to_pose",
-    .description = "Drive to a zone or to a pose in the map, around obstacles.",
-    .args_schema =
-        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-        "\"pose\":" POSE ",\"zone\":{\"type\":\"string\",\"minLength\":1}," TREE "," TIMEOUT "},"
-        "\"oneOf\":[{\"required\":[\"pose\"]},{\"required\":[\"zone\"]}]}",
-    .needs_base = true,
-    .moves = true,
-    .needs_pose = true,
-    .preemptible = true,
-    .cancel_supported = true,
-    .timeout_s = TIME_LEAST_S,
-    .timeout_code = PONS_NAVIGATE_TIMEOUT,
-    .success = "the robot stands within 0.15 m of the pose, turned within 0.25 rad",
-    .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
-                 "\"203\":\"retry\",\"204\":\"abort\",\"205\":\"retry\",\"206\":\"replan\","
-                 "\"207\":\"retry\",\"208\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
-                 "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9000\":\"replan\","
-                 "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
-                 "\"retry\"}",
-    .told = "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
-            "\"says\":\"go to ($pose.x, $pose.y)\"},"
-            "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
-            "\"says\":\"go to $zone\"},"
-            "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
-            "\"says\":\"patrol $each\"}],"
-            "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
-    .check = check,
-    .start = start,
-    .step = step,
-    .stop = stop,
-    .hold = hold,
-    .resume = resume,
-};
+static bool add_zone(const pons_value *world, const char *zone, journey *ret, char *msg, size_t cap)
+{
+    if (pons__pose_read(pons_get(pons__world_zone(world, zone), "target"),
+                        &ret->poses[ret->goal.n])) {
+        ret->any_yaw[ret->goal.n++] = false;
+        return true;
+    }
+    snprintf(msg, cap, "there is no zone '%.60s'", zone);
+    return false;
+}
 
-const pons__skill pons__skill_navigate_through = {
-    .name = "navigate_through_poses",
-    .description = "Drive through several zones or poses, in order, to the last.",
-    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-                   "\"poses\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":" POSE
-                   "},\"zones\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
-                   "{\"type\":\"string\",\"minLength\":1}}," TREE "," TIMEOUT "},"
-                   "\"oneOf\":[{\"required\":[\"poses\"]},{\"required\":[\"zones\"]}]}",
-    .needs_base = true,
-    .moves = true,
-    .needs_pose = true,
-    .preemptible = true,
-    .cancel_supported = true,
-    .timeout_s = TIME_LEAST_S,
-    .timeout_code = PONS_NAVIGATE_TIMEOUT + PONS_NAV_THROUGH,
-    .success = "the robot has been near each pose and stands at the last",
-    .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
-                 "\"303\":\"retry\",\"304\":\"abort\",\"305\":\"retry\",\"306\":\"replan\","
-                 "\"307\":\"retry\",\"308\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
-                 "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9100\":\"replan\","
-                 "\"9101\":\"abort\",\"9103\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
-                 "\"retry\"}",
-    .check = check,
-    .start = start,
-    .step = step,
-    .stop = stop,
-    .hold = hold,
-    .resume = resume,
-};
+static bool add_pose(const pons_value *pose, journey *ret, char *msg, size_t cap)
+{
+    if (pons__pose_read(pose, &ret->poses[ret->goal.n])) {
+        ret->any_yaw[ret->goal.n++] = !pons_get(pose, "yaw");
+        return true;
+    }
+    snprintf(msg, cap, "the pose is not finite");
+    return false;
+}
+
+static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
+                         size_t cap)
+{
+    const pons_value *poses = pons_get(args, "poses"), *zones = pons_get(args, "zones");
+    ret->goal = (pons__nav_goal){.poses = ret->poses,
+                                 .any_yaw = ret->any_yaw,
+                                 .through = poses || zones,
+                                 .tree = pons_get_str(args, "behavior_tree", NULL)};
+    if (!ret->goal.through) {
+        const char *zone = pons_get_str(args, "zone", NULL);
+        return zone ? add_zone(world, zone, ret, msg, cap)
+                    : add_pose(pons_get(args, "pose"), ret, msg, cap);
+    }
+    const pons_value *all = poses ? poses : zones;
+    bool good = json_array_size(all) <= PONS_NAV_POSES_MAX;
+    for (size_t i = 0; good && i < json_array_size(all); i++) {
+        const pons_value *v = json_array_get(all, i);
+        good = poses ? add_pose(v, ret, msg, cap)
+                     : add_zone(world, json_string_value(v), ret, msg, cap);
+    }
+    return good;
+}
 
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
@@ -129,6 +94,17 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     snprintf(ret->text, sizeof ret->text, "%d FAILED_TO_LOAD_BEHAVIOR_TREE: %.180s%s%.160s",
              ret->error_code, err.source, *err.source ? ": " : "", err.message);
     return false;
+}
+
+// A tree that has gone since it was checked shows at the first step.
+static void drive(pons__skill_run *r, const pons__skill_env *env)
+{
+    journey j;
+    char why[PONS__SKILL_MSG_MAX];
+    pons_error err = PONS_ERROR_INIT;
+    if (read_journey(r->args, env->world, &j, why, sizeof why)) {
+        pons__nav_go(env->nav, &j.goal, env->robot_ns, &err);
+    }
 }
 
 static void start(pons__skill_run *r, const pons__skill_env *env)
@@ -198,6 +174,74 @@ static void resume(pons__skill_run *r, const pons__skill_env *env)
     }
 }
 
+const pons__skill pons__skill_navigate = {
+    .name = "navigate_to_pose",
+    .description = "Drive to a zone or to a pose in the map, around obstacles.",
+    .args_schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"pose\":" POSE ",\"zone\":{\"type\":\"string\",\"minLength\":1}," TREE "," TIMEOUT "},"
+        "\"oneOf\":[{\"required\":[\"pose\"]},{\"required\":[\"zone\"]}]}",
+    .needs_base = true,
+    .moves = true,
+    .needs_pose = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = TIME_LEAST_S,
+    .timeout_code = PONS_NAVIGATE_TIMEOUT,
+    .success = "the robot stands within 0.15 m of the pose, turned within 0.25 rad",
+    .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
+                 "\"203\":\"retry\",\"204\":\"abort\",\"205\":\"retry\",\"206\":\"replan\","
+                 "\"207\":\"retry\",\"208\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
+                 "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9000\":\"replan\","
+                 "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"retry\"}",
+    .told = "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
+            "\"says\":\"go to ($pose.x, $pose.y)\"},"
+            "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
+            "\"says\":\"go to $zone\"},"
+            "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
+            "\"says\":\"patrol $each\"}],"
+            "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
+    .check = check,
+    .start = start,
+    .step = step,
+    .stop = stop,
+    .hold = hold,
+    .resume = resume,
+};
+
+const pons__skill pons__skill_navigate_through = {
+    .name = "navigate_through_poses",
+    .description = "Drive through several zones or poses, in order, to the last.",
+    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+                   "\"poses\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":" POSE
+                   "},\"zones\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
+                   "{\"type\":\"string\",\"minLength\":1}}," TREE "," TIMEOUT "},"
+                   "\"oneOf\":[{\"required\":[\"poses\"]},{\"required\":[\"zones\"]}]}",
+    .needs_base = true,
+    .moves = true,
+    .needs_pose = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = TIME_LEAST_S,
+    .timeout_code = PONS_NAVIGATE_TIMEOUT + PONS_NAV_THROUGH,
+    .success = "the robot has been near each pose and stands at the last",
+    .error_map = "{\"103\":\"replan\",\"104\":\"replan\",\"105\":\"replan\",\"106\":\"replan\","
+                 "\"303\":\"retry\",\"304\":\"abort\",\"305\":\"retry\",\"306\":\"replan\","
+                 "\"307\":\"retry\",\"308\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
+                 "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9100\":\"replan\","
+                 "\"9101\":\"abort\",\"9103\":\"replan\",\"9901\":\"retry\","
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"retry\"}",
+    .check = check,
+    .start = start,
+    .step = step,
+    .stop = stop,
+    .hold = hold,
+    .resume = resume,
+};
+
 void pons__navigate_errand(pons__skill_run *r, const pons__skill_env *env, pons_errand_goal *ret)
 {
     journey j;
@@ -219,59 +263,4 @@ void pons__navigate_allow(pons__skill_run *r, const pons__skill_env *env, double
     if (isfinite(s) && s > r->timeout_s && !pons_get(r->args, "timeout_s")) {
         r->timeout_s = s;
     }
-}
-
-// A tree that has gone since it was checked shows at the first step.
-static void drive(pons__skill_run *r, const pons__skill_env *env)
-{
-    journey j;
-    char why[PONS__SKILL_MSG_MAX];
-    pons_error err = PONS_ERROR_INIT;
-    if (read_journey(r->args, env->world, &j, why, sizeof why)) {
-        pons__nav_go(env->nav, &j.goal, env->robot_ns, &err);
-    }
-}
-
-static bool add_zone(const pons_value *world, const char *zone, journey *ret, char *msg, size_t cap)
-{
-    if (pons__pose_read(pons_get(pons__world_zone(world, zone), "target"),
-                        &ret->poses[ret->goal.n])) {
-        ret->any_yaw[ret->goal.n++] = false;
-        return true;
-    }
-    snprintf(msg, cap, "there is no zone '%.60s'", zone);
-    return false;
-}
-
-static bool add_pose(const pons_value *pose, journey *ret, char *msg, size_t cap)
-{
-    if (pons__pose_read(pose, &ret->poses[ret->goal.n])) {
-        ret->any_yaw[ret->goal.n++] = !pons_get(pose, "yaw");
-        return true;
-    }
-    snprintf(msg, cap, "the pose is not finite");
-    return false;
-}
-
-static bool read_journey(const pons_value *args, const pons_value *world, journey *ret, char *msg,
-                         size_t cap)
-{
-    const pons_value *poses = pons_get(args, "poses"), *zones = pons_get(args, "zones");
-    ret->goal = (pons__nav_goal){.poses = ret->poses,
-                                 .any_yaw = ret->any_yaw,
-                                 .through = poses || zones,
-                                 .tree = pons_get_str(args, "behavior_tree", NULL)};
-    if (!ret->goal.through) {
-        const char *zone = pons_get_str(args, "zone", NULL);
-        return zone ? add_zone(world, zone, ret, msg, cap)
-                    : add_pose(pons_get(args, "pose"), ret, msg, cap);
-    }
-    const pons_value *all = poses ? poses : zones;
-    bool good = json_array_size(all) <= PONS_NAV_POSES_MAX;
-    for (size_t i = 0; good && i < json_array_size(all); i++) {
-        const pons_value *v = json_array_get(all, i);
-        good = poses ? add_pose(v, ret, msg, cap)
-                     : add_zone(world, json_string_value(v), ret, msg, cap);
-    }
-    return good;
 }

@@ -32,6 +32,11 @@ enum { PHASE_PLAN, PHASE_GO, PHASE_OPEN, PHASE_AWAY, PHASE_SHOW };
 #define AT_M       0.05
 #define SPOTS_MAX  24 // that inverse kinematics is asked about
 
+typedef struct spot {
+    double x, y, z, far;
+    int surface;
+} spot;
+
 static bool find_target(const pons__limb *h, const pons_value *args, int *ret_object,
                         int *ret_surface)
 {
@@ -47,9 +52,8 @@ static bool find_target(const pons__limb *h, const pons_value *args, int *ret_ob
     return *ret_object >= 0 || *ret_surface >= 0;
 }
 
-static bool refuse(pons__skill_refusal *ret, int code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool refuse(pons__skill_refusal *ret, int code, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool refuse(pons__skill_refusal *ret, int code,
+                                                         const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -126,11 +130,6 @@ static bool is_free(const pons__limb *h, const pons__surface *on, double x, doub
     }
     return true;
 }
-
-typedef struct spot {
-    double x, y, z, far;
-    int surface;
-} spot;
 
 // Free places of a surface (-1: of all), the nearest to the tool first; how many.
 static int spots(const pons__limb *h, int surface, double size, spot ret[SPOTS_MAX])

@@ -10,8 +10,6 @@
 
 #define STUCK_OUT 1e-3 // an output below this is no motion [m/s, rad/s]
 
-static bool names_match(const pons_value *names, const char *name);
-
 void pons__skill_fail(pons__skill_output *out, int code, const char *fmt, ...)
 {
     va_list ap;
@@ -51,6 +49,22 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
     return (double)(env->robot_ns - r->stuck_since_ns) / (double)PONS_NS_PER_S;
 }
 
+static bool names_match(const pons_value *names, const char *name)
+{
+    const char *language;
+    pons_value *list;
+    json_object_foreach((pons_value *)(uintptr_t)names, language, list)
+    {
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const char *word = json_string_value(json_array_get(list, i));
+            if (word && strcasecmp(word, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 const pons_value *pons__world_zone(const pons_value *world, const char *name)
 {
     const pons_value *zones = pons_get(world, "zones");
@@ -72,20 +86,4 @@ bool pons__pose_read(const pons_value *v, pons_pose2 *ret)
     }
     *ret = (pons_pose2){x, y, pons_wrap_angle(pons_get_num(v, "yaw", 0.0))};
     return true;
-}
-
-static bool names_match(const pons_value *names, const char *name)
-{
-    const char *language;
-    pons_value *list;
-    json_object_foreach((pons_value *)(uintptr_t)names, language, list)
-    {
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            const char *word = json_string_value(json_array_get(list, i));
-            if (word && strcasecmp(word, name) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
 }

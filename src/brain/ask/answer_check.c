@@ -19,11 +19,6 @@
 #define DECISION_MAX   (16 * 1024) // bytes of an answer
 #define TASK_GOALS_MAX 100         // as schemas/task.json
 
-static int check_ops(const pons_brain *b, const pons_value *ops, pons_error *err);
-static int check_goals(const pons_brain *b, const pons__task *task, const pons_value *patch,
-                       pons_error *err);
-static int check_goal(const pons_brain *b, const pons_value *goal, size_t i, pons_error *err);
-
 // ---- what is around it --------------------------------------------------------------------------
 
 // The end of the object that begins at text[from] (behind its brace), or 0 when it has none.
@@ -92,6 +87,74 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
 
 // ---- the decision -------------------------------------------------------------------------------
 
+static int check_ops(const pons_brain *b, const pons_value *said, pons_error *err)
+{
+    pons__list ops = {0};
+    int rc = PONS_OK;
+    pons__list_read(&pons__asked_record, said, &ops);
+    for (size_t i = 0; rc >= 0 && i < ops.n; i++) {
+        const pons__asked *op = ops.at[i];
+        if (op->op == PONS_OP_DISPATCH && *op->skill && !pons__skill(b, op->skill)) {
+            rc = pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
+                                op->skill);
+        }
+    }
+    pons__list_clear(&pons__asked_record, &ops);
+    return rc;
+}
+
+// What the schema cannot say: what each intent needs, and the zones of this world.
+static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pons_error *err)
+{
+    char buf[64];
+    pons__goal *goal = pons__record_read(&pons__goal_record, said);
+    const bool nameless = strcmp(goal->intent, "do") == 0 && !*goal->skill;
+    const char *lacks = nameless ? "skill" : pons__means_lack(b, goal, buf, sizeof buf);
+    int rc = PONS_OK;
+    if (lacks) {
+        rc = pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s", i,
+                            goal->intent, lacks);
+    } else if (*goal->zone && !pons__zone_find(b, goal->zone)) {
+        rc = pons_error_set(err, PONS_EINVAL, "brain",
+                            "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, goal->zone);
+    }
+    size_t k;
+    json_t *stop;
+    json_array_foreach(goal->zones, k, stop)
+    {
+        if (rc >= 0 && !pons__zone_find(b, json_string_value(stop))) {
+            rc = pons_error_set(err, PONS_EINVAL, "brain",
+                                "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
+                                json_string_value(stop));
+        }
+    }
+    pons__record_free(&pons__goal_record, goal);
+    return rc;
+}
+
+// A person's own goals stay whatever a patch says, so they count.
+static int check_goals(const pons_brain *b, const pons__task *task, const pons_value *patch,
+                       pons_error *err)
+{
+    size_t i, own = 0;
+    json_t *goal;
+    for (i = 0; task && i < task->goals.n; i++) {
+        own += !((const pons__goal *)task->goals.at[i])->added;
+    }
+    if (own + json_array_size(patch) > TASK_GOALS_MAX) {
+        return pons_error_set(
+            err, PONS_EINVAL, "brain",
+            "/plan_patch/goals: %zu goals beside the task's %zu; at most %d in all",
+            json_array_size(patch), own, TASK_GOALS_MAX);
+    }
+    int rc = PONS_OK;
+    json_array_foreach(patch, i, goal)
+    {
+        rc = rc < 0 ? rc : check_goal(b, goal, i, err);
+    }
+    return rc;
+}
+
 int pons__decision_parse(pons_brain *b, const pons__task *task, const char *content,
                          pons__decision **ret, pons_error *err)
 {
@@ -123,78 +186,10 @@ int pons__decision_parse(pons_brain *b, const pons__task *task, const char *cont
     return PONS_OK;
 }
 
-static int check_ops(const pons_brain *b, const pons_value *said, pons_error *err)
-{
-    pons__list ops = {0};
-    int rc = PONS_OK;
-    pons__list_read(&pons__asked_record, said, &ops);
-    for (size_t i = 0; rc >= 0 && i < ops.n; i++) {
-        const pons__asked *op = ops.at[i];
-        if (op->op == PONS_OP_DISPATCH && *op->skill && !pons__skill(b, op->skill)) {
-            rc = pons_error_set(err, PONS_EINVAL, "brain", "/ops/%zu/skill: unknown skill %s", i,
-                                op->skill);
-        }
-    }
-    pons__list_clear(&pons__asked_record, &ops);
-    return rc;
-}
-
 pons__model_answer pons__decision_answer(const pons__model_answer *said, int64_t tokens)
 {
     const size_t n = strlen(said->content);
     return n > DECISION_MAX ? (pons__model_answer){.too_long = (int64_t)n, .tokens = tokens}
                             : (pons__model_answer){
                                   .content = said->content, .usage = said->usage, .tokens = tokens};
-}
-
-// A person's own goals stay whatever a patch says, so they count.
-static int check_goals(const pons_brain *b, const pons__task *task, const pons_value *patch,
-                       pons_error *err)
-{
-    size_t i, own = 0;
-    json_t *goal;
-    for (i = 0; task && i < task->goals.n; i++) {
-        own += !((const pons__goal *)task->goals.at[i])->added;
-    }
-    if (own + json_array_size(patch) > TASK_GOALS_MAX) {
-        return pons_error_set(
-            err, PONS_EINVAL, "brain",
-            "/plan_patch/goals: %zu goals beside the task's %zu; at most %d in all",
-            json_array_size(patch), own, TASK_GOALS_MAX);
-    }
-    int rc = PONS_OK;
-    json_array_foreach(patch, i, goal)
-    {
-        rc = rc < 0 ? rc : check_goal(b, goal, i, err);
-    }
-    return rc;
-}
-
-// What the schema cannot say: what each intent needs, and the zones of this world.
-static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pons_error *err)
-{
-    char buf[64];
-    pons__goal *goal = pons__record_read(&pons__goal_record, said);
-    const bool nameless = strcmp(goal->intent, "do") == 0 && !*goal->skill;
-    const char *lacks = nameless ? "skill" : pons__means_lack(b, goal, buf, sizeof buf);
-    int rc = PONS_OK;
-    if (lacks) {
-        rc = pons_error_set(err, PONS_EINVAL, "brain", "/plan_patch/goals/%zu: %s needs %s", i,
-                            goal->intent, lacks);
-    } else if (*goal->zone && !pons__zone_find(b, goal->zone)) {
-        rc = pons_error_set(err, PONS_EINVAL, "brain",
-                            "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, goal->zone);
-    }
-    size_t k;
-    json_t *stop;
-    json_array_foreach(goal->zones, k, stop)
-    {
-        if (rc >= 0 && !pons__zone_find(b, json_string_value(stop))) {
-            rc = pons_error_set(err, PONS_EINVAL, "brain",
-                                "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
-                                json_string_value(stop));
-        }
-    }
-    pons__record_free(&pons__goal_record, goal);
-    return rc;
 }

@@ -31,10 +31,6 @@
 #define SHORT_OPS_MAX                                                                              \
     3 // operations of the short form: one is cancelled, one is begun, and words beside it
 
-static void add_moves(pons__cook *c, pons_value *form);
-static void add_ends(pons__cook *c, pons_value *form);
-static void add_switch(const pons__cook *c, pons_value *form);
-
 // A decision of one of these types, with what else it says (taken; NULL: nothing).
 static void add(pons_value *form, pons_value *types, const char *name, pons_value *with)
 {
@@ -59,63 +55,6 @@ static pons_value *cancel_form(const pons__skills *skills)
     }
     return pons__form_exactly(pons_object("op", pons__form_constant(pons__op_words[PONS_OP_CANCEL]),
                                           "goal_id", pons__form_one_of(ids), NULL));
-}
-
-// ---- the menu -----------------------------------------------------------------------------------
-
-pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills)
-{
-    pons__cook c = {.b = b,
-                    .react = react,
-                    .skills = skills,
-                    .goal_index = react->task ? pons__goal_open(react->task) : -1,
-                    .running = pons__list_write(&pons__running_record, &skills->running),
-                    .none = json_array()};
-    pons_value *form = json_array();
-    if (c.goal_index >= 0) {
-        c.goal = react->task->goals.at[c.goal_index];
-    }
-    if (b->port.skills.n > 0) {
-        add_moves(&c, form);
-        add_ends(&c, form);
-        add_switch(&c, form);
-    }
-    pons_value_unref(c.running);
-    pons_value_unref(c.none);
-    if (json_array_size(form) == 0) {
-        pons_value_unref(form);
-        return NULL;
-    }
-    return pons_object("oneOf", form, NULL);
-}
-
-// Without what may be given to a skill: for a budget that the menu does not fit. What drives may have words beside it, or
-// what runs be cancelled first: which of those go together the guard says.
-pons_value *pons__menu_short(const pons_brain *b, const pons__skills *skills)
-{
-    pons_value *types = json_array(), *names = json_array(), *ops = json_array();
-    for (int type = PONS_CONTINUE; type <= PONS_ABORT; type++) {
-        json_array_append_new(types, json_string(pons__decision_words[type]));
-    }
-    for (size_t i = 0; i < b->port.skills.n; i++) {
-        const pons__registered *skill = b->port.skills.at[i];
-        json_array_append_new(names, json_string(skill->name));
-    }
-    json_array_append_new(
-        ops, pons__form_exactly(pons_object(
-                 "op", pons__form_constant(pons__op_words[PONS_OP_DISPATCH]), "skill",
-                 pons__form_one_of(names), "args", json_pack("{s:s}", "type", "object"), NULL)));
-    json_array_append_new(ops, speak_form());
-    if (skills->running.n > 0) {
-        json_array_append_new(ops, cancel_form(skills));
-    }
-    pons_value *list = json_pack("{s:s, s:i, s:i, s:{s:o}}", "type", "array", "minItems", 1,
-                                 "maxItems", SHORT_OPS_MAX, "items", "oneOf", ops);
-    return pons_object("type", json_string("object"), "properties",
-                       pons_object("type", pons__form_one_of(types), "reason",
-                                   pons__form_text(REASON_MAX), "ops", list, NULL),
-                       "required", json_pack("[s,s]", "type", "reason"), "additionalProperties",
-                       json_false(), NULL);
 }
 
 // ---- decisions ----------------------------------------------------------------------------------
@@ -198,4 +137,61 @@ static void add_switch(const pons__cook *c, pons_value *form)
             pons__form_one_of(pons_value_ref(ids)));
     }
     pons_value_unref(ids);
+}
+
+// ---- the menu -----------------------------------------------------------------------------------
+
+pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills)
+{
+    pons__cook c = {.b = b,
+                    .react = react,
+                    .skills = skills,
+                    .goal_index = react->task ? pons__goal_open(react->task) : -1,
+                    .running = pons__list_write(&pons__running_record, &skills->running),
+                    .none = json_array()};
+    pons_value *form = json_array();
+    if (c.goal_index >= 0) {
+        c.goal = react->task->goals.at[c.goal_index];
+    }
+    if (b->port.skills.n > 0) {
+        add_moves(&c, form);
+        add_ends(&c, form);
+        add_switch(&c, form);
+    }
+    pons_value_unref(c.running);
+    pons_value_unref(c.none);
+    if (json_array_size(form) == 0) {
+        pons_value_unref(form);
+        return NULL;
+    }
+    return pons_object("oneOf", form, NULL);
+}
+
+// Without what may be given to a skill: for a budget that the menu does not fit. What drives may have words beside it, or
+// what runs be cancelled first: which of those go together the guard says.
+pons_value *pons__menu_short(const pons_brain *b, const pons__skills *skills)
+{
+    pons_value *types = json_array(), *names = json_array(), *ops = json_array();
+    for (int type = PONS_CONTINUE; type <= PONS_ABORT; type++) {
+        json_array_append_new(types, json_string(pons__decision_words[type]));
+    }
+    for (size_t i = 0; i < b->port.skills.n; i++) {
+        const pons__registered *skill = b->port.skills.at[i];
+        json_array_append_new(names, json_string(skill->name));
+    }
+    json_array_append_new(
+        ops, pons__form_exactly(pons_object(
+                 "op", pons__form_constant(pons__op_words[PONS_OP_DISPATCH]), "skill",
+                 pons__form_one_of(names), "args", json_pack("{s:s}", "type", "object"), NULL)));
+    json_array_append_new(ops, speak_form());
+    if (skills->running.n > 0) {
+        json_array_append_new(ops, cancel_form(skills));
+    }
+    pons_value *list = json_pack("{s:s, s:i, s:i, s:{s:o}}", "type", "array", "minItems", 1,
+                                 "maxItems", SHORT_OPS_MAX, "items", "oneOf", ops);
+    return pons_object("type", json_string("object"), "properties",
+                       pons_object("type", pons__form_one_of(types), "reason",
+                                   pons__form_text(REASON_MAX), "ops", list, NULL),
+                       "required", json_pack("[s,s]", "type", "reason"), "additionalProperties",
+                       json_false(), NULL);
 }

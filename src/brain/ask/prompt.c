@@ -68,163 +68,6 @@ static const char SYSTEM_PROMPT[] =
     "Example: {\"type\":\"CONTINUE\",\"reason\":\"WHY\",\"ops\":[{\"op\":\"dispatch\","
     "\"skill\":\"SKILL\",\"args\":{\"ARGUMENT\":\"VALUE\"},\"goal_index\":0}]}";
 
-static pons_value *answer_form(const ask *a, pons__room *left);
-static char *skills_text(const pons_brain *b, pons__room max);
-static char *observation_text(const ask *a, pons__room max);
-static void add_context(const pons_brain *b, pons_buf *out, pons__room max);
-static pons_value *seen_now(const ask *a);
-static pons_value *history(const pons_value *messages, pons__room *left);
-static pons_value *message(const char *role, const char *content);
-
-pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
-                                   const pons__react *react, const pons__skills *skills,
-                                   const char *complaint, const char *previous)
-{
-    const pons__room whole = {.bytes = b->rules.prompt_bytes_max,
-                              .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
-    const ask a = {.b = b, .react = react, .skills = skills};
-    pons__room left = whole;
-    pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
-    pons_autovalue form = answer_form(&a, &left);
-    pons__room_take(&left, SYSTEM_PROMPT);
-    if (complaint) {
-        pons_buf_printf(&refused,
-                        "That answer was refused: %s. Answer again with one valid JSON "
-                        "object.",
-                        complaint);
-        pons__room_take(&left, refused.data);
-    }
-    pons_autobuf reminded = PONS_BUF_INIT;
-    if (complaint && previous && *previous) {
-        pons_buf_printf(&reminded, "%.*s", (int)pons__cut_at(previous, PREVIOUS_MAX), previous);
-        pons__room_take(&left, reminded.data);
-    }
-    char *seen = observation_text(&a, pons__room_part(left, 2));
-    pons__room_take(&left, seen ? seen : "");
-    char *registry = skills_text(b, pons__room_part(left, 2));
-    pons_buf_printf(&system, "%s\nSkills:\n%s", SYSTEM_PROMPT, registry ? registry : "");
-    pons__room_take(&left, registry ? registry : "");
-    free(registry);
-    const size_t before = system.len;
-    add_context(b, &system, pons__room_part(left, 2));
-    pons__room_take(&left, system.data + before);
-
-    pons_value *list = json_array();
-    json_array_append_new(list, message("system", system.data));
-    pons_autovalue earlier = history(messages, &left);
-    json_array_extend(list, earlier);
-    if (seen) {
-        json_array_append_new(list, message("user", seen));
-    }
-    free(seen);
-    if (reminded.len > 0) {
-        json_array_append_new(list, message("assistant", reminded.data));
-    }
-    if (refused.len > 0) {
-        json_array_append_new(list, message("user", refused.data));
-    }
-    b->prompt_tokens = whole.tokens - left.tokens;
-    return pons_object("messages", list, "schema", form ? pons_value_ref(form) : NULL,
-                       "schema_name", json_string("decision"), "observation",
-                       react->observation ? pons_value_ref(react->observation) : json_null(), NULL);
-}
-
-void pons__prompt_learn(pons_brain *b, int64_t counted)
-{
-    if (counted <= 0 || b->prompt_tokens <= 0) {
-        return;
-    }
-    const double ratio = (double)counted / (double)b->prompt_tokens;
-    b->prompt_ratio = ratio < RATIO_MIN ? RATIO_MIN : ratio > RATIO_MAX ? RATIO_MAX : ratio;
-}
-
-// ---- cutting ------------------------------------------------------------------------------------
-
-// The task without its plan, and with no more goals than list_max, from the one at hand on.
-static pons_value *task_at_hand(const pons_value *task, size_t list_max)
-{
-    if (!json_is_object(task)) {
-        return json_null();
-    }
-    const pons_value *goals = pons_get(task, "goals");
-    const int64_t at = pons_get_int(task, "goal_index", 0);
-    const size_t from = at > 0 ? (size_t)at : 0;
-    pons_value *window = json_array();
-    for (size_t i = from; i < json_array_size(goals) && i - from < list_max; i++) {
-        json_array_append(window, json_array_get(goals, i));
-    }
-    pons_value *cut = pons__with(task, "goals", window);
-    json_object_del(cut, "plan");
-    json_object_set_new(cut, "goals_from", json_integer((json_int_t)from));
-    json_object_set_new(cut, "goals_of", json_integer((json_int_t)json_array_size(goals)));
-    return cut;
-}
-
-// As much of it as fits; the last try has the mode, the goal at hand and what failed, and little
-// else. The caller frees.
-static char *observation_text(const ask *a, pons__room max)
-{
-    static const struct {
-        size_t text_max, list_max;
-    } tries[] = {{1000, 32}, {300, 16}, {120, 8}, {60, 3}};
-    char *text = NULL;
-    pons_autovalue seen = json_is_object(a->react->observation) ? seen_now(a) : NULL;
-    if (!seen || pons_value_line(seen, &text) < 0) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof tries / sizeof tries[0] && !pons__room_fits(max, text); i++) {
-        pons_autovalue task = task_at_hand(pons_get(seen, "task"), tries[i].list_max);
-        pons_autovalue with_task = pons__with(seen, "task", pons_value_ref(task));
-        pons_autovalue cut = pons__shortened(with_task, tries[i].text_max, tries[i].list_max);
-        json_object_set_new(cut, "cut",
-                            json_sprintf("to fit: texts to %zu bytes, lists to %zu items, no plan",
-                                         tries[i].text_max, tries[i].list_max));
-        free(text);
-        text = NULL;
-        if (pons_value_line(cut, &text) < 0) {
-            return NULL;
-        }
-    }
-    if (pons__room_fits(max, text)) {
-        return text;
-    }
-    free(text);
-    text = NULL;
-    pons_autovalue task = task_at_hand(pons_get(seen, "task"), 1);
-    pons_autovalue rest =
-        pons_object("mode", pons_value_ref(pons_get(seen, "mode")), "task", pons_value_ref(task),
-                    "last_result", pons_value_ref(pons_get(seen, "last_result")), "failures",
-                    pons_value_ref(pons_get(seen, "failures")), "cut", json_string("to fit"), NULL);
-    pons_autovalue least = pons__shortened(rest, 60, 1);
-    return pons_value_line(least, &text) < 0 ? NULL : text;
-}
-
-// ---- the form of an answer ----------------------------------------------------------------------
-
-// The menu of this moment (answer_schema.c); without what it may be given to a skill where it is too long, and
-// the published schema before the body has said what there is.
-static pons_value *answer_form(const ask *a, pons__room *left)
-{
-    pons_value *form = pons__menu(a->b, a->react, a->skills);
-    char *text = NULL;
-    if (form && pons_value_line(form, &text) > 0 &&
-        !pons__room_fits(pons__room_part(*left, 2), text)) {
-        pons_value_unref(form);
-        free(text);
-        text = NULL;
-        form = pons__menu_short(a->b, a->skills);
-    }
-    if (!form) {
-        form = pons_value_ref(pons__door_schema(a->b, PONS_DOOR_DECISION));
-    }
-    if (form && !text) {
-        pons_value_line(form, &text);
-    }
-    pons__room_take(left, text ? text : "");
-    free(text);
-    return form;
-}
-
 // ---- parts --------------------------------------------------------------------------------------
 
 // What its failures advise, those of one advice together: " Failures: replan 103 206; abort 204; else
@@ -464,6 +307,12 @@ static char *remembered(const pons__message *earlier)
     return pons_value_line(round, &text) < 0 ? NULL : text;
 }
 
+static pons_value *message(const char *role, const char *content)
+{
+    return pons_object("role", json_string(role), "content", json_string(content ? content : ""),
+                       NULL);
+}
+
 // What was before the newest message, which is the observation: the newest of it that fits.
 static pons_value *history(const pons_value *messages, pons__room *left)
 {
@@ -493,8 +342,153 @@ static pons_value *history(const pons_value *messages, pons__room *left)
     return list;
 }
 
-static pons_value *message(const char *role, const char *content)
+// ---- cutting ------------------------------------------------------------------------------------
+
+// The task without its plan, and with no more goals than list_max, from the one at hand on.
+static pons_value *task_at_hand(const pons_value *task, size_t list_max)
 {
-    return pons_object("role", json_string(role), "content", json_string(content ? content : ""),
-                       NULL);
+    if (!json_is_object(task)) {
+        return json_null();
+    }
+    const pons_value *goals = pons_get(task, "goals");
+    const int64_t at = pons_get_int(task, "goal_index", 0);
+    const size_t from = at > 0 ? (size_t)at : 0;
+    pons_value *window = json_array();
+    for (size_t i = from; i < json_array_size(goals) && i - from < list_max; i++) {
+        json_array_append(window, json_array_get(goals, i));
+    }
+    pons_value *cut = pons__with(task, "goals", window);
+    json_object_del(cut, "plan");
+    json_object_set_new(cut, "goals_from", json_integer((json_int_t)from));
+    json_object_set_new(cut, "goals_of", json_integer((json_int_t)json_array_size(goals)));
+    return cut;
+}
+
+// As much of it as fits; the last try has the mode, the goal at hand and what failed, and little
+// else. The caller frees.
+static char *observation_text(const ask *a, pons__room max)
+{
+    static const struct {
+        size_t text_max, list_max;
+    } tries[] = {{1000, 32}, {300, 16}, {120, 8}, {60, 3}};
+    char *text = NULL;
+    pons_autovalue seen = json_is_object(a->react->observation) ? seen_now(a) : NULL;
+    if (!seen || pons_value_line(seen, &text) < 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0] && !pons__room_fits(max, text); i++) {
+        pons_autovalue task = task_at_hand(pons_get(seen, "task"), tries[i].list_max);
+        pons_autovalue with_task = pons__with(seen, "task", pons_value_ref(task));
+        pons_autovalue cut = pons__shortened(with_task, tries[i].text_max, tries[i].list_max);
+        json_object_set_new(cut, "cut",
+                            json_sprintf("to fit: texts to %zu bytes, lists to %zu items, no plan",
+                                         tries[i].text_max, tries[i].list_max));
+        free(text);
+        text = NULL;
+        if (pons_value_line(cut, &text) < 0) {
+            return NULL;
+        }
+    }
+    if (pons__room_fits(max, text)) {
+        return text;
+    }
+    free(text);
+    text = NULL;
+    pons_autovalue task = task_at_hand(pons_get(seen, "task"), 1);
+    pons_autovalue rest =
+        pons_object("mode", pons_value_ref(pons_get(seen, "mode")), "task", pons_value_ref(task),
+                    "last_result", pons_value_ref(pons_get(seen, "last_result")), "failures",
+                    pons_value_ref(pons_get(seen, "failures")), "cut", json_string("to fit"), NULL);
+    pons_autovalue least = pons__shortened(rest, 60, 1);
+    return pons_value_line(least, &text) < 0 ? NULL : text;
+}
+
+// ---- the form of an answer ----------------------------------------------------------------------
+
+// The menu of this moment (answer_schema.c); without what it may be given to a skill where it is too long, and
+// the published schema before the body has said what there is.
+static pons_value *answer_form(const ask *a, pons__room *left)
+{
+    pons_value *form = pons__menu(a->b, a->react, a->skills);
+    char *text = NULL;
+    if (form && pons_value_line(form, &text) > 0 &&
+        !pons__room_fits(pons__room_part(*left, 2), text)) {
+        pons_value_unref(form);
+        free(text);
+        text = NULL;
+        form = pons__menu_short(a->b, a->skills);
+    }
+    if (!form) {
+        form = pons_value_ref(pons__door_schema(a->b, PONS_DOOR_DECISION));
+    }
+    if (form && !text) {
+        pons_value_line(form, &text);
+    }
+    pons__room_take(left, text ? text : "");
+    free(text);
+    return form;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
+                                   const pons__react *react, const pons__skills *skills,
+                                   const char *complaint, const char *previous)
+{
+    const pons__room whole = {.bytes = b->rules.prompt_bytes_max,
+                              .tokens = (long)(b->rules.prompt_tokens_max / b->prompt_ratio)};
+    const ask a = {.b = b, .react = react, .skills = skills};
+    pons__room left = whole;
+    pons_autobuf system = PONS_BUF_INIT, refused = PONS_BUF_INIT;
+    pons_autovalue form = answer_form(&a, &left);
+    pons__room_take(&left, SYSTEM_PROMPT);
+    if (complaint) {
+        pons_buf_printf(&refused,
+                        "That answer was refused: %s. Answer again with one valid JSON "
+                        "object.",
+                        complaint);
+        pons__room_take(&left, refused.data);
+    }
+    pons_autobuf reminded = PONS_BUF_INIT;
+    if (complaint && previous && *previous) {
+        pons_buf_printf(&reminded, "%.*s", (int)pons__cut_at(previous, PREVIOUS_MAX), previous);
+        pons__room_take(&left, reminded.data);
+    }
+    char *seen = observation_text(&a, pons__room_part(left, 2));
+    pons__room_take(&left, seen ? seen : "");
+    char *registry = skills_text(b, pons__room_part(left, 2));
+    pons_buf_printf(&system, "%s\nSkills:\n%s", SYSTEM_PROMPT, registry ? registry : "");
+    pons__room_take(&left, registry ? registry : "");
+    free(registry);
+    const size_t before = system.len;
+    add_context(b, &system, pons__room_part(left, 2));
+    pons__room_take(&left, system.data + before);
+
+    pons_value *list = json_array();
+    json_array_append_new(list, message("system", system.data));
+    pons_autovalue earlier = history(messages, &left);
+    json_array_extend(list, earlier);
+    if (seen) {
+        json_array_append_new(list, message("user", seen));
+    }
+    free(seen);
+    if (reminded.len > 0) {
+        json_array_append_new(list, message("assistant", reminded.data));
+    }
+    if (refused.len > 0) {
+        json_array_append_new(list, message("user", refused.data));
+    }
+    b->prompt_tokens = whole.tokens - left.tokens;
+    return pons_object("messages", list, "schema", form ? pons_value_ref(form) : NULL,
+                       "schema_name", json_string("decision"), "observation",
+                       react->observation ? pons_value_ref(react->observation) : json_null(), NULL);
+}
+
+void pons__prompt_learn(pons_brain *b, int64_t counted)
+{
+    if (counted <= 0 || b->prompt_tokens <= 0) {
+        return;
+    }
+    const double ratio = (double)counted / (double)b->prompt_tokens;
+    b->prompt_ratio = ratio < RATIO_MIN ? RATIO_MIN : ratio > RATIO_MAX ? RATIO_MAX : ratio;
 }

@@ -38,10 +38,348 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void approve(pons__turn *t, const char *id);
-static void reject(pons__turn *t, const pons__reply *reply, const char *what);
-static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply);
-static pons__question *question(const pons__react *r, size_t i);
+// ---- R5 -----------------------------------------------------------------------------------------
+
+// The first question, which has the operations, then the others.
+static pons__question *question(const pons__react *r, size_t i)
+{
+    return i ? r->also.at[i - 1] : r->approval;
+}
+
+// A no that came after the yes, and before anybody acted on that, counts.
+static const pons_value *taken_back(const pons_brain *b, const pons__question *q,
+                                    const pons_value *answer)
+{
+    const pons__answer *newest = q ? pons__answer_find(b->hci, q->id) : NULL;
+    const bool no = newest && newest->said && strcmp(newest->action, "reject") == 0;
+    return no && !pons__await_detached(answer) ? newest->said : answer;
+}
+
+// One interrupt a question, all at once; what a person has said while the task was put aside is at hand.
+// PONS_EPARKED while one is not answered.
+static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
+{
+    const pons__react *r = t->react;
+    int rc = PONS_OK;
+    for (size_t i = 0; i <= r->also.n; i++) {
+        const pons__question *q = question(r, i);
+        answers[i] = q ? q->answer : NULL;
+        if (answers[i]) {
+            continue;
+        }
+        const int one =
+            pons_interrupt(t->cx, pons__record_write(&pons__question_record, q), &answers[i], err);
+        if (one < 0 && one != PONS_EPARKED) {
+            return one;
+        }
+        rc = one < 0 ? one : rc;
+    }
+    for (size_t i = 0; rc >= 0 && i <= r->also.n; i++) {
+        answers[i] = taken_back(t->b, question(r, i), answers[i]);
+    }
+    return rc;
+}
+
+// The kernel wants others to run: the questions go into the task, with the answers that are there.
+static void put_aside(pons__turn *t, const pons_value *const *answers)
+{
+    pons__react *r = t->react;
+    for (size_t i = 0; i <= r->also.n; i++) {
+        pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
+        const bool open = pons__await_detached(answers[i]);
+        pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
+        pons__json(&q->decision, pons__record_write(&pons__decision_record, r->decision));
+        q->source = r->source;
+        pons__list_add(&r->task->asks, q);
+    }
+    pons__approval_clear(r);
+    pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
+    r->proposed_ops->need_approval = false;
+    r->approval_rejected = true; // nothing is sent
+    pons__set_text(&r->edit_refused, "");
+}
+
+// Whether something waits for the word beside the answer itself: operations, an end, another task, goals or steps of the model's,
+// what is to be let go of.
+static bool carries(const pons__react *r)
+{
+    const pons__decision_type type = pons__decided(r);
+    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
+           r->proposed_ops->to_dispatch.n > 0 || json_array_size(r->proposed_ops->to_cancel) > 0 ||
+           (r->decision && json_object_size(r->decision->plan_patch) > 0);
+}
+
+static bool edits(const pons__reply *reply)
+{
+    return strcmp(reply->action, "edit") == 0;
+}
+
+// Whether an answer to a question beside the first holds up what waits: a no does, an edit, as there is nothing to edit,
+// and words, which whoever asked must have before it is sent.
+static bool holds_up(const pons__turn *t, const pons__reply *reply)
+{
+    const pons__meant is = pons__reply_meant(t->b, reply);
+    return is == PONS_MEANT_NO || edits(reply) || (is == PONS_MEANT_WORDS && carries(t->react));
+}
+
+// Whether one of the questions beside the first holds it up.
+static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
+{
+    bool no = false;
+    for (size_t i = 1; i <= t->react->also.n; i++) {
+        pons__reply *reply = pons__reply_read(answers[i]);
+        no = holds_up(t, reply) || no;
+        pons__record_free(&pons__reply_record, reply);
+    }
+    return no;
+}
+
+static const char *word_of(const pons__reply *reply, bool no)
+{
+    return reply->answer ? reply->answer : no ? "no" : "yes";
+}
+
+static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply)
+{
+    pons__event_emit(
+        t->b, t->cx, &pons__approval_resolved_record,
+        &(pons__approval_resolved){.id = id,
+                                   .action = action,
+                                   .reason = reply->reason,
+                                   .by = reply->detached ? "the kernel" : reply->by,
+                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
+                                   .answer = reply->answer});
+}
+
+// What was said to the questions beside the first; whether one of the answers holds up what waits.
+static bool hear_also(pons__turn *t, const pons_value *const *answers)
+{
+    pons__react *r = t->react;
+    if (r->also.n == 0 && *r->edit_refused && r->proposed_ops->more.n > 0) {
+        return false; // the first was asked again, and these have been heard
+    }
+    pons_value *also = json_array();
+    bool any_no = false;
+    for (size_t i = 1; i <= r->also.n; i++) {
+        const pons__question *q = question(r, i);
+        pons__reply *reply = pons__reply_read(answers[i]);
+        const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
+        any_no = holds_up(t, reply) || any_no;
+        json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
+                                                json_string(word_of(reply, no)), "reason",
+                                                json_string(reply->reason), NULL));
+        resolve(t, q->id, no ? "reject" : reply->action, reply);
+        pons__record_free(&pons__reply_record, reply);
+    }
+    pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
+    if (json_array_size(also) == 0) {
+        pons_value_unref(also);
+    }
+    return any_no;
+}
+
+// Those that are and were asked beside the first: a no to one of them counts until R6, also where the first is asked
+// again. NULL: there is none.
+static pons_value *asked_beside(const pons__react *r)
+{
+    const pons_value *before = r->approval ? r->approval->beside : NULL;
+    pons_value *ids = before ? json_copy((json_t *)before) : json_array();
+    for (size_t i = 0; i < r->also.n; i++) {
+        json_array_append_new(ids, json_string(((const pons__question *)r->also.at[i])->id));
+    }
+    if (json_array_size(ids) == 0) {
+        pons_value_unref(ids);
+        ids = NULL;
+    }
+    return ids;
+}
+
+// No answer: R4 asks again, and says why.
+static void ask_again(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
+                      const char *why)
+{
+    pons__react *r = t->react;
+    char id[PONS_ID_MAX];
+    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
+    if (r->also.n > 0) {
+        pons__human_say(r, r->approval->question, "", ""); // not answered yet
+        hear_also(t, answers);
+    }
+    pons_value *ids = asked_beside(r);
+    ids = ids ? ids : json_array();
+    json_array_append_new(ids, json_string(id)); // and to what is asked again
+    pons__json(&r->answered_also, ids);
+    pons__set_text(&r->edit_refused, why);
+    resolve(t, id, edits(reply) ? "edit" : "answer", reply);
+    pons__approval_clear(r);
+}
+
+static void approve(pons__turn *t, const char *id)
+{
+    pons__react *r = t->react;
+    pons_value *approved = json_copy((json_t *)r->approved);
+    for (size_t i = 0; i < r->proposed_ops->to_dispatch.n; i++) {
+        char hash[33];
+        pons_autovalue op =
+            pons__record_write(&pons__op_record, r->proposed_ops->to_dispatch.at[i]);
+        pons_value_hash(op, hash);
+        json_array_append_new(approved, json_string(hash));
+    }
+    pons__json(&r->approved, approved);
+    r->failures = 0;
+    pons__answered_set(r, id, asked_beside(r));
+}
+
+// The refusal is the last result; nothing is sent.
+static void reject(pons__turn *t, const pons__reply *reply, const char *what)
+{
+    pons__react *r = t->react;
+    pons__list *ops = &r->proposed_ops->to_dispatch;
+    const pons__op *first = ops->n ? ops->at[0] : NULL;
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, first ? first->skill : "");
+    pons__json(&last->args, first ? pons_value_ref(first->args) : json_object());
+    pons__json(&last->metrics, json_object());
+    last->goal_index = r->task ? pons__goal_open(r->task) : -1;
+    last->status = PONS_END_REFUSED;
+    last->recovery = PONS_RECOVER_ASK;
+    pons__set_textf(&last->error_msg, "%s: %s", what, reply->reason);
+    if (!reply->detached) { // the kernel's word refuses no step
+        pons__task_plan_note_result(r, first ? first->step_id : NULL,
+                                    first ? first->fallback : NULL, last, NULL);
+    }
+    pons__result_note(t, last);
+    t->skills_changed = true;
+    pons__list_clear(&pons__op_record, ops);
+}
+
+static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply)
+{
+    pons__react *r = t->react;
+    char id[PONS_ID_MAX];
+    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
+    pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
+    const char *action = reply->action;
+    const bool edit = edits(reply);
+    // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
+    const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0 &&
+                       pons__reply_meant(t->b, reply) != PONS_MEANT_YES;
+    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
+    if (edit) {
+        pons__list list = {0};
+        const char *fault = pons__edit_ops(reply, &r->proposed_ops->to_dispatch, &list);
+        if (fault && !any_other_no(t, answers)) {
+            ask_again(t, answers, reply, fault);
+            return PONS_OK;
+        }
+        no = fault;
+        if (!fault) {
+            pons_autovalue before = pons__record_write(&pons__react_record, r);
+            pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
+            r->proposed_ops->to_dispatch = list;
+            pons__json(&r->edit_before, pons_value_ref(before));
+        }
+    }
+    pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
+    const bool first = no;
+    no = hear_also(t, answers) || no;
+    if (!no) {
+        approve(t, id);
+        if (pons__reply_meant(t->b, reply) == PONS_MEANT_YES) {
+            pons__unsettled_allowed(t);
+        }
+    }
+    r->proposed_ops->need_approval = false;
+    r->approval_rejected = no;
+    pons__approval_clear(r); // nobody is asked any more
+    pons__set_text(&r->edit_refused, "");
+    if (no) {
+        pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
+        const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
+        reject(t, reply,
+               !first   ? "a person has answered what was asked beside"
+               : nobody ? "no answer"
+                        : "a person said no");
+    }
+    pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
+    pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
+    pons__ladder_answered(t->b, r, reply);
+    resolve(t, id, no ? "reject" : action, reply);
+    return PONS_OK;
+}
+
+// Words to a question that is answered with yes or no: they are the one or the other, or no answer. To one that wants
+// words they are the answer; what waits with it goes on by an outright yes alone. False: they are none.
+static bool read_words(const pons__turn *t, pons__reply *reply)
+{
+    const pons__question *q = t->react->approval;
+    if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q) {
+        return true;
+    }
+    const bool wants_words = q->words || q->options;
+    const pons__meant is = pons__reply_meant(t->b, reply);
+    if (wants_words ? carries(t->react) && is != PONS_MEANT_YES : is == PONS_MEANT_NO) {
+        pons__set_text(&reply->action, "reject");
+        pons__set_text(&reply->reason, reply->answer);
+    }
+    if (wants_words) {
+        return true;
+    }
+    if (is == PONS_MEANT_WORDS) {
+        return false;
+    }
+    free((void *)reply->answer);
+    reply->answer = NULL; // it is a yes or a no like any other
+    return true;
+}
+
+static int act(pons__turn *t, const pons_value *const *answers)
+{
+    int rc = PONS_OK;
+    pons__reply *reply = pons__reply_read(answers[0]);
+    if (!read_words(t, reply) && !any_other_no(t, answers)) {
+        ask_again(t, answers, reply, "these words are neither a yes nor a no");
+    } else {
+        rc = act_on(t, answers, reply);
+    }
+    pons__record_free(&pons__reply_record, reply);
+    return rc;
+}
+
+// The answer: {action: approve|edit|reject, reason?, answer?, by?, at_ms?}, and for an edit either
+// {op: N, args} (N from 1; absent where there is one operation) or {ops: [{skill, args}…]} for all.
+// The kernel's: {detached}, and aside where the question stays open.
+int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    const pons_value **answers = pons_need_zeroed(t.react->also.n + 1, sizeof *answers);
+    bool aside = false;
+    int rc = hear_all(&t, answers, err);
+    for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
+        pons__reply *reply = pons__reply_read(answers[i]);
+        aside = aside || reply->aside;
+        pons__record_free(&pons__reply_record, reply);
+    }
+    if (rc >= 0 && aside && t.react->task && t.react->approval) {
+        put_aside(&t, answers);
+    } else if (rc >= 0) {
+        rc = act(&t, answers);
+    }
+    free((void *)answers);
+    return pons__turn_end(&t, rc);
+}
+
+int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    pons__react *react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
+    const bool rejected = react->approval_rejected && !*react->edit_refused;
+    pons__record_free(&pons__react_record, react);
+    pons_cx_goto(cx, rejected ? "react_stop_or_loop" : "guardrails_and_resource_check");
+    return PONS_OK;
+}
 
 // ---- the question -------------------------------------------------------------------------------
 
@@ -184,349 +522,4 @@ void pons__approval_drop(pons__turn *t, const pons_value *rules)
     }
     pons__set_text(&no.reason, NULL);
     pons__approval_clear(t->react);
-}
-
-// ---- R5 -----------------------------------------------------------------------------------------
-
-// The first question, which has the operations, then the others.
-static pons__question *question(const pons__react *r, size_t i)
-{
-    return i ? r->also.at[i - 1] : r->approval;
-}
-
-// A no that came after the yes, and before anybody acted on that, counts.
-static const pons_value *taken_back(const pons_brain *b, const pons__question *q,
-                                    const pons_value *answer)
-{
-    const pons__answer *newest = q ? pons__answer_find(b->hci, q->id) : NULL;
-    const bool no = newest && newest->said && strcmp(newest->action, "reject") == 0;
-    return no && !pons__await_detached(answer) ? newest->said : answer;
-}
-
-// One interrupt a question, all at once; what a person has said while the task was put aside is at hand.
-// PONS_EPARKED while one is not answered.
-static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
-{
-    const pons__react *r = t->react;
-    int rc = PONS_OK;
-    for (size_t i = 0; i <= r->also.n; i++) {
-        const pons__question *q = question(r, i);
-        answers[i] = q ? q->answer : NULL;
-        if (answers[i]) {
-            continue;
-        }
-        const int one =
-            pons_interrupt(t->cx, pons__record_write(&pons__question_record, q), &answers[i], err);
-        if (one < 0 && one != PONS_EPARKED) {
-            return one;
-        }
-        rc = one < 0 ? one : rc;
-    }
-    for (size_t i = 0; rc >= 0 && i <= r->also.n; i++) {
-        answers[i] = taken_back(t->b, question(r, i), answers[i]);
-    }
-    return rc;
-}
-
-// The kernel wants others to run: the questions go into the task, with the answers that are there.
-static void put_aside(pons__turn *t, const pons_value *const *answers)
-{
-    pons__react *r = t->react;
-    for (size_t i = 0; i <= r->also.n; i++) {
-        pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
-        const bool open = pons__await_detached(answers[i]);
-        pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
-        pons__json(&q->decision, pons__record_write(&pons__decision_record, r->decision));
-        q->source = r->source;
-        pons__list_add(&r->task->asks, q);
-    }
-    pons__approval_clear(r);
-    pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
-    r->proposed_ops->need_approval = false;
-    r->approval_rejected = true; // nothing is sent
-    pons__set_text(&r->edit_refused, "");
-}
-
-static int act(pons__turn *t, const pons_value *const *answers);
-
-// The answer: {action: approve|edit|reject, reason?, answer?, by?, at_ms?}, and for an edit either
-// {op: N, args} (N from 1; absent where there is one operation) or {ops: [{skill, args}…]} for all.
-// The kernel's: {detached}, and aside where the question stays open.
-int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    const pons_value **answers = pons_need_zeroed(t.react->also.n + 1, sizeof *answers);
-    bool aside = false;
-    int rc = hear_all(&t, answers, err);
-    for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
-        aside = aside || reply->aside;
-        pons__record_free(&pons__reply_record, reply);
-    }
-    if (rc >= 0 && aside && t.react->task && t.react->approval) {
-        put_aside(&t, answers);
-    } else if (rc >= 0) {
-        rc = act(&t, answers);
-    }
-    free((void *)answers);
-    return pons__turn_end(&t, rc);
-}
-
-static const char *word_of(const pons__reply *reply, bool no)
-{
-    return reply->answer ? reply->answer : no ? "no" : "yes";
-}
-
-// Whether something waits for the word beside the answer itself: operations, an end, another task, goals or steps of the model's,
-// what is to be let go of.
-static bool carries(const pons__react *r)
-{
-    const pons__decision_type type = pons__decided(r);
-    return type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK ||
-           r->proposed_ops->to_dispatch.n > 0 || json_array_size(r->proposed_ops->to_cancel) > 0 ||
-           (r->decision && json_object_size(r->decision->plan_patch) > 0);
-}
-
-static bool edits(const pons__reply *reply)
-{
-    return strcmp(reply->action, "edit") == 0;
-}
-
-// Whether an answer to a question beside the first holds up what waits: a no does, an edit, as there is nothing to edit,
-// and words, which whoever asked must have before it is sent.
-static bool holds_up(const pons__turn *t, const pons__reply *reply)
-{
-    const pons__meant is = pons__reply_meant(t->b, reply);
-    return is == PONS_MEANT_NO || edits(reply) || (is == PONS_MEANT_WORDS && carries(t->react));
-}
-
-// What was said to the questions beside the first; whether one of the answers holds up what waits.
-static bool hear_also(pons__turn *t, const pons_value *const *answers)
-{
-    pons__react *r = t->react;
-    if (r->also.n == 0 && *r->edit_refused && r->proposed_ops->more.n > 0) {
-        return false; // the first was asked again, and these have been heard
-    }
-    pons_value *also = json_array();
-    bool any_no = false;
-    for (size_t i = 1; i <= r->also.n; i++) {
-        const pons__question *q = question(r, i);
-        pons__reply *reply = pons__reply_read(answers[i]);
-        const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
-        any_no = holds_up(t, reply) || any_no;
-        json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
-                                                json_string(word_of(reply, no)), "reason",
-                                                json_string(reply->reason), NULL));
-        resolve(t, q->id, no ? "reject" : reply->action, reply);
-        pons__record_free(&pons__reply_record, reply);
-    }
-    pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
-    if (json_array_size(also) == 0) {
-        pons_value_unref(also);
-    }
-    return any_no;
-}
-
-// Whether one of the questions beside the first holds it up.
-static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
-{
-    bool no = false;
-    for (size_t i = 1; i <= t->react->also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
-        no = holds_up(t, reply) || no;
-        pons__record_free(&pons__reply_record, reply);
-    }
-    return no;
-}
-
-// Those that are and were asked beside the first: a no to one of them counts until R6, also where the first is asked
-// again. NULL: there is none.
-static pons_value *asked_beside(const pons__react *r)
-{
-    const pons_value *before = r->approval ? r->approval->beside : NULL;
-    pons_value *ids = before ? json_copy((json_t *)before) : json_array();
-    for (size_t i = 0; i < r->also.n; i++) {
-        json_array_append_new(ids, json_string(((const pons__question *)r->also.at[i])->id));
-    }
-    if (json_array_size(ids) == 0) {
-        pons_value_unref(ids);
-        ids = NULL;
-    }
-    return ids;
-}
-
-// No answer: R4 asks again, and says why.
-static void ask_again(pons__turn *t, const pons_value *const *answers, const pons__reply *reply,
-                      const char *why)
-{
-    pons__react *r = t->react;
-    char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    if (r->also.n > 0) {
-        pons__human_say(r, r->approval->question, "", ""); // not answered yet
-        hear_also(t, answers);
-    }
-    pons_value *ids = asked_beside(r);
-    ids = ids ? ids : json_array();
-    json_array_append_new(ids, json_string(id)); // and to what is asked again
-    pons__json(&r->answered_also, ids);
-    pons__set_text(&r->edit_refused, why);
-    resolve(t, id, edits(reply) ? "edit" : "answer", reply);
-    pons__approval_clear(r);
-}
-
-static int act_on(pons__turn *t, const pons_value *const *answers, const pons__reply *reply)
-{
-    pons__react *r = t->react;
-    char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
-    const char *action = reply->action;
-    const bool edit = edits(reply);
-    // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
-    const bool words = reply->answer && r->proposed_ops->to_dispatch.n > 0 &&
-                       pons__reply_meant(t->b, reply) != PONS_MEANT_YES;
-    bool no = (strcmp(action, "approve") != 0 && !edit) || (words && !edit);
-    if (edit) {
-        pons__list list = {0};
-        const char *fault = pons__edit_ops(reply, &r->proposed_ops->to_dispatch, &list);
-        if (fault && !any_other_no(t, answers)) {
-            ask_again(t, answers, reply, fault);
-            return PONS_OK;
-        }
-        no = fault;
-        if (!fault) {
-            pons_autovalue before = pons__record_write(&pons__react_record, r);
-            pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
-            r->proposed_ops->to_dispatch = list;
-            pons__json(&r->edit_before, pons_value_ref(before));
-        }
-    }
-    pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
-    const bool first = no;
-    no = hear_also(t, answers) || no;
-    if (!no) {
-        approve(t, id);
-        if (pons__reply_meant(t->b, reply) == PONS_MEANT_YES) {
-            pons__unsettled_allowed(t);
-        }
-    }
-    r->proposed_ops->need_approval = false;
-    r->approval_rejected = no;
-    pons__approval_clear(r); // nobody is asked any more
-    pons__set_text(&r->edit_refused, "");
-    if (no) {
-        pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
-        const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
-        reject(t, reply,
-               !first   ? "a person has answered what was asked beside"
-               : nobody ? "no answer"
-                        : "a person said no");
-    }
-    pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
-    pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
-    pons__ladder_answered(t->b, r, reply);
-    resolve(t, id, no ? "reject" : action, reply);
-    return PONS_OK;
-}
-
-// Words to a question that is answered with yes or no: they are the one or the other, or no answer. To one that wants
-// words they are the answer; what waits with it goes on by an outright yes alone. False: they are none.
-static bool read_words(const pons__turn *t, pons__reply *reply)
-{
-    const pons__question *q = t->react->approval;
-    if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q) {
-        return true;
-    }
-    const bool wants_words = q->words || q->options;
-    const pons__meant is = pons__reply_meant(t->b, reply);
-    if (wants_words ? carries(t->react) && is != PONS_MEANT_YES : is == PONS_MEANT_NO) {
-        pons__set_text(&reply->action, "reject");
-        pons__set_text(&reply->reason, reply->answer);
-    }
-    if (wants_words) {
-        return true;
-    }
-    if (is == PONS_MEANT_WORDS) {
-        return false;
-    }
-    free((void *)reply->answer);
-    reply->answer = NULL; // it is a yes or a no like any other
-    return true;
-}
-
-static int act(pons__turn *t, const pons_value *const *answers)
-{
-    int rc = PONS_OK;
-    pons__reply *reply = pons__reply_read(answers[0]);
-    if (!read_words(t, reply) && !any_other_no(t, answers)) {
-        ask_again(t, answers, reply, "these words are neither a yes nor a no");
-    } else {
-        rc = act_on(t, answers, reply);
-    }
-    pons__record_free(&pons__reply_record, reply);
-    return rc;
-}
-
-static void approve(pons__turn *t, const char *id)
-{
-    pons__react *r = t->react;
-    pons_value *approved = json_copy((json_t *)r->approved);
-    for (size_t i = 0; i < r->proposed_ops->to_dispatch.n; i++) {
-        char hash[33];
-        pons_autovalue op =
-            pons__record_write(&pons__op_record, r->proposed_ops->to_dispatch.at[i]);
-        pons_value_hash(op, hash);
-        json_array_append_new(approved, json_string(hash));
-    }
-    pons__json(&r->approved, approved);
-    r->failures = 0;
-    pons__answered_set(r, id, asked_beside(r));
-}
-
-// The refusal is the last result; nothing is sent.
-static void reject(pons__turn *t, const pons__reply *reply, const char *what)
-{
-    pons__react *r = t->react;
-    pons__list *ops = &r->proposed_ops->to_dispatch;
-    const pons__op *first = ops->n ? ops->at[0] : NULL;
-    pons__result *last = pons__record_new(&pons__result_record);
-    pons__set_text(&last->skill, first ? first->skill : "");
-    pons__json(&last->args, first ? pons_value_ref(first->args) : json_object());
-    pons__json(&last->metrics, json_object());
-    last->goal_index = r->task ? pons__goal_open(r->task) : -1;
-    last->status = PONS_END_REFUSED;
-    last->recovery = PONS_RECOVER_ASK;
-    pons__set_textf(&last->error_msg, "%s: %s", what, reply->reason);
-    if (!reply->detached) { // the kernel's word refuses no step
-        pons__task_plan_note_result(r, first ? first->step_id : NULL,
-                                    first ? first->fallback : NULL, last, NULL);
-    }
-    pons__result_note(t, last);
-    t->skills_changed = true;
-    pons__list_clear(&pons__op_record, ops);
-}
-
-int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
-    const bool rejected = react->approval_rejected && !*react->edit_refused;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, rejected ? "react_stop_or_loop" : "guardrails_and_resource_check");
-    return PONS_OK;
-}
-
-static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply)
-{
-    pons__event_emit(
-        t->b, t->cx, &pons__approval_resolved_record,
-        &(pons__approval_resolved){.id = id,
-                                   .action = action,
-                                   .reason = reply->reason,
-                                   .by = reply->detached ? "the kernel" : reply->by,
-                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
-                                   .answer = reply->answer});
 }

@@ -16,13 +16,6 @@
 
 #define SAME_PLACE_M 0.05
 
-static bool about(pons_brain *b, const pons__goal *goal, const char *skill, const pons_value *args);
-static bool same_part(pons_brain *b, const pons__goal *goal, const pons__op *was,
-                      const pons__op *is);
-static void replace_call(pons__goal *goal, const pons__op *op);
-static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, const pons_value *old,
-                         const pons_value *args);
-
 // The operations as the answer wants them; or why it names none. Static text.
 const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons__list *ret)
 {
@@ -82,46 +75,6 @@ void pons__edit_undo(pons__react **react, const pons_value *rules)
     }
     pons__record_free(&pons__react_record, *react);
     *react = next;
-}
-
-// The edit has passed: goals whose place it changed are about the new one.
-void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
-{
-    if (!react->edit_before) {
-        return;
-    }
-    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
-    const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
-    const pons__list *ops = &react->proposed_ops->to_dispatch;
-    for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
-        const pons__op *op = ops->at[i], *was = old->at[i];
-        const int64_t at = op->goal_index;
-        pons__goal *goal =
-            at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
-        if (!goal || (json_equal(was->args, op->args) && strcmp(was->skill, op->skill) == 0)) {
-            continue;
-        }
-        const bool place =
-            pons__means_leads(b, goal, op->skill) && about(b, goal, was->skill, was->args);
-        if (!place && !pons__means_by_end(b, goal, was->skill, was->args) &&
-            !pons__means_own(b, goal, was->skill, was->args)) { // nor a part of it
-            continue;
-        }
-        if (same_part(b, goal, was, op)) {
-            continue;
-        }
-        pons__goal *from = pons__record_copy(&pons__goal_record, goal);
-        if (place) {
-            replace_goal(b, goal, op->skill, was->args, op->args);
-        } else {
-            replace_call(goal, op);
-        }
-        pons__event_emit(b, cx, &pons__goal_replaced_record,
-                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
-        pons__record_free(&pons__goal_record, from);
-    }
-    pons__record_free(&pons__react_record, before);
-    pons__json(&react->edit_before, NULL);
 }
 
 // A part of a relative move that is as long as it was, slower perhaps: there is as much more to do behind it.
@@ -201,4 +154,44 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
     }
     pons__set_text(&goal->zone, zone);
     pons__json(&goal->pose, pons_value_ref(pose));
+}
+
+// The edit has passed: goals whose place it changed are about the new one.
+void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
+{
+    if (!react->edit_before) {
+        return;
+    }
+    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
+    const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
+    const pons__list *ops = &react->proposed_ops->to_dispatch;
+    for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
+        const pons__op *op = ops->at[i], *was = old->at[i];
+        const int64_t at = op->goal_index;
+        pons__goal *goal =
+            at >= 0 && (size_t)at < react->task->goals.n ? react->task->goals.at[at] : NULL;
+        if (!goal || (json_equal(was->args, op->args) && strcmp(was->skill, op->skill) == 0)) {
+            continue;
+        }
+        const bool place =
+            pons__means_leads(b, goal, op->skill) && about(b, goal, was->skill, was->args);
+        if (!place && !pons__means_by_end(b, goal, was->skill, was->args) &&
+            !pons__means_own(b, goal, was->skill, was->args)) { // nor a part of it
+            continue;
+        }
+        if (same_part(b, goal, was, op)) {
+            continue;
+        }
+        pons__goal *from = pons__record_copy(&pons__goal_record, goal);
+        if (place) {
+            replace_goal(b, goal, op->skill, was->args, op->args);
+        } else {
+            replace_call(goal, op);
+        }
+        pons__event_emit(b, cx, &pons__goal_replaced_record,
+                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
+        pons__record_free(&pons__goal_record, from);
+    }
+    pons__record_free(&pons__react_record, before);
+    pons__json(&react->edit_before, NULL);
 }

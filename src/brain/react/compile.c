@@ -10,51 +10,6 @@
 
 #define QUESTIONS_MAX 8 // of one decision
 
-static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked *op);
-static void compile_words(const pons_brain *b, pons__proposed *p);
-static void ask(pons__proposed *p, const char *question, const pons_value *options);
-static void propose_plan(pons__turn *t, const pons_value *patch);
-
-int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    pons__react *r = t.react;
-    r->approval_rejected = r->settles = false; // that was of another decision
-    pons__answered_set(r, "", NULL);
-    pons__proposed *p = pons__record_new(&pons__proposed_record);
-    pons_value *to_cancel = json_array();
-    pons__json(&p->to_cancel, to_cancel);
-    pons__json(&p->to_speak, json_array());
-    for (size_t i = 0; pons__releases_all(pons__decided(r)) && i < t.skills->running.n; i++) {
-        const pons__running *running = t.skills->running.at[i];
-        json_array_append_new(to_cancel, json_string(running->goal_id));
-    }
-    pons__list ops = {0};
-    pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
-    pons__patched was = pons__goals_patch(&t); // a goal's place is that by the patch
-    for (size_t i = 0; i < ops.n; i++) {
-        compile_op(&t, p, ops.at[i]);
-    }
-    pons__goals_put_back(&t, &was);
-    pons__patched_free(&was);
-    pons__list_clear(&pons__asked_record, &ops);
-    if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
-        ask(p, r->decision->reason, NULL);
-    }
-    compile_words(t.b, p);
-    pons__record_free(&pons__proposed_record, r->proposed_ops);
-    r->proposed_ops = p;
-    const pons_value *said = r->decision ? r->decision->plan_patch : NULL;
-    pons__patch *patch = pons__record_read(&pons__patch_record, said);
-    if (json_is_array(patch->steps)) {
-        propose_plan(&t, said);
-    }
-    pons__record_free(&pons__patch_record, patch);
-    return pons__turn_end(&t, PONS_OK);
-}
-
 // ---- operations ---------------------------------------------------------------------------------
 
 // "all": whatever runs; a small model copies no ids.
@@ -99,6 +54,23 @@ static void dispatch(const pons__turn *t, pons__proposed *p, const pons__asked *
     pons__list_add(&p->to_dispatch, send);
 }
 
+static void ask(pons__proposed *p, const char *question, const pons_value *options)
+{
+    pons__payload *payload = pons__record_new(&pons__payload_record);
+    pons__set_text(&payload->question, question);
+    if (json_array_size(options) > 0) {
+        pons__json(&payload->options, pons_value_ref(options));
+    }
+    if (!p->need_approval) {
+        p->need_approval = true;
+        p->approval_payload = payload;
+    } else if (p->more.n + 1 < QUESTIONS_MAX) {
+        pons__list_add(&p->more, payload);
+    } else {
+        pons__record_free(&pons__payload_record, payload);
+    }
+}
+
 static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked *op)
 {
     switch ((pons__op_kind)op->op) {
@@ -116,23 +88,6 @@ static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked
         break;
     case PONS_OP_OTHER:
         break;
-    }
-}
-
-static void ask(pons__proposed *p, const char *question, const pons_value *options)
-{
-    pons__payload *payload = pons__record_new(&pons__payload_record);
-    pons__set_text(&payload->question, question);
-    if (json_array_size(options) > 0) {
-        pons__json(&payload->options, pons_value_ref(options));
-    }
-    if (!p->need_approval) {
-        p->need_approval = true;
-        p->approval_payload = payload;
-    } else if (p->more.n + 1 < QUESTIONS_MAX) {
-        pons__list_add(&p->more, payload);
-    } else {
-        pons__record_free(&pons__payload_record, payload);
     }
 }
 
@@ -162,4 +117,46 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
     if (pons__task_plan_of_patch(t->b, t->cx, t->react->task, patch, &p->plan, &why) < 0) {
         pons__set_text(&p->plan_fault, why.message);
     }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    r->approval_rejected = r->settles = false; // that was of another decision
+    pons__answered_set(r, "", NULL);
+    pons__proposed *p = pons__record_new(&pons__proposed_record);
+    pons_value *to_cancel = json_array();
+    pons__json(&p->to_cancel, to_cancel);
+    pons__json(&p->to_speak, json_array());
+    for (size_t i = 0; pons__releases_all(pons__decided(r)) && i < t.skills->running.n; i++) {
+        const pons__running *running = t.skills->running.at[i];
+        json_array_append_new(to_cancel, json_string(running->goal_id));
+    }
+    pons__list ops = {0};
+    pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
+    pons__patched was = pons__goals_patch(&t); // a goal's place is that by the patch
+    for (size_t i = 0; i < ops.n; i++) {
+        compile_op(&t, p, ops.at[i]);
+    }
+    pons__goals_put_back(&t, &was);
+    pons__patched_free(&was);
+    pons__list_clear(&pons__asked_record, &ops);
+    if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
+        ask(p, r->decision->reason, NULL);
+    }
+    compile_words(t.b, p);
+    pons__record_free(&pons__proposed_record, r->proposed_ops);
+    r->proposed_ops = p;
+    const pons_value *said = r->decision ? r->decision->plan_patch : NULL;
+    pons__patch *patch = pons__record_read(&pons__patch_record, said);
+    if (json_is_array(patch->steps)) {
+        propose_plan(&t, said);
+    }
+    pons__record_free(&pons__patch_record, patch);
+    return pons__turn_end(&t, PONS_OK);
 }

@@ -23,8 +23,6 @@ static const pons__field broken_fields[] = {
 TABLE(broken, "a rule that was broken; `found`, `limit` and `unit` may stand beside these");
 // clang-format on
 
-static pons_value *embodiment_of(const pons_brain *b);
-
 void pons__broken_add(pons_value *rules, const pons__broken *broken)
 {
     json_array_append_new(rules, pons__record_write(&pons__broken_record, broken));
@@ -35,6 +33,20 @@ static pons_value *one_rule(const char *name, const char *skill, const char *mes
     pons_value *rules = json_array();
     pons__broken_add(rules, &(pons__broken){.rule = name, .skill = skill, .message = message});
     return rules;
+}
+
+// A body that says what it can do is believed; else its registry and limits say it.
+static pons_value *embodiment_of(const pons_brain *b)
+{
+    const pons_report_hello *hello = &b->port.greeting.as.hello;
+    if (hello->embodiment) {
+        return pons_value_ref(hello->embodiment);
+    }
+    const pons_value *limits = pons_get(b->port.hello, "limits");
+    const pons_value *radius = pons_get(limits, "radius_m");
+    return pons_object("name", json_string(b->port.hello ? hello->robot_id : "this robot"),
+                       "radius_m", radius ? pons_value_ref(radius) : NULL, "limits",
+                       limits ? pons_value_ref(limits) : NULL, NULL);
 }
 
 // One critic for as long as the body is the same: its registry's schemas are compiled once.
@@ -164,20 +176,6 @@ pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_v
     const pons_critic *critic = pons__guard_critic(b);
     const bool judged = critic && pons_critic_judge(critic, skill, args, &now, &verdict, &err) >= 0;
     return judged ? json_copy((json_t *)pons_verdict_approvals(verdict)) : json_array();
-}
-
-// A body that says what it can do is believed; else its registry and limits say it.
-static pons_value *embodiment_of(const pons_brain *b)
-{
-    const pons_report_hello *hello = &b->port.greeting.as.hello;
-    if (hello->embodiment) {
-        return pons_value_ref(hello->embodiment);
-    }
-    const pons_value *limits = pons_get(b->port.hello, "limits");
-    const pons_value *radius = pons_get(limits, "radius_m");
-    return pons_object("name", json_string(b->port.hello ? hello->robot_id : "this robot"),
-                       "radius_m", radius ? pons_value_ref(radius) : NULL, "limits",
-                       limits ? pons_value_ref(limits) : NULL, NULL);
 }
 
 pons_value *pons_brain_critic_policy(const pons_value *config)

@@ -38,151 +38,9 @@ typedef struct verdict {      // what R2 comes to
     int64_t tokens;             // of those
 } verdict;
 
-static int decide(pons__turn *t, verdict *v, pons_error *err);
-static pons__decision *kernel_decision(const pons__turn *t);
-static bool only_the_model_can(const pons__turn *t, const verdict *v);
-static bool wants_model(pons__turn *t, verdict *v);
-static int keep_pace(pons__turn *t, bool *ret_detached, pons_error *err);
-static int model_decision(pons__turn *t, verdict *v, pons_error *err);
-static int rules_decision(pons__turn *t, verdict *v, pons_error *err);
-static void show(pons__turn *t, verdict *v);
-
-int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    verdict v = {0};
-    pons__turn_begin(&t, cx, user);
-    pons__react *r = t.react;
-    const int rc = decide(&t, &v, err);
-    if (rc < 0 || v.detached) {
-        r->detached = v.detached;
-        pons__record_free(&pons__decision_record, v.decision);
-        pons_value_unref(v.fallback);
-        return pons__turn_end(&t, rc);
-    }
-    pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
-    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_LADDER) {
-        pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
-    }
-    const int type = v.decision->type;
-    r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
-    if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
-        pons__ladder_decided(t.b, r, v.decision, v.source);
-    }
-    r->checked_in = false;
-    pons__set_text(&r->edit_refused, ""); // it was about what was decided before
-    show(&t, &v);
-    pons__say_message(cx, "assistant", said);
-    pons__record_free(&pons__decision_record, r->decision);
-    r->decision = v.decision;
-    r->decided_ms = pons__wall_ms(t.b);
-    r->source = v.source;
-    pons_value_unref(v.fallback);
-    return pons__turn_end(&t, PONS_OK);
-}
-
-static int decide(pons__turn *t, verdict *v, pons_error *err)
-{
-    pons__react *r = t->react;
-    v->source = PONS_SOURCE_RULES;
-    if (r->preempt) {
-        v->decision = kernel_decision(t);
-        return PONS_OK;
-    }
-    if (r->task && r->task->asks.n > 0) { // it was put aside, and people have answered
-        const pons__question *q = r->task->asks.at[0];
-        v->decision = pons__record_read(&pons__decision_record, q->decision);
-        v->source = q->source;
-        v->taken_up = true;
-        return PONS_OK;
-    }
-    if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {
-        v->source = PONS_SOURCE_LADDER;
-        return PONS_OK;
-    }
-    if (pons__task_plan_drives(r->plan)) {
-        const int rc = pons__task_plan_decide(t->b, t->cx, r, t->skills, &v->decision, err);
-        if (rc < 0 || v->decision) {
-            v->source = PONS_SOURCE_PLAN;
-            return rc;
-        }
-    }
-    if (wants_model(t, v)) {
-        int rc = keep_pace(t, &v->detached, err);
-        if (rc >= 0 && !v->detached) {
-            rc = model_decision(t, v, err);
-        }
-        if (rc < 0 || v->detached || v->decision) {
-            v->source = PONS_SOURCE_LLM;
-            return rc;
-        }
-        if (v->fallback) {
-            r->model_retry_ms = pons__wall_ms(t->b) + (int64_t)(t->b->rules.model_retry_s * 1e3);
-        }
-    }
-    if (only_the_model_can(t, v)) {
-        pons__ladder_lost(r, json_string_value(v->fallback));
-        pons__json(&v->fallback, NULL);
-        v->decision = pons__ladder_decide(t->b, r, t->skills);
-        v->source = PONS_SOURCE_LADDER;
-        return PONS_OK;
-    }
-    if (v->fallback) {
-        pons__json(&v->fallback,
-                   json_sprintf("%s: the rules decide", json_string_value(v->fallback)));
-    }
-    return rules_decision(t, v, err);
-}
-
-// What is decided, for people, the trace and the stream; with a fallback the output says that the model
-// was lost, and why the rules decided.
-static void show(pons__turn *t, verdict *v)
-{
-    const char *source = pons__source_words[v->source];
-    const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
-    pons__event_emit(t->b, t->cx, &pons__decision_told_record,
-                     &(pons__decision_told){.decision = v->decision,
-                                            .source = source,
-                                            .iter = t->react->iter,
-                                            .fallback = json_string_value(v->fallback),
-                                            .model = v->calls ? &cost : NULL});
-    pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
-                                      json_string(pons__decision_words[v->decision->type]),
-                                      "reason", json_string(v->decision->reason), "source",
-                                      json_string(source), NULL));
-    pons__trace_put(t->b, t->cx,
-                    (pons__entry){.decision = pons__decision_words[v->decision->type],
-                                  .reason = v->decision->reason,
-                                  .source = source});
-}
-
-// The kernel's: let go of everything that runs, and stop the base where it asked for it.
-static pons__decision *kernel_decision(const pons__turn *t)
-{
-    const pons__preempt *preempt = t->react->preempt;
-    pons_value *ops = json_array();
-    for (size_t i = 0; i < t->skills->running.n; i++) {
-        const pons__running *r = t->skills->running.at[i];
-        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_CANCEL,
-                                          .goal_id = r->goal_id,
-                                          .goal_index = PONS__GOAL_AT_HAND});
-    }
-    if (preempt->stop_base && *pons__means_stop(t->b)) {
-        pons_autovalue none = json_object();
-        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_DISPATCH,
-                                          .skill = pons__means_stop(t->b),
-                                          .args = none,
-                                          .goal_index = PONS__GOAL_AT_HAND});
-    }
-    pons__decision *d = pons__record_new(&pons__decision_record);
-    d->type = PONS_SWITCH_TASK;
-    pons__set_textf(&d->reason, "kernel: %s (%s)", preempt->reason,
-                    pons__mode_words[preempt->mode]);
-    pons__json(&d->ops, ops);
-    return d;
-}
-
 // ---- the model ----------------------------------------------------------------------------------
+
+typedef enum turned { TURNED_DONE, TURNED_CUT, TURNED_BAD } turned;
 
 // Nobody can carry on a task that only the model understands, once the model that has worked on it is lost. A
 // model that was never heard in it leaves nothing to carry on.
@@ -264,8 +122,6 @@ static bool is_decision(const pons__turn *t, verdict *v, const pons__model_answe
     return pons__decision_parse(t->b, t->react->task, answer->content, &v->decision, why) >= 0;
 }
 
-typedef enum turned { TURNED_DONE, TURNED_CUT, TURNED_BAD } turned;
-
 // What comes of one answer: the verdict, or another call. *why: what was wrong with it.
 static turned take_answer(const pons__turn *t, verdict *v, const pons__model_answer *answer,
                           pons_error *why)
@@ -327,6 +183,145 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
             : json_sprintf("the model answered badly %lld times (%s)",
                            (long long)t->react->model_tries, why.message);
     return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+// The kernel's: let go of everything that runs, and stop the base where it asked for it.
+static pons__decision *kernel_decision(const pons__turn *t)
+{
+    const pons__preempt *preempt = t->react->preempt;
+    pons_value *ops = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        const pons__running *r = t->skills->running.at[i];
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_CANCEL,
+                                          .goal_id = r->goal_id,
+                                          .goal_index = PONS__GOAL_AT_HAND});
+    }
+    if (preempt->stop_base && *pons__means_stop(t->b)) {
+        pons_autovalue none = json_object();
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_DISPATCH,
+                                          .skill = pons__means_stop(t->b),
+                                          .args = none,
+                                          .goal_index = PONS__GOAL_AT_HAND});
+    }
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = PONS_SWITCH_TASK;
+    pons__set_textf(&d->reason, "kernel: %s (%s)", preempt->reason,
+                    pons__mode_words[preempt->mode]);
+    pons__json(&d->ops, ops);
+    return d;
+}
+
+static int rules_decision(pons__turn *t, verdict *v, pons_error *err);
+
+static int decide(pons__turn *t, verdict *v, pons_error *err)
+{
+    pons__react *r = t->react;
+    v->source = PONS_SOURCE_RULES;
+    if (r->preempt) {
+        v->decision = kernel_decision(t);
+        return PONS_OK;
+    }
+    if (r->task && r->task->asks.n > 0) { // it was put aside, and people have answered
+        const pons__question *q = r->task->asks.at[0];
+        v->decision = pons__record_read(&pons__decision_record, q->decision);
+        v->source = q->source;
+        v->taken_up = true;
+        return PONS_OK;
+    }
+    if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {
+        v->source = PONS_SOURCE_LADDER;
+        return PONS_OK;
+    }
+    if (pons__task_plan_drives(r->plan)) {
+        const int rc = pons__task_plan_decide(t->b, t->cx, r, t->skills, &v->decision, err);
+        if (rc < 0 || v->decision) {
+            v->source = PONS_SOURCE_PLAN;
+            return rc;
+        }
+    }
+    if (wants_model(t, v)) {
+        int rc = keep_pace(t, &v->detached, err);
+        if (rc >= 0 && !v->detached) {
+            rc = model_decision(t, v, err);
+        }
+        if (rc < 0 || v->detached || v->decision) {
+            v->source = PONS_SOURCE_LLM;
+            return rc;
+        }
+        if (v->fallback) {
+            r->model_retry_ms = pons__wall_ms(t->b) + (int64_t)(t->b->rules.model_retry_s * 1e3);
+        }
+    }
+    if (only_the_model_can(t, v)) {
+        pons__ladder_lost(r, json_string_value(v->fallback));
+        pons__json(&v->fallback, NULL);
+        v->decision = pons__ladder_decide(t->b, r, t->skills);
+        v->source = PONS_SOURCE_LADDER;
+        return PONS_OK;
+    }
+    if (v->fallback) {
+        pons__json(&v->fallback,
+                   json_sprintf("%s: the rules decide", json_string_value(v->fallback)));
+    }
+    return rules_decision(t, v, err);
+}
+
+// What is decided, for people, the trace and the stream; with a fallback the output says that the model
+// was lost, and why the rules decided.
+static void show(pons__turn *t, verdict *v)
+{
+    const char *source = pons__source_words[v->source];
+    const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
+    pons__event_emit(t->b, t->cx, &pons__decision_told_record,
+                     &(pons__decision_told){.decision = v->decision,
+                                            .source = source,
+                                            .iter = t->react->iter,
+                                            .fallback = json_string_value(v->fallback),
+                                            .model = v->calls ? &cost : NULL});
+    pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
+                                      json_string(pons__decision_words[v->decision->type]),
+                                      "reason", json_string(v->decision->reason), "source",
+                                      json_string(source), NULL));
+    pons__trace_put(t->b, t->cx,
+                    (pons__entry){.decision = pons__decision_words[v->decision->type],
+                                  .reason = v->decision->reason,
+                                  .source = source});
+}
+
+int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    verdict v = {0};
+    pons__turn_begin(&t, cx, user);
+    pons__react *r = t.react;
+    const int rc = decide(&t, &v, err);
+    if (rc < 0 || v.detached) {
+        r->detached = v.detached;
+        pons__record_free(&pons__decision_record, v.decision);
+        pons_value_unref(v.fallback);
+        return pons__turn_end(&t, rc);
+    }
+    pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
+    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_LADDER) {
+        pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
+    }
+    const int type = v.decision->type;
+    r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
+    if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
+        pons__ladder_decided(t.b, r, v.decision, v.source);
+    }
+    r->checked_in = false;
+    pons__set_text(&r->edit_refused, ""); // it was about what was decided before
+    show(&t, &v);
+    pons__say_message(cx, "assistant", said);
+    pons__record_free(&pons__decision_record, r->decision);
+    r->decision = v.decision;
+    r->decided_ms = pons__wall_ms(t.b);
+    r->source = v.source;
+    pons_value_unref(v.fallback);
+    return pons__turn_end(&t, PONS_OK);
 }
 
 // ---- the rules ----------------------------------------------------------------------------------

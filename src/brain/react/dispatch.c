@@ -22,104 +22,6 @@
 
 #define CANCEL_WAIT_MS 10000 // host time for a body to confirm a cancel
 
-static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err);
-static void take_back(pons__turn *t);
-static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err);
-static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err);
-static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
-                    const pons_value *outcome, pons_error *err);
-static pons_value *dispatch_details(pons_brain *b);
-static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err);
-static int send_goal(void *user, const pons_effect *e, pons_error *err);
-
-int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    bool clear = true;
-    int rc = cancel_all(&t, &clear, err);
-    pons__list sent = t.skills->to_dispatch;
-    t.skills->to_dispatch = (pons__list){0};
-    for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
-        const pons__op *op = sent.at[i];
-        if (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0) {
-            pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
-                               "what it needs is not free yet");
-            rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);
-        } else {
-            rc = dispatch_one(&t, op, err);
-        }
-    }
-    if (rc >= 0 && sent.n + json_array_size(t.skills->to_cancel) > 0) {
-        pons__trace_put(t.b, cx,
-                        (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
-    }
-    pons__list_clear(&pons__op_record, &sent);
-    pons__json(&t.skills->to_cancel, json_array());
-    t.skills_changed = true;
-    if (rc >= 0) {
-        take_back(&t);
-    }
-    pons__json(&t.react->unsent, NULL);
-    pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
-    pons__answered_set(t.react, "", NULL);
-    return pons__turn_end(&t, rc);
-}
-
-// It was approved, and that was taken back: nothing of the decision is left, nor its end.
-static void take_back(pons__turn *t)
-{
-    const pons__answer *veto = pons__answer_veto(t->b);
-    pons__unsettled_agreed(t, veto || t->unsettled); // one that came in this step was not in view
-    if (veto) {
-        pons__unsent_put_back(t);
-        pons__human_say(t->react, "may I do this?", "no", veto->reason);
-        pons__ladder_taken_back(t->react);
-        t->react->approval_rejected = true;
-    }
-}
-
-static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
-{
-    size_t i;
-    json_t *id;
-    json_array_foreach(t->skills->to_cancel, i, id)
-    {
-        pons__body_goal *g = pons__port_goal(&t->b->port, json_string_value(id));
-        if (g && !g->result) {
-            pons__port_cancel(&t->b->port, g->id);
-        }
-    }
-    json_array_foreach(t->skills->to_cancel, i, id)
-    {
-        if (!pons__running_find(t->skills, json_string_value(id))) {
-            continue;
-        }
-        const pons_value *end = NULL;
-        const int rc = pons_await(
-            t->cx, "body",
-            pons__record_write(&pons__wait_record, &(pons__wait){.wait = PONS_WAIT_END,
-                                                                 .goal_id = json_string_value(id),
-                                                                 .look_s = NAN}),
-            CANCEL_WAIT_MS, &end, err);
-        if (rc < 0) {
-            return rc;
-        }
-        pons__ended *told = pons__record_read(&pons__ended_record, end);
-        const bool known = told->status != NULL;
-        pons__record_free(&pons__ended_record, told);
-        if (!known) { // detached, or the body is silent: it stays where it is
-            *ret_clear = false;
-            continue;
-        }
-        const int settled = pons__settle_result(t, end, err);
-        if (settled < 0) {
-            return settled;
-        }
-    }
-    return PONS_OK;
-}
-
 // ---- one operation ------------------------------------------------------------------------------
 
 static const pons_value *or_empty(const pons_value *v, json_t *empty)
@@ -146,102 +48,6 @@ static void now_running(pons__turn *t, const pons__op *op)
     r->timeout_s = pons_get_num(op->args, "timeout_s", skill ? skill->timeout_s : 0.0);
     pons__list_add(&t->skills->running, r);
     pons__unsettled_begun(t, op);
-}
-
-static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
-{
-    const pons_value *outcome = NULL;
-    int rc = send(t, op, &outcome, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__word *word = pons__record_read(&pons__word_record, outcome);
-    if (word->rejected) {
-        rc = rejected(t, op, word, outcome, err);
-    } else {
-        now_running(t, op);
-        // Only the body's own "accepted" is recorded as that; a result or a detachment leaves
-        // DISPATCHED.
-        if (word->state && !word->status) {
-            pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "accepted", NULL);
-            rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
-        }
-    }
-    pons__record_free(&pons__word_record, word);
-    pons_value_unref(outcome);
-    return rc;
-}
-
-// *ret_outcome: what the body said of it, or {rejected, code, message}; the caller's.
-static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err)
-{
-    pons_cx *cx = t->cx;
-    pons_brain *b = t->b;
-    const char *id = op->goal_id;
-    const pons_value *link = NULL, *verdict = NULL, *word = NULL;
-    int rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN}),
-        (int64_t)b->rules.link_wait_ms, &link, err);
-    if (rc < 0) {
-        return rc;
-    }
-    // Much may have happened since R4: the verdict is taken once, and recorded.
-    const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
-    pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record,
-        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .lost = t->lost});
-    rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__rearbitrated *said = pons__record_read(&pons__rearbitrated_record, verdict);
-    *ret_outcome = said->refused ? pons__word_rejected(PONS__REARBITRATED, said->refused) : NULL;
-    pons__record_free(&pons__rearbitrated_record, said);
-    if (*ret_outcome) {
-        return PONS_OK;
-    }
-    pons_effect_state found = PONS_EFFECT_INTENDED;
-    rc = pons_effect_dispatch(cx, id, dispatch_details(b), send_goal, b, &found, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (found == PONS_EFFECT_REFUSED) { // of a fork, and a person said no
-        *ret_outcome = pons__word_rejected("not_confirmed", "a person did not confirm it");
-        return PONS_OK;
-    }
-    rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN}),
-        0, &word, err);
-    if (rc >= 0) {
-        pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
-        *ret_outcome = pons_value_ref(word);
-    }
-    return rc;
-}
-
-static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
-                    const pons_value *outcome, pons_error *err)
-{
-    const char *message = word->message ? word->message : "";
-    const bool no = pons__answer_veto(t->b); // a person's, after all
-    pons__result *last = pons__record_new(&pons__result_record);
-    pons__set_text(&last->skill, op->skill);
-    pons__set_text(&last->goal_id, op->goal_id);
-    pons__json(&last->args, pons_value_ref(op->args));
-    pons__json(&last->metrics, json_object());
-    last->goal_index = op->goal_index;
-    last->status = no ? PONS_END_REFUSED : PONS_END_REJECTED;
-    last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
-    pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
-    pons__result_note(t, last);
-    t->react->refused = true;
-    pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
-    pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);
-    return pons__settle(t->cx, op->goal_id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
 }
 
 // Of this moment, not of the recorded answer: a brain that died before DISPATCHED was durable sends
@@ -319,4 +125,190 @@ static int send_goal(void *user, const pons_effect *e, pons_error *err)
     pons__port_send(&b->port, &g->message);
     g->recovering = b->port.link == NULL;
     return PONS_OK;
+}
+
+// *ret_outcome: what the body said of it, or {rejected, code, message}; the caller's.
+static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcome, pons_error *err)
+{
+    pons_cx *cx = t->cx;
+    pons_brain *b = t->b;
+    const char *id = op->goal_id;
+    const pons_value *link = NULL, *verdict = NULL, *word = NULL;
+    int rc = pons_await(
+        cx, "body",
+        pons__record_write(&pons__wait_record,
+                           &(pons__wait){.wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN}),
+        (int64_t)b->rules.link_wait_ms, &link, err);
+    if (rc < 0) {
+        return rc;
+    }
+    // Much may have happened since R4: the verdict is taken once, and recorded.
+    const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
+    pons_autovalue question = pons__record_write(
+        &pons__rearbitrate_record,
+        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .lost = t->lost});
+    rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__rearbitrated *said = pons__record_read(&pons__rearbitrated_record, verdict);
+    *ret_outcome = said->refused ? pons__word_rejected(PONS__REARBITRATED, said->refused) : NULL;
+    pons__record_free(&pons__rearbitrated_record, said);
+    if (*ret_outcome) {
+        return PONS_OK;
+    }
+    pons_effect_state found = PONS_EFFECT_INTENDED;
+    rc = pons_effect_dispatch(cx, id, dispatch_details(b), send_goal, b, &found, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (found == PONS_EFFECT_REFUSED) { // of a fork, and a person said no
+        *ret_outcome = pons__word_rejected("not_confirmed", "a person did not confirm it");
+        return PONS_OK;
+    }
+    rc = pons_await(
+        cx, "body",
+        pons__record_write(&pons__wait_record,
+                           &(pons__wait){.wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN}),
+        0, &word, err);
+    if (rc >= 0) {
+        pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
+        *ret_outcome = pons_value_ref(word);
+    }
+    return rc;
+}
+
+static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
+                    const pons_value *outcome, pons_error *err)
+{
+    const char *message = word->message ? word->message : "";
+    const bool no = pons__answer_veto(t->b); // a person's, after all
+    pons__result *last = pons__record_new(&pons__result_record);
+    pons__set_text(&last->skill, op->skill);
+    pons__set_text(&last->goal_id, op->goal_id);
+    pons__json(&last->args, pons_value_ref(op->args));
+    pons__json(&last->metrics, json_object());
+    last->goal_index = op->goal_index;
+    last->status = no ? PONS_END_REFUSED : PONS_END_REJECTED;
+    last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
+    pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
+    pons__result_note(t, last);
+    t->react->refused = true;
+    pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
+    pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);
+    return pons__settle(t->cx, op->goal_id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
+}
+
+static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
+{
+    const pons_value *outcome = NULL;
+    int rc = send(t, op, &outcome, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__word *word = pons__record_read(&pons__word_record, outcome);
+    if (word->rejected) {
+        rc = rejected(t, op, word, outcome, err);
+    } else {
+        now_running(t, op);
+        // Only the body's own "accepted" is recorded as that; a result or a detachment leaves
+        // DISPATCHED.
+        if (word->state && !word->status) {
+            pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "accepted", NULL);
+            rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
+        }
+    }
+    pons__record_free(&pons__word_record, word);
+    pons_value_unref(outcome);
+    return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+// It was approved, and that was taken back: nothing of the decision is left, nor its end.
+static void take_back(pons__turn *t)
+{
+    const pons__answer *veto = pons__answer_veto(t->b);
+    pons__unsettled_agreed(t, veto || t->unsettled); // one that came in this step was not in view
+    if (veto) {
+        pons__unsent_put_back(t);
+        pons__human_say(t->react, "may I do this?", "no", veto->reason);
+        pons__ladder_taken_back(t->react);
+        t->react->approval_rejected = true;
+    }
+}
+
+static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
+{
+    size_t i;
+    json_t *id;
+    json_array_foreach(t->skills->to_cancel, i, id)
+    {
+        pons__body_goal *g = pons__port_goal(&t->b->port, json_string_value(id));
+        if (g && !g->result) {
+            pons__port_cancel(&t->b->port, g->id);
+        }
+    }
+    json_array_foreach(t->skills->to_cancel, i, id)
+    {
+        if (!pons__running_find(t->skills, json_string_value(id))) {
+            continue;
+        }
+        const pons_value *end = NULL;
+        const int rc = pons_await(
+            t->cx, "body",
+            pons__record_write(&pons__wait_record, &(pons__wait){.wait = PONS_WAIT_END,
+                                                                 .goal_id = json_string_value(id),
+                                                                 .look_s = NAN}),
+            CANCEL_WAIT_MS, &end, err);
+        if (rc < 0) {
+            return rc;
+        }
+        pons__ended *told = pons__record_read(&pons__ended_record, end);
+        const bool known = told->status != NULL;
+        pons__record_free(&pons__ended_record, told);
+        if (!known) { // detached, or the body is silent: it stays where it is
+            *ret_clear = false;
+            continue;
+        }
+        const int settled = pons__settle_result(t, end, err);
+        if (settled < 0) {
+            return settled;
+        }
+    }
+    return PONS_OK;
+}
+
+int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    bool clear = true;
+    int rc = cancel_all(&t, &clear, err);
+    pons__list sent = t.skills->to_dispatch;
+    t.skills->to_dispatch = (pons__list){0};
+    for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
+        const pons__op *op = sent.at[i];
+        if (!clear && strcmp(op->skill, pons__means_stop(t.b)) != 0) {
+            pons__effect_event(t.b, cx, op->goal_id, op->skill, op->args, "refused",
+                               "what it needs is not free yet");
+            rc = pons__settle(cx, op->goal_id, PONS_EFFECT_REFUSED, NULL, err);
+        } else {
+            rc = dispatch_one(&t, op, err);
+        }
+    }
+    if (rc >= 0 && sent.n + json_array_size(t.skills->to_cancel) > 0) {
+        pons__trace_put(t.b, cx,
+                        (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
+    }
+    pons__list_clear(&pons__op_record, &sent);
+    pons__json(&t.skills->to_cancel, json_array());
+    t.skills_changed = true;
+    if (rc >= 0) {
+        take_back(&t);
+    }
+    pons__json(&t.react->unsent, NULL);
+    pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
+    pons__answered_set(t.react, "", NULL);
+    return pons__turn_end(&t, rc);
 }

@@ -15,151 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pons__list patched(const pons__list *goals, const pons_value *patch);
-static int64_t new_place(int64_t old, const pons__list *from, const pons__list *to);
-static int64_t *place_of(pons__skills *skills, size_t i);
-static bool same_goal(const pons__goal *a, const pons__goal *b);
-
-pons__patched pons__goals_patch(pons__turn *t)
-{
-    pons__task *task = t->react->task;
-    const pons__decision *d = t->react->decision;
-    pons__patch *patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
-    pons__patched was = {.any = task && json_is_array(patch->goals)};
-    if (was.any) {
-        was.goals = task->goals;
-        was.places = pons_need_zeroed(t->skills->running.n + 1, sizeof *was.places);
-        task->goals = patched(&was.goals, patch->goals);
-        for (size_t i = 0; i <= t->skills->running.n; i++) {
-            int64_t *place = place_of(t->skills, i);
-            was.places[i] = place ? *place : -1;
-            if (place) {
-                *place = new_place(*place, &was.goals, &task->goals);
-            }
-        }
-    }
-    pons__record_free(&pons__patch_record, patch);
-    return was;
-}
-
-void pons__goals_put_back(pons__turn *t, pons__patched *was)
-{
-    if (!was->any) {
-        return;
-    }
-    pons__list after = t->react->task->goals;
-    t->react->task->goals = was->goals;
-    was->goals = after;
-    for (size_t i = 0; i <= t->skills->running.n; i++) {
-        int64_t *place = place_of(t->skills, i);
-        if (place) {
-            *place = was->places[i];
-        }
-    }
-}
-
-int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, int64_t place)
-{
-    return was->any ? new_place(place, &was->goals, &t->react->task->goals) : place;
-}
-
-void pons__unsent_keep(pons__react *r, const pons__patched *was)
-{
-    pons_value *before = json_object();
-    if (was->any) {
-        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
-    } else if (r->task && r->edit_before) { // it may change one, each in its place
-        json_object_set_new(before, "edited",
-                            pons__list_write(&pons__goal_record, &r->task->goals));
-    }
-    if (r->proposed_ops->plan) {
-        json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
-    }
-    pons__json(&r->unsent, before);
-}
-
-// Of the goals the first that is this wish, is met or not, and is none of those taken; NULL: there is none.
-static pons__goal *take_like(const pons__list *goals, const pons__goal *as, bool met, bool *taken)
-{
-    for (size_t k = 0; k < goals->n; k++) {
-        pons__goal *goal = goals->at[k];
-        if (goal->done == met && !taken[k] && same_goal(goal, as)) {
-            taken[k] = true;
-            return goal;
-        }
-    }
-    return NULL;
-}
-
-// The goal of the list that this one was, or is: as far met, or else not met yet. NULL: there is none.
-static pons__goal *take_twin(const pons__list *goals, const pons__goal *of, bool *taken)
-{
-    pons__goal *twin = take_like(goals, of, of->done, taken);
-    return twin || !of->done ? twin : take_like(goals, of, false, taken);
-}
-
-// What was met meanwhile stays met, and what is left of a call is left; what was met before is so in both lists, and
-// meets no other like it.
-static void keep_met(const pons__list *after, pons__list *goals)
-{
-    bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken);
-    for (size_t i = 0; i < after->n; i++) {
-        const pons__goal *now = after->at[i];
-        pons__goal *was = take_twin(goals, now, taken);
-        if (was) {
-            was->done = now->done;
-            was->left = now->left;
-        }
-    }
-    free(taken);
-}
-
-// The goals that an edit has changed, as they were.
-static void unedit(pons__react *r, const pons_value *edited)
-{
-    pons__list was = {0};
-    pons__list_read(&pons__goal_record, edited, &was);
-    for (size_t i = 0; r->task && i < was.n && was.n == r->task->goals.n; i++) {
-        if (!same_goal(was.at[i], r->task->goals.at[i])) {
-            void *now = r->task->goals.at[i];
-            r->task->goals.at[i] = was.at[i];
-            was.at[i] = now;
-        }
-    }
-    pons__list_clear(&pons__goal_record, &was);
-}
-
-void pons__unsent_put_back(pons__turn *t)
-{
-    pons__react *r = t->react;
-    const pons_value *goals = pons_get(r->unsent, "goals"), *plan = pons_get(r->unsent, "plan");
-    if (r->task && goals) {
-        pons__list after = r->task->goals;
-        r->task->goals = (pons__list){0};
-        pons__list_read(&pons__goal_record, goals, &r->task->goals);
-        keep_met(&after, &r->task->goals);
-        for (size_t i = 0; i <= t->skills->running.n; i++) {
-            int64_t *place = place_of(t->skills, i);
-            if (place) {
-                *place = new_place(*place, &after, &r->task->goals);
-            }
-        }
-        pons__list_clear(&pons__goal_record, &after);
-    }
-    unedit(r, pons_get(r->unsent, "edited"));
-    if (plan) {
-        pons__record_free(&pons__task_plan_record, r->plan);
-        r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;
-    }
-}
-
-void pons__patched_free(pons__patched *was)
-{
-    pons__list_clear(&pons__goal_record, &was->goals);
-    free(was->places);
-    *was = (pons__patched){0};
-}
-
 // Of what runs, then of the last result; NULL: there is none.
 static int64_t *place_of(pons__skills *skills, size_t i)
 {
@@ -187,6 +42,19 @@ static bool same_goal(const pons__goal *a, const pons__goal *b)
            same_args(a->args, b->args) &&
            (a->pose ? b->pose && json_equal(a->pose, b->pose) : !b->pose) &&
            (!say || strcmp(a->text, b->text) == 0);
+}
+
+// Of the goals the first that is this wish, is met or not, and is none of those taken; NULL: there is none.
+static pons__goal *take_like(const pons__list *goals, const pons__goal *as, bool met, bool *taken)
+{
+    for (size_t k = 0; k < goals->n; k++) {
+        pons__goal *goal = goals->at[k];
+        if (goal->done == met && !taken[k] && same_goal(goal, as)) {
+            taken[k] = true;
+            return goal;
+        }
+    }
+    return NULL;
 }
 
 static pons__goal *copy_of(const pons__goal *goal)
@@ -260,4 +128,131 @@ static int64_t new_place(int64_t old, const pons__list *from, const pons__list *
         }
     }
     return -1;
+}
+
+pons__patched pons__goals_patch(pons__turn *t)
+{
+    pons__task *task = t->react->task;
+    const pons__decision *d = t->react->decision;
+    pons__patch *patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
+    pons__patched was = {.any = task && json_is_array(patch->goals)};
+    if (was.any) {
+        was.goals = task->goals;
+        was.places = pons_need_zeroed(t->skills->running.n + 1, sizeof *was.places);
+        task->goals = patched(&was.goals, patch->goals);
+        for (size_t i = 0; i <= t->skills->running.n; i++) {
+            int64_t *place = place_of(t->skills, i);
+            was.places[i] = place ? *place : -1;
+            if (place) {
+                *place = new_place(*place, &was.goals, &task->goals);
+            }
+        }
+    }
+    pons__record_free(&pons__patch_record, patch);
+    return was;
+}
+
+void pons__goals_put_back(pons__turn *t, pons__patched *was)
+{
+    if (!was->any) {
+        return;
+    }
+    pons__list after = t->react->task->goals;
+    t->react->task->goals = was->goals;
+    was->goals = after;
+    for (size_t i = 0; i <= t->skills->running.n; i++) {
+        int64_t *place = place_of(t->skills, i);
+        if (place) {
+            *place = was->places[i];
+        }
+    }
+}
+
+int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, int64_t place)
+{
+    return was->any ? new_place(place, &was->goals, &t->react->task->goals) : place;
+}
+
+void pons__unsent_keep(pons__react *r, const pons__patched *was)
+{
+    pons_value *before = json_object();
+    if (was->any) {
+        json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
+    } else if (r->task && r->edit_before) { // it may change one, each in its place
+        json_object_set_new(before, "edited",
+                            pons__list_write(&pons__goal_record, &r->task->goals));
+    }
+    if (r->proposed_ops->plan) {
+        json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
+    }
+    pons__json(&r->unsent, before);
+}
+
+// The goal of the list that this one was, or is: as far met, or else not met yet. NULL: there is none.
+static pons__goal *take_twin(const pons__list *goals, const pons__goal *of, bool *taken)
+{
+    pons__goal *twin = take_like(goals, of, of->done, taken);
+    return twin || !of->done ? twin : take_like(goals, of, false, taken);
+}
+
+// What was met meanwhile stays met, and what is left of a call is left; what was met before is so in both lists, and
+// meets no other like it.
+static void keep_met(const pons__list *after, pons__list *goals)
+{
+    bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken);
+    for (size_t i = 0; i < after->n; i++) {
+        const pons__goal *now = after->at[i];
+        pons__goal *was = take_twin(goals, now, taken);
+        if (was) {
+            was->done = now->done;
+            was->left = now->left;
+        }
+    }
+    free(taken);
+}
+
+// The goals that an edit has changed, as they were.
+static void unedit(pons__react *r, const pons_value *edited)
+{
+    pons__list was = {0};
+    pons__list_read(&pons__goal_record, edited, &was);
+    for (size_t i = 0; r->task && i < was.n && was.n == r->task->goals.n; i++) {
+        if (!same_goal(was.at[i], r->task->goals.at[i])) {
+            void *now = r->task->goals.at[i];
+            r->task->goals.at[i] = was.at[i];
+            was.at[i] = now;
+        }
+    }
+    pons__list_clear(&pons__goal_record, &was);
+}
+
+void pons__unsent_put_back(pons__turn *t)
+{
+    pons__react *r = t->react;
+    const pons_value *goals = pons_get(r->unsent, "goals"), *plan = pons_get(r->unsent, "plan");
+    if (r->task && goals) {
+        pons__list after = r->task->goals;
+        r->task->goals = (pons__list){0};
+        pons__list_read(&pons__goal_record, goals, &r->task->goals);
+        keep_met(&after, &r->task->goals);
+        for (size_t i = 0; i <= t->skills->running.n; i++) {
+            int64_t *place = place_of(t->skills, i);
+            if (place) {
+                *place = new_place(*place, &after, &r->task->goals);
+            }
+        }
+        pons__list_clear(&pons__goal_record, &after);
+    }
+    unedit(r, pons_get(r->unsent, "edited"));
+    if (plan) {
+        pons__record_free(&pons__task_plan_record, r->plan);
+        r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;
+    }
+}
+
+void pons__patched_free(pons__patched *was)
+{
+    pons__list_clear(&pons__goal_record, &was->goals);
+    free(was->places);
+    *was = (pons__patched){0};
 }

@@ -27,115 +27,13 @@ typedef struct judgement {
     bool unmet;        // it would end a task with a goal that is not met
 } judgement;
 
-static void judge_edit(pons__turn *t);
-static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules);
-static void judge_added(const pons__turn *t, pons_value *rules);
-static void judge(pons__turn *t, judgement *j);
-static void judge_cancels(const pons__turn *t, pons_value *rules);
-static void judge_finish(const pons__turn *t, judgement *j);
-static void reopen_last(const pons__turn *t);
-static void judge_claims(const pons__turn *t, pons_value *rules);
-static void judge_unsettled(const pons__turn *t, pons_value *rules);
-static void judge_yes(const pons__turn *t, pons_value *rules);
-static void judge_end(const pons__turn *t, pons_value *rules);
-static void judge_switch(const pons__turn *t, pons_value *rules);
-static void refuse(pons__turn *t, const pons__patched *was, const pons_value *rules);
-static int intend_all(pons__turn *t, pons_error *err);
-
-int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    judgement j = {.rules = json_array()};
-    pons__turn_begin(&t, cx, user);
-    judge_edit(&t);
-    const bool reopened = pons__approval_reopen(t.react);
-    pons__patched was = pons__goals_patch(&t);
-    if (!reopened ||
-        !pons__approval_no(t.react)) { // of what nobody wants there is nothing to judge
-        judge(&t, &j);
-        if (reopened) {
-            judge_yes(&t, j.rules);
-        }
-    }
-    pons__react *r = t.react;
-    if (reopened || j.asks || json_array_size(j.rules) > 0) {
-        pons__goals_put_back(&t, &was);
-    }
-    if (j.unmet) {
-        reopen_last(&t);
-    }
-    if (reopened && json_array_size(j.rules) > 0) {
-        pons__approval_drop(&t, j.rules);
-    } else if (!reopened) {
-        pons__approval_clear(r);
-    }
-    pons__list_clear(&pons__op_record, &t.skills->to_dispatch);
-    pons__json(&t.skills->to_cancel, json_array());
-    t.skills_changed = true;
-    int rc = PONS_OK;
-    if (json_array_size(j.rules) > 0) {
-        refuse(&t, &was, j.rules);
-    } else if (!reopened && j.asks) {
-        pons__approval_ask(t.b, cx, r, t.skills);
-    } else if (!reopened) {
-        if ((*r->answered || r->answered_also) && r->proposed_ops) {
-            pons__unsent_keep(r, &was);
-        }
-        rc = intend_all(&t, err);
-    }
-    pons__patched_free(&was);
-    pons_value_unref(j.rules);
-    return pons__turn_end(&t, rc);
-}
-
-static int mode_of(const pons__react *r)
-{
-    return r->preempt ? r->preempt->mode : r->mode;
-}
+// ---- what is refused ----------------------------------------------------------------------------
 
 static void rule(pons_value *rules, const char *name, pons_value *message)
 {
     pons__broken_add(rules, &(pons__broken){.rule = name, .message = json_string_value(message)});
     pons_value_unref(message);
 }
-
-static void judge(pons__turn *t, judgement *j)
-{
-    pons__react *r = t->react;
-    pons__proposed *p = r->proposed_ops;
-    if (!p) {
-        return;
-    }
-    judge_finish(t, j);
-    judge_claims(t, j->rules);
-    judge_unsettled(t, j->rules);
-    judge_end(t, j->rules);
-    judge_switch(t, j->rules);
-    judge_cancels(t, j->rules);
-    judge_added(t, j->rules);
-    j->asks = p->need_approval;
-    pons_autovalue running = pons__list_write(&pons__running_record, &t->skills->running);
-    pons_autovalue batch = pons__list_write(&pons__op_record, &p->to_dispatch);
-    for (size_t i = 0; i < p->to_dispatch.n; i++) {
-        const pons__op *op = p->to_dispatch.at[i];
-        pons_autovalue broken =
-            pons__guard_check(t->b, mode_of(r), op->skill, op->args, running, p->to_cancel, batch);
-        json_array_extend(j->rules, broken);
-        judge_rest(t, op, j->rules);
-        char hash[33];
-        pons_value_hash(json_array_get(batch, i), hash);
-        pons_autovalue wants = pons__guard_approvals(t->b, op->skill, op->args);
-        pons__unsettled_asks(t->b, r, t->skills, op->skill, wants);
-        j->asks = j->asks || (!pons__has(r->approved, hash) && json_array_size(wants) > 0);
-    }
-    if (p->plan) {
-        pons__task_plan_judge(t->b, mode_of(r), p->plan, t->skills, j->rules);
-    } else if (*p->plan_fault) {
-        rule(j->rules, "plan_patch", json_string(p->plan_fault));
-    }
-}
-
-// ---- what is refused ----------------------------------------------------------------------------
 
 static bool lasts(const pons__broken *broken)
 {
@@ -551,4 +449,93 @@ int pons__after_guard(pons_cx *cx, void *user, pons_error *err)
     pons__record_free(&pons__react_record, react);
     pons_cx_goto(cx, asks ? "human_approval_interrupt" : "dispatch_skills");
     return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int mode_of(const pons__react *r)
+{
+    return r->preempt ? r->preempt->mode : r->mode;
+}
+
+static void judge(pons__turn *t, judgement *j)
+{
+    pons__react *r = t->react;
+    pons__proposed *p = r->proposed_ops;
+    if (!p) {
+        return;
+    }
+    judge_finish(t, j);
+    judge_claims(t, j->rules);
+    judge_unsettled(t, j->rules);
+    judge_end(t, j->rules);
+    judge_switch(t, j->rules);
+    judge_cancels(t, j->rules);
+    judge_added(t, j->rules);
+    j->asks = p->need_approval;
+    pons_autovalue running = pons__list_write(&pons__running_record, &t->skills->running);
+    pons_autovalue batch = pons__list_write(&pons__op_record, &p->to_dispatch);
+    for (size_t i = 0; i < p->to_dispatch.n; i++) {
+        const pons__op *op = p->to_dispatch.at[i];
+        pons_autovalue broken =
+            pons__guard_check(t->b, mode_of(r), op->skill, op->args, running, p->to_cancel, batch);
+        json_array_extend(j->rules, broken);
+        judge_rest(t, op, j->rules);
+        char hash[33];
+        pons_value_hash(json_array_get(batch, i), hash);
+        pons_autovalue wants = pons__guard_approvals(t->b, op->skill, op->args);
+        pons__unsettled_asks(t->b, r, t->skills, op->skill, wants);
+        j->asks = j->asks || (!pons__has(r->approved, hash) && json_array_size(wants) > 0);
+    }
+    if (p->plan) {
+        pons__task_plan_judge(t->b, mode_of(r), p->plan, t->skills, j->rules);
+    } else if (*p->plan_fault) {
+        rule(j->rules, "plan_patch", json_string(p->plan_fault));
+    }
+}
+
+int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    judgement j = {.rules = json_array()};
+    pons__turn_begin(&t, cx, user);
+    judge_edit(&t);
+    const bool reopened = pons__approval_reopen(t.react);
+    pons__patched was = pons__goals_patch(&t);
+    if (!reopened ||
+        !pons__approval_no(t.react)) { // of what nobody wants there is nothing to judge
+        judge(&t, &j);
+        if (reopened) {
+            judge_yes(&t, j.rules);
+        }
+    }
+    pons__react *r = t.react;
+    if (reopened || j.asks || json_array_size(j.rules) > 0) {
+        pons__goals_put_back(&t, &was);
+    }
+    if (j.unmet) {
+        reopen_last(&t);
+    }
+    if (reopened && json_array_size(j.rules) > 0) {
+        pons__approval_drop(&t, j.rules);
+    } else if (!reopened) {
+        pons__approval_clear(r);
+    }
+    pons__list_clear(&pons__op_record, &t.skills->to_dispatch);
+    pons__json(&t.skills->to_cancel, json_array());
+    t.skills_changed = true;
+    int rc = PONS_OK;
+    if (json_array_size(j.rules) > 0) {
+        refuse(&t, &was, j.rules);
+    } else if (!reopened && j.asks) {
+        pons__approval_ask(t.b, cx, r, t.skills);
+    } else if (!reopened) {
+        if ((*r->answered || r->answered_also) && r->proposed_ops) {
+            pons__unsent_keep(r, &was);
+        }
+        rc = intend_all(&t, err);
+    }
+    pons__patched_free(&was);
+    pons_value_unref(j.rules);
+    return pons__turn_end(&t, rc);
 }

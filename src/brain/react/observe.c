@@ -21,53 +21,39 @@
 #define QUEUE_TOLD    8 // tasks beside the one at hand
 #define PONS_MS_PER_S 1e3
 
-static void take_inbox(pons__turn *t, pons_error *err);
-static void hear_again(const pons_brain *b, pons__task *task);
-static pons__react *activated(const pons__activate *mail);
-static pons_value *skill_names(const pons_brain *b);
-static pons__task_told *told_task(const pons__react *react);
-static pons__robot_told *told_robot(const pons_brain *b, const pons__skills *skills);
-static pons__world_told *told_world(const pons_brain *b);
-static pons__list told_queue(const pons_brain *b);
-static pons__list told_running(pons_brain *b, const pons__skills *skills);
-static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills);
-
 // ---- R1 build_observation -----------------------------------------------------------------------
 
-int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
+// What people have said to its questions since the kernel wrote the letter.
+static void hear_again(const pons_brain *b, pons__task *task)
 {
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    pons_brain *b = t.b;
-    if (!pons_cx_get(cx, "skills")) {
-        pons__record_free(&pons__skills_record, t.skills);
-        t.skills = pons__skills_initial();
+    for (size_t i = 0; task && i < task->asks.n; i++) {
+        pons__question *q = task->asks.at[i];
+        const pons_value *said = pons__question_answer(b->hci, q->id);
+        if (said) {
+            pons__json(&q->answer, pons_value_ref(said));
+        }
     }
-    take_inbox(&t, err);
-    pons__react *r = t.react;
-    if (r->task) {
-        mark_met(b, r->task, t.skills);
+}
+
+static pons__react *activated(const pons__activate *mail)
+{
+    pons__react *r = pons__record_new(&pons__react_record);
+    r->activation = mail->activation;
+    r->mode = mail->mode;
+    r->task = pons__record_copy(&pons__task_record, mail->task);
+    // A step that waits with a question that was answered meanwhile is still in hand.
+    r->plan = r->task && r->task->asks.n > 0
+                  ? pons__record_copy(&pons__task_plan_record, r->task->plan)
+                  : pons__task_plan_reopen(r->task ? r->task->plan : NULL);
+    pons__json(&r->approved, json_array());
+    if (mail->mode == PONS_MODE_SAFE) {
+        r->preempt = pons__record_new(&pons__preempt_record);
+        r->preempt->activation = mail->activation;
+        r->preempt->mode = mail->mode;
+        r->preempt->stop_base = true;
+        pons__set_text(&r->preempt->reason, mail->reason);
     }
-    pons__ladder_observe(b, r, t.skills);
-    pons__task_plan_mirror(b, cx, r);
-    r->iter++;
-    r->iter_ms = pons__wall_ms(b);
-    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
-    r->check_in_s = b->rules.check_in_s;
-    pons_value *observation = pons__observation_build(b, r, t.skills);
-    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
-    pons__json(&r->observation, pons_value_ref(observation));
-    r->detached = r->no_progress = r->rollover = false;
-    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
-    t.skills_changed = true;
-    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
-    pons_autovalue told =
-        json_copy(observation); // whoever is asked now has them; the past needs none
-    json_object_del(told, "means");
-    pons__say_message(cx, "user", told);
-    pons__event_emit(b, cx, &pons__observed_record, &(pons__observed){.observation = observation});
-    pons_value_unref(observation);
-    return pons__turn_end(&t, PONS_OK);
+    return r;
 }
 
 static void take_inbox(pons__turn *t, pons_error *err)
@@ -111,39 +97,6 @@ static void take_inbox(pons__turn *t, pons_error *err)
     }
 }
 
-// What people have said to its questions since the kernel wrote the letter.
-static void hear_again(const pons_brain *b, pons__task *task)
-{
-    for (size_t i = 0; task && i < task->asks.n; i++) {
-        pons__question *q = task->asks.at[i];
-        const pons_value *said = pons__question_answer(b->hci, q->id);
-        if (said) {
-            pons__json(&q->answer, pons_value_ref(said));
-        }
-    }
-}
-
-static pons__react *activated(const pons__activate *mail)
-{
-    pons__react *r = pons__record_new(&pons__react_record);
-    r->activation = mail->activation;
-    r->mode = mail->mode;
-    r->task = pons__record_copy(&pons__task_record, mail->task);
-    // A step that waits with a question that was answered meanwhile is still in hand.
-    r->plan = r->task && r->task->asks.n > 0
-                  ? pons__record_copy(&pons__task_plan_record, r->task->plan)
-                  : pons__task_plan_reopen(r->task ? r->task->plan : NULL);
-    pons__json(&r->approved, json_array());
-    if (mail->mode == PONS_MODE_SAFE) {
-        r->preempt = pons__record_new(&pons__preempt_record);
-        r->preempt->activation = mail->activation;
-        r->preempt->mode = mail->mode;
-        r->preempt->stop_base = true;
-        pons__set_text(&r->preempt->reason, mail->reason);
-    }
-    return r;
-}
-
 // Goals are met in their order, and what was met once stays met: a robot that went to the kitchen and
 // then left it has been there.
 static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills)
@@ -155,6 +108,42 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
             return;
         }
     }
+}
+
+int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    pons_brain *b = t.b;
+    if (!pons_cx_get(cx, "skills")) {
+        pons__record_free(&pons__skills_record, t.skills);
+        t.skills = pons__skills_initial();
+    }
+    take_inbox(&t, err);
+    pons__react *r = t.react;
+    if (r->task) {
+        mark_met(b, r->task, t.skills);
+    }
+    pons__ladder_observe(b, r, t.skills);
+    pons__task_plan_mirror(b, cx, r);
+    r->iter++;
+    r->iter_ms = pons__wall_ms(b);
+    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
+    r->check_in_s = b->rules.check_in_s;
+    pons_value *observation = pons__observation_build(b, r, t.skills);
+    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
+    pons__json(&r->observation, pons_value_ref(observation));
+    r->detached = r->no_progress = r->rollover = false;
+    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
+    t.skills_changed = true;
+    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
+    pons_autovalue told =
+        json_copy(observation); // whoever is asked now has them; the past needs none
+    json_object_del(told, "means");
+    pons__say_message(cx, "user", told);
+    pons__event_emit(b, cx, &pons__observed_record, &(pons__observed){.observation = observation});
+    pons_value_unref(observation);
+    return pons__turn_end(&t, PONS_OK);
 }
 
 // ---- goals --------------------------------------------------------------------------------------
@@ -185,41 +174,6 @@ pons__skills *pons__skills_initial(void)
 }
 
 // ---- the observation ----------------------------------------------------------------------------
-
-// Structs of the stack: what they point to is borrowed, but for what is made here.
-pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
-{
-    pons__bounds limits = {.failures_max = b->rules.failures_max,
-                           .iterations_max = b->rules.iterations_max,
-                           .charged_pct = b->rules.battery_charged_pct};
-    pons_autovalue names = skill_names(b);
-    pons_autovalue means = pons__means_told(b, react->task);
-    pons__observation o = {.iter = react->iter,
-                           .mode = react->mode,
-                           .task = told_task(react),
-                           .robot = told_robot(b, skills),
-                           .world = told_world(b),
-                           .queue = told_queue(b),
-                           .skills = names,
-                           .means = means,
-                           .running = told_running(b, skills),
-                           .last_result = skills->last_result,
-                           .results = skills->results.n > 1 ? skills->results : (pons__list){0},
-                           .failures = react->failures,
-                           .limits = &limits,
-                           .ladder = pons__ladder_rungs(react->task),
-                           .no_progress = react->no_progress,
-                           .woke = react->woke,
-                           .human = react->human};
-    pons_value *v = pons__record_write(&pons__observation_record, &o);
-    pons__record_free(&pons__task_told_record, o.task);
-    pons__record_free(&pons__robot_told_record, o.robot);
-    pons__record_free(&pons__world_told_record, o.world);
-    pons__record_free(&pons__rungs_record, o.ladder);
-    pons__list_clear(&pons__running_told_record, &o.running);
-    pons__list_clear(&pons__waiting_record, &o.queue);
-    return v;
-}
 
 static pons_value *skill_names(const pons_brain *b)
 {
@@ -354,4 +308,39 @@ static pons__list told_running(pons_brain *b, const pons__skills *skills)
         pons__list_add(&list, told);
     }
     return list;
+}
+
+// Structs of the stack: what they point to is borrowed, but for what is made here.
+pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
+{
+    pons__bounds limits = {.failures_max = b->rules.failures_max,
+                           .iterations_max = b->rules.iterations_max,
+                           .charged_pct = b->rules.battery_charged_pct};
+    pons_autovalue names = skill_names(b);
+    pons_autovalue means = pons__means_told(b, react->task);
+    pons__observation o = {.iter = react->iter,
+                           .mode = react->mode,
+                           .task = told_task(react),
+                           .robot = told_robot(b, skills),
+                           .world = told_world(b),
+                           .queue = told_queue(b),
+                           .skills = names,
+                           .means = means,
+                           .running = told_running(b, skills),
+                           .last_result = skills->last_result,
+                           .results = skills->results.n > 1 ? skills->results : (pons__list){0},
+                           .failures = react->failures,
+                           .limits = &limits,
+                           .ladder = pons__ladder_rungs(react->task),
+                           .no_progress = react->no_progress,
+                           .woke = react->woke,
+                           .human = react->human};
+    pons_value *v = pons__record_write(&pons__observation_record, &o);
+    pons__record_free(&pons__task_told_record, o.task);
+    pons__record_free(&pons__robot_told_record, o.robot);
+    pons__record_free(&pons__world_told_record, o.world);
+    pons__record_free(&pons__rungs_record, o.ladder);
+    pons__list_clear(&pons__running_told_record, &o.running);
+    pons__list_clear(&pons__waiting_record, &o.queue);
+    return v;
 }

@@ -34,14 +34,6 @@ typedef struct pursuit { // one run of the engine, inside R2
     bool searches; // R2 is parked: the host searches
 } pursuit;
 
-static pons_plan_execute run_skill, run_speak, run_ask, run_query, run_search;
-static pons_plan_look look;
-static pons_plan_confirm confirm;
-static void changed(void *user, const pons_plan *p, const pons_plan_step *step);
-static void result(void *user, const pons_execution_result *r);
-static double now_s(void *user);
-static pons_value *facts_of(const pons_brain *b);
-
 // What the engine came to: the decision; NULL where a model's plan has ended.
 static pons__decision *decision_of(const pursuit *p, const pons_plan *plan, bool given)
 {
@@ -69,89 +61,11 @@ static void plan_over(pursuit *p, const pons_plan *plan)
     memcpy(p->reason, last, sizeof last);
 }
 
-int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,
-                           pons__decision **ret, pons_error *err)
-{
-    pons__task_plan *state = r->plan;
-    pons_plan *plan = NULL;
-    pons_plan_cursor cursor;
-    pons_autovalue facts = facts_of(b);
-    pons__observation *seen = pons__observation_read(r->observation);
-    pons_autovalue ops = json_array();
-    pursuit p = {.b = b,
-                 .cx = cx,
-                 .skills = skills,
-                 .facts = facts,
-                 .no_progress = seen->no_progress,
-                 .pend = pons__record_copy(&pons__pend_record, state->pend),
-                 .rest = state->rest,
-                 .ops = ops,
-                 .react = r,
-                 .goal_index = strcmp(state->kind, "patch") == 0 ? PONS__GOAL_AT_HAND : -1,
-                 .type = PONS_CONTINUE};
-    const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
-                                                [PONS_TOOL_SPEAK] = run_speak,
-                                                [PONS_TOOL_ASK_USER] = run_ask,
-                                                [PONS_TOOL_QUERY_WORLD] = run_query,
-                                                [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
-                                  .look = look,
-                                  .confirm = confirm,
-                                  .changed = changed,
-                                  .result = result,
-                                  .now_s = now_s,
-                                  .user = &p};
-    pons__record_free(&pons__observation_record, seen);
-    pons_value *next = NULL;
-    int rc = pons_plan_from_value(state->plan, 0, &plan, err);
-    if (rc >= 0) {
-        pons_plan_cursor_from_value(state->cursor, &cursor);
-        rc = pons_plan_run(plan, &cursor, &engine, err);
-        const bool parked = rc == PONS_EPARKED;
-        if (!p.searches && (rc >= 0 || parked)) {
-            rc = pons_plan_to_value(plan, &next, err);
-            if (rc >= 0 && !parked) {
-                plan_over(&p, plan);
-            }
-        }
-    }
-    if (rc >= 0) {
-        pons__json(&state->plan, next);
-        pons__json(&state->cursor, pons_plan_cursor_to_value(&cursor));
-        pons__record_free(&pons__pend_record, state->pend);
-        state->pend = p.pend;
-        p.pend = NULL;
-        if (!p.rest) {
-            pons__record_free(&pons__step_rest_record, state->rest);
-            state->rest = NULL;
-        }
-        // A model's plan that has ended is the model's to judge; it is also no progress, as models
-        // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
-        const bool given = strcmp(state->kind, "given") == 0;
-        if (given && p.moved > 0) {
-            pons__ladder_progress(b, r);
-        }
-        *ret = decision_of(&p, plan, given);
-    }
-    pons__record_free(&pons__pend_record, p.pend);
-    pons_plan_destroy(plan);
-    return rc;
-}
-
 // Whether `pend` is about this step, asked in this way.
 static bool asked(const pursuit *p, const char *kind, int64_t step_id, bool fallback)
 {
     return p->pend && strcmp(p->pend->kind, kind) == 0 && p->pend->step_id == step_id &&
            p->pend->fallback == fallback;
-}
-
-static void set_pend(pursuit *p, const char *kind, int64_t step_id, bool fallback, int64_t tries)
-{
-    pons__record_free(&pons__pend_record, p->pend);
-    p->pend = pons__record_new(&pons__pend_record);
-    pons__set_text(&p->pend->kind, kind);
-    p->pend->step_id = step_id;
-    p->pend->fallback = fallback;
-    p->pend->tries = tries;
 }
 
 static void because(pursuit *p, const pons_plan_call *call, const char *what)
@@ -164,19 +78,20 @@ static void because(pursuit *p, const pons_plan_call *call, const char *what)
              call->plan->n_steps, call->is_fallback ? " (fallback)" : "", call->action, what);
 }
 
-static void ask_op(pursuit *p, const char *question)
-{
-    pons__ops_add(p->ops, &(pons__asked){.op = PONS_OP_APPROVAL,
-                                         .question = question,
-                                         .goal_index = PONS__GOAL_AT_HAND});
-}
-
 static bool says_no(const pons__reply *reply)
 {
     return strcmp(reply->action, "reject") == 0;
 }
 
-// ---- executors ----------------------------------------------------------------------------------
+static void set_pend(pursuit *p, const char *kind, int64_t step_id, bool fallback, int64_t tries)
+{
+    pons__record_free(&pons__pend_record, p->pend);
+    p->pend = pons__record_new(&pons__pend_record);
+    pons__set_text(&p->pend->kind, kind);
+    p->pend->step_id = step_id;
+    p->pend->fallback = fallback;
+    p->pend->tries = tries;
+}
 
 static int dispatch(pursuit *p, const pons_plan_call *call, const char *skill,
                     const pons_value *args, int64_t tries, const char *why)
@@ -207,6 +122,13 @@ static const pons__running *running_step(const pursuit *p, const pons_plan_call 
         }
     }
     return NULL;
+}
+
+static void ask_op(pursuit *p, const char *question)
+{
+    pons__ops_add(p->ops, &(pons__asked){.op = PONS_OP_APPROVAL,
+                                         .question = question,
+                                         .goal_index = PONS__GOAL_AT_HAND});
 }
 
 // What a refusal names passes by itself: a latch, old telemetry, somebody else's use of the base.
@@ -289,6 +211,24 @@ static void was_done(pursuit *p, const char *skill, const pons_value *args)
     const int64_t at = p->goal_index == PONS__GOAL_AT_HAND ? pons__goal_open(task) : -1;
     if (at >= 0) {
         pons__means_ended(p->b, task->goals.at[at], skill, args);
+    }
+}
+
+static void result(void *user, const pons_execution_result *r)
+{
+    pursuit *p = user;
+    pons_value *v = NULL;
+    pons_error ignored = PONS_ERROR_INIT;
+    pons__record_free(&pons__pend_record, p->pend); // settled: whatever was asked for it is history
+    p->pend = NULL;
+    p->rest = NULL;
+    if (r->status == PONS_STEP_FAILED) {
+        snprintf(p->reason, sizeof p->reason, "step %lld failed: %.300s", (long long)r->step_id,
+                 r->message);
+    }
+    if (pons_execution_result_to_value(r, &v, &ignored) >= 0) {
+        pons__door_own(p->b, p->cx, PONS_DOOR_RESULT, v);
+        pons_cx_emit(p->cx, "plan.result", pons__event(p->b, v));
     }
 }
 
@@ -478,25 +418,75 @@ static void changed(void *user, const pons_plan *plan, const pons_plan_step *ste
     pons__task_plan_tell(p->b, p->cx, plan, step);
 }
 
-static void result(void *user, const pons_execution_result *r)
-{
-    pursuit *p = user;
-    pons_value *v = NULL;
-    pons_error ignored = PONS_ERROR_INIT;
-    pons__record_free(&pons__pend_record, p->pend); // settled: whatever was asked for it is history
-    p->pend = NULL;
-    p->rest = NULL;
-    if (r->status == PONS_STEP_FAILED) {
-        snprintf(p->reason, sizeof p->reason, "step %lld failed: %.300s", (long long)r->step_id,
-                 r->message);
-    }
-    if (pons_execution_result_to_value(r, &v, &ignored) >= 0) {
-        pons__door_own(p->b, p->cx, PONS_DOOR_RESULT, v);
-        pons_cx_emit(p->cx, "plan.result", pons__event(p->b, v));
-    }
-}
-
 static double now_s(void *user)
 {
     return (double)pons__wall_ms(((pursuit *)user)->b) / 1e3;
+}
+
+int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pons__skills *skills,
+                           pons__decision **ret, pons_error *err)
+{
+    pons__task_plan *state = r->plan;
+    pons_plan *plan = NULL;
+    pons_plan_cursor cursor;
+    pons_autovalue facts = facts_of(b);
+    pons__observation *seen = pons__observation_read(r->observation);
+    pons_autovalue ops = json_array();
+    pursuit p = {.b = b,
+                 .cx = cx,
+                 .skills = skills,
+                 .facts = facts,
+                 .no_progress = seen->no_progress,
+                 .pend = pons__record_copy(&pons__pend_record, state->pend),
+                 .rest = state->rest,
+                 .ops = ops,
+                 .react = r,
+                 .goal_index = strcmp(state->kind, "patch") == 0 ? PONS__GOAL_AT_HAND : -1,
+                 .type = PONS_CONTINUE};
+    const pons_plan_ops engine = {.executors = {[PONS_TOOL_EXECUTE] = run_skill,
+                                                [PONS_TOOL_SPEAK] = run_speak,
+                                                [PONS_TOOL_ASK_USER] = run_ask,
+                                                [PONS_TOOL_QUERY_WORLD] = run_query,
+                                                [PONS_TOOL_QUERY_KNOWLEDGE] = run_search},
+                                  .look = look,
+                                  .confirm = confirm,
+                                  .changed = changed,
+                                  .result = result,
+                                  .now_s = now_s,
+                                  .user = &p};
+    pons__record_free(&pons__observation_record, seen);
+    pons_value *next = NULL;
+    int rc = pons_plan_from_value(state->plan, 0, &plan, err);
+    if (rc >= 0) {
+        pons_plan_cursor_from_value(state->cursor, &cursor);
+        rc = pons_plan_run(plan, &cursor, &engine, err);
+        const bool parked = rc == PONS_EPARKED;
+        if (!p.searches && (rc >= 0 || parked)) {
+            rc = pons_plan_to_value(plan, &next, err);
+            if (rc >= 0 && !parked) {
+                plan_over(&p, plan);
+            }
+        }
+    }
+    if (rc >= 0) {
+        pons__json(&state->plan, next);
+        pons__json(&state->cursor, pons_plan_cursor_to_value(&cursor));
+        pons__record_free(&pons__pend_record, state->pend);
+        state->pend = p.pend;
+        p.pend = NULL;
+        if (!p.rest) {
+            pons__record_free(&pons__step_rest_record, state->rest);
+            state->rest = NULL;
+        }
+        // A model's plan that has ended is the model's to judge; it is also no progress, as models
+        // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
+        const bool given = strcmp(state->kind, "given") == 0;
+        if (given && p.moved > 0) {
+            pons__ladder_progress(b, r);
+        }
+        *ret = decision_of(&p, plan, given);
+    }
+    pons__record_free(&pons__pend_record, p.pend);
+    pons_plan_destroy(plan);
+    return rc;
 }

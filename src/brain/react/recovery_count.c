@@ -61,15 +61,71 @@
 #define LOST_MAX     200 // and of why the model is lost
 #define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
 
+// ---- small things -------------------------------------------------------------------------------
+
+// Real progress: everything but what a model has cost begins anew.
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
-                       double battery_pct);
-static void climb(const pons_brain *b, pons__ladder *l, const char *why);
-static void swing(const pons_brain *b, pons__react *r);
-static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
-                        const pons__result *result);
-static bool other_is_next(pons__ladder *l);
-static int64_t goals_met(const pons__task *task);
-static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills);
+                       double battery_pct)
+{
+    int tries = b->rules.ladder_other_ways + b->rules.ladder_waits + 1;
+    if (pons__task_plan_drives(r->plan) && tries <= b->rules.failures_max) {
+        tries = b->rules.failures_max + 1; // a plan ends by its own rules first
+    }
+    const bool rules = r->task->ladder && r->task->ladder->rules_decide; // for the whole task
+    pons__ladder *old = r->task->ladder, *l = pons__record_new(&pons__ladder_record);
+    if (old &&
+        old->met == met) { // on the way there it is still the other approach to the same place
+        l->others = old->others;
+        old->others = NULL;
+    }
+    pons__record_free(&pons__ladder_record, old);
+    l->rules_decide = rules;
+    pons__set_text(&l->step, "go");
+    l->tries = tries;
+    l->decisions_max = b->rules.iterations_max;
+    l->best_m = best_m;
+    l->met = met;
+    l->battery_pct = battery_pct;
+    r->task->ladder = l;
+}
+
+// Of the goals that a person gave: what a model adds it could add and meet for ever.
+static int64_t goals_met(const pons__task *task)
+{
+    int64_t met = 0;
+    for (size_t i = 0; i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        if (!goal->added) {
+            met += goal->done;
+            met += (int64_t)json_array_size(goal->visited);
+        }
+    }
+    return met;
+}
+
+// A model may drive anywhere in the name of a goal; only the way to the goal's own zone counts.
+static bool towards(const pons_brain *b, const pons__goal *goal, const pons__running *running)
+{
+    const char *zone = pons__about_zone(b, running->skill, running->args);
+    return !goal || !*goal->zone || strcmp(goal->zone, zone ? zone : "") == 0;
+}
+
+// What is left of the way to the goal at hand [m], by the motion that leads there; INFINITY: none
+// does now.
+static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills)
+{
+    const pons__goal *goal = pons__ladder_goal(task);
+    double left_m = INFINITY;
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
+        const double d = g ? g->left_m : NAN;
+        if (pons__ladder_base(r) && !isnan(d) && towards(b, goal, r)) {
+            left_m = fmin(left_m, d);
+        }
+    }
+    return left_m;
+}
 
 // ---- progress -----------------------------------------------------------------------------------
 
@@ -107,6 +163,94 @@ void pons__ladder_progress(pons_brain *b, pons__react *r)
 }
 
 // ---- climbing -----------------------------------------------------------------------------------
+
+// One more end without progress.
+static void climb(const pons_brain *b, pons__ladder *l, const char *why)
+{
+    const int64_t ways = b->rules.ladder_other_ways, waits = b->rules.ladder_waits;
+    const int64_t n = ++l->failures;
+    const bool asks = n >= l->tries + l->granted;
+    const char *step = asks ? "ask" : n > ways && n <= ways + waits ? "wait" : "another_way";
+    pons__set_text(&l->why, why);
+    pons__set_text(&l->step, step);
+    if (strcmp(l->want, "ask") != 0) { // once wanted, a person is asked
+        pons__set_text(&l->want, strcmp(step, "another_way") == 0 ? "" : step);
+    }
+}
+
+static bool other_is_next(pons__ladder *l)
+{
+    const bool more = l->others->next < (int64_t)json_array_size(l->others->args);
+    if (more) {
+        pons__set_text(&l->want, "other");
+        pons__set_text(&l->step, "another_way");
+    }
+    return more;
+}
+
+// Whether another approach is to be tried now, since this one failed: the first, where there was no way
+// to the place itself, or the one after it.
+static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
+                        const pons__result *result)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED || *l->want) {
+        return false;
+    }
+    if (!l->others && pons__no_way(b, running->skill, result->error_code)) {
+        l->others = pons__record_new(&pons__others_record);
+        l->others->goal_index = running->goal_index;
+        pons__set_text(&l->others->skill, running->skill);
+        pons__json(&l->others->from, pons_value_ref(running->args));
+        pons__json(&l->others->args, pons__alternates_of(b, running->skill, running->args));
+    } else if (!l->others || l->others->next == 0 ||
+               !json_equal((json_t *)running->args,
+                           json_array_get(l->others->args, (size_t)l->others->next - 1))) {
+        return false; // it is none of them
+    }
+    return other_is_next(l);
+}
+
+// Whether a motion has ended here before; if not, it has now.
+static bool been_here(pons__ladder *l, const pons_report_pose *at)
+{
+    pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
+    bool known = json_array_size(been) >= BEEN_MAX;
+    size_t i;
+    json_t *place;
+    json_array_foreach(been, i, place)
+    {
+        const pons__pose was = pons__pose_of(place);
+        known = known || hypot(at->x - was.x, at->y - was.y) < SAME_PLACE_M;
+    }
+    if (!known) {
+        json_array_append_new(been,
+                              pons_object("x", json_real(at->x), "y", json_real(at->y), NULL));
+    }
+    pons__json(&l->been, been);
+    return known;
+}
+
+// A motion has ended well. If the goal is met, the next look at it begins all of this anew.
+static void swing(const pons_brain *b, pons__react *r)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    if (!been_here(l, &b->port.newest.as.telemetry.pose) || ++l->swings < b->rules.ladder_swings) {
+        return;
+    }
+    const int64_t swings = l->swings;
+    l->swings = 0;
+    if (r->model_tries > 0 && r->task->goals.n > 0 && !l->rules_decide) {
+        l->rules_decide = true;
+        l->decisions = 0;
+    } else if (!*l->want) {
+        pons__ladder_ask(l);
+        pons__set_textf(&l->why,
+                        "%lld motions ended where one had ended before, and nothing is "
+                        "gained by them",
+                        (long long)swings);
+    }
+}
 
 void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result)
@@ -174,53 +318,6 @@ void pons__ladder_lost(pons__react *r, const char *why)
     pons__set_textf(&l->why, "%.*s", LOST_MAX, why);
 }
 
-// One more end without progress.
-static void climb(const pons_brain *b, pons__ladder *l, const char *why)
-{
-    const int64_t ways = b->rules.ladder_other_ways, waits = b->rules.ladder_waits;
-    const int64_t n = ++l->failures;
-    const bool asks = n >= l->tries + l->granted;
-    const char *step = asks ? "ask" : n > ways && n <= ways + waits ? "wait" : "another_way";
-    pons__set_text(&l->why, why);
-    pons__set_text(&l->step, step);
-    if (strcmp(l->want, "ask") != 0) { // once wanted, a person is asked
-        pons__set_text(&l->want, strcmp(step, "another_way") == 0 ? "" : step);
-    }
-}
-
-// Whether another approach is to be tried now, since this one failed: the first, where there was no way
-// to the place itself, or the one after it.
-static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
-                        const pons__result *result)
-{
-    pons__ladder *l = pons__ladder_of(r);
-    if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED || *l->want) {
-        return false;
-    }
-    if (!l->others && pons__no_way(b, running->skill, result->error_code)) {
-        l->others = pons__record_new(&pons__others_record);
-        l->others->goal_index = running->goal_index;
-        pons__set_text(&l->others->skill, running->skill);
-        pons__json(&l->others->from, pons_value_ref(running->args));
-        pons__json(&l->others->args, pons__alternates_of(b, running->skill, running->args));
-    } else if (!l->others || l->others->next == 0 ||
-               !json_equal((json_t *)running->args,
-                           json_array_get(l->others->args, (size_t)l->others->next - 1))) {
-        return false; // it is none of them
-    }
-    return other_is_next(l);
-}
-
-static bool other_is_next(pons__ladder *l)
-{
-    const bool more = l->others->next < (int64_t)json_array_size(l->others->args);
-    if (more) {
-        pons__set_text(&l->want, "other");
-        pons__set_text(&l->step, "another_way");
-    }
-    return more;
-}
-
 const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *running)
 {
     const pons__ladder *l = pons__ladder_of(r);
@@ -243,111 +340,4 @@ void pons__ladder_refused(pons__react *r, const char *why)
     if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_LADDER && !*l->want) {
         other_is_next(l);
     }
-}
-
-// Whether a motion has ended here before; if not, it has now.
-static bool been_here(pons__ladder *l, const pons_report_pose *at)
-{
-    pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
-    bool known = json_array_size(been) >= BEEN_MAX;
-    size_t i;
-    json_t *place;
-    json_array_foreach(been, i, place)
-    {
-        const pons__pose was = pons__pose_of(place);
-        known = known || hypot(at->x - was.x, at->y - was.y) < SAME_PLACE_M;
-    }
-    if (!known) {
-        json_array_append_new(been,
-                              pons_object("x", json_real(at->x), "y", json_real(at->y), NULL));
-    }
-    pons__json(&l->been, been);
-    return known;
-}
-
-// A motion has ended well. If the goal is met, the next look at it begins all of this anew.
-static void swing(const pons_brain *b, pons__react *r)
-{
-    pons__ladder *l = pons__ladder_of(r);
-    if (!been_here(l, &b->port.newest.as.telemetry.pose) || ++l->swings < b->rules.ladder_swings) {
-        return;
-    }
-    const int64_t swings = l->swings;
-    l->swings = 0;
-    if (r->model_tries > 0 && r->task->goals.n > 0 && !l->rules_decide) {
-        l->rules_decide = true;
-        l->decisions = 0;
-    } else if (!*l->want) {
-        pons__ladder_ask(l);
-        pons__set_textf(&l->why,
-                        "%lld motions ended where one had ended before, and nothing is "
-                        "gained by them",
-                        (long long)swings);
-    }
-}
-
-// ---- small things -------------------------------------------------------------------------------
-
-// Real progress: everything but what a model has cost begins anew.
-static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
-                       double battery_pct)
-{
-    int tries = b->rules.ladder_other_ways + b->rules.ladder_waits + 1;
-    if (pons__task_plan_drives(r->plan) && tries <= b->rules.failures_max) {
-        tries = b->rules.failures_max + 1; // a plan ends by its own rules first
-    }
-    const bool rules = r->task->ladder && r->task->ladder->rules_decide; // for the whole task
-    pons__ladder *old = r->task->ladder, *l = pons__record_new(&pons__ladder_record);
-    if (old &&
-        old->met == met) { // on the way there it is still the other approach to the same place
-        l->others = old->others;
-        old->others = NULL;
-    }
-    pons__record_free(&pons__ladder_record, old);
-    l->rules_decide = rules;
-    pons__set_text(&l->step, "go");
-    l->tries = tries;
-    l->decisions_max = b->rules.iterations_max;
-    l->best_m = best_m;
-    l->met = met;
-    l->battery_pct = battery_pct;
-    r->task->ladder = l;
-}
-
-// Of the goals that a person gave: what a model adds it could add and meet for ever.
-static int64_t goals_met(const pons__task *task)
-{
-    int64_t met = 0;
-    for (size_t i = 0; i < task->goals.n; i++) {
-        const pons__goal *goal = task->goals.at[i];
-        if (!goal->added) {
-            met += goal->done;
-            met += (int64_t)json_array_size(goal->visited);
-        }
-    }
-    return met;
-}
-
-// A model may drive anywhere in the name of a goal; only the way to the goal's own zone counts.
-static bool towards(const pons_brain *b, const pons__goal *goal, const pons__running *running)
-{
-    const char *zone = pons__about_zone(b, running->skill, running->args);
-    return !goal || !*goal->zone || strcmp(goal->zone, zone ? zone : "") == 0;
-}
-
-// What is left of the way to the goal at hand [m], by the motion that leads there; INFINITY: none
-// does now.
-static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills)
-{
-    const pons__goal *goal = pons__ladder_goal(task);
-    double left_m = INFINITY;
-    for (size_t i = 0; i < skills->running.n; i++) {
-        const pons__running *r = skills->running.at[i];
-        const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
-        const double d = g ? g->left_m : NAN;
-        if (pons__ladder_base(r) && !isnan(d) && towards(b, goal, r)) {
-            left_m = fmin(left_m, d);
-        }
-    }
-    return left_m;
 }

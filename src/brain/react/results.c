@@ -24,14 +24,6 @@
 #define WAKE_MIN_S 1.0 // the soonest that a decision can ask to be woken
 #define PART_LEAST 0.1 // of a relative move, in its unit: so much is progress
 
-static pons_value *await_of(const pons__turn *t);
-static double look_again_s(const pons__turn *t);
-static bool note_stop(pons__turn *t, const pons__running *running, const char *why);
-static void count_failure(pons__react *r, const char *skill, bool done, bool counts);
-static void mark_goal(pons_brain *b, pons__react *r, const pons__running *running);
-static bool keep_rest(pons__turn *t, const pons__running *running, const pons__result *last);
-static pons__recovery recovery_for(pons_brain *b, const pons__result *last);
-
 // ---- R7 observe_execution_result ----------------------------------------------------------------
 
 // Whether the decision is over with what it says, and that is still being said: its end is of the task.
@@ -45,6 +37,41 @@ static bool is_saying(const pons__turn *t)
         words = mine && pons__means_beside(t->b, running->skill);
     }
     return words;
+}
+
+// After how long of robot time R7 wakes without news; 0: never.
+static double look_again_s(const pons__turn *t)
+{
+    const pons__react *r = t->react;
+    if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
+        return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
+    }
+    if (r->refused) {
+        return REST_MS / 1e3;
+    }
+    const double wake_s = r->decision ? r->decision->wake_s : 0.0;
+    return wake_s > 0.0 ? fmax(wake_s, WAKE_MIN_S) : 0.0;
+}
+
+static pons_value *await_of(const pons__turn *t)
+{
+    if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
+        return pons__record_write(
+            &pons__wait_record,
+            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
+    }
+    pons_autovalue ids = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        json_array_append_new(
+            ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
+    }
+    // An earlier program, whose observations had no queue, waited without a time, and its wait is still
+    // open: it is waited for in its words, as what is asked again must be what was asked.
+    const bool timed = pons__observation_has_queue(t->react->observation);
+    return pons__record_write(&pons__wait_record,
+                              &(pons__wait){.wait = PONS_WAIT_SKILL,
+                                            .goals = ids,
+                                            .look_s = timed ? look_again_s(t) : NAN});
 }
 
 // One piece of news.
@@ -91,41 +118,6 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     }
     pons__record_free(&pons__news_record, told);
     return pons__turn_end(&t, rc);
-}
-
-static pons_value *await_of(const pons__turn *t)
-{
-    if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
-        return pons__record_write(
-            &pons__wait_record,
-            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
-    }
-    pons_autovalue ids = json_array();
-    for (size_t i = 0; i < t->skills->running.n; i++) {
-        json_array_append_new(
-            ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
-    }
-    // An earlier program, whose observations had no queue, waited without a time, and its wait is still
-    // open: it is waited for in its words, as what is asked again must be what was asked.
-    const bool timed = pons__observation_has_queue(t->react->observation);
-    return pons__record_write(&pons__wait_record,
-                              &(pons__wait){.wait = PONS_WAIT_SKILL,
-                                            .goals = ids,
-                                            .look_s = timed ? look_again_s(t) : NAN});
-}
-
-// After how long of robot time R7 wakes without news; 0: never.
-static double look_again_s(const pons__turn *t)
-{
-    const pons__react *r = t->react;
-    if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
-        return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
-    }
-    if (r->refused) {
-        return REST_MS / 1e3;
-    }
-    const double wake_s = r->decision ? r->decision->wake_s : 0.0;
-    return wake_s > 0.0 ? fmax(wake_s, WAKE_MIN_S) : 0.0;
 }
 
 // ---- a goal's end -------------------------------------------------------------------------------
@@ -209,78 +201,6 @@ static void note_reach(pons_brain *b, const pons__result *last)
         pons_value_unref(b->unreachable);
         b->unreachable = left;
     }
-}
-
-static int settle_word(pons__turn *t, const pons_value *told, const pons__ended *word,
-                       pons_error *err)
-{
-    static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
-                                               [PONS_END_FAILED] = PONS_EFFECT_FAILED,
-                                               [PONS_END_CANCELED] = PONS_EFFECT_CANCELED,
-                                               [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
-    const char *id = word->goal_id ? word->goal_id : "";
-    int status = pons__word_find(pons__end_words, word->status, 0);
-    if (!pons__running_find(t->skills, id)) {
-        return PONS_OK;
-    }
-    if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
-        status = PONS_END_UNKNOWN;
-    }
-    const bool unknown = pons__unsettled_end(status, word->error_code);
-    if (unknown) {
-        t->lost = t->lost ? t->lost : json_array();
-        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
-    }
-    const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
-                                pons_value_ref(told), err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__react *r = t->react;
-    pons__running *running = take_running(t->skills, id);
-    pons__result *last = result_of(running, word, status);
-    pons__effect_event(t->b, t->cx, id, running->skill, running->args,
-                       pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
-    // A person has typed resume after that stop: the answer to "shall I try again?" is given.
-    const bool go_on = last->error_code == PONS__STOPPED && !note_stop(t, running, last->error_msg);
-    const bool done = status == PONS_END_DONE;
-    if (done) {
-        mark_goal(t->b, r, running);
-    }
-    const bool rest = done || keep_rest(t, running, last);
-    count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
-    pons__ladder_ended(t->b, r, running, last);
-    note_reach(t->b, last);
-    r->distance_m += driven_m(t, last);
-    last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
-    // To do all of a motion again could be too much.
-    const bool asks = unknown && !go_on && pons__unsettled_asked(t->b, running->skill);
-    if (asks || !rest) {
-        if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
-            last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
-        }
-        pons__unsettled_note(t, running, last);
-    }
-    pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
-    pons__result_note(t, last);
-    const int64_t now_ms = pons__port_robot_ms(&t->b->port);
-    const bool same_clock =
-        now_ms >= running->started_robot_ms; // a body that began anew has its own
-    pons__trace_put(t->b, t->cx,
-                    (pons__entry){.skill = last->skill,
-                                  .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
-                                  .error_code = last->error_code,
-                                  .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
-    pons__record_free(&pons__running_record, running);
-    return PONS_OK;
-}
-
-int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
-{
-    pons__ended *word = pons__record_read(&pons__ended_record, told);
-    const int rc = settle_word(t, told, word, err);
-    pons__record_free(&pons__ended_record, word);
-    return rc;
 }
 
 // The body ended it by a stop, which may be lifted again before any telemetry shows it: the kernel
@@ -374,4 +294,76 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
     snprintf(key, sizeof key, "%lld", (long long)last->error_code);
     const char *word = pons_get_str(map, key, pons_get_str(map, "default", "retry"));
     return (pons__recovery)pons__word_find(pons__recovery_words, word, PONS_RECOVER_RETRY);
+}
+
+static int settle_word(pons__turn *t, const pons_value *told, const pons__ended *word,
+                       pons_error *err)
+{
+    static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
+                                               [PONS_END_FAILED] = PONS_EFFECT_FAILED,
+                                               [PONS_END_CANCELED] = PONS_EFFECT_CANCELED,
+                                               [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
+    const char *id = word->goal_id ? word->goal_id : "";
+    int status = pons__word_find(pons__end_words, word->status, 0);
+    if (!pons__running_find(t->skills, id)) {
+        return PONS_OK;
+    }
+    if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
+        status = PONS_END_UNKNOWN;
+    }
+    const bool unknown = pons__unsettled_end(status, word->error_code);
+    if (unknown) {
+        t->lost = t->lost ? t->lost : json_array();
+        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
+    }
+    const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
+                                pons_value_ref(told), err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__react *r = t->react;
+    pons__running *running = take_running(t->skills, id);
+    pons__result *last = result_of(running, word, status);
+    pons__effect_event(t->b, t->cx, id, running->skill, running->args,
+                       pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
+    // A person has typed resume after that stop: the answer to "shall I try again?" is given.
+    const bool go_on = last->error_code == PONS__STOPPED && !note_stop(t, running, last->error_msg);
+    const bool done = status == PONS_END_DONE;
+    if (done) {
+        mark_goal(t->b, r, running);
+    }
+    const bool rest = done || keep_rest(t, running, last);
+    count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
+    pons__ladder_ended(t->b, r, running, last);
+    note_reach(t->b, last);
+    r->distance_m += driven_m(t, last);
+    last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
+    // To do all of a motion again could be too much.
+    const bool asks = unknown && !go_on && pons__unsettled_asked(t->b, running->skill);
+    if (asks || !rest) {
+        if (status == PONS_END_UNKNOWN || !pons__task_plan_drives(r->plan)) {
+            last->recovery = PONS_RECOVER_ASK; // a plan goes by its step's own error
+        }
+        pons__unsettled_note(t, running, last);
+    }
+    pons__task_plan_note_result(r, running->step_id, running->fallback, last, NULL);
+    pons__result_note(t, last);
+    const int64_t now_ms = pons__port_robot_ms(&t->b->port);
+    const bool same_clock =
+        now_ms >= running->started_robot_ms; // a body that began anew has its own
+    pons__trace_put(t->b, t->cx,
+                    (pons__entry){.skill = last->skill,
+                                  .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
+                                  .error_code = last->error_code,
+                                  .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
+    pons__record_free(&pons__running_record, running);
+    return PONS_OK;
+}
+
+int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+{
+    pons__ended *word = pons__record_read(&pons__ended_record, told);
+    const int rc = settle_word(t, told, word, err);
+    pons__record_free(&pons__ended_record, word);
+    return rc;
 }

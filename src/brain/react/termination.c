@@ -20,33 +20,6 @@ typedef struct ending {
     const char *status, *stop; // NULL: it goes on
 } ending;
 
-static ending ending_of(const pons__react *r, const pons__skills *skills);
-static const char *plan_status(const pons__task_plan *state);
-static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status);
-
-int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)err;
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    const ending end = ending_of(t.react, t.skills);
-    if (!end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
-        // A long task outlives a run: the state stays, and a message to itself begins the next one.
-        pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
-        t.react->rollover = true;
-    }
-    if (end.status) {
-        const bool over =
-            strcmp(end.status, "preempted") != 0 && strcmp(end.status, "switched") != 0;
-        if (over) {
-            pons__task_plan_end(t.b, cx, t.react, end.status);
-        }
-        tell_kernel(t.b, cx, t.react, end.status);
-        pons__set_text(&t.react->stop_reason, end.stop);
-    }
-    return pons__turn_end(&t, PONS_OK);
-}
-
 // Whether something that this decision let go of has not ended: the body has not said so, or is gone.
 static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
 {
@@ -59,6 +32,16 @@ static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
         }
     }
     return false;
+}
+
+// How a task ends whose plan it was; NULL: it was not the plan that ended it.
+static const char *plan_status(const pons__task_plan *state)
+{
+    const int status = pons__task_plan_status(state);
+    return !state || strcmp(state->kind, "given") != 0 ? NULL
+           : status == PONS_PLAN_FAILED || status == PONS_PLAN_CANCELLED
+               ? pons_plan_status_word(status)
+               : NULL;
 }
 
 static ending ending_of(const pons__react *r, const pons__skills *skills)
@@ -94,16 +77,6 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
         return (ending){"switched", "preempted"};
     }
     return (ending){NULL, NULL};
-}
-
-// How a task ends whose plan it was; NULL: it was not the plan that ended it.
-static const char *plan_status(const pons__task_plan *state)
-{
-    const int status = pons__task_plan_status(state);
-    return !state || strcmp(state->kind, "given") != 0 ? NULL
-           : status == PONS_PLAN_FAILED || status == PONS_PLAN_CANCELLED
-               ? pons_plan_status_word(status)
-               : NULL;
 }
 
 // Whether one of them says something: below safe_pct no task goes on, so a battery that has no more than that to be
@@ -148,6 +121,29 @@ static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, 
                        .plan = r->plan};
     pons_cx_post(cx, PONS_NS_KERNEL, "task_result", pons__record_write(&pons__outcome_record, &o));
     pons_value_unref(verified);
+}
+
+int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)err;
+    pons__turn t;
+    pons__turn_begin(&t, cx, user);
+    const ending end = ending_of(t.react, t.skills);
+    if (!end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
+        // A long task outlives a run: the state stays, and a message to itself begins the next one.
+        pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
+        t.react->rollover = true;
+    }
+    if (end.status) {
+        const bool over =
+            strcmp(end.status, "preempted") != 0 && strcmp(end.status, "switched") != 0;
+        if (over) {
+            pons__task_plan_end(t.b, cx, t.react, end.status);
+        }
+        tell_kernel(t.b, cx, t.react, end.status);
+        pons__set_text(&t.react->stop_reason, end.stop);
+    }
+    return pons__turn_end(&t, PONS_OK);
 }
 
 int pons__after_loop(pons_cx *cx, void *user, pons_error *err)

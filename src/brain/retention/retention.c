@@ -49,16 +49,6 @@ enum { NOTHING, FIND_STARTED, TRIM_KERNEL, TRIM_REACT, SAY };
 static const char *const thin_types[] = {"observation", "task.active", "plan.step",
                                          "stream.*",    "token",       NULL};
 
-static bool begins(const pons__keep *k, const pons__keep_facts *facts);
-static void drop_ended(pons__ends *e, const pons__keep_facts *facts);
-static bool add_mark(pons__keep *k, pons__ends *e, int64_t ended);
-static void live(pons__keep *k);
-static int measure(pons__keep *k, pons_thread *t, pons_error *err);
-static bool choose(pons__keep *k);
-static int find_started(pons__keep *k, pons_error *err);
-static int trim(pons__keep *k, pons_thread *t, pons_error *err);
-static int say(pons__keep *k, pons_thread *t, pons_error *err);
-
 void pons__keep_init(pons__keep *k, const pons__keep_rules *rules, pons_store store,
                      const char *thread, const pons_clock *clock)
 {
@@ -76,44 +66,6 @@ void pons__keep_forget(pons__keep *k)
 }
 
 // ---- where tasks end ----------------------------------------------------------------------------
-
-pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__keep_facts *facts)
-{
-    pons__ends e;
-    if (!k->known || (facts->ended == k->ends.ended && !k->news && !begins(k, facts))) {
-        return NULL; // a quiet tick costs two comparisons
-    }
-    live(k);
-    if (pons__ends_read(old, &e) != PONS_OK) {
-        return NULL;
-    }
-    const pons__ends *now = &k->ends; // with what has been done since
-    e.cut = now->cut;
-    e.audited = now->audited;
-    e.thinned = now->thinned;
-    e.looked = now->looked;
-    e.started = now->started;
-    e.checkpoints = now->checkpoints;
-    e.events = now->events;
-    e.effects = now->effects;
-    e.bytes = now->bytes;
-    e.pruned_ms = now->pruned_ms;
-    for (size_t i = 0; i < e.n_marks && e.marks[i].n <= e.cut; i++) {
-        e.marks[i].kernel[0] = e.marks[i].react[0] = '\0';
-    }
-    drop_ended(&e, facts);
-    bool ok = facts->ended == e.ended || add_mark(k, &e, facts->ended);
-    bool known = facts->active[0] == '\0';
-    for (size_t i = 0; i < e.n_begun; i++) {
-        known = known || strcmp(e.begun[i].task, facts->active) == 0;
-    }
-    ok = ok && (known || pons__ends_begin(&e, facts->active));
-    e.lived_ms = k->lived_ms;
-    e.wall_ms = pons_wall_ms(&k->clock);
-    pons_value *v = ok ? pons__ends_write(&e) : NULL;
-    pons__ends_fini(&e);
-    return v; // without memory, the next tick tries again
-}
 
 static bool begins(const pons__keep *k, const pons__keep_facts *facts)
 {
@@ -160,6 +112,55 @@ static bool add_mark(pons__keep *k, pons__ends *e, int64_t ended)
     return pons__ends_mark(e, &m);
 }
 
+// A clock that leaps is no time that has passed: what the monotonic one says counts.
+static void live(pons__keep *k)
+{
+    const int64_t now = pons_now_ns(&k->clock);
+    if (k->host_ns) {
+        k->lived_ms += (now - k->host_ns) / PONS_NS_PER_MS;
+    }
+    k->host_ns =
+        k->host_ns ? k->host_ns + (now - k->host_ns) / PONS_NS_PER_MS * PONS_NS_PER_MS : now;
+}
+
+pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__keep_facts *facts)
+{
+    pons__ends e;
+    if (!k->known || (facts->ended == k->ends.ended && !k->news && !begins(k, facts))) {
+        return NULL; // a quiet tick costs two comparisons
+    }
+    live(k);
+    if (pons__ends_read(old, &e) != PONS_OK) {
+        return NULL;
+    }
+    const pons__ends *now = &k->ends; // with what has been done since
+    e.cut = now->cut;
+    e.audited = now->audited;
+    e.thinned = now->thinned;
+    e.looked = now->looked;
+    e.started = now->started;
+    e.checkpoints = now->checkpoints;
+    e.events = now->events;
+    e.effects = now->effects;
+    e.bytes = now->bytes;
+    e.pruned_ms = now->pruned_ms;
+    for (size_t i = 0; i < e.n_marks && e.marks[i].n <= e.cut; i++) {
+        e.marks[i].kernel[0] = e.marks[i].react[0] = '\0';
+    }
+    drop_ended(&e, facts);
+    bool ok = facts->ended == e.ended || add_mark(k, &e, facts->ended);
+    bool known = facts->active[0] == '\0';
+    for (size_t i = 0; i < e.n_begun; i++) {
+        known = known || strcmp(e.begun[i].task, facts->active) == 0;
+    }
+    ok = ok && (known || pons__ends_begin(&e, facts->active));
+    e.lived_ms = k->lived_ms;
+    e.wall_ms = pons_wall_ms(&k->clock);
+    pons_value *v = ok ? pons__ends_write(&e) : NULL;
+    pons__ends_fini(&e);
+    return v; // without memory, the next tick tries again
+}
+
 void pons__keep_hear(pons__keep *k, const pons_value *channel)
 {
     if (k->known && channel == k->heard) {
@@ -180,99 +181,6 @@ void pons__keep_hear(pons__keep *k, const pons_value *channel)
     pons_value_unref(k->heard);
     k->heard = pons_value_ref(channel);
     k->known = true;
-}
-
-// A clock that leaps is no time that has passed: what the monotonic one says counts.
-static void live(pons__keep *k)
-{
-    const int64_t now = pons_now_ns(&k->clock);
-    if (k->host_ns) {
-        k->lived_ms += (now - k->host_ns) / PONS_NS_PER_MS;
-    }
-    k->host_ns =
-        k->host_ns ? k->host_ns + (now - k->host_ns) / PONS_NS_PER_MS * PONS_NS_PER_MS : now;
-}
-
-// ---- taking away --------------------------------------------------------------------------------
-
-int pons__keep_work(pons__keep *k, pons_thread *t, pons_error *err)
-{
-    const int64_t now = pons_now_ns(&k->clock);
-    if (!k->known || !k->store.ops->trim) {
-        return 0;
-    }
-    if (k->pass.stage == NOTHING) {
-        if (now < k->look_ns) {
-            return 0;
-        }
-        k->look_ns = now + LOOK_MS * PONS_NS_PER_MS;
-        live(k);
-        int rc = k->measured != k->ends.ended ? measure(k, t, err) : PONS_OK;
-        if (rc < 0 || !choose(k)) {
-            k->look_ns = rc < 0 ? now + AGAIN_MS * PONS_NS_PER_MS : k->look_ns;
-            return rc;
-        }
-        k->pass.stage = k->pass.audit.n ? FIND_STARTED : TRIM_KERNEL;
-    }
-    const int rc = k->pass.stage == FIND_STARTED ? find_started(k, err)
-                   : k->pass.stage == SAY        ? say(k, t, err)
-                                                 : trim(k, t, err);
-    if (rc < 0) { // what was taken away is gone, the rest goes another time
-        pons_value_unref(k->pass.started);
-        k->pass = (struct pons__keep_pass){0};
-        k->look_ns = now + AGAIN_MS * PONS_NS_PER_MS;
-    }
-    return rc < 0 ? rc : 1;
-}
-
-// How much there is; a trim of nothing tells, and gives free pages back.
-static int measure(pons__keep *k, pons_thread *t, pons_error *err)
-{
-    pons_trim nothing = {.limit = 1};
-    pons_trim_result done = {0};
-    const int rc = pons_thread_trim(t, &nothing, &done, err);
-    if (rc < 0) {
-        return rc;
-    }
-    k->ends.bytes = done.bytes ? done.bytes : k->ends.bytes;
-    k->measured = done.more ? k->measured : k->ends.ended;
-    return PONS_OK;
-}
-
-// The marks to cut at, if there is enough to cut.
-static bool choose(pons__keep *k)
-{
-    const pons__keep_rules *r = &k->rules;
-    const pons__ends *e = &k->ends;
-    int64_t least = INT64_MAX; // where the oldest task began that has not ended: its details stay
-    for (size_t i = 0; i < e->n_begun; i++) {
-        least = e->begun[i].n < least ? e->begun[i].n : least;
-    }
-    const int64_t part = r->tasks >= PARTS ? r->tasks / PARTS : 1;
-    const pons__mark *cut =
-        r->tasks >= 0 ? pons__ends_find(e, e->ended - r->tasks, INT64_MAX) : NULL;
-    cut = cut && cut->n - e->cut < part ? NULL : cut; // more at a time
-    const int64_t old_ms = k->lived_ms - (int64_t)(r->days * DAY_MS);
-    const pons__mark *old = r->days > 0 ? pons__ends_find(e, e->ended - TASKS_LEAST, old_ms) : NULL;
-    cut = old && (!cut || old->n > cut->n) ? old : cut;
-    cut = cut && cut->n > least ? pons__ends_find(e, least, INT64_MAX) : cut;
-    k->pass.forced = r->size_mb > 0 && (double)e->bytes > r->size_mb * MB && k->tried < e->ended;
-    // Half of what is there, whatever is kept for comfort: a task that was put aside for ever must not
-    // fill the disk. What it needs to go on is its place in the queue, and no trim takes that.
-    if (k->pass.forced) {
-        const int64_t there = e->ended - e->cut - TASKS_LEAST;
-        const pons__mark *half = pons__ends_find(e, e->cut + (there + 1) / 2, INT64_MAX);
-        cut = half && (!cut || half->n > cut->n) ? half : cut;
-    }
-    const int64_t audit_ms = k->lived_ms - (int64_t)(r->audit_days * DAY_MS);
-    const pons__mark *audit =
-        r->audit_days > 0 ? pons__ends_find(e, e->ended - TASKS_LEAST, audit_ms) : NULL;
-    k->pass.cut = cut && cut->n > e->cut ? *cut : (pons__mark){0};
-    k->pass.audit = audit && audit->n > e->audited && audit->n <= e->cut ? *audit : (pons__mark){0};
-    if (k->pass.forced && !k->pass.cut.n) {
-        k->tried = e->ended; // nothing more until another one ends
-    }
-    return k->pass.cut.n || k->pass.audit.n;
 }
 
 // ---- the newest run.started ---------------------------------------------------------------------
@@ -448,6 +356,88 @@ static int say(pons__keep *k, pons_thread *t, pons_error *err)
         pons_fields_object(pruned_fields, sizeof pruned_fields / sizeof *pruned_fields, &told);
     return event ? pons_thread_emit(t, NS_KERNEL, "store.pruned", event, err)
                  : pons_error_set(err, PONS_ENOMEM, "brain", "no memory to tell what was pruned");
+}
+
+// ---- taking away --------------------------------------------------------------------------------
+
+// How much there is; a trim of nothing tells, and gives free pages back.
+static int measure(pons__keep *k, pons_thread *t, pons_error *err)
+{
+    pons_trim nothing = {.limit = 1};
+    pons_trim_result done = {0};
+    const int rc = pons_thread_trim(t, &nothing, &done, err);
+    if (rc < 0) {
+        return rc;
+    }
+    k->ends.bytes = done.bytes ? done.bytes : k->ends.bytes;
+    k->measured = done.more ? k->measured : k->ends.ended;
+    return PONS_OK;
+}
+
+// The marks to cut at, if there is enough to cut.
+static bool choose(pons__keep *k)
+{
+    const pons__keep_rules *r = &k->rules;
+    const pons__ends *e = &k->ends;
+    int64_t least = INT64_MAX; // where the oldest task began that has not ended: its details stay
+    for (size_t i = 0; i < e->n_begun; i++) {
+        least = e->begun[i].n < least ? e->begun[i].n : least;
+    }
+    const int64_t part = r->tasks >= PARTS ? r->tasks / PARTS : 1;
+    const pons__mark *cut =
+        r->tasks >= 0 ? pons__ends_find(e, e->ended - r->tasks, INT64_MAX) : NULL;
+    cut = cut && cut->n - e->cut < part ? NULL : cut; // more at a time
+    const int64_t old_ms = k->lived_ms - (int64_t)(r->days * DAY_MS);
+    const pons__mark *old = r->days > 0 ? pons__ends_find(e, e->ended - TASKS_LEAST, old_ms) : NULL;
+    cut = old && (!cut || old->n > cut->n) ? old : cut;
+    cut = cut && cut->n > least ? pons__ends_find(e, least, INT64_MAX) : cut;
+    k->pass.forced = r->size_mb > 0 && (double)e->bytes > r->size_mb * MB && k->tried < e->ended;
+    // Half of what is there, whatever is kept for comfort: a task that was put aside for ever must not
+    // fill the disk. What it needs to go on is its place in the queue, and no trim takes that.
+    if (k->pass.forced) {
+        const int64_t there = e->ended - e->cut - TASKS_LEAST;
+        const pons__mark *half = pons__ends_find(e, e->cut + (there + 1) / 2, INT64_MAX);
+        cut = half && (!cut || half->n > cut->n) ? half : cut;
+    }
+    const int64_t audit_ms = k->lived_ms - (int64_t)(r->audit_days * DAY_MS);
+    const pons__mark *audit =
+        r->audit_days > 0 ? pons__ends_find(e, e->ended - TASKS_LEAST, audit_ms) : NULL;
+    k->pass.cut = cut && cut->n > e->cut ? *cut : (pons__mark){0};
+    k->pass.audit = audit && audit->n > e->audited && audit->n <= e->cut ? *audit : (pons__mark){0};
+    if (k->pass.forced && !k->pass.cut.n) {
+        k->tried = e->ended; // nothing more until another one ends
+    }
+    return k->pass.cut.n || k->pass.audit.n;
+}
+
+int pons__keep_work(pons__keep *k, pons_thread *t, pons_error *err)
+{
+    const int64_t now = pons_now_ns(&k->clock);
+    if (!k->known || !k->store.ops->trim) {
+        return 0;
+    }
+    if (k->pass.stage == NOTHING) {
+        if (now < k->look_ns) {
+            return 0;
+        }
+        k->look_ns = now + LOOK_MS * PONS_NS_PER_MS;
+        live(k);
+        int rc = k->measured != k->ends.ended ? measure(k, t, err) : PONS_OK;
+        if (rc < 0 || !choose(k)) {
+            k->look_ns = rc < 0 ? now + AGAIN_MS * PONS_NS_PER_MS : k->look_ns;
+            return rc;
+        }
+        k->pass.stage = k->pass.audit.n ? FIND_STARTED : TRIM_KERNEL;
+    }
+    const int rc = k->pass.stage == FIND_STARTED ? find_started(k, err)
+                   : k->pass.stage == SAY        ? say(k, t, err)
+                                                 : trim(k, t, err);
+    if (rc < 0) { // what was taken away is gone, the rest goes another time
+        pons_value_unref(k->pass.started);
+        k->pass = (struct pons__keep_pass){0};
+        k->look_ns = now + AGAIN_MS * PONS_NS_PER_MS;
+    }
+    return rc < 0 ? rc : 1;
 }
 
 // ---- for people ---------------------------------------------------------------------------------

@@ -22,70 +22,6 @@ typedef struct writer {
     bool live;
 } writer;
 
-static bool is_new(const writer *w, pons_value *seen, const char *id);
-static void put_attr(pons_buf *b, const char *name, const char *value);
-static void put_tree(const writer *w, uint32_t at, const char *id, const char *path);
-static void put_node(const writer *w, uint32_t at, int depth, const char *path);
-static void put_models(const writer *w);
-
-void pons__groot_export(pons_buf *out, const pons_bt *bt, bool live)
-{
-    const writer w = {.out = out, .bt = bt, .live = live};
-    const char *main_id = bt->main_id ? bt->main_id : "MainTree";
-    pons_buf_str(out, "<root BTCPP_format=\"4\"");
-    if (!live) {
-        put_attr(out, "main_tree_to_execute", main_id);
-    }
-    pons_buf_str(out, ">\n");
-    put_tree(&w, 0, main_id, "");
-    pons_autovalue seen = json_object();
-    for (uint32_t i = 0; i < bt->n_nodes; i++) {
-        const pons__bt_node *n = &bt->nodes[i];
-        if (n->type == X_SUBTREE && n->n_kids > 0 && (live || is_new(&w, seen, n->id))) {
-            char path[PONS__GROOT_PATH_MAX];
-            put_tree(&w, bt->kids[n->kids], n->id, pons__groot_path(bt, i, path, sizeof path));
-        }
-    }
-    put_models(&w);
-    pons_buf_str(out, "</root>\n");
-}
-
-// The path of the tree that a SubTree node stands for, as BehaviorTree.CPP names its instances: the
-// names of the SubTree nodes from the root down, those without one as "Tree::UID".
-const char *pons__groot_path(const pons_bt *bt, uint32_t subtree, char *buf, size_t cap)
-{
-    size_t at = cap - 1;
-    buf[at] = '\0';
-    for (uint32_t i = subtree;; i = bt->nodes[i].parent) {
-        const pons__bt_node *n = &bt->nodes[i];
-        if (n->type == X_SUBTREE) {
-            char part[300];
-            const bool named = n->name && strcmp(n->name, n->id) != 0;
-            const int len = named ? snprintf(part, sizeof part, "%.200s", n->name)
-                                  : snprintf(part, sizeof part, "%.200s::%u", n->id, i + 1);
-            if ((size_t)len + 1 > at) {
-                break; // deeper than a path has room for: its end tells them apart
-            }
-            if (buf[at]) {
-                buf[--at] = '/';
-            }
-            at -= (size_t)len;
-            memcpy(buf + at, part, (size_t)len);
-        }
-        if (i == 0) {
-            break;
-        }
-    }
-    return buf + at;
-}
-
-static bool is_new(const writer *w, pons_value *seen, const char *id)
-{
-    const bool known = pons_get(seen, id) != NULL;
-    w->out->failed |= !known && json_object_set_new(seen, id, json_true()) != 0;
-    return !known;
-}
-
 // ---- text ---------------------------------------------------------------------------------------
 
 static void put_text(pons_buf *b, const char *s)
@@ -169,18 +105,6 @@ static const char *kind_word(const pons__bt_node *n)
                    n->type == X_WAS_ENTRY_UPDATED
                ? "Condition"
                : "Action";
-}
-
-static void put_tree(const writer *w, uint32_t at, const char *id, const char *path)
-{
-    pons_buf_str(w->out, "    <BehaviorTree");
-    put_attr(w->out, "ID", id);
-    if (w->live) {
-        put_attr(w->out, "_fullpath", path);
-    }
-    pons_buf_str(w->out, ">\n");
-    put_node(w, at, 2, path);
-    pons_buf_str(w->out, "    </BehaviorTree>\n");
 }
 
 static void put_conditions(pons_buf *b, const pons__bt_conds *c)
@@ -268,6 +192,18 @@ static void put_node(const writer *w, uint32_t at, int depth, const char *path)
     pons_buf_printf(b, "</%s>\n", tag);
 }
 
+static void put_tree(const writer *w, uint32_t at, const char *id, const char *path)
+{
+    pons_buf_str(w->out, "    <BehaviorTree");
+    put_attr(w->out, "ID", id);
+    if (w->live) {
+        put_attr(w->out, "_fullpath", path);
+    }
+    pons_buf_str(w->out, ">\n");
+    put_node(w, at, 2, path);
+    pons_buf_str(w->out, "    </BehaviorTree>\n");
+}
+
 // ---- the palette --------------------------------------------------------------------------------
 
 static void put_port(pons_buf *b, char way, const char *name, size_t len, char type,
@@ -333,6 +269,13 @@ static void put_ports(const writer *w, const pons__bt_node *n, const char *line)
     }
 }
 
+static bool is_new(const writer *w, pons_value *seen, const char *id)
+{
+    const bool known = pons_get(seen, id) != NULL;
+    w->out->failed |= !known && json_object_set_new(seen, id, json_true()) != 0;
+    return !known;
+}
+
 static void put_models(const writer *w)
 {
     pons_buf *b = w->out;
@@ -356,4 +299,57 @@ static void put_models(const writer *w)
         pons_buf_printf(b, "</%s>\n", kind_word(n));
     }
     pons_buf_str(b, "    </TreeNodesModel>\n");
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+void pons__groot_export(pons_buf *out, const pons_bt *bt, bool live)
+{
+    const writer w = {.out = out, .bt = bt, .live = live};
+    const char *main_id = bt->main_id ? bt->main_id : "MainTree";
+    pons_buf_str(out, "<root BTCPP_format=\"4\"");
+    if (!live) {
+        put_attr(out, "main_tree_to_execute", main_id);
+    }
+    pons_buf_str(out, ">\n");
+    put_tree(&w, 0, main_id, "");
+    pons_autovalue seen = json_object();
+    for (uint32_t i = 0; i < bt->n_nodes; i++) {
+        const pons__bt_node *n = &bt->nodes[i];
+        if (n->type == X_SUBTREE && n->n_kids > 0 && (live || is_new(&w, seen, n->id))) {
+            char path[PONS__GROOT_PATH_MAX];
+            put_tree(&w, bt->kids[n->kids], n->id, pons__groot_path(bt, i, path, sizeof path));
+        }
+    }
+    put_models(&w);
+    pons_buf_str(out, "</root>\n");
+}
+
+// The path of the tree that a SubTree node stands for, as BehaviorTree.CPP names its instances: the
+// names of the SubTree nodes from the root down, those without one as "Tree::UID".
+const char *pons__groot_path(const pons_bt *bt, uint32_t subtree, char *buf, size_t cap)
+{
+    size_t at = cap - 1;
+    buf[at] = '\0';
+    for (uint32_t i = subtree;; i = bt->nodes[i].parent) {
+        const pons__bt_node *n = &bt->nodes[i];
+        if (n->type == X_SUBTREE) {
+            char part[300];
+            const bool named = n->name && strcmp(n->name, n->id) != 0;
+            const int len = named ? snprintf(part, sizeof part, "%.200s", n->name)
+                                  : snprintf(part, sizeof part, "%.200s::%u", n->id, i + 1);
+            if ((size_t)len + 1 > at) {
+                break; // deeper than a path has room for: its end tells them apart
+            }
+            if (buf[at]) {
+                buf[--at] = '/';
+            }
+            at -= (size_t)len;
+            memcpy(buf + at, part, (size_t)len);
+        }
+        if (i == 0) {
+            break;
+        }
+    }
+    return buf + at;
 }

@@ -18,196 +18,6 @@ typedef struct builder {
     bool nomem, full, deep;
 } builder;
 
-static void check_node(builder *b, const pons__bt_ast *n);
-static void check_refs(builder *b, const pons__bt_ast *root);
-static void emit(builder *b, const pons__bt_ast *n, uint32_t parent, int depth,
-                 const pons__bt_guard *guard);
-static const pons__bt_ast *find_main(builder *b, pons__bt_ast *roots, const char *tree);
-
-int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_load_options *o,
-                        pons__bt_faults *f, pons_bt **ret)
-{
-    uint32_t n_roots = 0;
-    for (const pons__bt_ast *r = roots; r; r = r->next) {
-        n_roots++;
-    }
-    builder b = {.f = f,
-                 .file = file,
-                 .n_roots = n_roots,
-                 .names = pons__bt_create(PONS_BT_MDSL, file),
-                 .roots = calloc(n_roots + 1, sizeof(pons__bt_ast *)),
-                 .color = calloc(n_roots + 2, 1),
-                 .bt = pons__bt_create(PONS_BT_MDSL, file)};
-    int rc = PONS_ENOMEM;
-    if (!b.names || !b.roots || !b.color || !b.bt) {
-        goto out;
-    }
-    const pons__bt_ast *main_root = find_main(&b, roots, o->tree);
-    for (const pons__bt_ast *r = roots; r; r = r->next) {
-        check_node(&b, r);
-    }
-    if (main_root) {
-        check_refs(&b, main_root);
-    }
-    for (const pons__bt_ast *r = roots; r; r = r->next) {
-        const int32_t id = r->id ? pons__bt_name(b.names, r->id) : -1;
-        b.nomem |= r->id && id < 0;
-        if (r != main_root && (id < 0 || (b.roots[id] == r && b.color[id] == 0))) {
-            check_refs(&b, r);
-        }
-    }
-    rc = b.nomem || f->nomem || b.names->arena.nomem ? PONS_ENOMEM : PONS_OK;
-    if (rc == PONS_OK && f->n == 0 && main_root) {
-        emit(&b, main_root, 0, 1, NULL);
-        if (b.deep) {
-            pons__bt_fault(f, main_root->pos, "nodes are nested deeper than %d",
-                           PONS__BT_DEPTH_MAX);
-        } else if (b.full) {
-            pons__bt_fault(f, main_root->pos, "the tree has more than %d nodes",
-                           PONS__BT_NODES_MAX);
-        }
-        rc = b.nomem || b.bt->arena.nomem ? PONS_ENOMEM : pons__bt_finish(b.bt);
-    }
-    if (rc == PONS_OK && f->n == 0) {
-        *ret = b.bt;
-        b.bt = NULL;
-    }
-out:
-    pons_bt_unref(b.names);
-    pons_bt_unref(b.bt);
-    free(b.roots);
-    free(b.color);
-    return rc;
-}
-
-// Names the roots; the unnamed one, or the one that the options name.
-static const pons__bt_ast *find_main(builder *b, pons__bt_ast *roots, const char *tree)
-{
-    const pons__bt_ast *found = NULL, *unnamed = NULL;
-    for (pons__bt_ast *r = roots; r; r = r->next) {
-        if (!r->id) {
-            if (unnamed) {
-                pons__bt_fault(b->f, r->pos,
-                               "expected a single unnamed root node, this is another one");
-            }
-            unnamed = unnamed ? unnamed : r;
-            continue;
-        }
-        const int32_t id = pons__bt_name(b->names, r->id);
-        if (id < 0) {
-            b->nomem = true;
-            return NULL;
-        }
-        if (b->roots[id]) {
-            pons__bt_fault(b->f, r->pos, "duplicate root name '%.60s', first at line %u", r->id,
-                           b->roots[id]->pos.line);
-        } else {
-            b->roots[id] = r;
-            found = tree && strcmp(tree, r->id) == 0 ? r : found;
-        }
-    }
-    const pons__bt_pos top = {b->file, 1, 1};
-    if (!unnamed && b->f->n == 0) {
-        pons__bt_fault(b->f, roots ? roots->pos : top,
-                       "expected a single unnamed root node, there is none");
-    }
-    if (tree && !found && strcmp(tree, "root") != 0) {
-        pons__bt_fault(b->f, top, "there is no root named '%.60s'", tree);
-    }
-    return found ? found : unnamed;
-}
-
-static void check_node(builder *b, const pons__bt_ast *n)
-{
-    const pons__bt_type_info *t = &pons__bt_types[n->type];
-    if (n->n_kids < 0) {
-        return; // said already
-    }
-    if (t->most == 1 && n->n_kids != 1) {
-        pons__bt_fault(b->f, n->n_kids > 1 ? n->first->next->pos : n->pos,
-                       "single child expected: a %s node must have a single child node, not %d",
-                       t->word, n->n_kids);
-    } else if (n->n_kids < t->least) {
-        pons__bt_fault(b->f, n->pos, "%s %s node must have at least a single child node",
-                       n->type == M_ALL ? "an" : "a", t->word);
-    }
-    if (n->type == M_LOTTO && n->n_weights > 0 && n->n_weights != n->n_kids) {
-        pons__bt_fault(
-            b->f, n->args_pos,
-            "expected a number of weight arguments matching the number of child nodes for "
-            "lotto node: %d for %d",
-            n->n_weights, n->n_kids);
-    }
-    for (const pons__bt_ast *k = n->first; k; k = k->next) {
-        check_node(b, k);
-    }
-}
-
-static void cycle(builder *b, const pons__bt_ast *ref, const pons__bt_ast *target)
-{
-    char text[300];
-    int at = 0;
-    bool on = false;
-    for (int i = 0; i < b->n_path && at < (int)sizeof text - 80; i++) {
-        on |= b->path[i] == target;
-        if (on) {
-            at += snprintf(text + at, sizeof text - (size_t)at, "%.60s => ", b->path[i]->id);
-        }
-    }
-    snprintf(text + at, sizeof text - (size_t)at, "%.60s", target->id);
-    pons__bt_fault(b->f, ref->pos, "circular branch reference: %s", text);
-}
-
-static void check_branch(builder *b, const pons__bt_ast *n)
-{
-    const int32_t id = n->id && *n->id ? pons__bt_name(b->names, n->id) : -1;
-    // A name that no root has was interned just now, behind those of the roots.
-    if (!n->id || !*n->id) {
-        return; // its fault is known
-    }
-    if (id < 0) {
-        b->nomem = true;
-        return;
-    }
-    pons__bt_ast *target = id >= 0 && (uint32_t)id < b->n_roots ? b->roots[id] : NULL;
-    if (!target) {
-        pons__bt_fault(b->f, n->pos, "missing branch: there is no root named '%.60s'", n->id);
-    } else if (b->color[id] == 1) {
-        cycle(b, n, target);
-    } else if (b->color[id] == 0) {
-        check_refs(b, target);
-    }
-}
-
-static void walk_refs(builder *b, const pons__bt_ast *n)
-{
-    if (n->type == M_BRANCH) {
-        check_branch(b, n);
-    }
-    for (const pons__bt_ast *k = n->first; k; k = k->next) {
-        walk_refs(b, k);
-    }
-}
-
-// Follows the branches from one root; each root once.
-static void check_refs(builder *b, const pons__bt_ast *root)
-{
-    const int32_t id = root->id ? pons__bt_name(b->names, root->id) : -1;
-    if (b->n_path >= PONS__BT_DEPTH_MAX) {
-        pons__bt_fault(b->f, root->pos, "branches are nested deeper than %d", PONS__BT_DEPTH_MAX);
-        return;
-    }
-    if (id >= 0) {
-        b->color[id] = 1;
-    }
-    b->path[b->n_path++] = root;
-    walk_refs(b, root);
-    b->n_path--;
-    if (id >= 0) {
-        b->color[id] = 2;
-    }
-}
-
 // ---- the flat form ------------------------------------------------------------------------------
 
 static bool has_props(const pons_value *args)
@@ -321,4 +131,192 @@ static void emit(builder *b, const pons__bt_ast *n, uint32_t parent, int depth,
     for (const pons__bt_ast *k = n->first; k; k = k->next) {
         emit(b, k, at, depth + 1, g);
     }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+// Names the roots; the unnamed one, or the one that the options name.
+static const pons__bt_ast *find_main(builder *b, pons__bt_ast *roots, const char *tree)
+{
+    const pons__bt_ast *found = NULL, *unnamed = NULL;
+    for (pons__bt_ast *r = roots; r; r = r->next) {
+        if (!r->id) {
+            if (unnamed) {
+                pons__bt_fault(b->f, r->pos,
+                               "expected a single unnamed root node, this is another one");
+            }
+            unnamed = unnamed ? unnamed : r;
+            continue;
+        }
+        const int32_t id = pons__bt_name(b->names, r->id);
+        if (id < 0) {
+            b->nomem = true;
+            return NULL;
+        }
+        if (b->roots[id]) {
+            pons__bt_fault(b->f, r->pos, "duplicate root name '%.60s', first at line %u", r->id,
+                           b->roots[id]->pos.line);
+        } else {
+            b->roots[id] = r;
+            found = tree && strcmp(tree, r->id) == 0 ? r : found;
+        }
+    }
+    const pons__bt_pos top = {b->file, 1, 1};
+    if (!unnamed && b->f->n == 0) {
+        pons__bt_fault(b->f, roots ? roots->pos : top,
+                       "expected a single unnamed root node, there is none");
+    }
+    if (tree && !found && strcmp(tree, "root") != 0) {
+        pons__bt_fault(b->f, top, "there is no root named '%.60s'", tree);
+    }
+    return found ? found : unnamed;
+}
+
+static void check_node(builder *b, const pons__bt_ast *n)
+{
+    const pons__bt_type_info *t = &pons__bt_types[n->type];
+    if (n->n_kids < 0) {
+        return; // said already
+    }
+    if (t->most == 1 && n->n_kids != 1) {
+        pons__bt_fault(b->f, n->n_kids > 1 ? n->first->next->pos : n->pos,
+                       "single child expected: a %s node must have a single child node, not %d",
+                       t->word, n->n_kids);
+    } else if (n->n_kids < t->least) {
+        pons__bt_fault(b->f, n->pos, "%s %s node must have at least a single child node",
+                       n->type == M_ALL ? "an" : "a", t->word);
+    }
+    if (n->type == M_LOTTO && n->n_weights > 0 && n->n_weights != n->n_kids) {
+        pons__bt_fault(
+            b->f, n->args_pos,
+            "expected a number of weight arguments matching the number of child nodes for "
+            "lotto node: %d for %d",
+            n->n_weights, n->n_kids);
+    }
+    for (const pons__bt_ast *k = n->first; k; k = k->next) {
+        check_node(b, k);
+    }
+}
+
+static void cycle(builder *b, const pons__bt_ast *ref, const pons__bt_ast *target)
+{
+    char text[300];
+    int at = 0;
+    bool on = false;
+    for (int i = 0; i < b->n_path && at < (int)sizeof text - 80; i++) {
+        on |= b->path[i] == target;
+        if (on) {
+            at += snprintf(text + at, sizeof text - (size_t)at, "%.60s => ", b->path[i]->id);
+        }
+    }
+    snprintf(text + at, sizeof text - (size_t)at, "%.60s", target->id);
+    pons__bt_fault(b->f, ref->pos, "circular branch reference: %s", text);
+}
+
+static void check_refs(builder *b, const pons__bt_ast *root);
+
+static void check_branch(builder *b, const pons__bt_ast *n)
+{
+    const int32_t id = n->id && *n->id ? pons__bt_name(b->names, n->id) : -1;
+    // A name that no root has was interned just now, behind those of the roots.
+    if (!n->id || !*n->id) {
+        return; // its fault is known
+    }
+    if (id < 0) {
+        b->nomem = true;
+        return;
+    }
+    pons__bt_ast *target = id >= 0 && (uint32_t)id < b->n_roots ? b->roots[id] : NULL;
+    if (!target) {
+        pons__bt_fault(b->f, n->pos, "missing branch: there is no root named '%.60s'", n->id);
+    } else if (b->color[id] == 1) {
+        cycle(b, n, target);
+    } else if (b->color[id] == 0) {
+        check_refs(b, target);
+    }
+}
+
+static void walk_refs(builder *b, const pons__bt_ast *n)
+{
+    if (n->type == M_BRANCH) {
+        check_branch(b, n);
+    }
+    for (const pons__bt_ast *k = n->first; k; k = k->next) {
+        walk_refs(b, k);
+    }
+}
+
+// Follows the branches from one root; each root once.
+static void check_refs(builder *b, const pons__bt_ast *root)
+{
+    const int32_t id = root->id ? pons__bt_name(b->names, root->id) : -1;
+    if (b->n_path >= PONS__BT_DEPTH_MAX) {
+        pons__bt_fault(b->f, root->pos, "branches are nested deeper than %d", PONS__BT_DEPTH_MAX);
+        return;
+    }
+    if (id >= 0) {
+        b->color[id] = 1;
+    }
+    b->path[b->n_path++] = root;
+    walk_refs(b, root);
+    b->n_path--;
+    if (id >= 0) {
+        b->color[id] = 2;
+    }
+}
+
+int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_load_options *o,
+                        pons__bt_faults *f, pons_bt **ret)
+{
+    uint32_t n_roots = 0;
+    for (const pons__bt_ast *r = roots; r; r = r->next) {
+        n_roots++;
+    }
+    builder b = {.f = f,
+                 .file = file,
+                 .n_roots = n_roots,
+                 .names = pons__bt_create(PONS_BT_MDSL, file),
+                 .roots = calloc(n_roots + 1, sizeof(pons__bt_ast *)),
+                 .color = calloc(n_roots + 2, 1),
+                 .bt = pons__bt_create(PONS_BT_MDSL, file)};
+    int rc = PONS_ENOMEM;
+    if (!b.names || !b.roots || !b.color || !b.bt) {
+        goto out;
+    }
+    const pons__bt_ast *main_root = find_main(&b, roots, o->tree);
+    for (const pons__bt_ast *r = roots; r; r = r->next) {
+        check_node(&b, r);
+    }
+    if (main_root) {
+        check_refs(&b, main_root);
+    }
+    for (const pons__bt_ast *r = roots; r; r = r->next) {
+        const int32_t id = r->id ? pons__bt_name(b.names, r->id) : -1;
+        b.nomem |= r->id && id < 0;
+        if (r != main_root && (id < 0 || (b.roots[id] == r && b.color[id] == 0))) {
+            check_refs(&b, r);
+        }
+    }
+    rc = b.nomem || f->nomem || b.names->arena.nomem ? PONS_ENOMEM : PONS_OK;
+    if (rc == PONS_OK && f->n == 0 && main_root) {
+        emit(&b, main_root, 0, 1, NULL);
+        if (b.deep) {
+            pons__bt_fault(f, main_root->pos, "nodes are nested deeper than %d",
+                           PONS__BT_DEPTH_MAX);
+        } else if (b.full) {
+            pons__bt_fault(f, main_root->pos, "the tree has more than %d nodes",
+                           PONS__BT_NODES_MAX);
+        }
+        rc = b.nomem || b.bt->arena.nomem ? PONS_ENOMEM : pons__bt_finish(b.bt);
+    }
+    if (rc == PONS_OK && f->n == 0) {
+        *ret = b.bt;
+        b.bt = NULL;
+    }
+out:
+    pons_bt_unref(b.names);
+    pons_bt_unref(b.bt);
+    free(b.roots);
+    free(b.color);
+    return rc;
 }

@@ -35,44 +35,6 @@ typedef struct reader {
     bool nomem, stop;
 } reader;
 
-static jval *read_value(reader *r, int depth);
-static pons__bt_ast *node_of(reader *r, const jval *v, int depth);
-
-int pons__bt_load_json(const char *text, size_t len, const char *file,
-                       const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
-{
-    pons__bt_arena arena = {0};
-    reader r = {.at = text,
-                .end = text + len,
-                .line_start = text,
-                .line = 1,
-                .file = file,
-                .arena = &arena,
-                .faults = faults};
-    pons__bt_ast *first = NULL, **tail = &first;
-    jval *top = read_value(&r, 1);
-    if (top && !r.stop) {
-        const bool list = top->type == 'a';
-        if (list && !top->first) {
-            pons__bt_fault(faults, top->pos, "root node expected: the list is empty");
-        }
-        for (const jval *v = list ? top->first : top; v; v = v->next) {
-            pons__bt_ast *n = node_of(&r, v, 0);
-            if (n) {
-                *tail = n;
-                tail = &n->next;
-            }
-        }
-    }
-    int rc = r.nomem || arena.nomem ? PONS_ENOMEM : PONS_OK;
-    if (rc == PONS_OK && (first || faults->n == 0)) {
-        rc = pons__bt_build_mdsl(first, file, o, faults, ret);
-    }
-    pons__bt_ast_fini(first);
-    pons__bt_arena_fini(&arena);
-    return rc;
-}
-
 // ---- JSON ---------------------------------------------------------------------------------------
 
 static pons__bt_pos here(const reader *r)
@@ -134,6 +96,8 @@ static const char *read_string(reader *r, size_t *ret_len)
     r->at = p + 1;
     return copy;
 }
+
+static jval *read_value(reader *r, int depth);
 
 static void read_members(reader *r, jval *v, int depth)
 {
@@ -406,6 +370,8 @@ static void read_attributes(reader *r, const jval *v, pons__bt_ast *n)
     }
 }
 
+static pons__bt_ast *node_of(reader *r, const jval *v, int depth);
+
 static void read_children(reader *r, const jval *v, pons__bt_ast *n, int depth)
 {
     const bool one = pons__bt_types[n->type].most == 1;
@@ -510,4 +476,41 @@ static pons__bt_ast *node_of(reader *r, const jval *v, int depth)
         read_children(r, v, n, depth);
     }
     return n;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_load_json(const char *text, size_t len, const char *file,
+                       const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
+{
+    pons__bt_arena arena = {0};
+    reader r = {.at = text,
+                .end = text + len,
+                .line_start = text,
+                .line = 1,
+                .file = file,
+                .arena = &arena,
+                .faults = faults};
+    pons__bt_ast *first = NULL, **tail = &first;
+    jval *top = read_value(&r, 1);
+    if (top && !r.stop) {
+        const bool list = top->type == 'a';
+        if (list && !top->first) {
+            pons__bt_fault(faults, top->pos, "root node expected: the list is empty");
+        }
+        for (const jval *v = list ? top->first : top; v; v = v->next) {
+            pons__bt_ast *n = node_of(&r, v, 0);
+            if (n) {
+                *tail = n;
+                tail = &n->next;
+            }
+        }
+    }
+    int rc = r.nomem || arena.nomem ? PONS_ENOMEM : PONS_OK;
+    if (rc == PONS_OK && (first || faults->n == 0)) {
+        rc = pons__bt_build_mdsl(first, file, o, faults, ret);
+    }
+    pons__bt_ast_fini(first);
+    pons__bt_arena_fini(&arena);
+    return rc;
 }

@@ -53,40 +53,6 @@ typedef struct reader {
     arguments as; // of the node that is being read; empty while its children are
 } reader;
 
-static void advance(reader *r);
-static pons__bt_ast *read_node(reader *r, int depth, bool base);
-
-int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
-                       const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
-{
-    pons__bt_arena arena = {0};
-    static const reader none;
-    reader r = none;
-    r.at = r.line_start = text;
-    r.end = text + len;
-    r.line = 1;
-    r.file = file;
-    r.arena = &arena;
-    r.faults = faults;
-    pons__bt_ast *first = NULL, **tail = &first;
-    advance(&r);
-    if (r.next.len == 0) {
-        pons__bt_fault(faults, r.next.pos, "root node expected: the definition is empty");
-    }
-    while (r.next.len > 0 && !r.stop) {
-        pons__bt_ast *n = read_node(&r, 1, true);
-        if (n) {
-            *tail = n;
-            tail = &n->next;
-        }
-    }
-    int rc =
-        r.nomem || arena.nomem ? PONS_ENOMEM : pons__bt_build_mdsl(first, file, o, faults, ret);
-    pons__bt_ast_fini(first);
-    pons__bt_arena_fini(&arena);
-    return rc;
-}
-
 // ---- tokens -------------------------------------------------------------------------------------
 
 // Of a byte: 1 space, 2 punctuation, 4 a quote; 0: part of a word.
@@ -468,6 +434,8 @@ static void read_attributes(reader *r, pons__bt_ast *n, arguments *as)
     }
 }
 
+static pons__bt_ast *read_node(reader *r, int depth, bool base);
+
 static void read_children(reader *r, pons__bt_ast *n, int depth)
 {
     const char *wanted = "'{'";
@@ -535,4 +503,37 @@ static pons__bt_ast *read_node(reader *r, int depth, bool base)
     }
     n->n_kids = r->stop ? -1 : n->n_kids; // not known: the reading ended inside
     return n;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
+                       const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
+{
+    pons__bt_arena arena = {0};
+    static const reader none;
+    reader r = none;
+    r.at = r.line_start = text;
+    r.end = text + len;
+    r.line = 1;
+    r.file = file;
+    r.arena = &arena;
+    r.faults = faults;
+    pons__bt_ast *first = NULL, **tail = &first;
+    advance(&r);
+    if (r.next.len == 0) {
+        pons__bt_fault(faults, r.next.pos, "root node expected: the definition is empty");
+    }
+    while (r.next.len > 0 && !r.stop) {
+        pons__bt_ast *n = read_node(&r, 1, true);
+        if (n) {
+            *tail = n;
+            tail = &n->next;
+        }
+    }
+    int rc =
+        r.nomem || arena.nomem ? PONS_ENOMEM : pons__bt_build_mdsl(first, file, o, faults, ret);
+    pons__bt_ast_fini(first);
+    pons__bt_arena_fini(&arena);
+    return rc;
 }

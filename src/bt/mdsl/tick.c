@@ -20,94 +20,6 @@
 
 enum { PONS__BT_UNWIND = 100 }; // of m_update: a guard failed further out
 
-static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int m_work(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int m_asked(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def, int said,
-                   pons_bt_reason reason, pons_error *err);
-static int m_guards(pons_bt_tree *t, uint32_t i, const pons__bt_guard *g, pons_error *err);
-static int m_callback(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def,
-                      pons_bt_reason reason, bool succeeded, bool aborted, pons_error *err);
-
-int pons__bt_step_mdsl(pons_bt_tree *t, pons_error *err)
-{
-    const int rc = t->state[0] >= PONS_BT_SUCCESS ? pons__bt_reset(t, 0, err) : PONS_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    if (t->state[0] == PONS_BT_READY) {
-        t->epoch++;
-    }
-    return m_update(t, 0, err);
-}
-
-// The children in order, then this node becomes READY, then its exit.
-int pons__bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const pons__bt_node *n = &t->nodes[i];
-    if (t->state[i] != PONS_BT_RUNNING) {
-        return PONS_OK;
-    }
-    for (uint32_t k = 0; k < n->n_kids; k++) {
-        const int rc = pons__bt_abort_mdsl(t, t->kids[n->kids + k], err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    const int rc = pons__bt_reset(t, i, err);
-    if (rc < 0) {
-        return rc;
-    }
-    return n->attrs && n->attrs->exit
-               ? m_callback(t, i, n->attrs->exit, PONS_BT_EXIT, false, true, err)
-               : PONS_OK;
-}
-
-// What a guard's failure does at the node that has it.
-static int m_unwound(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const bool succeed = t->unwind_succeed;
-    const int rc = pons__bt_abort_mdsl(t, i, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons__bt_set(t, i, succeed ? PONS_BT_SUCCESS : PONS_BT_FAILURE);
-    return PONS_OK;
-}
-
-static int m_attributed(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const pons__bt_attrs *a = t->nodes[i].attrs;
-    int rc = PONS_OK;
-    if (a->entry && t->state[i] == PONS_BT_READY) {
-        rc = m_callback(t, i, a->entry, PONS_BT_ENTRY, false, false, err);
-    }
-    if (rc == PONS_OK && a->step) {
-        rc = m_callback(t, i, a->step, PONS_BT_STEP, false, false, err);
-    }
-    rc = rc == PONS_OK ? m_work(t, i, err) : rc;
-    if (rc == PONS_OK && a->exit && t->state[i] >= PONS_BT_SUCCESS) {
-        rc = m_callback(t, i, a->exit, PONS_BT_EXIT, t->state[i] == PONS_BT_SUCCESS, false, err);
-    }
-    return rc;
-}
-
-static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    if (t->state[i] >= PONS_BT_SUCCESS) {
-        return PONS_OK;
-    }
-    if (__builtin_expect(!t->hot[i].has_more, 1)) {
-        return m_work(t, i, err);
-    }
-    const pons__bt_node *n = &t->nodes[i];
-    int rc = n->guard ? m_guards(t, i, n->guard, err) : PONS_OK;
-    if (rc == PONS_OK) {
-        rc = n->attrs ? m_attributed(t, i, err) : m_work(t, i, err);
-    }
-    return rc == PONS__BT_UNWIND && t->unwind == i ? m_unwound(t, i, err) : rc;
-}
-
 // ---- nodes --------------------------------------------------------------------------------------
 
 // What an action's function returned.
@@ -131,6 +43,22 @@ static int m_answered(pons_bt_tree *t, uint32_t i, int rc, bool deferred, pons_e
     }
     pons__bt_set(t, i, (pons_bt_status)rc);
     return PONS_OK;
+}
+
+// What a condition's or a guard's function returned.
+static int m_asked(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def, int said,
+                   pons_bt_reason reason, pons_error *err)
+{
+    if (said == PONS_BT_SUCCESS || said == PONS_BT_FAILURE) {
+        return said;
+    }
+    if (said < 0) {
+        return pons__bt_call_failed(t, i, def, said, err);
+    }
+    t->failed = i;
+    return pons_error_set(err, PONS_EINVAL, "bt",
+                          "expected %scondition function '%s' to return a boolean",
+                          reason == PONS_BT_GUARD ? "guard " : "", def->name);
 }
 
 // A leaf that did not simply say how it ended: a later result, an error, a wrong answer.
@@ -182,6 +110,8 @@ __attribute__((noinline)) static int m_plain_in_order(pons_bt_tree *t, uint32_t 
     state[i] = (uint8_t)go_on;
     return PONS_OK;
 }
+
+static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err);
 
 static int m_in_order(pons_bt_tree *t, uint32_t i, pons_bt_status go_on, pons_error *err)
 {
@@ -365,22 +295,6 @@ static int m_action(pons_bt_tree *t, uint32_t i, pons_error *err)
     return rc < 0 ? rc : m_answered(t, i, rc, call.deferred, err);
 }
 
-// What a condition's or a guard's function returned.
-static int m_asked(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def, int said,
-                   pons_bt_reason reason, pons_error *err)
-{
-    if (said == PONS_BT_SUCCESS || said == PONS_BT_FAILURE) {
-        return said;
-    }
-    if (said < 0) {
-        return pons__bt_call_failed(t, i, def, said, err);
-    }
-    t->failed = i;
-    return pons_error_set(err, PONS_EINVAL, "bt",
-                          "expected %scondition function '%s' to return a boolean",
-                          reason == PONS_BT_GUARD ? "guard " : "", def->name);
-}
-
 static int m_ask(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def, pons_bt_reason reason,
                  pons_error *err)
 {
@@ -461,4 +375,85 @@ static int m_callback(pons_bt_tree *t, uint32_t i, const pons__bt_call_def *def,
         .node = i, .reason = (uint8_t)reason, .succeeded = succeeded, .aborted = aborted};
     const int rc = pons__bt_call(t, i, def, &call, err);
     return rc < 0 ? rc : PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+// What a guard's failure does at the node that has it.
+static int m_unwound(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const bool succeed = t->unwind_succeed;
+    const int rc = pons__bt_abort_mdsl(t, i, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__bt_set(t, i, succeed ? PONS_BT_SUCCESS : PONS_BT_FAILURE);
+    return PONS_OK;
+}
+
+static int m_attributed(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const pons__bt_attrs *a = t->nodes[i].attrs;
+    int rc = PONS_OK;
+    if (a->entry && t->state[i] == PONS_BT_READY) {
+        rc = m_callback(t, i, a->entry, PONS_BT_ENTRY, false, false, err);
+    }
+    if (rc == PONS_OK && a->step) {
+        rc = m_callback(t, i, a->step, PONS_BT_STEP, false, false, err);
+    }
+    rc = rc == PONS_OK ? m_work(t, i, err) : rc;
+    if (rc == PONS_OK && a->exit && t->state[i] >= PONS_BT_SUCCESS) {
+        rc = m_callback(t, i, a->exit, PONS_BT_EXIT, t->state[i] == PONS_BT_SUCCESS, false, err);
+    }
+    return rc;
+}
+
+static int m_update(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    if (t->state[i] >= PONS_BT_SUCCESS) {
+        return PONS_OK;
+    }
+    if (__builtin_expect(!t->hot[i].has_more, 1)) {
+        return m_work(t, i, err);
+    }
+    const pons__bt_node *n = &t->nodes[i];
+    int rc = n->guard ? m_guards(t, i, n->guard, err) : PONS_OK;
+    if (rc == PONS_OK) {
+        rc = n->attrs ? m_attributed(t, i, err) : m_work(t, i, err);
+    }
+    return rc == PONS__BT_UNWIND && t->unwind == i ? m_unwound(t, i, err) : rc;
+}
+
+int pons__bt_step_mdsl(pons_bt_tree *t, pons_error *err)
+{
+    const int rc = t->state[0] >= PONS_BT_SUCCESS ? pons__bt_reset(t, 0, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    if (t->state[0] == PONS_BT_READY) {
+        t->epoch++;
+    }
+    return m_update(t, 0, err);
+}
+
+// The children in order, then this node becomes READY, then its exit.
+int pons__bt_abort_mdsl(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const pons__bt_node *n = &t->nodes[i];
+    if (t->state[i] != PONS_BT_RUNNING) {
+        return PONS_OK;
+    }
+    for (uint32_t k = 0; k < n->n_kids; k++) {
+        const int rc = pons__bt_abort_mdsl(t, t->kids[n->kids + k], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    const int rc = pons__bt_reset(t, i, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return n->attrs && n->attrs->exit
+               ? m_callback(t, i, n->attrs->exit, PONS_BT_EXIT, false, true, err)
+               : PONS_OK;
 }

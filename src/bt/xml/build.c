@@ -11,96 +11,62 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool truth(const char *s);
-static void keep_attributes(pons__bt_loader *l, const pons__bt_element *e, uint32_t at);
-static void add_remap(pons__bt_loader *l, int32_t outer, int32_t inner, const char *name,
-                      const char *text);
-static void build_node(pons__bt_loader *l, pons__bt_element *e, uint32_t parent, int depth,
-                       int32_t on);
-static void build_known(pons__bt_loader *l, pons__bt_element *e, const pons__bt_node_kind *k,
-                        const char *id, uint32_t parent, int depth, int32_t on);
-static int push(pons__bt_loader *l, pons__bt_element *e, int type, const char *id, uint32_t parent,
-                int depth);
-static void check_children(pons__bt_loader *l, pons__bt_element *e, int type, const char *id);
-static void set_leaf(pons__bt_loader *l, uint32_t at, const char *id);
-static pons__bt_node_kind cached_kind(pons__bt_loader *l, const pons__bt_element *e,
-                                      const char *id);
+// ---- kinds --------------------------------------------------------------------------------------
 
-// ---- trees --------------------------------------------------------------------------------------
-
-void pons__bt_build_xml(pons__bt_loader *l, pons__bt_subtree *tr, uint32_t parent, int depth,
-                        int32_t on, pons__bt_pos from)
+static pons__bt_node_kind kind_of(const pons__bt_loader *l, const pons__bt_element *e,
+                                  const char *id)
 {
-    if (tr->open) {
-        char text[300];
-        size_t at = 0;
-        bool in = false;
-        for (int i = 0; i < l->n_way && at + 70 < sizeof text; i++) {
-            in |= strcmp(l->way[i], tr->id) == 0;
-            at += in ? (size_t)snprintf(text + at, sizeof text - at, "%.60s => ", l->way[i]) : 0;
-        }
-        snprintf(text + at, sizeof text - at, "%.60s", tr->id);
-        if (!tr->e->said) {
-            pons__bt_fault(l->f, from, "recursive trees: %s", text);
-        }
-        tr->e->said = true;
-        return;
+    static const char *const old[][2] = {
+        {"SequenceStar", "SequenceWithMemory"},
+        {"FallbackStar", "Fallback"},
+        {"RetryUntilSuccesful", "RetryUntilSuccessful"},
+        {"initialPoseReceived", "InitialPoseReceived"}, // these are Nav2's first releases'
+        {"clearEntirelyCostmapServiceRequest", "ClearEntireCostmap"},
+        {"globalLocalizationServiceRequest", "ReinitializeGlobalLocalization"}};
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+        id = strcmp(id, old[i][0]) == 0 ? old[i][1] : id;
     }
-    tr->seen = true;
-    if (!tr->e->first || l->n_way >= PONS__BT_DEPTH_MAX || l->full) {
-        return;
+    pons__bt_node_kind k = {.type = PONS__BT_NONE,
+                            .m = pons__bt_manifest_of(id),
+                            .leaf = pons__bt_leaf_of(l->o->leaves, id),
+                            .model = pons__bt_files_model(l, id, false)};
+    const bool may = !k.m || pons__bt_types[k.m->type].most == 0; // what has children is ours
+    if (may && k.leaf) {
+        k.type = k.leaf->condition ? X_CONDITION : X_ACTION;
+    } else if (k.m) {
+        k.type = k.m->type;
+        k.leaf = NULL;
+    } else if (k.model && !k.model->composite) {
+        k.type = k.model->condition ? X_CONDITION : X_ACTION;
+    } else if (strcmp(e->tag, "Condition") == 0) {
+        k.type = X_CONDITION;
+    } else if (strcmp(e->tag, "Action") == 0 || (l->o->any_leaf && e->n == 0)) {
+        k.type = X_ACTION;
     }
-    tr->open = true;
-    l->way[l->n_way++] = tr->id;
-    build_node(l, tr->e->first, parent, depth, on);
-    l->n_way--;
-    tr->open = false;
+    return k;
 }
 
-static void build_subtree(pons__bt_loader *l, pons__bt_element *e, const char *id, uint32_t parent,
-                          int depth, int32_t on)
+// A file names the same few nodes over and over.
+static pons__bt_node_kind cached_kind(pons__bt_loader *l, const pons__bt_element *e, const char *id)
 {
-    pons__bt_subtree *tr = pons__bt_files_tree(l, id);
-    if (e->n > 0) {
-        pons__bt_loader_fault(l, e, "<%s ID=\"%.60s\"> may not have children", e->tag, id);
+    uint32_t h = 5381;
+    for (const char *c = id; *c; c++) {
+        h = h * 33 + (uint8_t)*c;
     }
-    if (!tr) {
-        pons__bt_loader_fault(l, e, "missing tree: there is no <BehaviorTree ID=\"%.60s\">", id);
-        e->said = true;
-        return;
+    const uint32_t at = h & (PONS__BT_KINDS_CACHED - 1);
+    if (l->o->any_leaf) {
+        return kind_of(l, e, id); // it depends on the children, too
     }
-    const int at = push(l, e, X_SUBTREE, id, parent, depth);
-    if (at < 0) {
-        return;
+    if (!l->kinds[at].id || strcmp(l->kinds[at].id, id) != 0 ||
+        strcmp(l->kinds[at].tag, e->tag) != 0) {
+        l->kinds[at].id = id;
+        l->kinds[at].tag = e->tag;
+        l->kinds[at].k = kind_of(l, e, id);
     }
-    const bool autoremap = truth(pons__bt_element_attr(e, "_autoremap")) ||
-                           truth(pons__bt_element_attr(e, "__autoremap")) ||
-                           truth(pons__bt_element_attr(e, "__shared_blackboard"));
-    const int32_t inner = pons__bt_board_add(l, on, autoremap);
-    l->bt->nodes[at].autoremap = autoremap;
-    keep_attributes(l, e, (uint32_t)at);
-    for (const pons__bt_attribute *a = e->attrs; a && !l->nomem; a = a->next) {
-        if (!pons__bt_ports_special(a->name)) {
-            add_remap(l, on, inner, a->name, a->value);
-        }
-    }
-    const pons__bt_node_model *m = pons__bt_files_model(l, id, true);
-    for (const pons__bt_element *p = m ? m->e->first : NULL; p && !l->nomem; p = p->next) {
-        const char *name = pons__bt_element_attr(p, "name"),
-                   *fallback = pons__bt_element_attr(p, "default");
-        if (!name || pons__bt_element_attr(e, name) || !strstr(p->tag, "_port")) {
-            continue;
-        }
-        if (fallback) {
-            add_remap(l, on, inner, name, fallback);
-        } else if (!autoremap) {
-            pons__bt_loader_fault(l, e, "missing port [%.60s] of the subtree '%.60s'", name, id);
-        }
-    }
-    pons__bt_conds_set(l, e, (uint32_t)at, on);
-    e->said = true;
-    pons__bt_build_xml(l, tr, (uint32_t)at, depth + 1, inner, e->pos);
+    return l->kinds[at].k;
 }
+
+// ---- nodes --------------------------------------------------------------------------------------
 
 static bool truth(const char *s)
 {
@@ -156,7 +122,83 @@ static void add_remap(pons__bt_loader *l, int32_t outer, int32_t inner, const ch
     l->boards[inner].remaps = r;
 }
 
-// ---- nodes --------------------------------------------------------------------------------------
+static int push(pons__bt_loader *l, pons__bt_element *e, int type, const char *id, uint32_t parent,
+                int depth)
+{
+    if (depth > PONS__BT_DEPTH_MAX || !pons__bt_push(l->bt, (pons__bt_type)type, e->pos)) {
+        if (depth <= PONS__BT_DEPTH_MAX && l->bt->n_nodes < PONS__BT_NODES_MAX) {
+            l->nomem = true;
+        } else if (!l->full) {
+            pons__bt_fault(l->f, e->pos,
+                           depth > PONS__BT_DEPTH_MAX ? "nodes are nested deeper than %d"
+                                                      : "the tree has more than %d nodes",
+                           depth > PONS__BT_DEPTH_MAX ? (int)PONS__BT_DEPTH_MAX
+                                                      : (int)PONS__BT_NODES_MAX);
+        }
+        l->full = true;
+        return PONS__BT_NONE;
+    }
+    const uint32_t at = l->bt->n_nodes - 1;
+    pons__bt_node *n = &l->bt->nodes[at];
+    const char *name = pons__bt_element_attr(e, "name");
+    n->parent = parent;
+    n->depth = (uint16_t)depth;
+    n->id = pons__bt_strndup(&l->bt->arena, id, strlen(id));
+    n->name = name ? pons__bt_strndup(&l->bt->arena, name, strlen(name)) : n->id;
+    l->nomem |= !n->id || !n->name;
+    if (depth > 1) {
+        l->bt->nodes[parent].n_kids++;
+    }
+    return (int)at;
+}
+
+static void build_subtree(pons__bt_loader *l, pons__bt_element *e, const char *id, uint32_t parent,
+                          int depth, int32_t on)
+{
+    pons__bt_subtree *tr = pons__bt_files_tree(l, id);
+    if (e->n > 0) {
+        pons__bt_loader_fault(l, e, "<%s ID=\"%.60s\"> may not have children", e->tag, id);
+    }
+    if (!tr) {
+        pons__bt_loader_fault(l, e, "missing tree: there is no <BehaviorTree ID=\"%.60s\">", id);
+        e->said = true;
+        return;
+    }
+    const int at = push(l, e, X_SUBTREE, id, parent, depth);
+    if (at < 0) {
+        return;
+    }
+    const bool autoremap = truth(pons__bt_element_attr(e, "_autoremap")) ||
+                           truth(pons__bt_element_attr(e, "__autoremap")) ||
+                           truth(pons__bt_element_attr(e, "__shared_blackboard"));
+    const int32_t inner = pons__bt_board_add(l, on, autoremap);
+    l->bt->nodes[at].autoremap = autoremap;
+    keep_attributes(l, e, (uint32_t)at);
+    for (const pons__bt_attribute *a = e->attrs; a && !l->nomem; a = a->next) {
+        if (!pons__bt_ports_special(a->name)) {
+            add_remap(l, on, inner, a->name, a->value);
+        }
+    }
+    const pons__bt_node_model *m = pons__bt_files_model(l, id, true);
+    for (const pons__bt_element *p = m ? m->e->first : NULL; p && !l->nomem; p = p->next) {
+        const char *name = pons__bt_element_attr(p, "name"),
+                   *fallback = pons__bt_element_attr(p, "default");
+        if (!name || pons__bt_element_attr(e, name) || !strstr(p->tag, "_port")) {
+            continue;
+        }
+        if (fallback) {
+            add_remap(l, on, inner, name, fallback);
+        } else if (!autoremap) {
+            pons__bt_loader_fault(l, e, "missing port [%.60s] of the subtree '%.60s'", name, id);
+        }
+    }
+    pons__bt_conds_set(l, e, (uint32_t)at, on);
+    e->said = true;
+    pons__bt_build_xml(l, tr, (uint32_t)at, depth + 1, inner, e->pos);
+}
+
+static void build_known(pons__bt_loader *l, pons__bt_element *e, const pons__bt_node_kind *k,
+                        const char *id, uint32_t parent, int depth, int32_t on);
 
 static void build_node(pons__bt_loader *l, pons__bt_element *e, uint32_t parent, int depth,
                        int32_t on)
@@ -194,6 +236,38 @@ static void build_node(pons__bt_loader *l, pons__bt_element *e, uint32_t parent,
     for (pons__bt_element *c = e->first; c && !l->full; c = c->next) {
         build_node(l, c, parent, depth + 1, on);
     }
+}
+
+static void check_children(pons__bt_loader *l, pons__bt_element *e, int type, const char *id)
+{
+    const pons__bt_type_info *t = &pons__bt_types[type];
+    if (e->said || (e->n >= t->least && (t->most < 0 || e->n <= t->most))) {
+        return;
+    }
+    if (t->most == 0) {
+        pons__bt_fault(l->f, e->pos, "<%.60s> may not have children, it has %d", id, e->n);
+    } else if (t->most == t->least) {
+        pons__bt_fault(l->f, e->pos, "<%.60s> must have exactly %d child%s, not %d", id, t->most,
+                       t->most == 1 ? "" : "ren", e->n);
+    } else if (t->most > 0) {
+        pons__bt_fault(l->f, e->pos, "<%.60s> must have %d or %d children, not %d", id, t->least,
+                       t->most, e->n);
+    } else {
+        pons__bt_fault(l->f, e->pos, "<%.60s> must have at least %d child%s, not %d", id, t->least,
+                       t->least == 1 ? "" : "ren", e->n);
+    }
+}
+
+static void set_leaf(pons__bt_loader *l, uint32_t at, const char *id)
+{
+    pons__bt_call_def *c = pons__bt_alloc(&l->bt->arena, sizeof *c);
+    const int32_t fn = pons__bt_name(l->bt, id);
+    if (!c || fn < 0) {
+        l->nomem = true;
+        return;
+    }
+    *c = (pons__bt_call_def){.name = l->bt->names[fn], .fn = fn};
+    l->bt->nodes[at].call = c;
 }
 
 static void build_known(pons__bt_loader *l, pons__bt_element *e, const pons__bt_node_kind *k,
@@ -236,119 +310,33 @@ static void build_known(pons__bt_loader *l, pons__bt_element *e, const pons__bt_
     }
 }
 
-static int push(pons__bt_loader *l, pons__bt_element *e, int type, const char *id, uint32_t parent,
-                int depth)
+// ---- trees --------------------------------------------------------------------------------------
+
+void pons__bt_build_xml(pons__bt_loader *l, pons__bt_subtree *tr, uint32_t parent, int depth,
+                        int32_t on, pons__bt_pos from)
 {
-    if (depth > PONS__BT_DEPTH_MAX || !pons__bt_push(l->bt, (pons__bt_type)type, e->pos)) {
-        if (depth <= PONS__BT_DEPTH_MAX && l->bt->n_nodes < PONS__BT_NODES_MAX) {
-            l->nomem = true;
-        } else if (!l->full) {
-            pons__bt_fault(l->f, e->pos,
-                           depth > PONS__BT_DEPTH_MAX ? "nodes are nested deeper than %d"
-                                                      : "the tree has more than %d nodes",
-                           depth > PONS__BT_DEPTH_MAX ? (int)PONS__BT_DEPTH_MAX
-                                                      : (int)PONS__BT_NODES_MAX);
+    if (tr->open) {
+        char text[300];
+        size_t at = 0;
+        bool in = false;
+        for (int i = 0; i < l->n_way && at + 70 < sizeof text; i++) {
+            in |= strcmp(l->way[i], tr->id) == 0;
+            at += in ? (size_t)snprintf(text + at, sizeof text - at, "%.60s => ", l->way[i]) : 0;
         }
-        l->full = true;
-        return PONS__BT_NONE;
-    }
-    const uint32_t at = l->bt->n_nodes - 1;
-    pons__bt_node *n = &l->bt->nodes[at];
-    const char *name = pons__bt_element_attr(e, "name");
-    n->parent = parent;
-    n->depth = (uint16_t)depth;
-    n->id = pons__bt_strndup(&l->bt->arena, id, strlen(id));
-    n->name = name ? pons__bt_strndup(&l->bt->arena, name, strlen(name)) : n->id;
-    l->nomem |= !n->id || !n->name;
-    if (depth > 1) {
-        l->bt->nodes[parent].n_kids++;
-    }
-    return (int)at;
-}
-
-static void check_children(pons__bt_loader *l, pons__bt_element *e, int type, const char *id)
-{
-    const pons__bt_type_info *t = &pons__bt_types[type];
-    if (e->said || (e->n >= t->least && (t->most < 0 || e->n <= t->most))) {
+        snprintf(text + at, sizeof text - at, "%.60s", tr->id);
+        if (!tr->e->said) {
+            pons__bt_fault(l->f, from, "recursive trees: %s", text);
+        }
+        tr->e->said = true;
         return;
     }
-    if (t->most == 0) {
-        pons__bt_fault(l->f, e->pos, "<%.60s> may not have children, it has %d", id, e->n);
-    } else if (t->most == t->least) {
-        pons__bt_fault(l->f, e->pos, "<%.60s> must have exactly %d child%s, not %d", id, t->most,
-                       t->most == 1 ? "" : "ren", e->n);
-    } else if (t->most > 0) {
-        pons__bt_fault(l->f, e->pos, "<%.60s> must have %d or %d children, not %d", id, t->least,
-                       t->most, e->n);
-    } else {
-        pons__bt_fault(l->f, e->pos, "<%.60s> must have at least %d child%s, not %d", id, t->least,
-                       t->least == 1 ? "" : "ren", e->n);
-    }
-}
-
-static void set_leaf(pons__bt_loader *l, uint32_t at, const char *id)
-{
-    pons__bt_call_def *c = pons__bt_alloc(&l->bt->arena, sizeof *c);
-    const int32_t fn = pons__bt_name(l->bt, id);
-    if (!c || fn < 0) {
-        l->nomem = true;
+    tr->seen = true;
+    if (!tr->e->first || l->n_way >= PONS__BT_DEPTH_MAX || l->full) {
         return;
     }
-    *c = (pons__bt_call_def){.name = l->bt->names[fn], .fn = fn};
-    l->bt->nodes[at].call = c;
-}
-
-// ---- kinds --------------------------------------------------------------------------------------
-
-static pons__bt_node_kind kind_of(const pons__bt_loader *l, const pons__bt_element *e,
-                                  const char *id)
-{
-    static const char *const old[][2] = {
-        {"SequenceStar", "SequenceWithMemory"},
-        {"FallbackStar", "Fallback"},
-        {"RetryUntilSuccesful", "RetryUntilSuccessful"},
-        {"initialPoseReceived", "InitialPoseReceived"}, // these are Nav2's first releases'
-        {"clearEntirelyCostmapServiceRequest", "ClearEntireCostmap"},
-        {"globalLocalizationServiceRequest", "ReinitializeGlobalLocalization"}};
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
-        id = strcmp(id, old[i][0]) == 0 ? old[i][1] : id;
-    }
-    pons__bt_node_kind k = {.type = PONS__BT_NONE,
-                            .m = pons__bt_manifest_of(id),
-                            .leaf = pons__bt_leaf_of(l->o->leaves, id),
-                            .model = pons__bt_files_model(l, id, false)};
-    const bool may = !k.m || pons__bt_types[k.m->type].most == 0; // what has children is ours
-    if (may && k.leaf) {
-        k.type = k.leaf->condition ? X_CONDITION : X_ACTION;
-    } else if (k.m) {
-        k.type = k.m->type;
-        k.leaf = NULL;
-    } else if (k.model && !k.model->composite) {
-        k.type = k.model->condition ? X_CONDITION : X_ACTION;
-    } else if (strcmp(e->tag, "Condition") == 0) {
-        k.type = X_CONDITION;
-    } else if (strcmp(e->tag, "Action") == 0 || (l->o->any_leaf && e->n == 0)) {
-        k.type = X_ACTION;
-    }
-    return k;
-}
-
-// A file names the same few nodes over and over.
-static pons__bt_node_kind cached_kind(pons__bt_loader *l, const pons__bt_element *e, const char *id)
-{
-    uint32_t h = 5381;
-    for (const char *c = id; *c; c++) {
-        h = h * 33 + (uint8_t)*c;
-    }
-    const uint32_t at = h & (PONS__BT_KINDS_CACHED - 1);
-    if (l->o->any_leaf) {
-        return kind_of(l, e, id); // it depends on the children, too
-    }
-    if (!l->kinds[at].id || strcmp(l->kinds[at].id, id) != 0 ||
-        strcmp(l->kinds[at].tag, e->tag) != 0) {
-        l->kinds[at].id = id;
-        l->kinds[at].tag = e->tag;
-        l->kinds[at].k = kind_of(l, e, id);
-    }
-    return l->kinds[at].k;
+    tr->open = true;
+    l->way[l->n_way++] = tr->id;
+    build_node(l, tr->e->first, parent, depth, on);
+    l->n_way--;
+    tr->open = false;
 }

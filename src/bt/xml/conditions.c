@@ -12,9 +12,6 @@ typedef struct script_cx {
     int32_t on;
 } script_cx;
 
-static int32_t script_slot(void *cx, const char *key);
-static bool script_enum(void *cx, const char *name, double *ret);
-
 void pons__bt_conds_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at, int32_t on)
 {
     static const char *const pre[] = {"_failureIf", "_successIf", "_skipIf", "_while"};
@@ -41,6 +38,17 @@ void pons__bt_conds_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at, in
     l->bt->nodes[at].conds = c;
 }
 
+static int32_t script_slot(void *cx, const char *key)
+{
+    const script_cx *s = cx;
+    return pons__bt_board_slot(s->l, s->on, key);
+}
+
+static bool script_enum(void *cx, const char *name, double *ret)
+{
+    return pons__bt_ports_enum(((const script_cx *)cx)->l, name, ret);
+}
+
 const pons__bt_script *pons__bt_conds_compile(pons__bt_loader *l, pons__bt_element *e,
                                               const char *name, const char *text, int32_t on)
 {
@@ -60,15 +68,4 @@ const pons__bt_script *pons__bt_conds_compile(pons__bt_loader *l, pons__bt_eleme
         pons__bt_loader_fault(l, e, "[%.60s]: %s", name, error);
     }
     return s;
-}
-
-static int32_t script_slot(void *cx, const char *key)
-{
-    const script_cx *s = cx;
-    return pons__bt_board_slot(s->l, s->on, key);
-}
-
-static bool script_enum(void *cx, const char *name, double *ret)
-{
-    return pons__bt_ports_enum(((const script_cx *)cx)->l, name, ret);
 }

@@ -8,31 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int x_parallel(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_parallel_all(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_if_then_else(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_while_do_else(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_switch(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_try_catch(pons_bt_tree *t, uint32_t i, pons_error *err);
-
-int pons__bt_tick_control(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    switch ((pons__bt_type)t->hot[i].type) {
-    case X_PARALLEL:
-        return x_parallel(t, i, err);
-    case X_PARALLEL_ALL:
-        return x_parallel_all(t, i, err);
-    case X_IF_THEN_ELSE:
-        return x_if_then_else(t, i, err);
-    case X_WHILE_DO_ELSE:
-        return x_while_do_else(t, i, err);
-    case X_TRY_CATCH:
-        return x_try_catch(t, i, err);
-    default:
-        return x_switch(t, i, err);
-    }
-}
-
 // ---- parallels ----------------------------------------------------------------------------------
 
 static int64_t threshold(const pons__bt_node *n, int64_t x)
@@ -251,4 +226,24 @@ static int x_try_catch(pons_bt_tree *t, uint32_t i, pons_error *err)
     }
     const int s = t->tick(t, pons__bt_kid(t, i, (uint32_t)tries), err);
     return s < 0 || s == PONS_BT_RUNNING ? s : pons__bt_end_with(t, i, PONS_BT_FAILURE, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_tick_control(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    switch ((pons__bt_type)t->hot[i].type) {
+    case X_PARALLEL:
+        return x_parallel(t, i, err);
+    case X_PARALLEL_ALL:
+        return x_parallel_all(t, i, err);
+    case X_IF_THEN_ELSE:
+        return x_if_then_else(t, i, err);
+    case X_WHILE_DO_ELSE:
+        return x_while_do_else(t, i, err);
+    case X_TRY_CATCH:
+        return x_try_catch(t, i, err);
+    default:
+        return x_switch(t, i, err);
+    }
 }

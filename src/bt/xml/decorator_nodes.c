@@ -8,49 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int x_simple(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_again(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_run_once(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_delay(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_timeout(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_sleep(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_precondition(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_loop(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int x_if_updated(pons_bt_tree *t, uint32_t i, int otherwise, pons_error *err);
-static int x_was_updated(pons_bt_tree *t, uint32_t i);
-
-int pons__bt_tick_decorator(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    switch ((pons__bt_type)t->hot[i].type) {
-    case X_INVERTER:
-    case X_FORCE_SUCCESS:
-    case X_FORCE_FAILURE:
-    case X_KEEP_RUNNING:
-        return x_simple(t, i, err);
-    case X_REPEAT:
-    case X_RETRY:
-        return x_again(t, i, err);
-    case X_DELAY:
-        return x_delay(t, i, err);
-    case X_TIMEOUT:
-        return x_timeout(t, i, err);
-    case X_SLEEP:
-        return x_sleep(t, i, err);
-    case X_RUN_ONCE:
-        return x_run_once(t, i, err);
-    case X_PRECONDITION:
-        return x_precondition(t, i, err);
-    case X_SKIP_UNLESS_UPDATED:
-        return x_if_updated(t, i, PONS_BT_SKIPPED, err);
-    case X_WAIT_VALUE_UPDATE:
-        return x_if_updated(t, i, PONS_BT_RUNNING, err);
-    case X_WAS_ENTRY_UPDATED:
-        return x_was_updated(t, i);
-    default:
-        return x_loop(t, i, err);
-    }
-}
-
 // ---- once and again -----------------------------------------------------------------------------
 
 static int x_simple(pons_bt_tree *t, uint32_t i, pons_error *err)
@@ -367,4 +324,38 @@ static int x_was_updated(pons_bt_tree *t, uint32_t i)
     }
     m->t_ns = (int64_t)s->seq;
     return PONS_BT_SUCCESS;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_tick_decorator(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    switch ((pons__bt_type)t->hot[i].type) {
+    case X_INVERTER:
+    case X_FORCE_SUCCESS:
+    case X_FORCE_FAILURE:
+    case X_KEEP_RUNNING:
+        return x_simple(t, i, err);
+    case X_REPEAT:
+    case X_RETRY:
+        return x_again(t, i, err);
+    case X_DELAY:
+        return x_delay(t, i, err);
+    case X_TIMEOUT:
+        return x_timeout(t, i, err);
+    case X_SLEEP:
+        return x_sleep(t, i, err);
+    case X_RUN_ONCE:
+        return x_run_once(t, i, err);
+    case X_PRECONDITION:
+        return x_precondition(t, i, err);
+    case X_SKIP_UNLESS_UPDATED:
+        return x_if_updated(t, i, PONS_BT_SKIPPED, err);
+    case X_WAIT_VALUE_UPDATE:
+        return x_if_updated(t, i, PONS_BT_RUNNING, err);
+    case X_WAS_ENTRY_UPDATED:
+        return x_was_updated(t, i);
+    default:
+        return x_loop(t, i, err);
+    }
 }

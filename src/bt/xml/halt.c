@@ -7,64 +7,6 @@
 
 #include <string.h>
 
-static int halt_leaf(pons_bt_tree *t, uint32_t i, pons_error *err);
-static int forget(pons_bt_tree *t, uint32_t i, pons_error *err);
-
-int pons__bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const pons__bt_node *n = &t->nodes[i];
-    int rc = n->n_kids > 0 ? forget(t, i, err) : halt_leaf(t, i, err);
-    rc = rc < 0 ? rc : pons__bt_reset_kids(t, i, err);
-    if (n->n_kids == 0) {
-        forget(t, i, err);
-    }
-    pons__bt_set(t, i, PONS_BT_READY);
-    if (rc >= 0 && n->conds) {
-        rc = pons__bt_run_script(t, i, n->conds->post[PONS__BT_ON_HALTED], err);
-    }
-    return rc;
-}
-
-int pons__bt_halt_child(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const int rc = t->state[i] == PONS_BT_RUNNING ? pons__bt_halt_xml(t, i, err) : PONS_OK;
-    pons__bt_set(t, i, PONS_BT_READY);
-    return rc;
-}
-
-int pons__bt_reset_kids(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const pons__bt_hot *n = &t->hot[i];
-    const uint32_t *k = &t->kids[n->kids];
-    int rc = PONS_OK;
-    if (n->all & PONS__BT_LEAVES && !t->watch) { // nothing below them, and they are side by side
-        uint8_t *first = t->state + i + 1;
-        bool runs = false;
-        for (uint32_t j = 0; j < n->n_kids; j++) {
-            runs |= first[j] == PONS_BT_RUNNING;
-        }
-        if (!runs) {
-            memset(first, PONS_BT_READY, n->n_kids);
-            return PONS_OK;
-        }
-    }
-    for (uint32_t j = 0; j < n->n_kids && rc >= 0; j++) {
-        if (t->state[k[j]] == PONS_BT_RUNNING) {
-            rc = pons__bt_halt_child(t, k[j], err);
-        } else if (t->state[k[j]] != PONS_BT_READY) {
-            pons__bt_set(t, k[j], PONS_BT_READY);
-        }
-    }
-    return rc;
-}
-
-int pons__bt_end_with(pons_bt_tree *t, uint32_t i, int s, pons_error *err)
-{
-    const int rc = pons__bt_reset_kids(t, i, err);
-    t->mem[i].index = t->mem[i].count = 0;
-    return rc < 0 ? rc : s;
-}
-
 // ---- one node -----------------------------------------------------------------------------------
 
 static int halt_leaf(pons_bt_tree *t, uint32_t i, pons_error *err)
@@ -131,6 +73,63 @@ static int forget(pons_bt_tree *t, uint32_t i, pons_error *err)
         break;
     }
     return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const pons__bt_node *n = &t->nodes[i];
+    int rc = n->n_kids > 0 ? forget(t, i, err) : halt_leaf(t, i, err);
+    rc = rc < 0 ? rc : pons__bt_reset_kids(t, i, err);
+    if (n->n_kids == 0) {
+        forget(t, i, err);
+    }
+    pons__bt_set(t, i, PONS_BT_READY);
+    if (rc >= 0 && n->conds) {
+        rc = pons__bt_run_script(t, i, n->conds->post[PONS__BT_ON_HALTED], err);
+    }
+    return rc;
+}
+
+int pons__bt_halt_child(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const int rc = t->state[i] == PONS_BT_RUNNING ? pons__bt_halt_xml(t, i, err) : PONS_OK;
+    pons__bt_set(t, i, PONS_BT_READY);
+    return rc;
+}
+
+int pons__bt_reset_kids(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const pons__bt_hot *n = &t->hot[i];
+    const uint32_t *k = &t->kids[n->kids];
+    int rc = PONS_OK;
+    if (n->all & PONS__BT_LEAVES && !t->watch) { // nothing below them, and they are side by side
+        uint8_t *first = t->state + i + 1;
+        bool runs = false;
+        for (uint32_t j = 0; j < n->n_kids; j++) {
+            runs |= first[j] == PONS_BT_RUNNING;
+        }
+        if (!runs) {
+            memset(first, PONS_BT_READY, n->n_kids);
+            return PONS_OK;
+        }
+    }
+    for (uint32_t j = 0; j < n->n_kids && rc >= 0; j++) {
+        if (t->state[k[j]] == PONS_BT_RUNNING) {
+            rc = pons__bt_halt_child(t, k[j], err);
+        } else if (t->state[k[j]] != PONS_BT_READY) {
+            pons__bt_set(t, k[j], PONS_BT_READY);
+        }
+    }
+    return rc;
+}
+
+int pons__bt_end_with(pons_bt_tree *t, uint32_t i, int s, pons_error *err)
+{
+    const int rc = pons__bt_reset_kids(t, i, err);
+    t->mem[i].index = t->mem[i].count = 0;
+    return rc < 0 ? rc : s;
 }
 
 // ---- scripts ------------------------------------------------------------------------------------

@@ -39,51 +39,6 @@ typedef struct parser {
     bool failed;
 } parser;
 
-static void *p_fail(parser *p, const char *what);
-static void p_space(parser *p);
-static bool p_take(parser *p, const char *token);
-static pons__bt_expr *p_expr(parser *p);
-
-pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
-                                         pons__bt_slot_of_fn slot_of, pons__bt_enum_of_fn enum_of,
-                                         void *cx, char *ret_error, size_t cap)
-{
-    parser p = {.text = text,
-                .at = text,
-                .arena = a,
-                .slot_of = slot_of,
-                .enum_of = enum_of,
-                .cx = cx,
-                .error = ret_error,
-                .cap = cap};
-    pons__bt_script *s = pons__bt_alloc(a, sizeof *s);
-    int room = 1;
-    if (strlen(text) > SCRIPT_MAX) {
-        return p_fail(&p, "longer than 8 KiB");
-    }
-    for (const char *c = text; *c; c++) {
-        room += *c == ';';
-    }
-    pons__bt_expr **list = pons__bt_alloc(a, (size_t)room * sizeof(pons__bt_expr *));
-    if (!s || !list) {
-        return p_fail(&p, "no memory");
-    }
-    s->text = text;
-    s->statements = list;
-    p_space(&p);
-    while (*p.at && !p.failed) {
-        list[s->n++] = p_expr(&p);
-        bool ended = false;
-        while (!p.failed && p_take(&p, ";")) { // the last one may be missing, several may follow
-            ended = true;
-        }
-        if (!p.failed && !ended && *p.at) {
-            p_fail(&p, "expected ';'");
-        }
-    }
-    return p.failed ? NULL : s;
-}
-
 // ---- words --------------------------------------------------------------------------------------
 
 static void *p_fail(parser *p, const char *what)
@@ -216,6 +171,25 @@ static pons__bt_expr *p_name(parser *p)
 
 // ---- expressions --------------------------------------------------------------------------------
 
+typedef struct binary {
+    const char *token;
+    pons__bt_op o;
+    int level;
+} binary;
+
+enum {
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_COMPARE,
+    LEVEL_BIT_OR,
+    LEVEL_BIT_AND,
+    LEVEL_ADD,
+    LEVEL_MUL,
+    LEVELS
+};
+
+static pons__bt_expr *p_expr(parser *p);
+
 static pons__bt_expr *p_primary(parser *p)
 {
     p_space(p);
@@ -249,23 +223,6 @@ static pons__bt_expr *p_primary(parser *p)
     p->depth--;
     return e;
 }
-
-typedef struct binary {
-    const char *token;
-    pons__bt_op o;
-    int level;
-} binary;
-
-enum {
-    LEVEL_OR,
-    LEVEL_AND,
-    LEVEL_COMPARE,
-    LEVEL_BIT_OR,
-    LEVEL_BIT_AND,
-    LEVEL_ADD,
-    LEVEL_MUL,
-    LEVELS
-};
 
 static const binary binaries[] = {{"||", OP_OR, LEVEL_OR},          {"&&", OP_AND, LEVEL_AND},
                                   {"==", OP_EQ, LEVEL_COMPARE},     {"!=", OP_NE, LEVEL_COMPARE},
@@ -357,4 +314,46 @@ static pons__bt_expr *p_expr(parser *p)
         }
     }
     return left;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
+                                         pons__bt_slot_of_fn slot_of, pons__bt_enum_of_fn enum_of,
+                                         void *cx, char *ret_error, size_t cap)
+{
+    parser p = {.text = text,
+                .at = text,
+                .arena = a,
+                .slot_of = slot_of,
+                .enum_of = enum_of,
+                .cx = cx,
+                .error = ret_error,
+                .cap = cap};
+    pons__bt_script *s = pons__bt_alloc(a, sizeof *s);
+    int room = 1;
+    if (strlen(text) > SCRIPT_MAX) {
+        return p_fail(&p, "longer than 8 KiB");
+    }
+    for (const char *c = text; *c; c++) {
+        room += *c == ';';
+    }
+    pons__bt_expr **list = pons__bt_alloc(a, (size_t)room * sizeof(pons__bt_expr *));
+    if (!s || !list) {
+        return p_fail(&p, "no memory");
+    }
+    s->text = text;
+    s->statements = list;
+    p_space(&p);
+    while (*p.at && !p.failed) {
+        list[s->n++] = p_expr(&p);
+        bool ended = false;
+        while (!p.failed && p_take(&p, ";")) { // the last one may be missing, several may follow
+            ended = true;
+        }
+        if (!p.failed && !ended && *p.at) {
+            p_fail(&p, "expected ';'");
+        }
+    }
+    return p.failed ? NULL : s;
 }

@@ -14,38 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int as_bool(const pons__bt_value *v, bool *ret, pons_error *err);
-static int eval(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, pons_error *err);
-
-int pons__bt_script_run(const pons__bt_script *s, pons_bt_tree *t, pons__bt_value *ret,
-                        pons_error *err)
-{
-    pons__bt_value v = {.kind = PONS__BT_EMPTY};
-    for (int i = 0; i < s->n; i++) {
-        pons__bt_value_fini(&v);
-        const int rc = eval(s->statements[i], t, &v, err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    if (ret) {
-        *ret = v;
-    } else {
-        pons__bt_value_fini(&v);
-    }
-    return PONS_OK;
-}
-
-int pons__bt_script_bool(const pons__bt_script *s, pons_bt_tree *t, pons_error *err)
-{
-    pons__bt_value v = {.kind = PONS__BT_EMPTY};
-    bool yes = false;
-    int rc = pons__bt_script_run(s, t, &v, err);
-    rc = rc < 0 ? rc : as_bool(&v, &yes, err);
-    pons__bt_value_fini(&v);
-    return rc < 0 ? rc : yes;
-}
-
 // ---- values -------------------------------------------------------------------------------------
 
 static int not_permitted(const char *what, pons_error *err)
@@ -281,6 +249,8 @@ static int compare(pons__bt_op o, const pons__bt_value *a, const pons__bt_value 
     return PONS_OK;
 }
 
+static int eval(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, pons_error *err);
+
 static int e_compare(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, pons_error *err)
 {
     pons__bt_value a = {.kind = PONS__BT_EMPTY}, b = {.kind = PONS__BT_EMPTY};
@@ -415,4 +385,35 @@ static int eval(const pons__bt_expr *e, pons_bt_tree *t, pons__bt_value *ret, po
     pons__bt_value_fini(&a);
     pons__bt_value_fini(&b);
     return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__bt_script_run(const pons__bt_script *s, pons_bt_tree *t, pons__bt_value *ret,
+                        pons_error *err)
+{
+    pons__bt_value v = {.kind = PONS__BT_EMPTY};
+    for (int i = 0; i < s->n; i++) {
+        pons__bt_value_fini(&v);
+        const int rc = eval(s->statements[i], t, &v, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (ret) {
+        *ret = v;
+    } else {
+        pons__bt_value_fini(&v);
+    }
+    return PONS_OK;
+}
+
+int pons__bt_script_bool(const pons__bt_script *s, pons_bt_tree *t, pons_error *err)
+{
+    pons__bt_value v = {.kind = PONS__BT_EMPTY};
+    bool yes = false;
+    int rc = pons__bt_script_run(s, t, &v, err);
+    rc = rc < 0 ? rc : as_bool(&v, &yes, err);
+    pons__bt_value_fini(&v);
+    return rc < 0 ? rc : yes;
 }

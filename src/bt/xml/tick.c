@@ -17,71 +17,6 @@
 
 #include <string.h>
 
-static int with_conditions(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err);
-static int x_tick(pons_bt_tree *t, uint32_t i, pons_error *err);
-
-int pons__bt_tick_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    const int s = __builtin_expect(t->hot[i].has_more || t->hooked, 0)
-                      ? with_conditions(t, i, t->nodes[i].conds, err)
-                      : x_tick(t, i, err);
-    if (s > 0 && s != PONS_BT_SKIPPED) {
-        pons__bt_set(t, i, (pons_bt_status)s);
-    }
-    return s;
-}
-
-// READY when there is nothing against a tick.
-static int before(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err)
-{
-    static const pons_bt_status gives[] = {PONS_BT_FAILURE, PONS_BT_SUCCESS, PONS_BT_SKIPPED};
-    const bool idle = t->state[i] == PONS_BT_READY;
-    for (int k = 0; k < PONS__BT_WHILE && idle; k++) {
-        const int yes = c->pre[k] ? pons__bt_ask_script(t, i, c->pre[k], err) : 0;
-        if (yes != 0) {
-            return yes < 0 ? yes : (int)gives[k];
-        }
-    }
-    if (!c->pre[PONS__BT_WHILE] || (!idle && t->state[i] != PONS_BT_RUNNING)) {
-        return PONS_BT_READY;
-    }
-    const int yes = pons__bt_ask_script(t, i, c->pre[PONS__BT_WHILE], err);
-    if (yes != 0) {
-        return yes < 0 ? yes : PONS_BT_READY;
-    }
-    const int rc = idle ? PONS_OK : pons__bt_halt_xml(t, i, err);
-    return rc < 0 ? rc : PONS_BT_SKIPPED;
-}
-
-// A node's own tick, or what a monitor wants instead.
-static int own_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
-{
-    if (t->hooked && !pons__bt_completed(t->state[i])) {
-        const int s = (int)t->o.hook(t->o.user, i, false);
-        if (pons__bt_completed(s)) {
-            return s;
-        }
-    }
-    return x_tick(t, i, err);
-}
-
-static int with_conditions(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err)
-{
-    int s = c ? before(t, i, c, err) : PONS_BT_READY;
-    s = s == PONS_BT_READY ? own_tick(t, i, err) : s;
-    if (c && pons__bt_completed(s)) {
-        int rc = pons__bt_run_script(
-            t, i, c->post[s == PONS_BT_SUCCESS ? PONS__BT_ON_SUCCESS : PONS__BT_ON_FAILURE], err);
-        rc = rc < 0 ? rc : pons__bt_run_script(t, i, c->post[PONS__BT_POST], err);
-        s = rc < 0 ? rc : s;
-    }
-    if (t->hooked && s >= 0) {
-        const int wanted = (int)t->o.hook(t->o.user, i, true);
-        s = pons__bt_completed(wanted) ? wanted : s;
-    }
-    return s;
-}
-
 // ---- leaves -------------------------------------------------------------------------------------
 
 // What an action's function returned.
@@ -374,4 +309,68 @@ static int x_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
     default:
         return x_other(t, i, err);
     }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+// READY when there is nothing against a tick.
+static int before(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err)
+{
+    static const pons_bt_status gives[] = {PONS_BT_FAILURE, PONS_BT_SUCCESS, PONS_BT_SKIPPED};
+    const bool idle = t->state[i] == PONS_BT_READY;
+    for (int k = 0; k < PONS__BT_WHILE && idle; k++) {
+        const int yes = c->pre[k] ? pons__bt_ask_script(t, i, c->pre[k], err) : 0;
+        if (yes != 0) {
+            return yes < 0 ? yes : (int)gives[k];
+        }
+    }
+    if (!c->pre[PONS__BT_WHILE] || (!idle && t->state[i] != PONS_BT_RUNNING)) {
+        return PONS_BT_READY;
+    }
+    const int yes = pons__bt_ask_script(t, i, c->pre[PONS__BT_WHILE], err);
+    if (yes != 0) {
+        return yes < 0 ? yes : PONS_BT_READY;
+    }
+    const int rc = idle ? PONS_OK : pons__bt_halt_xml(t, i, err);
+    return rc < 0 ? rc : PONS_BT_SKIPPED;
+}
+
+// A node's own tick, or what a monitor wants instead.
+static int own_tick(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    if (t->hooked && !pons__bt_completed(t->state[i])) {
+        const int s = (int)t->o.hook(t->o.user, i, false);
+        if (pons__bt_completed(s)) {
+            return s;
+        }
+    }
+    return x_tick(t, i, err);
+}
+
+static int with_conditions(pons_bt_tree *t, uint32_t i, const pons__bt_conds *c, pons_error *err)
+{
+    int s = c ? before(t, i, c, err) : PONS_BT_READY;
+    s = s == PONS_BT_READY ? own_tick(t, i, err) : s;
+    if (c && pons__bt_completed(s)) {
+        int rc = pons__bt_run_script(
+            t, i, c->post[s == PONS_BT_SUCCESS ? PONS__BT_ON_SUCCESS : PONS__BT_ON_FAILURE], err);
+        rc = rc < 0 ? rc : pons__bt_run_script(t, i, c->post[PONS__BT_POST], err);
+        s = rc < 0 ? rc : s;
+    }
+    if (t->hooked && s >= 0) {
+        const int wanted = (int)t->o.hook(t->o.user, i, true);
+        s = pons__bt_completed(wanted) ? wanted : s;
+    }
+    return s;
+}
+
+int pons__bt_tick_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const int s = __builtin_expect(t->hot[i].has_more || t->hooked, 0)
+                      ? with_conditions(t, i, t->nodes[i].conds, err)
+                      : x_tick(t, i, err);
+    if (s > 0 && s != PONS_BT_SKIPPED) {
+        pons__bt_set(t, i, (pons_bt_status)s);
+    }
+    return s;
 }

@@ -13,13 +13,6 @@
 #define LOOK_EVERY_MS 20
 #define LOOKS         250 // for the lease of another `pons approve`, which has it for a moment
 
-static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
-                       pons_error *err);
-static bool listens(const char *path);
-static void show(const char *thread, const pons_value *open, bool json);
-static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
-                const pons_value *answer, pons_error *err);
-
 // A run that asks waits, so its questions are the newest durable events there are.
 static int newest_event(void *user, const pons_event_row *row)
 {
@@ -38,6 +31,63 @@ static int newest_event(void *user, const pons_event_row *row)
         json_array_append_new(questions, payload);
     }
     return 0;
+}
+
+static void show(const char *thread, const pons_value *open, bool json)
+{
+    if (json) {
+        cli_print_json(open);
+    } else if (json_array_size(open) == 0) {
+        cli_out("%s waits for nobody\n", thread);
+    } else {
+        cli_out("%s asks:\n", thread);
+        for (size_t i = 0; i < json_array_size(open); i++) {
+            cli_print_json(json_array_get(open, i));
+        }
+    }
+}
+
+static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
+                const pons_value *answer, pons_error *err)
+{
+    pons_autovalue bound = json_copy((pons_value *)(uintptr_t)answer);
+    json_object_set_new(bound, "id", pons_value_ref(pons_get(question, "id")));
+    const int rc = pons_inbox_post(store, thread, PONS_AGENT_NS, "answer", bound, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_error none = PONS_ERROR_INIT;
+    const int fd = pons_datagram_connect(path, &none);
+    if (fd >= 0) {
+        const ssize_t sent = write(fd, "!", 1);
+        (void)sent; // without it the next look finds the answer
+        close(fd);
+    }
+    return PONS_OK;
+}
+
+static bool listens(const char *path)
+{
+    pons_error none = PONS_ERROR_INIT;
+    const int fd = pons_datagram_connect(path, &none);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+// A chat keeps the thread; another `pons approve` has it for a moment, and then its answer counts:
+// one that was posted beside it would be told as kept, and be for nothing.
+static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
+                       pons_error *err)
+{
+    for (int looks = 0;; looks++) {
+        const int rc = pons_agent_open(opts, ret, err);
+        if (rc != PONS_EBUSY || looks == LOOKS || listens(path)) {
+            return rc;
+        }
+        poll(NULL, 0, LOOK_EVERY_MS);
+    }
 }
 
 int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
@@ -93,61 +143,4 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
     pons_agent_close(a);
     cli_agent_parts_close(&parts);
     return rc;
-}
-
-static void show(const char *thread, const pons_value *open, bool json)
-{
-    if (json) {
-        cli_print_json(open);
-    } else if (json_array_size(open) == 0) {
-        cli_out("%s waits for nobody\n", thread);
-    } else {
-        cli_out("%s asks:\n", thread);
-        for (size_t i = 0; i < json_array_size(open); i++) {
-            cli_print_json(json_array_get(open, i));
-        }
-    }
-}
-
-static int post(pons_store store, const char *thread, const char *path, const pons_value *question,
-                const pons_value *answer, pons_error *err)
-{
-    pons_autovalue bound = json_copy((pons_value *)(uintptr_t)answer);
-    json_object_set_new(bound, "id", pons_value_ref(pons_get(question, "id")));
-    const int rc = pons_inbox_post(store, thread, PONS_AGENT_NS, "answer", bound, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_error none = PONS_ERROR_INIT;
-    const int fd = pons_datagram_connect(path, &none);
-    if (fd >= 0) {
-        const ssize_t sent = write(fd, "!", 1);
-        (void)sent; // without it the next look finds the answer
-        close(fd);
-    }
-    return PONS_OK;
-}
-
-// A chat keeps the thread; another `pons approve` has it for a moment, and then its answer counts:
-// one that was posted beside it would be told as kept, and be for nothing.
-static int open_thread(const pons_agent_options *opts, const char *path, pons_agent **ret,
-                       pons_error *err)
-{
-    for (int looks = 0;; looks++) {
-        const int rc = pons_agent_open(opts, ret, err);
-        if (rc != PONS_EBUSY || looks == LOOKS || listens(path)) {
-            return rc;
-        }
-        poll(NULL, 0, LOOK_EVERY_MS);
-    }
-}
-
-static bool listens(const char *path)
-{
-    pons_error none = PONS_ERROR_INIT;
-    const int fd = pons_datagram_connect(path, &none);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return fd >= 0;
 }

@@ -19,59 +19,6 @@
 
 #define LINE_SHOWN 160 // bytes of a value on a line
 
-static void event_json(const pons_event *ev);
-static void event_text(cli_agent_view *v, const pons_event *ev);
-static void on_done(cli_agent_view *v, const pons_value *p);
-
-void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
-{
-    *v = (cli_agent_view){.json = json, .live = live && !json};
-    if (v->live) {
-        v->live = cli_screen_start();
-    }
-}
-
-void cli_agent_view_fini(cli_agent_view *v)
-{
-    cli_agent_answer_ends(v);
-    if (v->live) {
-        cli_screen_stop();
-    }
-    cli_flush();
-    pons_value_unref(v->plan);
-    pons_value_unref(v->queued);
-    cli_markdown_fini(&v->answer);
-    *v = (cli_agent_view){0};
-}
-
-void cli_agent_view_event(cli_agent_view *v, const pons_event *ev)
-{
-    if (strcmp(ev->type, "llm_end") == 0) {
-        cli_agent_usage_add(&v->usage, ev->payload);
-        snprintf(v->model, sizeof v->model, "%s", pons_get_str(ev->payload, "model", ""));
-    }
-    if (v->json) {
-        event_json(ev);
-    } else {
-        event_text(v, ev);
-    }
-}
-
-void cli_agent_usage_add(cli_agent_usage *u, const pons_value *llm_end)
-{
-    const pons_value *tokens = pons_get(llm_end, "tokens"), *cost = pons_get(llm_end, "cost");
-    u->calls++;
-    u->prompt += pons_get_int(tokens, "prompt", 0);
-    u->completion += pons_get_int(tokens, "completion", 0);
-    if (json_is_number(cost)) {
-        u->cost += json_number_value(cost);
-        u->priced = true;
-    }
-    if (tokens && strcmp(pons_get_str(llm_end, "node", ""), "agent") == 0) {
-        u->context = pons_get_int(tokens, "prompt", 0) + pons_get_int(tokens, "completion", 0);
-    }
-}
-
 // ---- for programs -------------------------------------------------------------------------------
 
 static void event_json(const pons_event *ev)
@@ -160,6 +107,30 @@ static void on_tool_end(cli_agent_view *v, const pons_value *p)
     cli_agent_view_draw(v);
 }
 
+static void on_done(cli_agent_view *v, const pons_value *p)
+{
+    const char *status = pons_get_str(p, "status", "");
+    v->thinking = false;
+    v->n_work = 0;
+    cli_agent_answer_ends(v);
+    if (v->plan_live) {
+        v->plan_live = false;
+        cli_agent_plan_print(v);
+        v->plan_live = false;
+    }
+    if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
+        cli_agent_view_markdown(v, pons_get_str(p, "content", ""));
+    } else if (strcmp(status, "stopped") == 0) {
+        cli_agent_begin_line(v);
+        cli_out("(stopped)\n");
+    }
+    cli_flush();
+    if (v->prompting) {
+        cli_prompt_show("agent");
+    }
+    cli_agent_view_draw(v);
+}
+
 static void event_text(cli_agent_view *v, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
@@ -204,30 +175,6 @@ static void event_text(cli_agent_view *v, const pons_event *ev)
     }
 }
 
-static void on_done(cli_agent_view *v, const pons_value *p)
-{
-    const char *status = pons_get_str(p, "status", "");
-    v->thinking = false;
-    v->n_work = 0;
-    cli_agent_answer_ends(v);
-    if (v->plan_live) {
-        v->plan_live = false;
-        cli_agent_plan_print(v);
-        v->plan_live = false;
-    }
-    if (strcmp(status, "success") == 0 && !v->said_any) { // a model that does not stream
-        cli_agent_view_markdown(v, pons_get_str(p, "content", ""));
-    } else if (strcmp(status, "stopped") == 0) {
-        cli_agent_begin_line(v);
-        cli_out("(stopped)\n");
-    }
-    cli_flush();
-    if (v->prompting) {
-        cli_prompt_show("agent");
-    }
-    cli_agent_view_draw(v);
-}
-
 void cli_agent_short(const pons_value *value, char *buf, size_t cap)
 {
     char *text = NULL;
@@ -254,4 +201,55 @@ void cli_agent_short(const pons_value *value, char *buf, size_t cap)
     }
     buf[n] = '\0';
     free(text);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
+{
+    *v = (cli_agent_view){.json = json, .live = live && !json};
+    if (v->live) {
+        v->live = cli_screen_start();
+    }
+}
+
+void cli_agent_view_fini(cli_agent_view *v)
+{
+    cli_agent_answer_ends(v);
+    if (v->live) {
+        cli_screen_stop();
+    }
+    cli_flush();
+    pons_value_unref(v->plan);
+    pons_value_unref(v->queued);
+    cli_markdown_fini(&v->answer);
+    *v = (cli_agent_view){0};
+}
+
+void cli_agent_view_event(cli_agent_view *v, const pons_event *ev)
+{
+    if (strcmp(ev->type, "llm_end") == 0) {
+        cli_agent_usage_add(&v->usage, ev->payload);
+        snprintf(v->model, sizeof v->model, "%s", pons_get_str(ev->payload, "model", ""));
+    }
+    if (v->json) {
+        event_json(ev);
+    } else {
+        event_text(v, ev);
+    }
+}
+
+void cli_agent_usage_add(cli_agent_usage *u, const pons_value *llm_end)
+{
+    const pons_value *tokens = pons_get(llm_end, "tokens"), *cost = pons_get(llm_end, "cost");
+    u->calls++;
+    u->prompt += pons_get_int(tokens, "prompt", 0);
+    u->completion += pons_get_int(tokens, "completion", 0);
+    if (json_is_number(cost)) {
+        u->cost += json_number_value(cost);
+        u->priced = true;
+    }
+    if (tokens && strcmp(pons_get_str(llm_end, "node", ""), "agent") == 0) {
+        u->context = pons_get_int(tokens, "prompt", 0) + pons_get_int(tokens, "completion", 0);
+    }
 }

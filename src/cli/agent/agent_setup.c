@@ -17,10 +17,6 @@
 #define BODY_WAIT_MS 5000        // the same, for a body's first words
 #define LOOK_MS      5
 
-static int load_prompts(const cli *c, pons_value **ret, pons_error *err);
-static int connect_body(void *user, pons_link **ret, pons_error *err);
-static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err);
-
 int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err)
 {
     static const char *const names[] = {PONS_DIR_CONFIG "/" PONS_FILE_GRAPH_CONFIG,
@@ -40,6 +36,57 @@ int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err)
     char path[PATH_MAX + 64];
     const int rc = cli_agent_config_path(c, path, sizeof path, err);
     return rc < 0 ? rc : pons_agent_config_load(path, ret, err);
+}
+
+// Without mcp.json there are no servers.
+static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err)
+{
+    const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
+    if (rc >= 0) {
+        p->mcp = &p->tools[p->n_tools++];
+        cli_mcp_tell_refused(p->mcp);
+    }
+    return rc == PONS_ENOTFOUND ? PONS_OK : rc;
+}
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    const cli_agent_parts *p = user;
+    return cli_robot_connect(p->c, &p->meant, ret, err);
+}
+
+// config/prompts/NAME.md of the workspace, a person or the installation; without either, what is built in.
+static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
+{
+    static const char *const names[] = {"agent", "executor", "replanner"};
+    pons_value *all = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_MAX + 64], relative[64];
+        pons_error none = PONS_ERROR_INIT;
+        snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
+        const int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, &none);
+        if (rc < 0) {
+            if (rc == PONS_ENOTFOUND) {
+                continue;
+            }
+            pons_value_unref(all);
+            *err = none;
+            return rc;
+        }
+        size_t n = 0;
+        char *text = pons_file_text(path, PROMPT_MAX, &n);
+        pons_value *v = n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
+        free(text);
+        if (!v) {
+            pons_value_unref(all);
+            return pons_error_set(err, PONS_EINVAL, "agent",
+                                  "%s: expected a text of 1 to %d bytes in UTF-8", path,
+                                  PROMPT_MAX);
+        }
+        json_object_set_new(all, names[i], v);
+    }
+    *ret = all;
+    return PONS_OK;
 }
 
 int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
@@ -114,17 +161,6 @@ void cli_agent_parts_close(cli_agent_parts *p)
     *p = (cli_agent_parts){0};
 }
 
-// Without mcp.json there are no servers.
-static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_error *err)
-{
-    const int rc = cli_mcp_tools(c, clock, &p->tools[p->n_tools], err);
-    if (rc >= 0) {
-        p->mcp = &p->tools[p->n_tools++];
-        cli_mcp_tell_refused(p->mcp);
-    }
-    return rc == PONS_ENOTFOUND ? PONS_OK : rc;
-}
-
 static bool servers_start(const cli_agent_parts *p)
 {
     pons_autovalue status = NULL;
@@ -164,46 +200,6 @@ void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
         }
         poll(NULL, 0, LOOK_MS);
     }
-}
-
-static int connect_body(void *user, pons_link **ret, pons_error *err)
-{
-    const cli_agent_parts *p = user;
-    return cli_robot_connect(p->c, &p->meant, ret, err);
-}
-
-// config/prompts/NAME.md of the workspace, a person or the installation; without either, what is built in.
-static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
-{
-    static const char *const names[] = {"agent", "executor", "replanner"};
-    pons_value *all = json_object();
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[PATH_MAX + 64], relative[64];
-        pons_error none = PONS_ERROR_INIT;
-        snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
-        const int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, &none);
-        if (rc < 0) {
-            if (rc == PONS_ENOTFOUND) {
-                continue;
-            }
-            pons_value_unref(all);
-            *err = none;
-            return rc;
-        }
-        size_t n = 0;
-        char *text = pons_file_text(path, PROMPT_MAX, &n);
-        pons_value *v = n > 0 && n <= PROMPT_MAX ? json_stringn(text, n) : NULL;
-        free(text);
-        if (!v) {
-            pons_value_unref(all);
-            return pons_error_set(err, PONS_EINVAL, "agent",
-                                  "%s: expected a text of 1 to %d bytes in UTF-8", path,
-                                  PROMPT_MAX);
-        }
-        json_object_set_new(all, names[i], v);
-    }
-    *ret = all;
-    return PONS_OK;
 }
 
 int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)

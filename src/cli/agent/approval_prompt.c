@@ -13,31 +13,6 @@
 #define CHOICES     "y, n REASON, always, or edit {arguments}"
 #define CHOICES_ZH  "y 是，n 否和原因，always 总是，或 edit {参数}"
 
-static void ask_call(cli_agent_view *v, const pons_value *q);
-static void ask_plan(cli_agent_view *v, const pons_value *q);
-
-void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
-{
-    const char *type = pons_get_str(q, "type", "");
-    const pons_value *input = pons_get(q, "input");
-    if (v->json) {
-        return; // approval_request and plan_approval_request have said it
-    }
-    if (strcmp(type, "plan_approval") == 0) {
-        ask_plan(v, q);
-    } else if (strcmp(type, "question") == 0) {
-        cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
-    } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask", v->chinese ? "%s  y 是，或 n 否和原因" : "%s  y, or n REASON",
-                            pons_get_str(input, "question", ""));
-    } else {
-        ask_call(v, q);
-    }
-    if (v->prompting) {
-        cli_prompt_show("answer");
-    }
-}
-
 // As much of a text as is shown, whole characters.
 static size_t shown_of(const char *text, size_t n)
 {
@@ -131,6 +106,28 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
     cli_agent_view_line(v, "ask",
                         v->chinese ? "执行这个计划吗？y 是，n 否和原因，或 edit {\"steps\": […]}"
                                    : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+}
+
+void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
+{
+    const char *type = pons_get_str(q, "type", "");
+    const pons_value *input = pons_get(q, "input");
+    if (v->json) {
+        return; // approval_request and plan_approval_request have said it
+    }
+    if (strcmp(type, "plan_approval") == 0) {
+        ask_plan(v, q);
+    } else if (strcmp(type, "question") == 0) {
+        cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
+    } else if (strcmp(type, "step_confirmation") == 0) {
+        cli_agent_view_line(v, "ask", v->chinese ? "%s  y 是，或 n 否和原因" : "%s  y, or n REASON",
+                            pons_get_str(input, "question", ""));
+    } else {
+        ask_call(v, q);
+    }
+    if (v->prompting) {
+        cli_prompt_show("answer");
+    }
 }
 
 // ---- answers ------------------------------------------------------------------------------------

@@ -34,72 +34,186 @@ static volatile sig_atomic_t interrupts; // Ctrl-C, so often, and not looked at 
 static volatile sig_atomic_t leave;      // another signal: what is unfinished is gone on with later
 static volatile sig_atomic_t resized, pauses;
 
-static int loop(cli_chat *s, bool one_turn, pons_error *err);
-static int turn_outcome(cli_chat *s);
-static void read_input(cli_chat *s);
-static bool next_line(cli_chat *s);
-static void said_line(void *user, const char *line);
-static int take_line(cli_chat *s, const char *line);
-static int say(cli_chat *s, const char *words);
-static bool say_next(cli_chat *s);
-static void show_history(cli_chat *s);
-static void ask_in_place(cli_chat *s);
-static void start_prompt(cli_chat *s, const char *label);
-static int open_wake(cli_chat *s);
-static int interrupted(cli_chat *s, bool one_turn, bool *ret_leaves, pons_error *err);
+// ---- a person's words ---------------------------------------------------------------------------
 
-// ---- talking ------------------------------------------------------------------------------------
-
-int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
+static void read_input(cli_chat *s)
 {
-    const bool chats = !words && !resume;
-    int rc = PONS_OK;
-    s->wake_fd = open_wake(s);
-    if (chats && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json) {
-        start_prompt(s, "agent");
-        show_history(s);
-    }
-    cli_agent_view_plan(&s->view,
-                        words ? NULL : pons_get(pons_agent_get(s->a, "plan_data"), "plan"));
-    if (words && pons_agent_state_get(s->a) == PONS_AGENT_WORKING) {
-        cli_agent_view_note(&s->view, "first the turn of %s that was cut short", s->thread);
-        rc = loop(s, true, err);
-    }
-    const bool paced = rc >= 0 && words && !s->plan && !leave && cli_chat_pace(s, words);
-    if (rc >= 0 && words && !leave && !paced) {
-        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : pons_agent_say(s->a, words, err);
-    }
-    rc = rc < 0 ? rc : loop(s, !chats, err);
-    if (rc >= 0 && paced) {
-        return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;
-    }
-    return rc < 0 ? rc : chats && s->prompting ? PONS_OK : turn_outcome(s);
-}
-
-void cli_chat_close(cli_chat *s)
-{
-    char path[PATH_MAX + PONS_NAME_MAX + 16];
-    if (s->wake_fd >= 0) {
-        snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->run_dir, s->thread);
-        unlink(path);
-        close(s->wake_fd);
-    }
-    s->wake_fd = -1;
-    cli_pace_end(&s->pace);
-}
-
-// A prompt that stands already goes on with the next session.
-static void start_prompt(cli_chat *s, const char *label)
-{
-    if (!cli_prompt_active()) {
-        cli_prompt_lines(); // before anybody sees that they may type
-        cli_prompt_start(label, said_line, s);
-        cli_prompt_words(cli_chat_words());
-    }
-    s->prompting = cli_prompt_active();
-    s->view.prompting = s->prompting;
     if (s->prompting) {
-        cli_prompt_show(label);
+        cli_prompt_read();
+        return;
+    }
+    if (pons_buf_reserve(&s->input, STDIN_PIECE) < 0) {
+        s->stdin_open = false;
+        return;
+    }
+    const ssize_t n = read(STDIN_FILENO, s->input.data + s->input.len, STDIN_PIECE);
+    if (n < 0 && errno == EINTR) {
+        return;
+    }
+    s->input.len += n > 0 ? (size_t)n : 0;
+    if (n <= 0) {
+        s->stdin_open = false;
+        pons_buf_byte(&s->input, '\n'); // the last line may have no end
+    }
+}
+
+static void note_error(cli_chat *s, const pons_error *err)
+{
+    char text[1024];
+    cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
+}
+
+static int say(cli_chat *s, const char *words)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (s->prompting) {
+        cli_agent_view_said(&s->view, "agent > ", words);
+    }
+    s->view.chinese = pons_language_chinese(words);
+    const int rc = pons_agent_say(s->a, words, &err);
+    if (rc < 0) {
+        note_error(s, &err);
+    }
+    return rc;
+}
+
+// Words are an answer while a question is open, wait while a turn is under way, and a turn otherwise.
+static int take_line(cli_chat *s, const char *line)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const char *text = line + strspn(line, " \t\r\n");
+    const pons_agent_state state = pons_agent_state_get(s->a);
+    if (*text &&
+        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && cli_ends(&s->policy, text)))) {
+        interrupts += state != PONS_AGENT_IDLE;
+        return PONS_OK;
+    }
+    if (!*text || cli_chat_command(s, text) || cli_chat_pace(s, text)) {
+        return PONS_OK;
+    }
+    if (s->pace.link && state == PONS_AGENT_WAITING) { // which question it answers may change
+        cli_agent_view_note(&s->view, "the body has not answered yet: say that again");
+        return PONS_OK;
+    }
+    if (state == PONS_AGENT_WORKING || s->pace.link) {
+        if (json_array_size(s->queue) >= QUEUE_MAX) {
+            cli_agent_view_note(&s->view, "%d wait already: this was not taken", QUEUE_MAX);
+            return PONS_OK;
+        }
+        pons_value *words = json_string(line);
+        if (words) {
+            json_array_append_new(s->queue, words);
+        } else {
+            cli_agent_view_note(&s->view, "the text is not valid UTF-8");
+        }
+        cli_agent_view_queue(&s->view, s->queue);
+        return PONS_OK;
+    }
+    if (state != PONS_AGENT_WAITING) {
+        return say(s, line);
+    }
+    pons_autovalue questions = pons_agent_questions(s->a);
+    pons_autovalue answer = NULL;
+    if (!cli_agent_answer(json_array_get(questions, 0), text, &answer, &err)) {
+        cli_agent_view_note(&s->view, "%s", err.message);
+        return PONS_OK;
+    }
+    if (s->prompting) {
+        cli_agent_view_said(&s->view, "answer > ", line);
+        cli_prompt_show("agent");
+    }
+    const int rc = pons_agent_answer(s->a, NULL, answer, &err);
+    s->asked = false;
+    if (rc < 0) {
+        note_error(s, &err);
+    }
+    return rc;
+}
+
+// Takes one line, if a whole one is there: what it begins must end before the next is heard.
+static bool next_line(cli_chat *s)
+{
+    char *from = s->input.data + s->scanned;
+    char *end = s->input.len > s->scanned ? memchr(from, '\n', s->input.len - s->scanned) : NULL;
+    if (!end) {
+        s->scanned = s->input.len;
+        if (s->input.len >= STDIN_LINE_MAX) {
+            s->too_long = true;
+            s->input.len = s->scanned = 0;
+        }
+        return false;
+    }
+    const size_t n = (size_t)(end - s->input.data);
+    char *line = strndup(s->input.data, n);
+    const bool whole = line && strlen(line) == n;
+    s->input.len -= n + 1;
+    memmove(s->input.data, s->input.data + n + 1, s->input.len);
+    s->scanned = 0;
+    if (s->too_long) {
+        cli_agent_view_note(&s->view, "a line of more than %d bytes was not taken", STDIN_LINE_MAX);
+    } else if (!whole) {
+        cli_agent_view_note(&s->view, "a line with a zero byte was not taken");
+    } else {
+        take_line(s, line);
+    }
+    s->too_long = false;
+    free(line);
+    return true;
+}
+
+static void said_line(void *user, const char *line)
+{
+    cli_chat *s = user;
+    if (!line) { // Ctrl-D
+        s->quit = true;
+        return;
+    }
+    take_line(s, line);
+}
+
+static bool say_next(cli_chat *s)
+{
+    pons_autovalue words = pons_value_ref(json_array_get(s->queue, 0));
+    if (!words) {
+        return false;
+    }
+    json_array_remove(s->queue, 0);
+    cli_agent_view_queue(&s->view, s->queue);
+    say(s, json_string_value(words));
+    return true;
+}
+
+static void ask_in_place(cli_chat *s)
+{
+    pons_autovalue questions = pons_agent_questions(s->a);
+    size_t i;
+    pons_value *q;
+    json_array_foreach(questions, i, q)
+    {
+        cli_agent_view_question(&s->view, q);
+    }
+}
+
+static void show_history(cli_chat *s)
+{
+    const pons_value *list = pons_agent_messages(s->a);
+    const size_t n = json_array_size(list);
+    pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
+    pons_autovalue body = pons_get_bool(status, "connected", false) ? cli_robot_told(s->c) : NULL;
+    char robot[256];
+    cli_agent_view_head(&s->view, s->thread, n, s->folder,
+                        body ? cli_robot_line(body, false, robot, sizeof robot) : NULL);
+    for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
+        const pons_value *m = json_array_get(list, i);
+        const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);
+        if (!text || strcmp(role, "tool") == 0) {
+            continue;
+        }
+        if (strcmp(role, "user") == 0) {
+            cli_agent_view_said(&s->view, "agent > ", text);
+        } else {
+            cli_agent_view_markdown(&s->view, text);
+        }
     }
 }
 
@@ -119,6 +233,44 @@ static void look_around(cli_chat *s)
         cli_prompt_pause(false);
         cli_agent_view_draw(&s->view);
     }
+}
+
+// A prompt that stands already goes on with the next session.
+static void start_prompt(cli_chat *s, const char *label)
+{
+    if (!cli_prompt_active()) {
+        cli_prompt_lines(); // before anybody sees that they may type
+        cli_prompt_start(label, said_line, s);
+        cli_prompt_words(cli_chat_words());
+    }
+    s->prompting = cli_prompt_active();
+    s->view.prompting = s->prompting;
+    if (s->prompting) {
+        cli_prompt_show(label);
+    }
+}
+
+static int interrupted(cli_chat *s, bool one_turn, bool *ret_leaves, pons_error *err)
+{
+    const pons_agent_state state = pons_agent_state_get(s->a);
+    interrupts = 0;
+    if (state == PONS_AGENT_IDLE && s->prompting && cli_prompt_typed()) {
+        cli_prompt_give_up();
+        return PONS_OK;
+    }
+    if (state == PONS_AGENT_IDLE || (one_turn && state == PONS_AGENT_WAITING && !s->prompting)) {
+        *ret_leaves = true;
+        s->quit = true;
+        return PONS_OK;
+    }
+    const size_t waiting = json_array_size(s->queue);
+    json_array_clear(s->queue);
+    cli_agent_view_queue(&s->view, NULL);
+    const int rc = pons_agent_stop(s->a, err);
+    if (rc >= 0 && waiting > 0) {
+        cli_agent_view_note(&s->view, "%zu queued: not said; the up key brings them back", waiting);
+    }
+    return rc;
 }
 
 static int loop(cli_chat *s, bool one_turn, pons_error *err)
@@ -204,29 +356,6 @@ static int loop(cli_chat *s, bool one_turn, pons_error *err)
     return PONS_OK;
 }
 
-static int interrupted(cli_chat *s, bool one_turn, bool *ret_leaves, pons_error *err)
-{
-    const pons_agent_state state = pons_agent_state_get(s->a);
-    interrupts = 0;
-    if (state == PONS_AGENT_IDLE && s->prompting && cli_prompt_typed()) {
-        cli_prompt_give_up();
-        return PONS_OK;
-    }
-    if (state == PONS_AGENT_IDLE || (one_turn && state == PONS_AGENT_WAITING && !s->prompting)) {
-        *ret_leaves = true;
-        s->quit = true;
-        return PONS_OK;
-    }
-    const size_t waiting = json_array_size(s->queue);
-    json_array_clear(s->queue);
-    cli_agent_view_queue(&s->view, NULL);
-    const int rc = pons_agent_stop(s->a, err);
-    if (rc >= 0 && waiting > 0) {
-        cli_agent_view_note(&s->view, "%zu queued: not said; the up key brings them back", waiting);
-    }
-    return rc;
-}
-
 static int turn_outcome(cli_chat *s)
 {
     if (pons_agent_state_get(s->a) == PONS_AGENT_WORKING) {
@@ -290,185 +419,42 @@ static int open_wake(cli_chat *s)
     return fd < 0 ? -1 : fd;
 }
 
-// ---- a person's words ---------------------------------------------------------------------------
+// ---- talking ------------------------------------------------------------------------------------
 
-static void read_input(cli_chat *s)
+int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
-    if (s->prompting) {
-        cli_prompt_read();
-        return;
+    const bool chats = !words && !resume;
+    int rc = PONS_OK;
+    s->wake_fd = open_wake(s);
+    if (chats && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json) {
+        start_prompt(s, "agent");
+        show_history(s);
     }
-    if (pons_buf_reserve(&s->input, STDIN_PIECE) < 0) {
-        s->stdin_open = false;
-        return;
+    cli_agent_view_plan(&s->view,
+                        words ? NULL : pons_get(pons_agent_get(s->a, "plan_data"), "plan"));
+    if (words && pons_agent_state_get(s->a) == PONS_AGENT_WORKING) {
+        cli_agent_view_note(&s->view, "first the turn of %s that was cut short", s->thread);
+        rc = loop(s, true, err);
     }
-    const ssize_t n = read(STDIN_FILENO, s->input.data + s->input.len, STDIN_PIECE);
-    if (n < 0 && errno == EINTR) {
-        return;
+    const bool paced = rc >= 0 && words && !s->plan && !leave && cli_chat_pace(s, words);
+    if (rc >= 0 && words && !leave && !paced) {
+        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : pons_agent_say(s->a, words, err);
     }
-    s->input.len += n > 0 ? (size_t)n : 0;
-    if (n <= 0) {
-        s->stdin_open = false;
-        pons_buf_byte(&s->input, '\n'); // the last line may have no end
+    rc = rc < 0 ? rc : loop(s, !chats, err);
+    if (rc >= 0 && paced) {
+        return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;
     }
+    return rc < 0 ? rc : chats && s->prompting ? PONS_OK : turn_outcome(s);
 }
 
-// Takes one line, if a whole one is there: what it begins must end before the next is heard.
-static bool next_line(cli_chat *s)
+void cli_chat_close(cli_chat *s)
 {
-    char *from = s->input.data + s->scanned;
-    char *end = s->input.len > s->scanned ? memchr(from, '\n', s->input.len - s->scanned) : NULL;
-    if (!end) {
-        s->scanned = s->input.len;
-        if (s->input.len >= STDIN_LINE_MAX) {
-            s->too_long = true;
-            s->input.len = s->scanned = 0;
-        }
-        return false;
+    char path[PATH_MAX + PONS_NAME_MAX + 16];
+    if (s->wake_fd >= 0) {
+        snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->run_dir, s->thread);
+        unlink(path);
+        close(s->wake_fd);
     }
-    const size_t n = (size_t)(end - s->input.data);
-    char *line = strndup(s->input.data, n);
-    const bool whole = line && strlen(line) == n;
-    s->input.len -= n + 1;
-    memmove(s->input.data, s->input.data + n + 1, s->input.len);
-    s->scanned = 0;
-    if (s->too_long) {
-        cli_agent_view_note(&s->view, "a line of more than %d bytes was not taken", STDIN_LINE_MAX);
-    } else if (!whole) {
-        cli_agent_view_note(&s->view, "a line with a zero byte was not taken");
-    } else {
-        take_line(s, line);
-    }
-    s->too_long = false;
-    free(line);
-    return true;
-}
-
-static void said_line(void *user, const char *line)
-{
-    cli_chat *s = user;
-    if (!line) { // Ctrl-D
-        s->quit = true;
-        return;
-    }
-    take_line(s, line);
-}
-
-static void note_error(cli_chat *s, const pons_error *err)
-{
-    char text[1024];
-    cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
-}
-
-// Words are an answer while a question is open, wait while a turn is under way, and a turn otherwise.
-static int take_line(cli_chat *s, const char *line)
-{
-    pons_error err = PONS_ERROR_INIT;
-    const char *text = line + strspn(line, " \t\r\n");
-    const pons_agent_state state = pons_agent_state_get(s->a);
-    if (*text &&
-        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && cli_ends(&s->policy, text)))) {
-        interrupts += state != PONS_AGENT_IDLE;
-        return PONS_OK;
-    }
-    if (!*text || cli_chat_command(s, text) || cli_chat_pace(s, text)) {
-        return PONS_OK;
-    }
-    if (s->pace.link && state == PONS_AGENT_WAITING) { // which question it answers may change
-        cli_agent_view_note(&s->view, "the body has not answered yet: say that again");
-        return PONS_OK;
-    }
-    if (state == PONS_AGENT_WORKING || s->pace.link) {
-        if (json_array_size(s->queue) >= QUEUE_MAX) {
-            cli_agent_view_note(&s->view, "%d wait already: this was not taken", QUEUE_MAX);
-            return PONS_OK;
-        }
-        pons_value *words = json_string(line);
-        if (words) {
-            json_array_append_new(s->queue, words);
-        } else {
-            cli_agent_view_note(&s->view, "the text is not valid UTF-8");
-        }
-        cli_agent_view_queue(&s->view, s->queue);
-        return PONS_OK;
-    }
-    if (state != PONS_AGENT_WAITING) {
-        return say(s, line);
-    }
-    pons_autovalue questions = pons_agent_questions(s->a);
-    pons_autovalue answer = NULL;
-    if (!cli_agent_answer(json_array_get(questions, 0), text, &answer, &err)) {
-        cli_agent_view_note(&s->view, "%s", err.message);
-        return PONS_OK;
-    }
-    if (s->prompting) {
-        cli_agent_view_said(&s->view, "answer > ", line);
-        cli_prompt_show("agent");
-    }
-    const int rc = pons_agent_answer(s->a, NULL, answer, &err);
-    s->asked = false;
-    if (rc < 0) {
-        note_error(s, &err);
-    }
-    return rc;
-}
-
-static int say(cli_chat *s, const char *words)
-{
-    pons_error err = PONS_ERROR_INIT;
-    if (s->prompting) {
-        cli_agent_view_said(&s->view, "agent > ", words);
-    }
-    s->view.chinese = pons_language_chinese(words);
-    const int rc = pons_agent_say(s->a, words, &err);
-    if (rc < 0) {
-        note_error(s, &err);
-    }
-    return rc;
-}
-
-static bool say_next(cli_chat *s)
-{
-    pons_autovalue words = pons_value_ref(json_array_get(s->queue, 0));
-    if (!words) {
-        return false;
-    }
-    json_array_remove(s->queue, 0);
-    cli_agent_view_queue(&s->view, s->queue);
-    say(s, json_string_value(words));
-    return true;
-}
-
-static void ask_in_place(cli_chat *s)
-{
-    pons_autovalue questions = pons_agent_questions(s->a);
-    size_t i;
-    pons_value *q;
-    json_array_foreach(questions, i, q)
-    {
-        cli_agent_view_question(&s->view, q);
-    }
-}
-
-static void show_history(cli_chat *s)
-{
-    const pons_value *list = pons_agent_messages(s->a);
-    const size_t n = json_array_size(list);
-    pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
-    pons_autovalue body = pons_get_bool(status, "connected", false) ? cli_robot_told(s->c) : NULL;
-    char robot[256];
-    cli_agent_view_head(&s->view, s->thread, n, s->folder,
-                        body ? cli_robot_line(body, false, robot, sizeof robot) : NULL);
-    for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
-        const pons_value *m = json_array_get(list, i);
-        const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);
-        if (!text || strcmp(role, "tool") == 0) {
-            continue;
-        }
-        if (strcmp(role, "user") == 0) {
-            cli_agent_view_said(&s->view, "agent > ", text);
-        } else {
-            cli_agent_view_markdown(&s->view, text);
-        }
-    }
+    s->wake_fd = -1;
+    cli_pace_end(&s->pace);
 }

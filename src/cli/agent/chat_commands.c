@@ -17,103 +17,16 @@ typedef struct command {
     void (*run)(cli_chat *s, const char *rest);
 } command;
 
-static void help(cli_chat *s, const char *rest);
-static void sessions(cli_chat *s, const char *rest);
-static void model(cli_chat *s, const char *rest);
-static void models(cli_chat *s, const char *rest);
-static void clear(cli_chat *s, const char *rest);
-static void cost(cli_chat *s, const char *rest);
-static void tools(cli_chat *s, const char *rest);
-static void plan(cli_chat *s, const char *rest);
-static void pace(cli_chat *s, const char *rest);
-static void compact(cli_chat *s, const char *rest);
-static void undo(cli_chat *s, const char *rest);
-static void always(cli_chat *s, const char *rest);
-static void quit(cli_chat *s, const char *rest);
-
-static const command table[] = {
-    {"/help", "", "what there is to say here", ARGS_IDLE, help},
-    {"/sessions", "[ID]", "the sessions with their first and last words; go on with one", ARGS_IDLE,
-     sessions},
-    {"/clear", "", "a new session; this one stays", IDLE, clear},
-    {"/model", "[NAME]", "which model answers; take another", ARGS_IDLE, model},
-    {"/models", "", "which models the server has", ARGS_IDLE, models},
-    {"/compact", "", "notes in place of what was said so far", IDLE, compact},
-    {"/undo", "[N]", "take the newest change of a file back, or the newest N; `list`, `force`",
-     IDLE, undo},
-    {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
-     always},
-    {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
-    {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},
-    {"/plan", "", "the plan that is under way", ARGS_IDLE, plan},
-    {"/pace", "[PACE]", "how fast the robot may be: slower, 30%, normal speed", ANY_TIME, pace},
-    {"/quit", "", "leave; also Ctrl-D", ARGS_IDLE, quit},
-    {"/exit", "", "the same", ARGS_IDLE, quit},
-};
-#define COMMANDS (sizeof table / sizeof table[0])
-
-pons_value *cli_chat_words(void)
-{
-    pons_value *words = json_array();
-    for (size_t i = 0; i < COMMANDS; i++) {
-        json_array_append_new(words, json_string(table[i].name));
-    }
-    return words;
-}
-
-bool cli_chat_command(cli_chat *s, const char *line)
-{
-    const size_t n = strcspn(line, " \t\r\n");
-    if (line[0] != '/') {
-        return false;
-    }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strlen(table[i].name) != n || strncmp(line, table[i].name, n) != 0) {
-            continue;
-        }
-        char rest[512]; // no name is longer
-        const char *from = line + n + strspn(line + n, " \t\r\n");
-        size_t len = strlen(from);
-        while (len > 0 && isspace((unsigned char)from[len - 1])) {
-            len--;
-        }
-        snprintf(rest, sizeof rest, "%.*s", (int)(len < sizeof rest ? len : sizeof rest - 1), from);
-        if (s->prompting) {
-            cli_agent_view_said(&s->view, "agent > ", line);
-        }
-        const bool busy = pons_agent_state_get(s->a) != PONS_AGENT_IDLE;
-        if (busy && (table[i].when == IDLE ||
-                     (table[i].when == ARGS_IDLE && rest[0] && table[i].args[0]))) {
-            cli_agent_view_note(&s->view, "%s: a turn is under way; Ctrl-C stops it",
-                                table[i].name);
-        } else {
-            table[i].run(s, rest);
-        }
-        return true;
-    }
-    const bool looks = n > 1 && strspn(line + 1, "abcdefghijklmnopqrstuvwxyz_-") == n - 1;
-    if (looks) {
-        cli_agent_view_note(&s->view, "there is no %.*s; /help says what there is", (int)n, line);
-    }
-    return looks;
-}
-
 static void tell(cli_chat *s, const pons_error *err)
 {
     char text[1024];
     cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
 }
 
-static void help(cli_chat *s, const char *rest)
+static void quit(cli_chat *s, const char *rest)
 {
     (void)rest;
-    for (size_t i = 0; i < COMMANDS; i++) {
-        cli_agent_view_line(&s->view, "", "%-10s %-6s %s", table[i].name, table[i].args,
-                            table[i].help);
-    }
-    cli_agent_view_line(&s->view, "", "%s",
-                        "Alt-Enter, Ctrl-J or a backslash at the end: another row. What is typed "
-                        "while the agent works waits. Ctrl-C stops the turn.");
+    s->quit = true;
 }
 
 static void sessions(cli_chat *s, const char *rest)
@@ -327,8 +240,83 @@ static void always(cli_chat *s, const char *rest)
     }
 }
 
-static void quit(cli_chat *s, const char *rest)
+static void help(cli_chat *s, const char *rest);
+
+static const command table[] = {
+    {"/help", "", "what there is to say here", ARGS_IDLE, help},
+    {"/sessions", "[ID]", "the sessions with their first and last words; go on with one", ARGS_IDLE,
+     sessions},
+    {"/clear", "", "a new session; this one stays", IDLE, clear},
+    {"/model", "[NAME]", "which model answers; take another", ARGS_IDLE, model},
+    {"/models", "", "which models the server has", ARGS_IDLE, models},
+    {"/compact", "", "notes in place of what was said so far", IDLE, compact},
+    {"/undo", "[N]", "take the newest change of a file back, or the newest N; `list`, `force`",
+     IDLE, undo},
+    {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
+     always},
+    {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
+    {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},
+    {"/plan", "", "the plan that is under way", ARGS_IDLE, plan},
+    {"/pace", "[PACE]", "how fast the robot may be: slower, 30%, normal speed", ANY_TIME, pace},
+    {"/quit", "", "leave; also Ctrl-D", ARGS_IDLE, quit},
+    {"/exit", "", "the same", ARGS_IDLE, quit},
+};
+#define COMMANDS (sizeof table / sizeof table[0])
+
+pons_value *cli_chat_words(void)
+{
+    pons_value *words = json_array();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        json_array_append_new(words, json_string(table[i].name));
+    }
+    return words;
+}
+
+bool cli_chat_command(cli_chat *s, const char *line)
+{
+    const size_t n = strcspn(line, " \t\r\n");
+    if (line[0] != '/') {
+        return false;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strlen(table[i].name) != n || strncmp(line, table[i].name, n) != 0) {
+            continue;
+        }
+        char rest[512]; // no name is longer
+        const char *from = line + n + strspn(line + n, " \t\r\n");
+        size_t len = strlen(from);
+        while (len > 0 && isspace((unsigned char)from[len - 1])) {
+            len--;
+        }
+        snprintf(rest, sizeof rest, "%.*s", (int)(len < sizeof rest ? len : sizeof rest - 1), from);
+        if (s->prompting) {
+            cli_agent_view_said(&s->view, "agent > ", line);
+        }
+        const bool busy = pons_agent_state_get(s->a) != PONS_AGENT_IDLE;
+        if (busy && (table[i].when == IDLE ||
+                     (table[i].when == ARGS_IDLE && rest[0] && table[i].args[0]))) {
+            cli_agent_view_note(&s->view, "%s: a turn is under way; Ctrl-C stops it",
+                                table[i].name);
+        } else {
+            table[i].run(s, rest);
+        }
+        return true;
+    }
+    const bool looks = n > 1 && strspn(line + 1, "abcdefghijklmnopqrstuvwxyz_-") == n - 1;
+    if (looks) {
+        cli_agent_view_note(&s->view, "there is no %.*s; /help says what there is", (int)n, line);
+    }
+    return looks;
+}
+
+static void help(cli_chat *s, const char *rest)
 {
     (void)rest;
-    s->quit = true;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        cli_agent_view_line(&s->view, "", "%-10s %-6s %s", table[i].name, table[i].args,
+                            table[i].help);
+    }
+    cli_agent_view_line(&s->view, "", "%s",
+                        "Alt-Enter, Ctrl-J or a backslash at the end: another row. What is typed "
+                        "while the agent works waits. Ctrl-C stops the turn.");
 }

@@ -16,16 +16,162 @@
 #include <string.h>
 #include <unistd.h>
 
-static int run_agent(cli *c, const char *thread, const char *llm, const char *words, bool resume,
-                     const char *folder, bool model_chosen, const pons_plan *plan, pons_error *err);
-static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
-                      pons_error *err);
-static int session(cli_chat *s, const char *words, bool resume, pons_error *err);
-static int list_sessions(cli *c, pons_error *err);
-static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_error *err);
-static void on_event(void *user, const pons_event *ev);
-
 // ---- the command --------------------------------------------------------------------------------
+
+static int list_sessions(cli *c, pons_error *err)
+{
+    cli_chat s = {.c = c, .wake_fd = -1};
+    int rc = cli_store_read(c, &s.store, err);
+    rc = rc < 0 ? rc : cli_sessions_print(&s, err);
+    pons_store_close(&s.store);
+    return rc;
+}
+
+static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_error *err)
+{
+    pons_store store = {0};
+    char here[PATH_MAX] = "";
+    if (!realpath(folder ? folder : ".", here)) {
+        here[0] = '\0';
+    }
+    int rc = cli_store_read(c, &store, err);
+    rc = rc < 0 ? rc : cli_session_newest(c, store, here, ret, err);
+    pons_store_close(&store);
+    return rc;
+}
+
+// What is left of a turn goes on where it was begun: its files are those of that folder.
+static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error *err)
+{
+    char had[PATH_MAX];
+    const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
+    if (resume && cli_folder_of_session(s->c, s->thread, had)) {
+        return cli_folder_find(s->c, had, CLI_FOLDER_NEVER_ASK, s->folder, err);
+    }
+    resume = resume || s->plan; // a plan's files are the workspace's
+    const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
+                               : person ? CLI_FOLDER_ASK
+                                        : CLI_FOLDER_NEVER_ASK;
+    return cli_folder_find(s->c, resume ? s->c->workspace : wanted, ask, s->folder, err);
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    cli_chat *s = user;
+    cli_agent_view_event(&s->view, ev);
+    pons_traces_event(s->traces, ev);
+}
+
+static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
+{
+    int rc = cli_agent_parts_open(s->c, s->thread, &s->clock, &s->store, NULL, s->folder, &s->parts,
+                                  err);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
+    if (rc >= 0) {
+        const char *model = getenv("PONS_LLM_MODEL");
+        const pons_agent_options opts = {.store = s->store,
+                                         .thread = s->thread,
+                                         .clock = s->clock,
+                                         .config = s->parts.config,
+                                         .llm = s->llm.ops ? &s->llm : NULL,
+                                         .model = model && *model ? model : NULL,
+                                         .model_first = s->model_chosen,
+                                         .tools = s->parts.tools,
+                                         .n_tools = s->parts.n_tools,
+                                         .prompts = s->parts.prompts,
+                                         .judge = s->parts.judge,
+                                         .judge_user = s->parts.judge_user,
+                                         .look = s->parts.judge ? pons_robot_tools_look : NULL,
+                                         .look_user = s->parts.desk.robot.self,
+                                         .about = cli_chat_about,
+                                         .about_user = s,
+                                         .place = s->folder,
+                                         .on_event = on_event,
+                                         .user = s};
+        cli_agent_parts_wait(&s->parts, &s->clock);
+        rc = pons_agent_open(&opts, &s->a, err);
+    }
+    if (rc >= 0) {
+        cli_folder_note_session(s->c, s->thread, s->folder);
+        rc = cli_chat_talk(s, words, resume, err);
+    }
+    pons_agent_close(s->a);
+    s->a = NULL;
+    cli_chat_close(s);
+    cli_agent_parts_close(&s->parts);
+    pons_traces_close(s->traces);
+    s->traces = NULL;
+    return rc;
+}
+
+// One after the other, as the person goes from one to the next.
+static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
+                      pons_error *err)
+{
+    pons_error lacks = PONS_ERROR_INIT;
+    int rc = s->plan ? PONS_OK : cli_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
+    if (rc < 0 && !(rc == PONS_EENV && resume)) {
+        *err = lacks;
+        return rc;
+    }
+    rc = cli_workspace(s->c, true, err);
+    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    if (rc >= 0 && lacks.status < 0 && !pons_agent_plan_is_given(s->store, s->thread)) {
+        *err = lacks; // a person's plan goes on without a model
+        rc = lacks.status;
+    }
+    rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
+    cli_chat_signals();
+    rc = rc < 0 ? rc : session(s, words, resume, err);
+    while (rc >= 0 && (s->next[0] || s->again) && !cli_chat_left()) {
+        if (s->next[0]) {
+            snprintf(s->thread, sizeof s->thread, "%s", s->next);
+        }
+        if (s->again) { // another model
+            s->llm.ops->close(s->llm.self);
+            s->llm = (pons_llm){0};
+            rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+        }
+        s->next[0] = '\0';
+        s->again = s->quit = false;
+        rc = rc < 0 ? rc : session(s, NULL, false, err);
+    }
+    cli_prompt_stop();
+    if (s->llm.ops) {
+        s->llm.ops->close(s->llm.self);
+    }
+    pons_store_close(&s->store);
+    return rc;
+}
+
+static int run_agent(cli *c, const char *thread, const char *llm_spec, const char *words,
+                     bool resume, const char *folder, bool model_chosen, const pons_plan *plan,
+                     pons_error *err)
+{
+    cli_chat s = {.c = c,
+                  .llm_spec = llm_spec,
+                  .plan = plan,
+                  .clock = pons_clock_real(),
+                  .stdin_open = true,
+                  .wake_fd = -1,
+                  .queue = json_array(),
+                  .model_chosen = model_chosen,
+                  .input = PONS_BUF_INIT};
+    snprintf(s.thread, sizeof s.thread, "%s", thread);
+    cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
+    int rc = cli_policy(c, &s.policy, err);
+    if (rc >= 0 && words && !plan &&
+        cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
+        rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
+    } else {
+        rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
+    }
+    cli_agent_view_fini(&s.view);
+    pons_value_unref(s.queue);
+    pons_buf_fini(&s.input);
+    pons_rules_close(&s.policy);
+    return rc;
+}
 
 int cmd_agent(cli *c, pons_error *err)
 {
@@ -111,159 +257,4 @@ int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err)
     char thread[PONS_NAME_MAX];
     cli_new_thread(thread);
     return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, err);
-}
-
-static int list_sessions(cli *c, pons_error *err)
-{
-    cli_chat s = {.c = c, .wake_fd = -1};
-    int rc = cli_store_read(c, &s.store, err);
-    rc = rc < 0 ? rc : cli_sessions_print(&s, err);
-    pons_store_close(&s.store);
-    return rc;
-}
-
-static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_error *err)
-{
-    pons_store store = {0};
-    char here[PATH_MAX] = "";
-    if (!realpath(folder ? folder : ".", here)) {
-        here[0] = '\0';
-    }
-    int rc = cli_store_read(c, &store, err);
-    rc = rc < 0 ? rc : cli_session_newest(c, store, here, ret, err);
-    pons_store_close(&store);
-    return rc;
-}
-
-// What is left of a turn goes on where it was begun: its files are those of that folder.
-static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error *err)
-{
-    char had[PATH_MAX];
-    const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
-    if (resume && cli_folder_of_session(s->c, s->thread, had)) {
-        return cli_folder_find(s->c, had, CLI_FOLDER_NEVER_ASK, s->folder, err);
-    }
-    resume = resume || s->plan; // a plan's files are the workspace's
-    const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
-                               : person ? CLI_FOLDER_ASK
-                                        : CLI_FOLDER_NEVER_ASK;
-    return cli_folder_find(s->c, resume ? s->c->workspace : wanted, ask, s->folder, err);
-}
-
-static int run_agent(cli *c, const char *thread, const char *llm_spec, const char *words,
-                     bool resume, const char *folder, bool model_chosen, const pons_plan *plan,
-                     pons_error *err)
-{
-    cli_chat s = {.c = c,
-                  .llm_spec = llm_spec,
-                  .plan = plan,
-                  .clock = pons_clock_real(),
-                  .stdin_open = true,
-                  .wake_fd = -1,
-                  .queue = json_array(),
-                  .model_chosen = model_chosen,
-                  .input = PONS_BUF_INIT};
-    snprintf(s.thread, sizeof s.thread, "%s", thread);
-    cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
-    int rc = cli_policy(c, &s.policy, err);
-    if (rc >= 0 && words && !plan &&
-        cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
-        rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
-    } else {
-        rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
-    }
-    cli_agent_view_fini(&s.view);
-    pons_value_unref(s.queue);
-    pons_buf_fini(&s.input);
-    pons_rules_close(&s.policy);
-    return rc;
-}
-
-// One after the other, as the person goes from one to the next.
-static int one_by_one(cli_chat *s, const char *words, bool resume, const char *folder,
-                      pons_error *err)
-{
-    pons_error lacks = PONS_ERROR_INIT;
-    int rc = s->plan ? PONS_OK : cli_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
-    if (rc < 0 && !(rc == PONS_EENV && resume)) {
-        *err = lacks;
-        return rc;
-    }
-    rc = cli_workspace(s->c, true, err);
-    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
-    if (rc >= 0 && lacks.status < 0 && !pons_agent_plan_is_given(s->store, s->thread)) {
-        *err = lacks; // a person's plan goes on without a model
-        rc = lacks.status;
-    }
-    rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
-    cli_chat_signals();
-    rc = rc < 0 ? rc : session(s, words, resume, err);
-    while (rc >= 0 && (s->next[0] || s->again) && !cli_chat_left()) {
-        if (s->next[0]) {
-            snprintf(s->thread, sizeof s->thread, "%s", s->next);
-        }
-        if (s->again) { // another model
-            s->llm.ops->close(s->llm.self);
-            s->llm = (pons_llm){0};
-            rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
-        }
-        s->next[0] = '\0';
-        s->again = s->quit = false;
-        rc = rc < 0 ? rc : session(s, NULL, false, err);
-    }
-    cli_prompt_stop();
-    if (s->llm.ops) {
-        s->llm.ops->close(s->llm.self);
-    }
-    pons_store_close(&s->store);
-    return rc;
-}
-
-static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
-{
-    int rc = cli_agent_parts_open(s->c, s->thread, &s->clock, &s->store, NULL, s->folder, &s->parts,
-                                  err);
-    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
-    if (rc >= 0) {
-        const char *model = getenv("PONS_LLM_MODEL");
-        const pons_agent_options opts = {.store = s->store,
-                                         .thread = s->thread,
-                                         .clock = s->clock,
-                                         .config = s->parts.config,
-                                         .llm = s->llm.ops ? &s->llm : NULL,
-                                         .model = model && *model ? model : NULL,
-                                         .model_first = s->model_chosen,
-                                         .tools = s->parts.tools,
-                                         .n_tools = s->parts.n_tools,
-                                         .prompts = s->parts.prompts,
-                                         .judge = s->parts.judge,
-                                         .judge_user = s->parts.judge_user,
-                                         .look = s->parts.judge ? pons_robot_tools_look : NULL,
-                                         .look_user = s->parts.desk.robot.self,
-                                         .about = cli_chat_about,
-                                         .about_user = s,
-                                         .place = s->folder,
-                                         .on_event = on_event,
-                                         .user = s};
-        cli_agent_parts_wait(&s->parts, &s->clock);
-        rc = pons_agent_open(&opts, &s->a, err);
-    }
-    if (rc >= 0) {
-        cli_folder_note_session(s->c, s->thread, s->folder);
-        rc = cli_chat_talk(s, words, resume, err);
-    }
-    pons_agent_close(s->a);
-    s->a = NULL;
-    cli_chat_close(s);
-    cli_agent_parts_close(&s->parts);
-    pons_traces_close(s->traces);
-    s->traces = NULL;
-    return rc;
-}
-
-static void on_event(void *user, const pons_event *ev)
-{
-    cli_chat *s = user;
-    cli_agent_view_event(&s->view, ev);
-    pons_traces_event(s->traces, ev);
 }

@@ -15,10 +15,12 @@
 
 #define ROBOTS_MAX 5000
 
-static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_error *err);
-static int check_keys(const pons_yaml *yaml, size_t i, pons_value *row, pons_error *err);
-static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
-                 ...) __attribute__((format(printf, 5, 6)));
+// A folder, by its spelling, and where it is there, by what it is.
+typedef struct folder {
+    const char *path;
+    struct stat is;
+    bool there;
+} folder;
 
 static void join(char *ret, const char *dir, const char *name)
 {
@@ -52,13 +54,6 @@ static bool plain_path(char *path)
     return *path != '\0';
 }
 
-// A folder, by its spelling, and where it is there, by what it is.
-typedef struct folder {
-    const char *path;
-    struct stat is;
-    bool there;
-} folder;
-
 static folder folder_of(const char *path)
 {
     folder f = {.path = path};
@@ -70,6 +65,18 @@ static bool one_folder(const folder *a, const folder *b)
 {
     return strcmp(a->path, b->path) == 0 ||
            (a->there && b->there && a->is.st_dev == b->is.st_dev && a->is.st_ino == b->is.st_ino);
+}
+
+__attribute__((format(printf, 5, 6))) static int
+wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt, ...)
+{
+    char pointer[64];
+    va_list args;
+    snprintf(pointer, sizeof pointer, "/robots/%zu/%s", i, key);
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(yaml, pointer, "fleet", err, fmt, args);
+    va_end(args);
+    return rc;
 }
 
 // No two of them, and none the shared one.
@@ -89,48 +96,6 @@ static int check_folders(const cli_fleet_file *f, const pons_yaml *yaml, pons_er
     }
     free(all);
     return rc;
-}
-
-int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
-{
-    cli_fleet_file f = {0};
-    char path[PATH_MAX + 16];
-    pons_yaml *yaml = NULL;
-    snprintf(path, sizeof path, "%s/fleet.yaml", c->workspace);
-    int rc = pons_yaml_load(path, &yaml, err);
-    if (rc < 0) {
-        return rc == PONS_ENOTFOUND
-                   ? cli_bad(err, "there is no %s; `pons onboard --fleet` makes one", path)
-                   : rc;
-    }
-    const pons_value *all = pons_yaml_value(yaml), *list = pons_get(all, "robots");
-    snprintf(f.dir, sizeof f.dir, "%s", c->workspace);
-    join(f.map, f.dir, pons_get_str(all, "map", "map.yaml"));
-    f.n = json_array_size(list);
-    if (f.n == 0) {
-        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has `robots`, a list");
-    } else if (f.n > ROBOTS_MAX) {
-        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has at most %d robots",
-                             ROBOTS_MAX);
-    }
-    f.robots = pons_need_zeroed(rc < 0 ? 1 : f.n + 1, sizeof *f.robots);
-    for (size_t i = 0; i < f.n && rc >= 0; i++) {
-        rc = read_robot(&f, yaml, i, err);
-    }
-    rc = rc < 0 ? rc : check_folders(&f, yaml, err);
-    pons_yaml_destroy(yaml);
-    if (rc < 0) {
-        cli_fleet_free(&f);
-        return rc;
-    }
-    *ret = f;
-    return PONS_OK;
-}
-
-void cli_fleet_free(cli_fleet_file *f)
-{
-    free(f->robots);
-    f->robots = NULL;
 }
 
 static int capability(cli_fleet_file *f, const char *name, uint32_t *bits)
@@ -270,16 +235,46 @@ static int read_robot(cli_fleet_file *f, const pons_yaml *yaml, size_t i, pons_e
     return PONS_OK;
 }
 
-static int wrong(const pons_yaml *yaml, size_t i, const char *key, pons_error *err, const char *fmt,
-                 ...)
+int cli_fleet_load(const cli *c, cli_fleet_file *ret, pons_error *err)
 {
-    char pointer[64];
-    va_list args;
-    snprintf(pointer, sizeof pointer, "/robots/%zu/%s", i, key);
-    va_start(args, fmt);
-    const int rc = pons_yaml_vfault(yaml, pointer, "fleet", err, fmt, args);
-    va_end(args);
-    return rc;
+    cli_fleet_file f = {0};
+    char path[PATH_MAX + 16];
+    pons_yaml *yaml = NULL;
+    snprintf(path, sizeof path, "%s/fleet.yaml", c->workspace);
+    int rc = pons_yaml_load(path, &yaml, err);
+    if (rc < 0) {
+        return rc == PONS_ENOTFOUND
+                   ? cli_bad(err, "there is no %s; `pons onboard --fleet` makes one", path)
+                   : rc;
+    }
+    const pons_value *all = pons_yaml_value(yaml), *list = pons_get(all, "robots");
+    snprintf(f.dir, sizeof f.dir, "%s", c->workspace);
+    join(f.map, f.dir, pons_get_str(all, "map", "map.yaml"));
+    f.n = json_array_size(list);
+    if (f.n == 0) {
+        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has `robots`, a list");
+    } else if (f.n > ROBOTS_MAX) {
+        rc = pons_yaml_fault(yaml, "/robots", "fleet", err, "a fleet has at most %d robots",
+                             ROBOTS_MAX);
+    }
+    f.robots = pons_need_zeroed(rc < 0 ? 1 : f.n + 1, sizeof *f.robots);
+    for (size_t i = 0; i < f.n && rc >= 0; i++) {
+        rc = read_robot(&f, yaml, i, err);
+    }
+    rc = rc < 0 ? rc : check_folders(&f, yaml, err);
+    pons_yaml_destroy(yaml);
+    if (rc < 0) {
+        cli_fleet_free(&f);
+        return rc;
+    }
+    *ret = f;
+    return PONS_OK;
+}
+
+void cli_fleet_free(cli_fleet_file *f)
+{
+    free(f->robots);
+    f->robots = NULL;
 }
 
 // ---- capabilities -------------------------------------------------------------------------------

@@ -27,102 +27,6 @@ typedef struct how {
     double speed;
 } how;
 
-static int live(cli *c, const how *h, bool *ret_reached, pons_error *err);
-static bool comes_back(int rc, const how *h);
-static int lead(cli_fleet_running *r, bool standby, pons_error *err);
-static int open_parts(cli_fleet_running *r, pons_error *err);
-static int loop(cli_fleet_running *r, bool once, pons_error *err);
-static void close_parts(cli_fleet_running *r, bool lost);
-
-static void on_signal(int number)
-{
-    (void)number;
-    ended = 1;
-}
-
-int cmd_fleet_run(cli *c, pons_error *err)
-{
-    const char *once = NULL, *standby = NULL, *speed = NULL;
-    const cli_option options[] = {
-        {"--once", NULL, "end when no task is left and all robots stand in bays", &once},
-        {"--standby", NULL,
-         "where another orchestrator leads: wait, and take over; who has lost the lead waits again",
-         &standby},
-        {"--speed", "X", "of bodies that have to be started: robot seconds in a second", &speed},
-        {NULL, NULL, NULL, NULL}};
-    how h = {.speed = 1.0};
-    int rc = cli_parse(c, options, err);
-    rc = rc < 0 || !speed ? rc : cli_number(speed, "--speed", 0.01, 1000.0, &h.speed, err);
-    if (rc >= 0 && c->argc > 0) {
-        return cli_bad(err, "fleet run: what is '%s'?", c->argv[0]);
-    }
-    h.once = once != NULL;
-    h.standby = standby != NULL;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    bool reached = false, away = false;
-    while (rc >= 0) {
-        rc = live(c, &h, &reached, err);
-        if (ended || !reached || !comes_back(rc, &h)) {
-            break;
-        }
-        if (!away || rc == PONS_ESTALE) {
-            cli_err("%s; the robots hold, and this one tries again\n", err->message);
-        }
-        away = rc != PONS_ESTALE;
-        rc = PONS_OK;
-        poll(NULL, 0, STANDBY_MS);
-    }
-    return ended && rc < 0 && comes_back(rc, &h) ? PONS_OK : rc;
-}
-
-// From what the store has to an end; reached: the store was there. What was not kept is not gone on with: the
-// next life begins with what was.
-static int live(cli *c, const how *h, bool *ret_reached, pons_error *err)
-{
-    cli_fleet_running r = {.c = c, .clock = pons_clock_real(), .speed = h->speed};
-    int rc = cli_fleet_load(c, &r.file, err);
-    rc = rc < 0 ? rc : pons_fleet_map_load(r.file.map, &r.map, err);
-    rc = rc < 0 ? rc : cli_store(c, &r.store, err);
-    const bool waits = rc >= 0 && h->standby; // an outage passes for one who waits, too
-    rc = rc < 0 ? rc : lead(&r, h->standby, err);
-    *ret_reached = *ret_reached || r.leads || waits;
-    if (rc >= 0 && !ended) {
-        rc = open_parts(&r, err);
-        rc = rc < 0 ? rc : cli_fleet_restore(&r, err);
-        rc = rc < 0 ? rc : cli_fleet_put_map(&r, err);
-        rc = rc < 0 ? rc : loop(&r, h->once, err);
-    }
-    close_parts(&r, comes_back(rc, h) || rc == PONS_ESTALE);
-    return rc;
-}
-
-// The store is away or full, which passes; the lead, for one who waits for it.
-static bool comes_back(int rc, const how *h)
-{
-    return rc == PONS_EIO || rc == PONS_EENV || (rc == PONS_ESTALE && h->standby);
-}
-
-static int lead(cli_fleet_running *r, bool standby, pons_error *err)
-{
-    for (bool said = false; !ended; said = true) {
-        const int rc = r->store.ops->lease_acquire(r->store.self, CLI_FLEET_THREAD, &r->lease, err);
-        if (rc >= 0) {
-            r->leads = true;
-            return rc;
-        }
-        if (rc != PONS_EBUSY || !standby) {
-            return rc == PONS_EBUSY ? cli_unreached(err) : rc;
-        }
-        if (!said) {
-            cli_err("another orchestrator leads: %s; this one waits\n", err->message);
-        }
-        poll(NULL, 0, STANDBY_MS);
-    }
-    return PONS_OK;
-}
-
 // ---- begun --------------------------------------------------------------------------------------
 
 static int open_parts(cli_fleet_running *r, pons_error *err)
@@ -172,6 +76,99 @@ static void close_parts(cli_fleet_running *r, bool lost)
     free(r->robots);
     free(r->units);
     free(r->now_text);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static void on_signal(int number)
+{
+    (void)number;
+    ended = 1;
+}
+
+// The store is away or full, which passes; the lead, for one who waits for it.
+static bool comes_back(int rc, const how *h)
+{
+    return rc == PONS_EIO || rc == PONS_EENV || (rc == PONS_ESTALE && h->standby);
+}
+
+static int lead(cli_fleet_running *r, bool standby, pons_error *err)
+{
+    for (bool said = false; !ended; said = true) {
+        const int rc = r->store.ops->lease_acquire(r->store.self, CLI_FLEET_THREAD, &r->lease, err);
+        if (rc >= 0) {
+            r->leads = true;
+            return rc;
+        }
+        if (rc != PONS_EBUSY || !standby) {
+            return rc == PONS_EBUSY ? cli_unreached(err) : rc;
+        }
+        if (!said) {
+            cli_err("another orchestrator leads: %s; this one waits\n", err->message);
+        }
+        poll(NULL, 0, STANDBY_MS);
+    }
+    return PONS_OK;
+}
+
+static int loop(cli_fleet_running *r, bool once, pons_error *err);
+
+// From what the store has to an end; reached: the store was there. What was not kept is not gone on with: the
+// next life begins with what was.
+static int live(cli *c, const how *h, bool *ret_reached, pons_error *err)
+{
+    cli_fleet_running r = {.c = c, .clock = pons_clock_real(), .speed = h->speed};
+    int rc = cli_fleet_load(c, &r.file, err);
+    rc = rc < 0 ? rc : pons_fleet_map_load(r.file.map, &r.map, err);
+    rc = rc < 0 ? rc : cli_store(c, &r.store, err);
+    const bool waits = rc >= 0 && h->standby; // an outage passes for one who waits, too
+    rc = rc < 0 ? rc : lead(&r, h->standby, err);
+    *ret_reached = *ret_reached || r.leads || waits;
+    if (rc >= 0 && !ended) {
+        rc = open_parts(&r, err);
+        rc = rc < 0 ? rc : cli_fleet_restore(&r, err);
+        rc = rc < 0 ? rc : cli_fleet_put_map(&r, err);
+        rc = rc < 0 ? rc : loop(&r, h->once, err);
+    }
+    close_parts(&r, comes_back(rc, h) || rc == PONS_ESTALE);
+    return rc;
+}
+
+int cmd_fleet_run(cli *c, pons_error *err)
+{
+    const char *once = NULL, *standby = NULL, *speed = NULL;
+    const cli_option options[] = {
+        {"--once", NULL, "end when no task is left and all robots stand in bays", &once},
+        {"--standby", NULL,
+         "where another orchestrator leads: wait, and take over; who has lost the lead waits again",
+         &standby},
+        {"--speed", "X", "of bodies that have to be started: robot seconds in a second", &speed},
+        {NULL, NULL, NULL, NULL}};
+    how h = {.speed = 1.0};
+    int rc = cli_parse(c, options, err);
+    rc = rc < 0 || !speed ? rc : cli_number(speed, "--speed", 0.01, 1000.0, &h.speed, err);
+    if (rc >= 0 && c->argc > 0) {
+        return cli_bad(err, "fleet run: what is '%s'?", c->argv[0]);
+    }
+    h.once = once != NULL;
+    h.standby = standby != NULL;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    bool reached = false, away = false;
+    while (rc >= 0) {
+        rc = live(c, &h, &reached, err);
+        if (ended || !reached || !comes_back(rc, &h)) {
+            break;
+        }
+        if (!away || rc == PONS_ESTALE) {
+            cli_err("%s; the robots hold, and this one tries again\n", err->message);
+        }
+        away = rc != PONS_ESTALE;
+        rc = PONS_OK;
+        poll(NULL, 0, STANDBY_MS);
+    }
+    return ended && rc < 0 && comes_back(rc, &h) ? PONS_OK : rc;
 }
 
 // ---- at work ------------------------------------------------------------------------------------

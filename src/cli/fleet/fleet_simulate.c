@@ -10,98 +10,6 @@
 
 #define SEEDS_MAX 10000
 
-static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t seeds,
-                      const char *svg, pons_error *err);
-static void show(const pons_value *r);
-static int write_file(const char *path, const pons_buf *text, pons_error *err);
-static void progress(void *user, double hours);
-
-int cmd_fleet_simulate(cli *c, pons_error *err)
-{
-    const char *robots = "100", *hours = "1", *seed = "1", *seeds = "1", *map = NULL, *svg = NULL;
-    const char *rate = NULL, *kills = NULL, *core_kills = NULL, *people = NULL, *baseline = NULL;
-    const cli_option options[] = {
-        {"--robots", "N", "how many; default 100", &robots},
-        {"--hours", "H", "of the virtual clock; default 1", &hours},
-        {"--seed", "S", "of all that is drawn; default 1", &seed},
-        {"--seeds", "N", "so many runs, from seed S on", &seeds},
-        {"--map", "FILE", "a map of zones; else a hall for so many robots", &map},
-        {"--rate", "X", "tasks that come for each robot in an hour; else there is always one more",
-         &rate},
-        {"--kills", "X", "robots that die in an hour; they come back after 1 to 10 minutes",
-         &kills},
-        {"--orchestrator-kills", "X", "of the orchestrator, in an hour", &core_kills},
-        {"--people", "X", "who step onto a lane in an hour, for 20 s to 5 minutes", &people},
-        {"--baseline", NULL, "to compare: nearest robot first, one robot on a way at a time",
-         &baseline},
-        {"--svg", "FILE", "the flow as a picture", &svg},
-        {NULL, NULL, NULL, NULL}};
-    double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0, p = 0;
-    int rc = cli_parse(c, options, err);
-    if (rc >= 0 && c->argc > 0) {
-        return cli_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
-    }
-    rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
-    rc = rc < 0 ? rc : cli_number(hours, "--hours", 0.001, 10000, &h, err);
-    rc = rc < 0 ? rc : cli_number(seed, "--seed", 0, 9e15, &s, err);
-    rc = rc < 0 ? rc : cli_number(seeds, "--seeds", 1, SEEDS_MAX, &many, err);
-    rc = rc < 0 || !rate ? rc : cli_number(rate, "--rate", 0.001, 1000, &r, err);
-    rc = rc < 0 || !kills ? rc : cli_number(kills, "--kills", 0.001, 100000, &k, err);
-    rc = rc < 0 || !people ? rc : cli_number(people, "--people", 0.001, 1e6, &p, err);
-    rc = rc < 0 || !core_kills
-             ? rc
-             : cli_number(core_kills, "--orchestrator-kills", 0.001, 600, &o, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pons_fleet_play play = {.robots = (size_t)n,
-                            .hours = h,
-                            .seed = (uint64_t)s,
-                            .tasks_per_robot_hour = r,
-                            .robot_kills_per_hour = k,
-                            .kills_of_orchestrator_per_hour = o,
-                            .people_per_hour = p,
-                            .greedy = baseline != NULL,
-                            .lanes_alone = baseline != NULL,
-                            .progress = isatty(STDERR_FILENO) ? progress : NULL};
-    return play_seeds(c, &play, map, (int64_t)many, svg, err);
-}
-
-static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t seeds,
-                      const char *svg, pons_error *err)
-{
-    int rc = map ? pons_fleet_map_load(map, &play->map, err) : PONS_OK;
-    bool sound = true;
-    for (int64_t i = 0; i < seeds && rc >= 0; i++, play->seed++) {
-        pons_autovalue report = NULL;
-        pons_autobuf picture = PONS_BUF_INIT;
-        rc = pons_fleet_simulate(play, &report, svg && i == 0 ? &picture : NULL, err);
-        if (rc < 0) {
-            break;
-        }
-        if (play->progress) {
-            cli_erase_line();
-        }
-        struct rusage used;
-        getrusage(RUSAGE_SELF, &used);
-        json_object_set_new(report, "process_max_kb", json_integer(used.ru_maxrss));
-        if (c->json) {
-            cli_print_json(report);
-        } else {
-            show(report);
-        }
-        cli_flush();
-        const pons_value *tasks = pons_get(report, "tasks");
-        sound = sound && pons_get_int(report, "shared_zones", 1) == 0 &&
-                pons_get_int(report, "deadlocks", 1) == 0 &&
-                pons_get_int(report, "unsafe_states", 1) == 0 &&
-                pons_get_int(tasks, "lost", 1) == 0 && pons_get_int(tasks, "twice", 1) == 0;
-        rc = svg && i == 0 ? write_file(svg, &picture, err) : PONS_OK;
-    }
-    pons_fleet_map_destroy(play->map);
-    return rc < 0 ? rc : sound ? PONS_OK : CLI_NO_SUCCESS;
-}
-
 static void progress(void *user, double hours)
 {
     (void)user;
@@ -158,4 +66,90 @@ static int write_file(const char *path, const pons_buf *text, pons_error *err)
     const bool closed = f && fclose(f) == 0;
     return written && closed ? PONS_OK
                              : cli_lacks(err, "cannot write %s: %s", path, strerror(errno));
+}
+
+static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t seeds,
+                      const char *svg, pons_error *err)
+{
+    int rc = map ? pons_fleet_map_load(map, &play->map, err) : PONS_OK;
+    bool sound = true;
+    for (int64_t i = 0; i < seeds && rc >= 0; i++, play->seed++) {
+        pons_autovalue report = NULL;
+        pons_autobuf picture = PONS_BUF_INIT;
+        rc = pons_fleet_simulate(play, &report, svg && i == 0 ? &picture : NULL, err);
+        if (rc < 0) {
+            break;
+        }
+        if (play->progress) {
+            cli_erase_line();
+        }
+        struct rusage used;
+        getrusage(RUSAGE_SELF, &used);
+        json_object_set_new(report, "process_max_kb", json_integer(used.ru_maxrss));
+        if (c->json) {
+            cli_print_json(report);
+        } else {
+            show(report);
+        }
+        cli_flush();
+        const pons_value *tasks = pons_get(report, "tasks");
+        sound = sound && pons_get_int(report, "shared_zones", 1) == 0 &&
+                pons_get_int(report, "deadlocks", 1) == 0 &&
+                pons_get_int(report, "unsafe_states", 1) == 0 &&
+                pons_get_int(tasks, "lost", 1) == 0 && pons_get_int(tasks, "twice", 1) == 0;
+        rc = svg && i == 0 ? write_file(svg, &picture, err) : PONS_OK;
+    }
+    pons_fleet_map_destroy(play->map);
+    return rc < 0 ? rc : sound ? PONS_OK : CLI_NO_SUCCESS;
+}
+
+int cmd_fleet_simulate(cli *c, pons_error *err)
+{
+    const char *robots = "100", *hours = "1", *seed = "1", *seeds = "1", *map = NULL, *svg = NULL;
+    const char *rate = NULL, *kills = NULL, *core_kills = NULL, *people = NULL, *baseline = NULL;
+    const cli_option options[] = {
+        {"--robots", "N", "how many; default 100", &robots},
+        {"--hours", "H", "of the virtual clock; default 1", &hours},
+        {"--seed", "S", "of all that is drawn; default 1", &seed},
+        {"--seeds", "N", "so many runs, from seed S on", &seeds},
+        {"--map", "FILE", "a map of zones; else a hall for so many robots", &map},
+        {"--rate", "X", "tasks that come for each robot in an hour; else there is always one more",
+         &rate},
+        {"--kills", "X", "robots that die in an hour; they come back after 1 to 10 minutes",
+         &kills},
+        {"--orchestrator-kills", "X", "of the orchestrator, in an hour", &core_kills},
+        {"--people", "X", "who step onto a lane in an hour, for 20 s to 5 minutes", &people},
+        {"--baseline", NULL, "to compare: nearest robot first, one robot on a way at a time",
+         &baseline},
+        {"--svg", "FILE", "the flow as a picture", &svg},
+        {NULL, NULL, NULL, NULL}};
+    double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0, p = 0;
+    int rc = cli_parse(c, options, err);
+    if (rc >= 0 && c->argc > 0) {
+        return cli_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
+    }
+    rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
+    rc = rc < 0 ? rc : cli_number(hours, "--hours", 0.001, 10000, &h, err);
+    rc = rc < 0 ? rc : cli_number(seed, "--seed", 0, 9e15, &s, err);
+    rc = rc < 0 ? rc : cli_number(seeds, "--seeds", 1, SEEDS_MAX, &many, err);
+    rc = rc < 0 || !rate ? rc : cli_number(rate, "--rate", 0.001, 1000, &r, err);
+    rc = rc < 0 || !kills ? rc : cli_number(kills, "--kills", 0.001, 100000, &k, err);
+    rc = rc < 0 || !people ? rc : cli_number(people, "--people", 0.001, 1e6, &p, err);
+    rc = rc < 0 || !core_kills
+             ? rc
+             : cli_number(core_kills, "--orchestrator-kills", 0.001, 600, &o, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_fleet_play play = {.robots = (size_t)n,
+                            .hours = h,
+                            .seed = (uint64_t)s,
+                            .tasks_per_robot_hour = r,
+                            .robot_kills_per_hour = k,
+                            .kills_of_orchestrator_per_hour = o,
+                            .people_per_hour = p,
+                            .greedy = baseline != NULL,
+                            .lanes_alone = baseline != NULL,
+                            .progress = isatty(STDERR_FILENO) ? progress : NULL};
+    return play_seeds(c, &play, map, (int64_t)many, svg, err);
 }

@@ -29,71 +29,6 @@ typedef struct wish {
     pons_error *err;
 } wish;
 
-static int add_goal(wish *w, const pons_value *goal);
-static int refuse(const wish *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-// The stations as zones, with the names that the map's file has for them.
-static int world_of(const cli_fleet_file *file, const pons_fleet_map *map, pons_value **ret,
-                    pons_error *err)
-{
-    pons_yaml *yaml = NULL;
-    pons_value *world = NULL;
-    int rc = pons_yaml_load(file->map, &yaml, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const cli_fleet_robot *first = NULL;
-    for (size_t i = 0; i < file->n && !first; i++) {
-        first = file->robots[i].enabled ? &file->robots[i] : NULL;
-    }
-    pons_value *zones = json_array();
-    const pons_value *list = pons_get(pons_yaml_value(yaml), "zones");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *row = json_array_get(list, i);
-        const int32_t at = pons_fleet_map_find(map, pons_get_str(row, "id", ""));
-        if (at >= 0 && pons_fleet_map_zone(map, (size_t)at)->kind == PONS_FLEET_STATION) {
-            json_array_append_new(zones,
-                                  pons_object("id", pons_value_ref(pons_get(row, "id")), "names",
-                                              pons_optional(pons_get(row, "names")), NULL));
-        }
-    }
-    pons_yaml_destroy(yaml);
-    rc = first ? cli_world(first->world, &world, err) : PONS_OK;
-    const pons_value *objects = rc < 0 ? NULL : pons_get(world, "objects");
-    *ret = pons_object("zones", zones, "objects", objects ? pons_value_ref(objects) : json_array(),
-                       NULL);
-    pons_value_unref(world);
-    return rc;
-}
-
-int cli_fleet_wish(const cli *c, const cli_fleet_file *file, const pons_fleet_map *map,
-                   const char *text, pons_buf *ret_stops, bool *ret_arm, pons_error *err)
-{
-    pons_policy policy = {0};
-    pons_autovalue world = NULL;
-    pons_autovalue said = NULL;
-    wish w = {.text = text, .map = map, .stops = PONS_BUF_INIT, .err = err};
-    int rc = cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : world_of(file, map, &world, err);
-    rc = rc < 0 ? rc : policy.ops->parse(policy.self, text, world, &said, err);
-    pons_rules_close(&policy);
-    const pons_value *goals = pons_get(said, "goals");
-    w.objects = pons_get(world, "objects");
-    if (rc >= 0 && json_is_string(pons_get(said, "control"))) {
-        rc = refuse(&w, "'%s' is said to robots, not to a task",
-                    json_string_value(pons_get(said, "control")));
-    }
-    for (size_t i = 0; i < json_array_size(goals) && rc >= 0; i++) {
-        rc = add_goal(&w, json_array_get(goals, i));
-    }
-    if (rc >= 0) {
-        pons_buf_bytes(ret_stops, w.stops.data, w.stops.len);
-        *ret_arm = w.arm;
-    }
-    pons_buf_fini(&w.stops);
-    return rc;
-}
-
 // ---- stops --------------------------------------------------------------------------------------
 
 static int stop(wish *w, const char *zone)
@@ -102,6 +37,16 @@ static int stop(wish *w, const char *zone)
     snprintf(w->last, sizeof w->last, "%s", zone);
     w->busy = false;
     return PONS_OK;
+}
+
+__attribute__((format(printf, 2, 3))) static int refuse(const wish *w, const char *fmt, ...)
+{
+    char why[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    return cli_bad(w->err, "fleet assign: \"%.120s\": %s", w->text, why);
 }
 
 // At the last stop; it is one more when something is done there already.
@@ -206,12 +151,66 @@ static int add_goal(wish *w, const pons_value *goal)
                   intent);
 }
 
-static int refuse(const wish *w, const char *fmt, ...)
+// ---- public functions ---------------------------------------------------------------------------
+
+// The stations as zones, with the names that the map's file has for them.
+static int world_of(const cli_fleet_file *file, const pons_fleet_map *map, pons_value **ret,
+                    pons_error *err)
 {
-    char why[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(why, sizeof why, fmt, args);
-    va_end(args);
-    return cli_bad(w->err, "fleet assign: \"%.120s\": %s", w->text, why);
+    pons_yaml *yaml = NULL;
+    pons_value *world = NULL;
+    int rc = pons_yaml_load(file->map, &yaml, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const cli_fleet_robot *first = NULL;
+    for (size_t i = 0; i < file->n && !first; i++) {
+        first = file->robots[i].enabled ? &file->robots[i] : NULL;
+    }
+    pons_value *zones = json_array();
+    const pons_value *list = pons_get(pons_yaml_value(yaml), "zones");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pons_value *row = json_array_get(list, i);
+        const int32_t at = pons_fleet_map_find(map, pons_get_str(row, "id", ""));
+        if (at >= 0 && pons_fleet_map_zone(map, (size_t)at)->kind == PONS_FLEET_STATION) {
+            json_array_append_new(zones,
+                                  pons_object("id", pons_value_ref(pons_get(row, "id")), "names",
+                                              pons_optional(pons_get(row, "names")), NULL));
+        }
+    }
+    pons_yaml_destroy(yaml);
+    rc = first ? cli_world(first->world, &world, err) : PONS_OK;
+    const pons_value *objects = rc < 0 ? NULL : pons_get(world, "objects");
+    *ret = pons_object("zones", zones, "objects", objects ? pons_value_ref(objects) : json_array(),
+                       NULL);
+    pons_value_unref(world);
+    return rc;
+}
+
+int cli_fleet_wish(const cli *c, const cli_fleet_file *file, const pons_fleet_map *map,
+                   const char *text, pons_buf *ret_stops, bool *ret_arm, pons_error *err)
+{
+    pons_policy policy = {0};
+    pons_autovalue world = NULL;
+    pons_autovalue said = NULL;
+    wish w = {.text = text, .map = map, .stops = PONS_BUF_INIT, .err = err};
+    int rc = cli_policy(c, &policy, err);
+    rc = rc < 0 ? rc : world_of(file, map, &world, err);
+    rc = rc < 0 ? rc : policy.ops->parse(policy.self, text, world, &said, err);
+    pons_rules_close(&policy);
+    const pons_value *goals = pons_get(said, "goals");
+    w.objects = pons_get(world, "objects");
+    if (rc >= 0 && json_is_string(pons_get(said, "control"))) {
+        rc = refuse(&w, "'%s' is said to robots, not to a task",
+                    json_string_value(pons_get(said, "control")));
+    }
+    for (size_t i = 0; i < json_array_size(goals) && rc >= 0; i++) {
+        rc = add_goal(&w, json_array_get(goals, i));
+    }
+    if (rc >= 0) {
+        pons_buf_bytes(ret_stops, w.stops.data, w.stops.len);
+        *ret_arm = w.arm;
+    }
+    pons_buf_fini(&w.stops);
+    return rc;
 }

@@ -26,9 +26,11 @@ typedef struct rows { // as they are to be
     size_t n, cap;
 } rows;
 
-static void add(rows *r, const char *kind, const char *id, pons_value *value);
-static int show(pons_ws_place *place, pons_ws_file file, const rows *r, pons_error *err);
-static void clock_text(int64_t wall_ms, char buf[16]);
+typedef struct telling {
+    const cli_fleet_file *fleet;
+    const pons_fleet *f;
+    rows *rows;
+} telling;
 
 static int open_place(const cli_fleet_file *f, pons_ws_role role, pons_ws_place **ret,
                       pons_error *err)
@@ -60,11 +62,32 @@ void cli_fleet_files_close(cli_fleet_files *files)
     }
 }
 
-typedef struct telling {
-    const cli_fleet_file *fleet;
-    const pons_fleet *f;
-    rows *rows;
-} telling;
+// Two tasks may have one name: the second is told from the first.
+static void add(rows *r, const char *kind, const char *id, pons_value *value)
+{
+    if (r->n == r->cap) {
+        r->cap = r->cap ? r->cap * 2 : 32;
+        r->at = pons_need_more(r->at, r->cap * sizeof *r->at);
+    }
+    r->at[r->n].kind = kind;
+    r->at[r->n].value = value;
+    snprintf(r->at[r->n].id, sizeof r->at[r->n].id, "%s", id);
+    for (size_t i = 0; i < r->n; i++) {
+        if (strcmp(r->at[i].kind, kind) == 0 && strcmp(r->at[i].id, id) == 0) {
+            pons_value_unref(value);
+            return;
+        }
+    }
+    r->n++;
+}
+
+static void clock_text(int64_t wall_ms, char buf[16])
+{
+    const time_t s = (time_t)(wall_ms / 1000);
+    struct tm tm;
+    localtime_r(&s, &tm);
+    snprintf(buf, 16, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
 
 static int tell_task(void *user, const pons_fleet_task *t)
 {
@@ -88,6 +111,34 @@ static int tell_task(void *user, const pons_fleet_task *t)
                         NULL));
     }
     return 0;
+}
+
+static int show(pons_ws_place *place, pons_ws_file file, const rows *r, pons_error *err)
+{
+    size_t n_old = 0, n = 0;
+    pons_ws_place_look(place, file, err);
+    const pons_ws_doc *doc = pons_ws_place_doc(place, file);
+    const pons_ws_record *old = doc ? pons_ws_records(doc, &n_old) : NULL;
+    pons_ws_change *changes = pons_need_zeroed(r->n + n_old + 1, sizeof *changes);
+    for (size_t i = 0; i < n_old; i++) {
+        bool stays = false;
+        for (size_t k = 0; k < r->n && !stays; k++) {
+            stays = strcmp(r->at[k].kind, old[i].kind) == 0 && strcmp(r->at[k].id, old[i].id) == 0;
+        }
+        if (!stays) {
+            changes[n++] = (pons_ws_change){.kind = old[i].kind, .id = old[i].id};
+        }
+    }
+    for (size_t k = 0; k < r->n; k++) {
+        const pons_ws_record *was = doc ? pons_ws_find(doc, r->at[k].kind, r->at[k].id) : NULL;
+        if (!was || !json_equal(was->value, r->at[k].value)) {
+            changes[n++] = (pons_ws_change){r->at[k].kind, r->at[k].id, r->at[k].value};
+        }
+    }
+    const int rc = n > 0 || !doc ? pons_ws_place_change(place, file, changes, n, err) : PONS_OK;
+    free(changes);
+    // Suspended, or another process is writing it: the next time.
+    return rc == PONS_EBUSY || rc == PONS_EAGAIN ? PONS_OK : rc;
 }
 
 int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const pons_fleet_map *map,
@@ -135,59 +186,4 @@ int cli_fleet_files_show(cli_fleet_files *files, const pons_fleet *fleet, const 
     free(tables.at);
     free(robots.at);
     return rc;
-}
-
-// Two tasks may have one name: the second is told from the first.
-static void add(rows *r, const char *kind, const char *id, pons_value *value)
-{
-    if (r->n == r->cap) {
-        r->cap = r->cap ? r->cap * 2 : 32;
-        r->at = pons_need_more(r->at, r->cap * sizeof *r->at);
-    }
-    r->at[r->n].kind = kind;
-    r->at[r->n].value = value;
-    snprintf(r->at[r->n].id, sizeof r->at[r->n].id, "%s", id);
-    for (size_t i = 0; i < r->n; i++) {
-        if (strcmp(r->at[i].kind, kind) == 0 && strcmp(r->at[i].id, id) == 0) {
-            pons_value_unref(value);
-            return;
-        }
-    }
-    r->n++;
-}
-
-static int show(pons_ws_place *place, pons_ws_file file, const rows *r, pons_error *err)
-{
-    size_t n_old = 0, n = 0;
-    pons_ws_place_look(place, file, err);
-    const pons_ws_doc *doc = pons_ws_place_doc(place, file);
-    const pons_ws_record *old = doc ? pons_ws_records(doc, &n_old) : NULL;
-    pons_ws_change *changes = pons_need_zeroed(r->n + n_old + 1, sizeof *changes);
-    for (size_t i = 0; i < n_old; i++) {
-        bool stays = false;
-        for (size_t k = 0; k < r->n && !stays; k++) {
-            stays = strcmp(r->at[k].kind, old[i].kind) == 0 && strcmp(r->at[k].id, old[i].id) == 0;
-        }
-        if (!stays) {
-            changes[n++] = (pons_ws_change){.kind = old[i].kind, .id = old[i].id};
-        }
-    }
-    for (size_t k = 0; k < r->n; k++) {
-        const pons_ws_record *was = doc ? pons_ws_find(doc, r->at[k].kind, r->at[k].id) : NULL;
-        if (!was || !json_equal(was->value, r->at[k].value)) {
-            changes[n++] = (pons_ws_change){r->at[k].kind, r->at[k].id, r->at[k].value};
-        }
-    }
-    const int rc = n > 0 || !doc ? pons_ws_place_change(place, file, changes, n, err) : PONS_OK;
-    free(changes);
-    // Suspended, or another process is writing it: the next time.
-    return rc == PONS_EBUSY || rc == PONS_EAGAIN ? PONS_OK : rc;
-}
-
-static void clock_text(int64_t wall_ms, char buf[16])
-{
-    const time_t s = (time_t)(wall_ms / 1000);
-    struct tm tm;
-    localtime_r(&s, &tm);
-    snprintf(buf, 16, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }

@@ -56,9 +56,6 @@ struct cli_others {
     size_t n;
 };
 
-static bool listens(world *w, const cli_unit *u, int64_t now_ms);
-static void tell(world *w, size_t at, const cli_others *o, size_t who);
-
 cli_others *cli_others_create(size_t n)
 {
     cli_others *o = pons_need_zeroed(1, sizeof *o);
@@ -92,6 +89,43 @@ static int nearer(const void *a, const void *b)
 {
     const neighbour *x = a, *y = b;
     return x->m < y->m ? -1 : x->m > y->m ? 1 : (x->who > y->who) - (x->who < y->who);
+}
+
+// Puts a robot into a place of the world; who is o->n: nobody.
+static void tell(world *w, size_t at, const cli_others *o, size_t who)
+{
+    slot *s = &w->slots[at];
+    char id[16];
+    snprintf(id, sizeof id, "fleet-%zu", at);
+    pons_message m = {.type = PONS_MESSAGE_SPAWN, .as.spawn = {.id = id, .remove = who == o->n}};
+    if (who == o->n && s->state == SLOT_EMPTY) {
+        return;
+    }
+    if (who < o->n) {
+        if (s->state == SLOT_TAKEN && s->who == who &&
+            hypot(o->x[who] - s->x, o->y[who] - s->y) < MOVED_M) {
+            return;
+        }
+        const double radius = o->worlds[who].heard ? o->worlds[who].radius_m : w->radius_m;
+        m.as.spawn = (pons_message_spawn){.id = id,
+                                          .x = o->x[who],
+                                          .y = o->y[who],
+                                          .yaw = NAN,
+                                          .sx = SIDE * radius,
+                                          .sy = SIDE * radius,
+                                          .height = NAN};
+        *s = (slot){SLOT_TAKEN, who, o->x[who], o->y[who]};
+    } else {
+        m.as.spawn.x = m.as.spawn.y = m.as.spawn.yaw = NAN;
+        m.as.spawn.sx = m.as.spawn.sy = m.as.spawn.height = NAN;
+        s->state = SLOT_EMPTY;
+    }
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_message_send(w->link, &m, &none) < 0) {
+        pons_link_close(w->link);
+        w->link = NULL;
+        w->heard = false;
+    }
 }
 
 // The nearest ones; who is in a place keeps it while it is among them.
@@ -134,26 +168,6 @@ static void show_in(cli_others *o, size_t i)
     }
 }
 
-void cli_others_show(cli_others *o, const pons_fleet *fleet, const cli_unit *units, size_t n,
-                     int64_t now_ms)
-{
-    for (size_t i = 0; i < n; i++) {
-        pons_fleet_view v;
-        pons_fleet_look(fleet, (int32_t)i, &v);
-        if (v.state == PONS_FLEET_UNSEEN) {
-            o->x[i] = o->y[i] = NAN;
-        } else if (units[i].connected && isfinite(units[i].x) && isfinite(units[i].y)) {
-            o->x[i] = units[i].x;
-            o->y[i] = units[i].y;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (listens(&o->worlds[i], &units[i], now_ms) && o->worlds[i].simulated) {
-            show_in(o, i);
-        }
-    }
-}
-
 // Whether somebody is there who has said what it is. What else a body says is not for us.
 static bool listens(world *w, const cli_unit *u, int64_t now_ms)
 {
@@ -193,39 +207,22 @@ static bool listens(world *w, const cli_unit *u, int64_t now_ms)
     return w->link && w->heard;
 }
 
-// Puts a robot into a place of the world; who is o->n: nobody.
-static void tell(world *w, size_t at, const cli_others *o, size_t who)
+void cli_others_show(cli_others *o, const pons_fleet *fleet, const cli_unit *units, size_t n,
+                     int64_t now_ms)
 {
-    slot *s = &w->slots[at];
-    char id[16];
-    snprintf(id, sizeof id, "fleet-%zu", at);
-    pons_message m = {.type = PONS_MESSAGE_SPAWN, .as.spawn = {.id = id, .remove = who == o->n}};
-    if (who == o->n && s->state == SLOT_EMPTY) {
-        return;
-    }
-    if (who < o->n) {
-        if (s->state == SLOT_TAKEN && s->who == who &&
-            hypot(o->x[who] - s->x, o->y[who] - s->y) < MOVED_M) {
-            return;
+    for (size_t i = 0; i < n; i++) {
+        pons_fleet_view v;
+        pons_fleet_look(fleet, (int32_t)i, &v);
+        if (v.state == PONS_FLEET_UNSEEN) {
+            o->x[i] = o->y[i] = NAN;
+        } else if (units[i].connected && isfinite(units[i].x) && isfinite(units[i].y)) {
+            o->x[i] = units[i].x;
+            o->y[i] = units[i].y;
         }
-        const double radius = o->worlds[who].heard ? o->worlds[who].radius_m : w->radius_m;
-        m.as.spawn = (pons_message_spawn){.id = id,
-                                          .x = o->x[who],
-                                          .y = o->y[who],
-                                          .yaw = NAN,
-                                          .sx = SIDE * radius,
-                                          .sy = SIDE * radius,
-                                          .height = NAN};
-        *s = (slot){SLOT_TAKEN, who, o->x[who], o->y[who]};
-    } else {
-        m.as.spawn.x = m.as.spawn.y = m.as.spawn.yaw = NAN;
-        m.as.spawn.sx = m.as.spawn.sy = m.as.spawn.height = NAN;
-        s->state = SLOT_EMPTY;
     }
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_message_send(w->link, &m, &none) < 0) {
-        pons_link_close(w->link);
-        w->link = NULL;
-        w->heard = false;
+    for (size_t i = 0; i < n; i++) {
+        if (listens(&o->worlds[i], &units[i], now_ms) && o->worlds[i].simulated) {
+            show_in(o, i);
+        }
     }
 }

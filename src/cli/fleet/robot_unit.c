@@ -25,74 +25,6 @@
 #define WORK_S         2.0
 #define AT_M           0.3 // from the middle of its zone: it has not left it
 
-static int connect_body(void *user, pons_link **ret, pons_error *err);
-static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err);
-static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *v);
-static void look(cli_unit *u, const pons_value *status);
-static void stay(cli_unit *u, const pons_fleet_zone *at);
-static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err);
-
-int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
-                  const pons_fleet_map *map, int32_t start, const pons_value *before,
-                  pons_value *config, pons_policy policy, double speed, pons_error *err)
-{
-    *u = (cli_unit){.own = *c, .robot = robot, .store = store, .clock = pons_clock_real()};
-    u->at = start;
-    u->speed = speed;
-    u->to = -1;
-    snprintf(u->thread, sizeof u->thread, "fleet-%s", robot->is.id);
-    const int w = snprintf(u->own.workspace, sizeof u->own.workspace, "%s", robot->dir);
-    const int r =
-        snprintf(u->own.run_dir, sizeof u->own.run_dir, "%.*s/run", PATH_MAX - 8, robot->dir);
-    if (w >= PATH_MAX || r >= PATH_MAX) {
-        return cli_bad(err, "robot %s: its workspace's path is too long", robot->is.id);
-    }
-    read_item(u, map, before);
-    int rc = cli_workspace(&u->own, true, err);
-    rc = rc < 0 ? rc : write_world(u, pons_fleet_map_zone(map, (size_t)start), err);
-    rc = rc < 0 ? rc : cli_unit_files_open(u, err);
-    if (rc >= 0) {
-        const pons_brain_options o = {.store = store,
-                                      .thread = u->thread,
-                                      .clock = u->clock,
-                                      .config = config,
-                                      .policy = policy,
-                                      .connect = connect_body,
-                                      .judge = cli_unit_judge,
-                                      .on_event = cli_unit_on_event,
-                                      .user = u,
-                                      .keep_running = true,
-                                      .resumed = true,
-                                      // A watchdog's body is the watchdog's.
-                                      .stop_body = !cli_hal_served(&u->own)};
-        rc = pons_brain_open(&o, &u->brain, err);
-    }
-    return rc < 0 ? rc : pons_brain_add_goals(u->brain, NULL, 0, err);
-}
-
-void cli_unit_close(cli_unit *u, bool lost)
-{
-    if (lost) {
-        pons_brain_kill(u->brain);
-    } else {
-        pons_brain_close(u->brain);
-    }
-    u->brain = NULL;
-    cli_unit_files_close(u);
-    pons_value_unref(u->work);
-    u->work = NULL;
-    if (u->body > 0 && !lost) {
-        kill(u->body, SIGTERM);
-        waitpid(u->body, NULL, 0);
-        u->body = 0;
-    }
-}
-
-bool cli_unit_fails(const cli_unit *u)
-{
-    return u->starts >= STARTS_MAX;
-}
-
 // ---- what it was given --------------------------------------------------------------------------
 
 static void set_key(cli_unit *u, const char *from, const char *to)
@@ -183,6 +115,119 @@ static void read_item(cli_unit *u, const pons_fleet_map *map, const pons_value *
     u->open = pons_get_bool(v, "open", false) && (u->kind != PONS_FLEET_MOVE || u->to >= 0);
 }
 
+// ---- its body -----------------------------------------------------------------------------------
+
+static int connect_body(void *user, pons_link **ret, pons_error *err)
+{
+    cli_unit *u = user;
+    const int64_t now = pons_now_ms(&u->clock);
+    const int rc = cli_robot_connect(&u->own, &u->meant, ret, err);
+    const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
+    if (cli_no_body(rc) && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
+        const pid_t pid =
+            cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1, false);
+        u->body = pid > 0 ? pid : 0;
+        u->tried_ms = now;
+        u->starts++;
+    }
+    return rc < 0 ? PONS_EAGAIN : rc;
+}
+
+// The robot's world, with the robot where it begins.
+static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err)
+{
+    pons_value *world = NULL;
+    char *text = NULL, mjcf[PATH_MAX + 64];
+    int rc = cli_world(u->robot->world, &world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue copy = json_deep_copy(world);
+    const char *file = pons_get_str(world, "mjcf", NULL);
+    if (file && *file != '/') {
+        snprintf(mjcf, sizeof mjcf, "%s/%s", pons_get_str(world, "dir", "."), file);
+        json_object_set_new(copy, "mjcf", json_string(mjcf));
+    }
+    json_object_del(copy, "dir");
+    json_object_del(copy, "path");
+    json_object_set_new(
+        copy, "start",
+        pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(0.0), NULL));
+    json_object_set_new(json_object_get(copy, "robot"), "id", json_string(u->robot->is.id));
+    pons_value_unref(world);
+    snprintf(u->world, sizeof u->world, "%s/world.yaml", u->own.run_dir);
+    const long n = pons_value_line(copy, &text);
+    FILE *f = n > 0 ? fopen(u->world, "we") : NULL;
+    const bool wrote = f && fwrite(text, 1, (size_t)n, f) == (size_t)n;
+    const bool closed = f && fclose(f) == 0;
+    free(text);
+    return wrote && closed ? cli_robot_meant(&u->own, u->robot->driver, u->world, &u->meant, err)
+                           : cli_lacks(err, "cannot write %s", u->world);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int cli_unit_open(cli_unit *u, const cli *c, const cli_fleet_robot *robot, pons_store store,
+                  const pons_fleet_map *map, int32_t start, const pons_value *before,
+                  pons_value *config, pons_policy policy, double speed, pons_error *err)
+{
+    *u = (cli_unit){.own = *c, .robot = robot, .store = store, .clock = pons_clock_real()};
+    u->at = start;
+    u->speed = speed;
+    u->to = -1;
+    snprintf(u->thread, sizeof u->thread, "fleet-%s", robot->is.id);
+    const int w = snprintf(u->own.workspace, sizeof u->own.workspace, "%s", robot->dir);
+    const int r =
+        snprintf(u->own.run_dir, sizeof u->own.run_dir, "%.*s/run", PATH_MAX - 8, robot->dir);
+    if (w >= PATH_MAX || r >= PATH_MAX) {
+        return cli_bad(err, "robot %s: its workspace's path is too long", robot->is.id);
+    }
+    read_item(u, map, before);
+    int rc = cli_workspace(&u->own, true, err);
+    rc = rc < 0 ? rc : write_world(u, pons_fleet_map_zone(map, (size_t)start), err);
+    rc = rc < 0 ? rc : cli_unit_files_open(u, err);
+    if (rc >= 0) {
+        const pons_brain_options o = {.store = store,
+                                      .thread = u->thread,
+                                      .clock = u->clock,
+                                      .config = config,
+                                      .policy = policy,
+                                      .connect = connect_body,
+                                      .judge = cli_unit_judge,
+                                      .on_event = cli_unit_on_event,
+                                      .user = u,
+                                      .keep_running = true,
+                                      .resumed = true,
+                                      // A watchdog's body is the watchdog's.
+                                      .stop_body = !cli_hal_served(&u->own)};
+        rc = pons_brain_open(&o, &u->brain, err);
+    }
+    return rc < 0 ? rc : pons_brain_add_goals(u->brain, NULL, 0, err);
+}
+
+void cli_unit_close(cli_unit *u, bool lost)
+{
+    if (lost) {
+        pons_brain_kill(u->brain);
+    } else {
+        pons_brain_close(u->brain);
+    }
+    u->brain = NULL;
+    cli_unit_files_close(u);
+    pons_value_unref(u->work);
+    u->work = NULL;
+    if (u->body > 0 && !lost) {
+        kill(u->body, SIGTERM);
+        waitpid(u->body, NULL, 0);
+        u->body = 0;
+    }
+}
+
+bool cli_unit_fails(const cli_unit *u)
+{
+    return u->starts >= STARTS_MAX;
+}
+
 // ---- its brain ----------------------------------------------------------------------------------
 
 static int count(void *user, const pons_inbox_row *row)
@@ -190,54 +235,6 @@ static int count(void *user, const pons_inbox_row *row)
     (void)row;
     ++*(int64_t *)user;
     return 0;
-}
-
-int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
-{
-    int rc = pons_brain_poll(u->brain, err);
-    int status = 0;
-    if (u->body > 0 && waitpid(u->body, &status, WNOHANG) == u->body) {
-        u->body = 0;
-    }
-    const int64_t now = pons_now_ms(&u->clock);
-    if (rc < 0 || now - u->looked_ms < LOOK_MS) {
-        return rc;
-    }
-    u->looked_ms = now;
-    if (u->open && !*u->key) {
-        set_key(u, pons_fleet_map_zone(map, (size_t)u->at)->id,
-                u->to >= 0 ? pons_fleet_map_zone(map, (size_t)u->to)->id : "");
-    }
-    pons_autovalue v = pons_brain_status(u->brain);
-    look(u, v);
-    cli_unit_files_look(u, now);
-    if (u->open && !u->posted && u->connected && now - u->given_ms >= AGAIN_MS) {
-        int64_t unread = 0;
-        rc = u->store.ops->inbox_read(u->store.self, u->thread, "kernel", 0, count, &unread, err);
-        if (rc >= 0 && unread == 0) {
-            u->given_ms = now;
-            if (u->kind == PONS_FLEET_MOVE && *u->barred) {
-                stay(u, pons_fleet_map_zone(map, (size_t)u->at));
-                return rc;
-            }
-            u->posted = true;
-            if (u->canceled) { // it has never heard of it
-                u->open = u->ok = false;
-                u->told = true;
-            } else {
-                rc = post(u, map, err);
-            }
-        }
-    }
-    if (rc >= 0 && u->open && (u->canceled || u->doubts) && *u->task_id &&
-        now - u->told_ms >= AGAIN_MS) {
-        u->told_ms = now;
-        pons_autovalue word =
-            pons_object("word", json_string("cancel"), "task", json_string(u->task_id), "by",
-                        json_string("fleet"), NULL);
-        rc = pons_inbox_post(u->store, u->thread, "kernel", "control", word, err);
-    }
-    return rc;
 }
 
 // It may not drive. One that stands in its zone gives the next zone back; one that may stand between two keeps both.
@@ -353,52 +350,50 @@ static int post(cli_unit *u, const pons_fleet_map *map, pons_error *err)
     return rc;
 }
 
-// ---- its body -----------------------------------------------------------------------------------
-
-static int connect_body(void *user, pons_link **ret, pons_error *err)
+int cli_unit_poll(cli_unit *u, const pons_fleet_map *map, pons_error *err)
 {
-    cli_unit *u = user;
-    const int64_t now = pons_now_ms(&u->clock);
-    const int rc = cli_robot_connect(&u->own, &u->meant, ret, err);
-    const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
-    if (cli_no_body(rc) && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
-        const pid_t pid =
-            cli_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1, false);
-        u->body = pid > 0 ? pid : 0;
-        u->tried_ms = now;
-        u->starts++;
+    int rc = pons_brain_poll(u->brain, err);
+    int status = 0;
+    if (u->body > 0 && waitpid(u->body, &status, WNOHANG) == u->body) {
+        u->body = 0;
     }
-    return rc < 0 ? PONS_EAGAIN : rc;
-}
-
-// The robot's world, with the robot where it begins.
-static int write_world(cli_unit *u, const pons_fleet_zone *at, pons_error *err)
-{
-    pons_value *world = NULL;
-    char *text = NULL, mjcf[PATH_MAX + 64];
-    int rc = cli_world(u->robot->world, &world, err);
-    if (rc < 0) {
+    const int64_t now = pons_now_ms(&u->clock);
+    if (rc < 0 || now - u->looked_ms < LOOK_MS) {
         return rc;
     }
-    pons_autovalue copy = json_deep_copy(world);
-    const char *file = pons_get_str(world, "mjcf", NULL);
-    if (file && *file != '/') {
-        snprintf(mjcf, sizeof mjcf, "%s/%s", pons_get_str(world, "dir", "."), file);
-        json_object_set_new(copy, "mjcf", json_string(mjcf));
+    u->looked_ms = now;
+    if (u->open && !*u->key) {
+        set_key(u, pons_fleet_map_zone(map, (size_t)u->at)->id,
+                u->to >= 0 ? pons_fleet_map_zone(map, (size_t)u->to)->id : "");
     }
-    json_object_del(copy, "dir");
-    json_object_del(copy, "path");
-    json_object_set_new(
-        copy, "start",
-        pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(0.0), NULL));
-    json_object_set_new(json_object_get(copy, "robot"), "id", json_string(u->robot->is.id));
-    pons_value_unref(world);
-    snprintf(u->world, sizeof u->world, "%s/world.yaml", u->own.run_dir);
-    const long n = pons_value_line(copy, &text);
-    FILE *f = n > 0 ? fopen(u->world, "we") : NULL;
-    const bool wrote = f && fwrite(text, 1, (size_t)n, f) == (size_t)n;
-    const bool closed = f && fclose(f) == 0;
-    free(text);
-    return wrote && closed ? cli_robot_meant(&u->own, u->robot->driver, u->world, &u->meant, err)
-                           : cli_lacks(err, "cannot write %s", u->world);
+    pons_autovalue v = pons_brain_status(u->brain);
+    look(u, v);
+    cli_unit_files_look(u, now);
+    if (u->open && !u->posted && u->connected && now - u->given_ms >= AGAIN_MS) {
+        int64_t unread = 0;
+        rc = u->store.ops->inbox_read(u->store.self, u->thread, "kernel", 0, count, &unread, err);
+        if (rc >= 0 && unread == 0) {
+            u->given_ms = now;
+            if (u->kind == PONS_FLEET_MOVE && *u->barred) {
+                stay(u, pons_fleet_map_zone(map, (size_t)u->at));
+                return rc;
+            }
+            u->posted = true;
+            if (u->canceled) { // it has never heard of it
+                u->open = u->ok = false;
+                u->told = true;
+            } else {
+                rc = post(u, map, err);
+            }
+        }
+    }
+    if (rc >= 0 && u->open && (u->canceled || u->doubts) && *u->task_id &&
+        now - u->told_ms >= AGAIN_MS) {
+        u->told_ms = now;
+        pons_autovalue word =
+            pons_object("word", json_string("cancel"), "task", json_string(u->task_id), "by",
+                        json_string("fleet"), NULL);
+        rc = pons_inbox_post(u->store, u->thread, "kernel", "control", word, err);
+    }
+    return rc;
 }

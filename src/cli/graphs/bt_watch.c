@@ -20,53 +20,60 @@ enum {
 };
 
 static volatile sig_atomic_t quit;
-
-static void on_signal(int number);
 static cli_groot *groot; // NULL: nobody looks
 static bool has_tree;    // groot knows one
 
-static int attach(const cli *c, pons_link **ret, pons_error *err);
-static int look(const cli *c, pons_link *link, pons_error *err);
-static void show_hello(const cli *c, const pons_report_hello *h);
-static void show_outline(const cli *c, const pons_report_tree *t);
-static void show_changes(const cli *c, const pons_report_tree *t);
-static int look_with_groot(const pons_report_tree *t, pons_error *err);
+// ---- Groot2 -------------------------------------------------------------------------------------
 
-int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
+static pons_bt_status status_of(const char *word)
 {
-    pons_link *link = NULL;
-    const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a write ends as well
-    int rc = cli_workspace(c, false, err);
-    if (rc < 0) {
-        return cli_unreached(err);
+    for (int s = PONS_BT_READY; s <= PONS_BT_SKIPPED; s++) {
+        if (strcmp(word, pons_bt_status_word(PONS_BT_XML, (pons_bt_status)s)) == 0) {
+            return (pons_bt_status)s;
+        }
     }
-    if (attach(c, &link, err) < 0) {
-        return cli_lacks(err,
-                         "no body runs in %s: nothing to watch (`pons run` or `pons body` "
-                         "starts one)",
-                         c->run_dir);
-    }
-    rc = groot_at ? cli_groot_open(groot_at, &groot, err) : PONS_OK;
-    if (rc < 0) {
-        pons_link_close(link);
-        return rc;
-    }
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    while (rc >= 0 && !quit && !cli_out_broken()) {
-        rc = look(c, link, err);
-    }
-    pons_link_close(link);
-    cli_groot_close(groot);
-    if (quit || cli_out_broken()) {
-        return PONS_OK;
-    }
-    if (rc == PONS_ECLOSED) {
-        cli_err("pons: the body is gone\n");
-        return PONS_OK;
-    }
-    return cli_unreached(err);
+    return PONS_BT_READY;
 }
+
+// The file of the robot's tree, with the robot's states.
+static int take_tree(const pons_report_tree *t, pons_error *err)
+{
+    const pons_bt_load_options o = {.format = PONS_BT_XML, .any_leaf = true};
+    pons_bt *bt = NULL;
+    int rc = pons_bt_load_file(t->file, &o, &bt, NULL, err);
+    if (rc >= 0 && pons_bt_nodes(bt) != t->of) {
+        rc = pons_error_set(err, PONS_EINVAL, "bt",
+                            "%s has changed since the robot loaded it: Groot2 is shown no tree",
+                            t->file);
+    }
+    rc = rc < 0 ? rc : cli_groot_tree(groot, bt, false, err);
+    pons_bt_unref(bt);
+    return rc;
+}
+
+static int look_with_groot(const pons_report_tree *t, pons_error *err)
+{
+    for (size_t i = 0; i < json_array_size(t->nodes); i++) {
+        pons_report_node n;
+        pons_report_node_read(json_array_get(t->nodes, i), &n);
+        const int rc = i == 0 && n.node == 0 ? take_tree(t, err) : PONS_OK; // its first part
+        if (rc < 0) {
+            return rc;
+        }
+        has_tree = true;
+        if (status_of(n.state) != PONS_BT_READY) {
+            cli_groot_change(groot, (uint32_t)n.node, PONS_BT_READY, status_of(n.state));
+        }
+    }
+    for (size_t i = 0; i < json_array_size(t->changes); i++) {
+        pons_report_change x;
+        pons_report_change_read(json_array_get(t->changes, i), &x);
+        cli_groot_change(groot, (uint32_t)x.node, status_of(x.from), status_of(x.to));
+    }
+    return 1;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 static void on_signal(int number)
 {
@@ -83,39 +90,6 @@ static int attach(const cli *c, pons_link **ret, pons_error *err)
         .type = PONS_MESSAGE_HELLO,
         .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons bt watch", .tree = true}};
     return rc < 0 ? rc : pons_message_send(*ret, &hello, err);
-}
-
-// All that is there, shown; then waits for more.
-static int look(const cli *c, pons_link *link, pons_error *err)
-{
-    int rc;
-    do {
-        pons_autovalue msg = NULL;
-        rc = pons_link_recv(link, &msg, err);
-        pons_report r = {.type = PONS_REPORT_NONE};
-        if (rc > 0 && pons_report_decode(msg, &r, NULL) < 0) {
-            r.type = PONS_REPORT_NONE; // of another version
-        }
-        if (r.type == PONS_REPORT_HELLO) {
-            show_hello(c, &r.as.hello);
-        } else if (r.type == PONS_REPORT_TREE) {
-            show_outline(c, &r.as.tree);
-            show_changes(c, &r.as.tree);
-            rc = groot ? look_with_groot(&r.as.tree, err) : rc;
-        } else if (r.type == PONS_REPORT_ERROR) {
-            rc = pons_error_set(err, PONS_EUNSUPPORTED, "bt", "the body refuses: %s",
-                                r.as.error.message);
-        }
-        pons_report_clear(&r);
-    } while (rc > 0 && !quit && !cli_out_broken());
-    cli_flush();
-    if (rc == 0 && has_tree) {
-        rc = cli_groot_serve(groot, GROOT_MS, err);
-    } else if (rc == 0) {
-        struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
-        poll(&p, 1, LOOK_MS);
-    }
-    return rc;
 }
 
 // One line: for programs an object with the tree's number and goal, for people TEXT. of: NULL, or
@@ -196,52 +170,71 @@ static void show_changes(const cli *c, const pons_report_tree *t)
     }
 }
 
-// ---- Groot2 -------------------------------------------------------------------------------------
-
-static pons_bt_status status_of(const char *word)
+// All that is there, shown; then waits for more.
+static int look(const cli *c, pons_link *link, pons_error *err)
 {
-    for (int s = PONS_BT_READY; s <= PONS_BT_SKIPPED; s++) {
-        if (strcmp(word, pons_bt_status_word(PONS_BT_XML, (pons_bt_status)s)) == 0) {
-            return (pons_bt_status)s;
+    int rc;
+    do {
+        pons_autovalue msg = NULL;
+        rc = pons_link_recv(link, &msg, err);
+        pons_report r = {.type = PONS_REPORT_NONE};
+        if (rc > 0 && pons_report_decode(msg, &r, NULL) < 0) {
+            r.type = PONS_REPORT_NONE; // of another version
         }
+        if (r.type == PONS_REPORT_HELLO) {
+            show_hello(c, &r.as.hello);
+        } else if (r.type == PONS_REPORT_TREE) {
+            show_outline(c, &r.as.tree);
+            show_changes(c, &r.as.tree);
+            rc = groot ? look_with_groot(&r.as.tree, err) : rc;
+        } else if (r.type == PONS_REPORT_ERROR) {
+            rc = pons_error_set(err, PONS_EUNSUPPORTED, "bt", "the body refuses: %s",
+                                r.as.error.message);
+        }
+        pons_report_clear(&r);
+    } while (rc > 0 && !quit && !cli_out_broken());
+    cli_flush();
+    if (rc == 0 && has_tree) {
+        rc = cli_groot_serve(groot, GROOT_MS, err);
+    } else if (rc == 0) {
+        struct pollfd p = {.fd = pons_link_fd(link), .events = POLLIN};
+        poll(&p, 1, LOOK_MS);
     }
-    return PONS_BT_READY;
-}
-
-// The file of the robot's tree, with the robot's states.
-static int take_tree(const pons_report_tree *t, pons_error *err)
-{
-    const pons_bt_load_options o = {.format = PONS_BT_XML, .any_leaf = true};
-    pons_bt *bt = NULL;
-    int rc = pons_bt_load_file(t->file, &o, &bt, NULL, err);
-    if (rc >= 0 && pons_bt_nodes(bt) != t->of) {
-        rc = pons_error_set(err, PONS_EINVAL, "bt",
-                            "%s has changed since the robot loaded it: Groot2 is shown no tree",
-                            t->file);
-    }
-    rc = rc < 0 ? rc : cli_groot_tree(groot, bt, false, err);
-    pons_bt_unref(bt);
     return rc;
 }
 
-static int look_with_groot(const pons_report_tree *t, pons_error *err)
+int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
 {
-    for (size_t i = 0; i < json_array_size(t->nodes); i++) {
-        pons_report_node n;
-        pons_report_node_read(json_array_get(t->nodes, i), &n);
-        const int rc = i == 0 && n.node == 0 ? take_tree(t, err) : PONS_OK; // its first part
-        if (rc < 0) {
-            return rc;
-        }
-        has_tree = true;
-        if (status_of(n.state) != PONS_BT_READY) {
-            cli_groot_change(groot, (uint32_t)n.node, PONS_BT_READY, status_of(n.state));
-        }
+    pons_link *link = NULL;
+    const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a write ends as well
+    int rc = cli_workspace(c, false, err);
+    if (rc < 0) {
+        return cli_unreached(err);
     }
-    for (size_t i = 0; i < json_array_size(t->changes); i++) {
-        pons_report_change x;
-        pons_report_change_read(json_array_get(t->changes, i), &x);
-        cli_groot_change(groot, (uint32_t)x.node, status_of(x.from), status_of(x.to));
+    if (attach(c, &link, err) < 0) {
+        return cli_lacks(err,
+                         "no body runs in %s: nothing to watch (`pons run` or `pons body` "
+                         "starts one)",
+                         c->run_dir);
     }
-    return 1;
+    rc = groot_at ? cli_groot_open(groot_at, &groot, err) : PONS_OK;
+    if (rc < 0) {
+        pons_link_close(link);
+        return rc;
+    }
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    while (rc >= 0 && !quit && !cli_out_broken()) {
+        rc = look(c, link, err);
+    }
+    pons_link_close(link);
+    cli_groot_close(groot);
+    if (quit || cli_out_broken()) {
+        return PONS_OK;
+    }
+    if (rc == PONS_ECLOSED) {
+        cli_err("pons: the body is gone\n");
+        return PONS_OK;
+    }
+    return cli_unreached(err);
 }

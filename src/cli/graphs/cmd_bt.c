@@ -14,41 +14,10 @@ typedef struct bt_args {
     const char *format, *script, *tree, *watch, *groot;
 } bt_args;
 
-static int bt_check(cli *c, const bt_args *a, pons_error *err);
-static int bt_show(cli *c, const bt_args *a, pons_error *err);
-static int bt_run(cli *c, const bt_args *a, pons_error *err);
-
-int cmd_bt(cli *c, pons_error *err)
-{
-    bt_args a = {.format = "text"};
-    const cli_option options[] = {
-        {"--format", "FORMAT", "of show: text (default), dot, svg or groot", &a.format},
-        {"--script", "FILE", "what the leaves answer; for run, and the leaves that check knows",
-         &a.script},
-        {"--watch", NULL, "run: also a line for every change of a node's state", &a.watch},
-        {"--groot", "PORT", "run, watch: Groot2 may look at the tree, at 127.0.0.1 or ADDR:PORT",
-         &a.groot},
-        {"--tree", "NAME", "which tree of the file (default: the main one)", &a.tree},
-        {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    if (c->argc >= 2 && strcmp(c->argv[0], "check") == 0) {
-        return bt_check(c, &a, err);
-    }
-    if (c->argc == 2 && strcmp(c->argv[0], "show") == 0) {
-        return bt_show(c, &a, err);
-    }
-    if (c->argc == 2 && strcmp(c->argv[0], "run") == 0) {
-        return bt_run(c, &a, err);
-    }
-    if (c->argc == 1 && strcmp(c->argv[0], "watch") == 0) {
-        return cli_bt_watch(c, a.groot, err);
-    }
-    return cli_bad(err, "bt: use `pons bt check FILE…`, `pons bt show FILE`, "
-                        "`pons bt run FILE --script S.json` or `pons bt watch`");
-}
+typedef struct printer {
+    bool json, failed;
+    char last[16];
+} printer;
 
 // All faults of a file, one a line: file:line:col: message.
 static void print_faults(const cli *c, const pons_value *faults)
@@ -163,11 +132,6 @@ static int bt_show(cli *c, const bt_args *a, pons_error *err)
     return rc < 0 ? rc : PONS_OK;
 }
 
-typedef struct printer {
-    bool json, failed;
-    char last[16];
-} printer;
-
 static void print_line(void *user, const pons_value *line)
 {
     printer *p = user;
@@ -233,4 +197,36 @@ static int bt_run(cli *c, const bt_args *a, pons_error *err)
         pons_error_source(err, "%s", a->script);
     }
     return rc < 0 ? rc : p.failed ? CLI_NO_SUCCESS : PONS_OK;
+}
+
+int cmd_bt(cli *c, pons_error *err)
+{
+    bt_args a = {.format = "text"};
+    const cli_option options[] = {
+        {"--format", "FORMAT", "of show: text (default), dot, svg or groot", &a.format},
+        {"--script", "FILE", "what the leaves answer; for run, and the leaves that check knows",
+         &a.script},
+        {"--watch", NULL, "run: also a line for every change of a node's state", &a.watch},
+        {"--groot", "PORT", "run, watch: Groot2 may look at the tree, at 127.0.0.1 or ADDR:PORT",
+         &a.groot},
+        {"--tree", "NAME", "which tree of the file (default: the main one)", &a.tree},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    if (c->argc >= 2 && strcmp(c->argv[0], "check") == 0) {
+        return bt_check(c, &a, err);
+    }
+    if (c->argc == 2 && strcmp(c->argv[0], "show") == 0) {
+        return bt_show(c, &a, err);
+    }
+    if (c->argc == 2 && strcmp(c->argv[0], "run") == 0) {
+        return bt_run(c, &a, err);
+    }
+    if (c->argc == 1 && strcmp(c->argv[0], "watch") == 0) {
+        return cli_bt_watch(c, a.groot, err);
+    }
+    return cli_bad(err, "bt: use `pons bt check FILE…`, `pons bt show FILE`, "
+                        "`pons bt run FILE --script S.json` or `pons bt watch`");
 }

@@ -39,97 +39,6 @@ typedef struct runner { // what the executors of `plan run` use
     bool ended;   // a person said stop, or cancel
 } runner;
 
-static int check(const pons_plan *p, pons_error *err);
-static int judge(cli *c, const pons_plan *p, const char *world, const char *embodiment,
-                 pons_error *err);
-static int show(const cli *c, const pons_plan *p, pons_error *err);
-static int look(void *user, const char *name, pons_value **ret, pons_error *err);
-static int run(cli *c, pons_plan *p, const char *world, pons_error *err);
-static int results(cli *c, const char *path, pons_error *err);
-static bool needs_robot(const pons_plan *p);
-static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err);
-
-int cmd_plan(cli *c, pons_error *err)
-{
-    const char *goal = NULL, *world = NULL, *embodiment = NULL, *driver = NULL;
-    const cli_option options[] = {
-        {"--goal", "TEXT", "the goal of a list of calls, which has none", &goal},
-        {"--world", "NAME",
-         "check: hold it against this world; run: what query_world and preconditions look at",
-         &world},
-        {"--embodiment", "FILE", "check: hold it against what this body can do", &embodiment},
-        {"--driver", "NAME", "run: of a plan for a robot; default mujoco", &driver},
-        {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    const char *verb = c->argc > 0 ? c->argv[0] : "";
-    const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run") ||
-                       !strcmp(verb, "results");
-    if (c->argc != 2 || !known) {
-        return cli_bad(err, "plan: use `pons plan check|show|run|results FILE`, FILE may be -");
-    }
-    if (!strcmp(verb, "results")) {
-        return results(c, c->argv[1], err);
-    }
-    pons_plan *p = NULL;
-    int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
-    bool tools = false;
-    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
-        rc = cli_workspace(c, true, err);
-        rc = rc < 0 ? rc : cli_agent_plan_calls(c, p, &tools, err);
-    }
-    if (rc >= 0 && tools) {
-        c->world = world;
-        c->driver = driver;
-        rc = cli_agent_plan(c, p, err);
-        pons_plan_destroy(p);
-        return rc;
-    }
-    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p) && strcmp(c->argv[1], "-") != 0) {
-        pons_plan_destroy(p);
-        return run_on_robot(c, world, driver, err);
-    }
-    if (rc >= 0) {
-        rc = !strcmp(verb, "check")  ? judge(c, p, world, embodiment, err)
-             : !strcmp(verb, "show") ? show(c, p, err)
-                                     : run(c, p, world, err);
-    }
-    pons_plan_destroy(p);
-    return rc;
-}
-
-static bool needs_robot(const pons_plan *p)
-{
-    bool any = false;
-    for (size_t i = 0; i < p->n_steps; i++) {
-        const pons_plan_step *s = &p->steps[i];
-        any = any || (s->tool_call_type == PONS_TOOL_EXECUTE &&
-                      !pons_machine_final(&pons_step_machine, s->status));
-    }
-    return any;
-}
-
-// As `pons run --plan FILE`: with a body, the critic and the ledger.
-static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err)
-{
-    static char plan_option[] = "--plan", world_option[] = "--world", driver_option[] = "--driver";
-    char *argv[7] = {plan_option, c->argv[1]};
-    int n = 2;
-    if (world) {
-        argv[n++] = world_option;
-        argv[n++] = (char *)(uintptr_t)world;
-    }
-    if (driver) {
-        argv[n++] = driver_option;
-        argv[n++] = (char *)(uintptr_t)driver;
-    }
-    c->argc = n;
-    c->argv = argv;
-    return cmd_run(c, err);
-}
-
 // ---- check and show -----------------------------------------------------------------------------
 
 static int check(const pons_plan *p, pons_error *err)
@@ -298,6 +207,15 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
     return PONS_OK;
 }
 
+// As the brain and the agent have it: world.NAME; and NAME, as there is nothing else here.
+static int look(void *user, const char *name, pons_value **ret, pons_error *err)
+{
+    const runner *r = user;
+    const char *of_world =
+        strncmp(name, WORLD, sizeof WORLD - 1) == 0 ? name + sizeof WORLD - 1 : name;
+    return pons_plan_look_in(r->world, of_world, ret, err);
+}
+
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
@@ -306,15 +224,6 @@ static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *
         pons_plan_query(call, look, user, out);
     }
     return PONS_OK;
-}
-
-// As the brain and the agent have it: world.NAME; and NAME, as there is nothing else here.
-static int look(void *user, const char *name, pons_value **ret, pons_error *err)
-{
-    const runner *r = user;
-    const char *of_world =
-        strncmp(name, WORLD, sizeof WORLD - 1) == 0 ? name + sizeof WORLD - 1 : name;
-    return pons_plan_look_in(r->world, of_world, ret, err);
 }
 
 static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, const char *question,
@@ -460,4 +369,87 @@ static int results(cli *c, const char *path, pons_error *err)
         return cli_bad(err, "plan: there is no result in %s", name);
     }
     return rc < 0 ? rc : failed ? CLI_NO_SUCCESS : PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static bool needs_robot(const pons_plan *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const pons_plan_step *s = &p->steps[i];
+        any = any || (s->tool_call_type == PONS_TOOL_EXECUTE &&
+                      !pons_machine_final(&pons_step_machine, s->status));
+    }
+    return any;
+}
+
+// As `pons run --plan FILE`: with a body, the critic and the ledger.
+static int run_on_robot(cli *c, const char *world, const char *driver, pons_error *err)
+{
+    static char plan_option[] = "--plan", world_option[] = "--world", driver_option[] = "--driver";
+    char *argv[7] = {plan_option, c->argv[1]};
+    int n = 2;
+    if (world) {
+        argv[n++] = world_option;
+        argv[n++] = (char *)(uintptr_t)world;
+    }
+    if (driver) {
+        argv[n++] = driver_option;
+        argv[n++] = (char *)(uintptr_t)driver;
+    }
+    c->argc = n;
+    c->argv = argv;
+    return cmd_run(c, err);
+}
+
+int cmd_plan(cli *c, pons_error *err)
+{
+    const char *goal = NULL, *world = NULL, *embodiment = NULL, *driver = NULL;
+    const cli_option options[] = {
+        {"--goal", "TEXT", "the goal of a list of calls, which has none", &goal},
+        {"--world", "NAME",
+         "check: hold it against this world; run: what query_world and preconditions look at",
+         &world},
+        {"--embodiment", "FILE", "check: hold it against what this body can do", &embodiment},
+        {"--driver", "NAME", "run: of a plan for a robot; default mujoco", &driver},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const char *verb = c->argc > 0 ? c->argv[0] : "";
+    const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run") ||
+                       !strcmp(verb, "results");
+    if (c->argc != 2 || !known) {
+        return cli_bad(err, "plan: use `pons plan check|show|run|results FILE`, FILE may be -");
+    }
+    if (!strcmp(verb, "results")) {
+        return results(c, c->argv[1], err);
+    }
+    pons_plan *p = NULL;
+    int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
+    bool tools = false;
+    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
+        rc = cli_workspace(c, true, err);
+        rc = rc < 0 ? rc : cli_agent_plan_calls(c, p, &tools, err);
+    }
+    if (rc >= 0 && tools) {
+        c->world = world;
+        c->driver = driver;
+        rc = cli_agent_plan(c, p, err);
+        pons_plan_destroy(p);
+        return rc;
+    }
+    if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p) && strcmp(c->argv[1], "-") != 0) {
+        pons_plan_destroy(p);
+        return run_on_robot(c, world, driver, err);
+    }
+    if (rc >= 0) {
+        rc = !strcmp(verb, "check")  ? judge(c, p, world, embodiment, err)
+             : !strcmp(verb, "show") ? show(c, p, err)
+                                     : run(c, p, world, err);
+    }
+    pons_plan_destroy(p);
+    return rc;
 }

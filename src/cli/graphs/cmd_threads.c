@@ -27,105 +27,6 @@ typedef struct threads_options {
     uint32_t modes;
 } threads_options;
 
-static int read_options(threads_options *o, pons_error *err);
-static int list_threads(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int show_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int show_history(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static void show_pruned(cli *c, pons_store store);
-static int show_events(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int fork_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int prune_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
-static int remove_thread(cli *c, pons_store store, const threads_options *o, pons_error *err);
-
-static const struct {
-    const char *verb;
-    int words; // after the verb
-    const char *takes;
-    int (*run)(cli *c, pons_store store, const threads_options *o, pons_error *err);
-    bool writes;
-} verbs[] = {
-    {"list", 0, "nothing more", list_threads, false},
-    {"show", 1, "one thread", show_thread, false},
-    {"history", 1, "one thread", show_history, false},
-    {"events", 1, "one thread", show_events, false},
-    {"fork", 2, "a thread and the name of its fork", fork_thread, true},
-    {"copy", 2, "a thread and the name of its copy", copy_thread, true},
-    {"prune", 1, "one thread", prune_thread, true},
-    {"rm", 1, "one thread", remove_thread, true},
-};
-
-int cmd_threads(cli *c, pons_error *err)
-{
-    threads_options o = {.keep = 1, .limit = -1};
-    const cli_option options[] = {
-        {"--ns", "NAME", "show, history, events: of this namespace only", &o.ns},
-        {"--limit", "N", "history, events: at most so many; history's default is 50",
-         &o.limit_text},
-        {"--after", "SEQ", "events: those with higher numbers than the last one you have",
-         &o.after_text},
-        {"--stream", "MODE,…", "events: only what was streamed in these modes", &o.stream},
-        {"--follow", NULL, "events: and what comes, until nobody runs the thread", &o.follow},
-        {"--at", "CHECKPOINT", "fork: as it was there (see history); default: as it stands", &o.at},
-        {"--why", NULL, "show: what was decided, and why, as prose", &o.why},
-        {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1", &o.keep_text},
-        {"--events", "DAYS", "prune: events that are older go as well", &o.events_text},
-        {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    const char *verb = c->argc ? c->argv[0] : "list";
-    size_t v = 0;
-    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
-        v++;
-    }
-    if (v == sizeof verbs / sizeof verbs[0]) {
-        return cli_bad(err,
-                       "threads: there is no '%s'; use list, show, history, events, fork, copy, "
-                       "prune or rm",
-                       verb);
-    }
-    if (c->argc > 0 && c->argc != verbs[v].words + 1) {
-        return cli_bad(err, "threads %s takes %s", verb, verbs[v].takes);
-    }
-    pons_store store = {0};
-    int rc = read_options(&o, err);
-    if (rc >= 0 && verbs[v].writes) {
-        rc = cli_workspace(c, false, err);
-        rc = rc < 0 ? rc : cli_store(c, &store, err);
-    } else if (rc >= 0) {
-        rc = cli_store_read(c, &store, err);
-    }
-    rc = rc < 0 ? rc : verbs[v].run(c, store, &o, err);
-    pons_store_close(&store);
-    return rc < 0 ? rc : PONS_OK;
-}
-
-static int read_options(threads_options *o, pons_error *err)
-{
-    double keep = 1.0, days = 0.0, limit = -1.0, after = 0.0;
-    int rc = o->keep_text ? cli_number(o->keep_text, "--keep", 1.0, 1e9, &keep, err) : PONS_OK;
-    if (rc >= 0 && o->events_text) {
-        rc = cli_number(o->events_text, "--events", 0.0, 1e5, &days, err);
-    }
-    if (rc >= 0 && o->limit_text) {
-        rc = cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err);
-    }
-    if (rc >= 0 && o->after_text) {
-        rc = cli_number(o->after_text, "--after", 0.0, 9007199254740991.0, &after, err);
-    }
-    if (rc >= 0 && o->stream) {
-        rc = cli_modes(o->stream, &o->modes, err);
-    }
-    const pons_clock clock = pons_clock_real();
-    o->keep = (int64_t)keep;
-    o->limit = (int64_t)limit;
-    o->after = (int64_t)after;
-    o->events_since_ms = o->events_text ? pons_wall_ms(&clock) - (int64_t)(days * MS_PER_DAY) : 0;
-    return rc;
-}
-
 // ---- list ---------------------------------------------------------------------------------------
 
 static void print_time(int64_t ms)
@@ -255,6 +156,27 @@ static void print_checkpoint(const char *ns, const pons_value *row)
     cli_out("%s\n", json_array_size(next) ? "" : " end");
 }
 
+// What is not in a history any more, if it is a brain's.
+static void show_pruned(cli *c, pons_store store)
+{
+    pons_autovalue gone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_brain_pruned(store, c->argv[1], &gone, &none) < 0) {
+        return;
+    }
+    if (c->json) {
+        pons_autovalue out = json_copy(gone);
+        json_object_set_new(out, "type", json_string("pruned"));
+        cli_print_json(out);
+        return;
+    }
+    cli_out(
+        "pruned: %lld checkpoints that %lld ended tasks left are gone (store.keep); %lld keep all "
+        "of theirs\n",
+        (long long)pons_get_int(gone, "checkpoints", 0), (long long)pons_get_int(gone, "tasks", 0),
+        (long long)pons_get_int(gone, "tasks_kept", 0));
+}
+
 static int show_history(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
     const int64_t limit = o->limit > 0 ? o->limit : HISTORY_ROWS;
@@ -281,27 +203,6 @@ static int show_history(cli *c, pons_store store, const threads_options *o, pons
         show_pruned(c, store);
     }
     return rc;
-}
-
-// What is not in a history any more, if it is a brain's.
-static void show_pruned(cli *c, pons_store store)
-{
-    pons_autovalue gone = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_brain_pruned(store, c->argv[1], &gone, &none) < 0) {
-        return;
-    }
-    if (c->json) {
-        pons_autovalue out = json_copy(gone);
-        json_object_set_new(out, "type", json_string("pruned"));
-        cli_print_json(out);
-        return;
-    }
-    cli_out(
-        "pruned: %lld checkpoints that %lld ended tasks left are gone (store.keep); %lld keep all "
-        "of theirs\n",
-        (long long)pons_get_int(gone, "checkpoints", 0), (long long)pons_get_int(gone, "tasks", 0),
-        (long long)pons_get_int(gone, "tasks_kept", 0));
 }
 
 // ---- events -------------------------------------------------------------------------------------
@@ -488,4 +389,94 @@ static int remove_thread(cli *c, pons_store store, const threads_options *o, pon
 {
     (void)o;
     return store.ops->thread_delete(store.self, c->argv[1], err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static const struct {
+    const char *verb;
+    int words; // after the verb
+    const char *takes;
+    int (*run)(cli *c, pons_store store, const threads_options *o, pons_error *err);
+    bool writes;
+} verbs[] = {
+    {"list", 0, "nothing more", list_threads, false},
+    {"show", 1, "one thread", show_thread, false},
+    {"history", 1, "one thread", show_history, false},
+    {"events", 1, "one thread", show_events, false},
+    {"fork", 2, "a thread and the name of its fork", fork_thread, true},
+    {"copy", 2, "a thread and the name of its copy", copy_thread, true},
+    {"prune", 1, "one thread", prune_thread, true},
+    {"rm", 1, "one thread", remove_thread, true},
+};
+
+static int read_options(threads_options *o, pons_error *err)
+{
+    double keep = 1.0, days = 0.0, limit = -1.0, after = 0.0;
+    int rc = o->keep_text ? cli_number(o->keep_text, "--keep", 1.0, 1e9, &keep, err) : PONS_OK;
+    if (rc >= 0 && o->events_text) {
+        rc = cli_number(o->events_text, "--events", 0.0, 1e5, &days, err);
+    }
+    if (rc >= 0 && o->limit_text) {
+        rc = cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err);
+    }
+    if (rc >= 0 && o->after_text) {
+        rc = cli_number(o->after_text, "--after", 0.0, 9007199254740991.0, &after, err);
+    }
+    if (rc >= 0 && o->stream) {
+        rc = cli_modes(o->stream, &o->modes, err);
+    }
+    const pons_clock clock = pons_clock_real();
+    o->keep = (int64_t)keep;
+    o->limit = (int64_t)limit;
+    o->after = (int64_t)after;
+    o->events_since_ms = o->events_text ? pons_wall_ms(&clock) - (int64_t)(days * MS_PER_DAY) : 0;
+    return rc;
+}
+
+int cmd_threads(cli *c, pons_error *err)
+{
+    threads_options o = {.keep = 1, .limit = -1};
+    const cli_option options[] = {
+        {"--ns", "NAME", "show, history, events: of this namespace only", &o.ns},
+        {"--limit", "N", "history, events: at most so many; history's default is 50",
+         &o.limit_text},
+        {"--after", "SEQ", "events: those with higher numbers than the last one you have",
+         &o.after_text},
+        {"--stream", "MODE,…", "events: only what was streamed in these modes", &o.stream},
+        {"--follow", NULL, "events: and what comes, until nobody runs the thread", &o.follow},
+        {"--at", "CHECKPOINT", "fork: as it was there (see history); default: as it stands", &o.at},
+        {"--why", NULL, "show: what was decided, and why, as prose", &o.why},
+        {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1", &o.keep_text},
+        {"--events", "DAYS", "prune: events that are older go as well", &o.events_text},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const char *verb = c->argc ? c->argv[0] : "list";
+    size_t v = 0;
+    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
+        v++;
+    }
+    if (v == sizeof verbs / sizeof verbs[0]) {
+        return cli_bad(err,
+                       "threads: there is no '%s'; use list, show, history, events, fork, copy, "
+                       "prune or rm",
+                       verb);
+    }
+    if (c->argc > 0 && c->argc != verbs[v].words + 1) {
+        return cli_bad(err, "threads %s takes %s", verb, verbs[v].takes);
+    }
+    pons_store store = {0};
+    int rc = read_options(&o, err);
+    if (rc >= 0 && verbs[v].writes) {
+        rc = cli_workspace(c, false, err);
+        rc = rc < 0 ? rc : cli_store(c, &store, err);
+    } else if (rc >= 0) {
+        rc = cli_store_read(c, &store, err);
+    }
+    rc = rc < 0 ? rc : verbs[v].run(c, store, &o, err);
+    pons_store_close(&store);
+    return rc < 0 ? rc : PONS_OK;
 }

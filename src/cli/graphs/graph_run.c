@@ -44,102 +44,21 @@ typedef struct session {
 
 static volatile sig_atomic_t interrupted;
 
-static int read_words(session *s, pons_error *err);
-static int open_session(session *s, bool create, pons_error *err);
-static void close_session(session *s);
-static int load_graph(session *s, pons_error *err);
-static int begin(session *s, pons_error *err);
-static int go_on(session *s, pons_error *err);
-static int loop(session *s, pons_error *err);
-static int finish(session *s);
-static bool hold_here(session *s, const pons_value *ran);
-static bool ask_step(session *s, const pons_value *ran, const pons_value *was, const pons_value *is,
-                     const pons_value *next);
-static bool ask_person(session *s, pons_error *err);
-static pons_value *state_of(const session *s);
-static pons_value *split(const char *names);
-static int known_nodes(const session *s, const pons_value *names, const char *option,
-                       pons_error *err);
-static void on_event(void *user, const pons_event *ev);
-static void on_task(void *user, const pons_task_seen *seen);
-static void on_signal(int number);
-
-int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *err)
-{
-    session s = {.c = c, .w = w};
-    char full[PATH_MAX];
-    const bool path = strchr(name, '/') && realpath(name, full);
-    snprintf(s.name, sizeof s.name, "%s", path ? full : name);
-    int rc = read_words(&s, err);
-    if (rc >= 0 && w->at && !w->thread) {
-        rc = cli_bad(err, "graph run --at needs the --thread that the checkpoint is of");
-    }
-    if (rc >= 0 && (w->answer || w->answers)) {
-        rc = cli_bad(err, "graph run takes no answer; `pons graph resume THREAD --answer` does");
-    }
-    if (rc >= 0 && w->thread) {
-        rc = cli_thread_name(w->thread, err);
-        snprintf(s.thread, sizeof s.thread, "%s", w->thread);
-    } else {
-        cli_new_thread(s.thread);
-    }
-    rc = rc < 0 ? rc : load_graph(&s, err);
-    rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);
-    rc = rc < 0 ? rc : known_nodes(&s, s.after, "--after", err);
-    rc = rc < 0 ? rc : open_session(&s, true, err);
-    rc = rc < 0 ? rc : begin(&s, err);
-    rc = rc < 0 ? rc : loop(&s, err);
-    rc = rc < 0 ? rc : finish(&s);
-    close_session(&s);
-    return rc;
-}
-
-int cli_graph_resume(cli *c, const char *thread, const graph_words *w, pons_error *err)
-{
-    session s = {.c = c, .w = w};
-    int rc = read_words(&s, err);
-    if (rc >= 0 && (w->input || w->at || w->thread)) {
-        rc =
-            cli_bad(err, "graph resume takes the thread alone; run has --input, --at and --thread");
-    }
-    snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
-    rc = rc < 0 ? rc : open_session(&s, false, err);
-    rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);
-    rc = rc < 0 ? rc : known_nodes(&s, s.after, "--after", err);
-    rc = rc < 0 ? rc : go_on(&s, err);
-    rc = rc < 0 || !s.run ? rc : loop(&s, err);
-    rc = rc < 0 ? rc : finish(&s);
-    close_session(&s);
-    return rc;
-}
-
-int cli_graph_update(cli *c, const char *thread, const graph_words *w, pons_error *err)
-{
-    session s = {.c = c, .w = w};
-    pons_autovalue values = NULL;
-    if (!w->values && !w->as) {
-        return cli_bad(err, "graph update needs --values JSON, --as NODE or both");
-    }
-    int rc = w->values ? cli_value(w->values, "--values", &values, err) : PONS_OK;
-    if (rc >= 0 && values && !json_is_object(values)) {
-        rc = cli_bad(err, "--values takes an object, {channel: value}");
-    }
-    snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
-    char id[32] = "";
-    rc = rc < 0 ? rc : open_session(&s, false, err);
-    rc = rc < 0 ? rc : pons_state_update(s.t, s.graph, ROOT, values, w->as, id, err);
-    if (rc >= 0 && c->json) {
-        pons_autovalue out =
-            pons_object("thread", json_string(s.thread), "checkpoint_id", json_string(id), NULL);
-        cli_print_json(out);
-    } else if (rc >= 0) {
-        cli_out("%s is at checkpoint %s; `pons graph resume %s` goes on\n", s.thread, id, s.thread);
-    }
-    close_session(&s);
-    return rc < 0 ? rc : PONS_OK;
-}
-
 // ---- what was typed -----------------------------------------------------------------------------
+
+// "a,b" as a list.
+static pons_value *split(const char *names)
+{
+    pons_value *list = json_array();
+    while (names && *names) {
+        const size_t n = strcspn(names, ",");
+        if (n > 0) {
+            json_array_append_new(list, json_stringn(names, n));
+        }
+        names += n + (names[n] == ',');
+    }
+    return list;
+}
 
 static int read_words(session *s, pons_error *err)
 {
@@ -201,20 +120,6 @@ static bool any_of(const pons_value *names, const pons_value *of)
     return false;
 }
 
-// "a,b" as a list.
-static pons_value *split(const char *names)
-{
-    pons_value *list = json_array();
-    while (names && *names) {
-        const size_t n = strcspn(names, ",");
-        if (n > 0) {
-            json_array_append_new(list, json_stringn(names, n));
-        }
-        names += n + (names[n] == ',');
-    }
-    return list;
-}
-
 static int known_nodes(const session *s, const pons_value *names, const char *option,
                        pons_error *err)
 {
@@ -242,230 +147,6 @@ static int load_graph(session *s, pons_error *err)
     rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), &s->drawn, err);
     free(text);
     return rc;
-}
-
-// ---- opening ------------------------------------------------------------------------------------
-
-static int open_session(session *s, bool create, pons_error *err)
-{
-    char known[PATH_MAX];
-    int rc = cli_workspace(s->c, create, err);
-    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const bool has = cli_graph_name(s->store, s->thread, known);
-    if (!has && !create) {
-        return pons_error_set(err, PONS_ENOTFOUND, "graph",
-                              "there is no thread %s that `pons graph run` has begun", s->thread);
-    }
-    int64_t last = 0;
-    pons_error none = PONS_ERROR_INIT;
-    if (!has && s->store.ops->event_last(s->store.self, s->thread, &last, &none) >= 0 && last > 0) {
-        return pons_error_set(err, PONS_EINVAL, "graph",
-                              "thread %s is not a graph's: `pons resume`", s->thread);
-    }
-    if (has && create && strcmp(known, s->name) != 0) {
-        return pons_error_set(err, PONS_EINVAL, "graph", "thread %s is of the graph %s", s->thread,
-                              known);
-    }
-    if (has) {
-        memcpy(s->name, known, sizeof s->name);
-    }
-    if (!s->graph) {
-        rc = load_graph(s, err);
-    }
-    s->display = cli_display_create(s->c, false);
-    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
-    const pons_thread_options opts = {.clock = pons_clock_real(),
-                                      .handlers = s->module ? s->module->handlers : NULL,
-                                      .n_handlers = s->module ? s->module->n_handlers : 0,
-                                      .on_event = on_event,
-                                      .on_task = s->traces ? on_task : NULL,
-                                      .user = s};
-    rc = rc < 0 ? rc : pons_cancel_create(&s->opts.cancel, err);
-    rc = rc < 0 ? rc : pons_cancel_listen(s->opts.cancel, s->store, s->thread, err);
-    rc = rc < 0 ? rc : pons_thread_open(s->store, s->thread, &opts, &s->t, err);
-    if (rc >= 0 && !has) {
-        rc = pons_thread_emit(s->t, ROOT, CLI_GRAPH_STARTED,
-                              pons_object("graph", json_string(s->name), NULL), err);
-    }
-    return rc;
-}
-
-static void close_session(session *s)
-{
-    pons_run_destroy(s->run);
-    pons_thread_close(s->t);
-    pons_cancel_destroy(s->opts.cancel);
-    pons_graph_destroy(s->graph);
-    cli_display_destroy(s->display);
-    pons_traces_close(s->traces);
-    pons_store_close(&s->store);
-    pons_value_unref(s->drawn);
-    pons_value_unref(s->input);
-    pons_value_unref(s->answer);
-    pons_value_unref(s->answers);
-    pons_value_unref(s->before);
-    pons_value_unref(s->after);
-}
-
-static int begin(session *s, pons_error *err)
-{
-    return s->w->at
-               ? pons_run_fork(s->t, s->graph, ROOT, s->w->at, s->input, &s->opts, &s->run, err)
-               : pons_run_start(s->t, s->graph, ROOT, s->input, &s->opts, &s->run, err);
-}
-
-// What was left, with the answers to what it asked. A finished one has nothing: s->run is NULL.
-static int go_on(session *s, pons_error *err)
-{
-    int rc = pons_run_resume(s->t, s->graph, ROOT, &s->opts, &s->run, err);
-    if (rc == PONS_ENOTFOUND && !s->answer && !s->answers) {
-        *err = (pons_error)PONS_ERROR_INIT;
-        return PONS_OK;
-    }
-    if (rc == PONS_OK && pons_run_state_get(s->run) == PONS_RUN_DONE) {
-        pons_run_destroy(s->run);
-        s->run = NULL;
-        return s->answer || s->answers
-                   ? pons_error_set(err, PONS_ENOTFOUND, "graph",
-                                    "thread %s has nothing unfinished", s->thread)
-                   : PONS_OK;
-    }
-    if (rc < 0 || (!s->answer && !s->answers)) {
-        return rc;
-    }
-    return s->answers ? pons_run_resume_map(s->run, s->answers, err)
-                      : pons_run_resume_value(s->run, s->answer, err);
-}
-
-// ---- the loop -----------------------------------------------------------------------------------
-
-static int loop(session *s, pons_error *err)
-{
-    const struct sigaction leave = {.sa_handler = on_signal}; // and a read at the prompt ends
-    sigaction(SIGINT, &leave, NULL);
-    sigaction(SIGTERM, &leave, NULL);
-    pons_autovalue was = state_of(s);
-    pons_autovalue next = pons_run_next(s->run);
-    int rc = PONS_OK, steps = pons_run_supersteps(s->run);
-    if (s->stepping && pons_run_state_get(s->run) == PONS_RUN_READY) {
-        s->left = !ask_step(s, NULL, NULL, was, next);
-    }
-    while (rc >= 0 && !s->left && !s->held && !interrupted) {
-        const pons_run_state state = pons_run_state_get(s->run);
-        if (state == PONS_RUN_PARKED) {
-            rc = pons_run_sleep(s->run, err);
-            if (rc >= 0 && pons_run_state_get(s->run) == PONS_RUN_PARKED) {
-                break; // for a handler that did not answer
-            }
-            continue;
-        }
-        if (state == PONS_RUN_INTERRUPTED && ask_person(s, err)) {
-            continue;
-        }
-        if (state != PONS_RUN_READY) {
-            break;
-        }
-        rc = pons_run_step(s->run, err);
-        if (rc < 0 || pons_run_supersteps(s->run) == steps) {
-            continue; // it has parked inside, or is over
-        }
-        steps = pons_run_supersteps(s->run);
-        pons_autovalue ran = next;
-        next = pons_run_next(s->run);
-        if (s->stepping) {
-            pons_autovalue before = was;
-            was = state_of(s);
-            const bool over = pons_run_state_get(s->run) != PONS_RUN_READY;
-            s->left = !over && !ask_step(s, ran, before, was, next);
-            if (over) {
-                cli_step_show(s->display, s->c, s->thread, ROOT, ran, before, was, next);
-            }
-        }
-        s->held = !s->left && pons_run_state_get(s->run) == PONS_RUN_READY && hold_here(s, ran);
-    }
-    if (rc < 0 && interrupted) {
-        rc = PONS_OK;
-    }
-    return rc;
-}
-
-static bool hold_here(session *s, const pons_value *ran)
-{
-    pons_autovalue next = pons_run_next(s->run);
-    return any_of(next, s->before) || any_of(ran, s->after);
-}
-
-// Shows the step and takes a word. False: leave. Without anybody to say one it goes on.
-static bool ask_step(session *s, const pons_value *ran, const pons_value *was, const pons_value *is,
-                     const pons_value *next)
-{
-    char line[256];
-    const bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
-    cli_step_show(s->display, s->c, s->thread, ROOT, ran, was, is, next);
-    if (terminal && !ran) {
-        cli_display_note(s->display, CLI_STEP_HELP);
-    }
-    for (;;) {
-        if (terminal) {
-            cli_out("step> ");
-            cli_flush();
-        }
-        if (!fgets(line, sizeof line, stdin)) {
-            s->stepping = !interrupted && !terminal; // the end of input: shown, not held
-            return !interrupted && !terminal;
-        }
-        switch (cli_step_parse(line)) {
-        case CLI_STEP_NEXT:
-            return true;
-        case CLI_STEP_CONTINUE:
-            s->stepping = false;
-            return true;
-        case CLI_STEP_QUIT:
-            return false;
-        case CLI_STEP_STATE:
-            cli_print_json(is);
-            break;
-        default:
-            cli_display_note(s->display, CLI_STEP_HELP);
-        }
-    }
-}
-
-// On a terminal an interrupt is asked here and now. False: nobody to ask, or they said nothing.
-static bool ask_person(session *s, pons_error *err)
-{
-    char line[4096];
-    pons_autovalue pending = pons_run_pending(s->run);
-    const pons_value *first = json_array_get(pending, 0);
-    if (!first || s->c->json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-        return false;
-    }
-    char *question = NULL;
-    if (pons_value_line(pons_get(first, "request"), &question) < 0) {
-        return false;
-    }
-    cli_out("%s asks: %s\nanswer> ", pons_get_str(first, "node", "it"), question);
-    free(question);
-    cli_flush();
-    if (!fgets(line, sizeof line, stdin)) {
-        cli_out("\n");
-        return false;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    pons_value *value = NULL;
-    if (!*line) {
-        return false; // leaves it open
-    }
-    pons_error slip = PONS_ERROR_INIT;
-    if (cli_word_or_json(line, "answer", &value, &slip) < 0) {
-        cli_tell(&slip); // and asks again
-        return true;
-    }
-    pons_autovalue map = pons_object(pons_get_str(first, "id", ""), value, NULL);
-    return pons_run_resume_map(s->run, map, err) >= 0;
 }
 
 // ---- the end ------------------------------------------------------------------------------------
@@ -589,4 +270,303 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
-// ---- forks --------------------------------------------------------------------------------------
+// ---- opening ------------------------------------------------------------------------------------
+
+static int open_session(session *s, bool create, pons_error *err)
+{
+    char known[PATH_MAX];
+    int rc = cli_workspace(s->c, create, err);
+    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const bool has = cli_graph_name(s->store, s->thread, known);
+    if (!has && !create) {
+        return pons_error_set(err, PONS_ENOTFOUND, "graph",
+                              "there is no thread %s that `pons graph run` has begun", s->thread);
+    }
+    int64_t last = 0;
+    pons_error none = PONS_ERROR_INIT;
+    if (!has && s->store.ops->event_last(s->store.self, s->thread, &last, &none) >= 0 && last > 0) {
+        return pons_error_set(err, PONS_EINVAL, "graph",
+                              "thread %s is not a graph's: `pons resume`", s->thread);
+    }
+    if (has && create && strcmp(known, s->name) != 0) {
+        return pons_error_set(err, PONS_EINVAL, "graph", "thread %s is of the graph %s", s->thread,
+                              known);
+    }
+    if (has) {
+        memcpy(s->name, known, sizeof s->name);
+    }
+    if (!s->graph) {
+        rc = load_graph(s, err);
+    }
+    s->display = cli_display_create(s->c, false);
+    rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
+    const pons_thread_options opts = {.clock = pons_clock_real(),
+                                      .handlers = s->module ? s->module->handlers : NULL,
+                                      .n_handlers = s->module ? s->module->n_handlers : 0,
+                                      .on_event = on_event,
+                                      .on_task = s->traces ? on_task : NULL,
+                                      .user = s};
+    rc = rc < 0 ? rc : pons_cancel_create(&s->opts.cancel, err);
+    rc = rc < 0 ? rc : pons_cancel_listen(s->opts.cancel, s->store, s->thread, err);
+    rc = rc < 0 ? rc : pons_thread_open(s->store, s->thread, &opts, &s->t, err);
+    if (rc >= 0 && !has) {
+        rc = pons_thread_emit(s->t, ROOT, CLI_GRAPH_STARTED,
+                              pons_object("graph", json_string(s->name), NULL), err);
+    }
+    return rc;
+}
+
+static void close_session(session *s)
+{
+    pons_run_destroy(s->run);
+    pons_thread_close(s->t);
+    pons_cancel_destroy(s->opts.cancel);
+    pons_graph_destroy(s->graph);
+    cli_display_destroy(s->display);
+    pons_traces_close(s->traces);
+    pons_store_close(&s->store);
+    pons_value_unref(s->drawn);
+    pons_value_unref(s->input);
+    pons_value_unref(s->answer);
+    pons_value_unref(s->answers);
+    pons_value_unref(s->before);
+    pons_value_unref(s->after);
+}
+
+static int begin(session *s, pons_error *err)
+{
+    return s->w->at
+               ? pons_run_fork(s->t, s->graph, ROOT, s->w->at, s->input, &s->opts, &s->run, err)
+               : pons_run_start(s->t, s->graph, ROOT, s->input, &s->opts, &s->run, err);
+}
+
+// What was left, with the answers to what it asked. A finished one has nothing: s->run is NULL.
+static int go_on(session *s, pons_error *err)
+{
+    int rc = pons_run_resume(s->t, s->graph, ROOT, &s->opts, &s->run, err);
+    if (rc == PONS_ENOTFOUND && !s->answer && !s->answers) {
+        *err = (pons_error)PONS_ERROR_INIT;
+        return PONS_OK;
+    }
+    if (rc == PONS_OK && pons_run_state_get(s->run) == PONS_RUN_DONE) {
+        pons_run_destroy(s->run);
+        s->run = NULL;
+        return s->answer || s->answers
+                   ? pons_error_set(err, PONS_ENOTFOUND, "graph",
+                                    "thread %s has nothing unfinished", s->thread)
+                   : PONS_OK;
+    }
+    if (rc < 0 || (!s->answer && !s->answers)) {
+        return rc;
+    }
+    return s->answers ? pons_run_resume_map(s->run, s->answers, err)
+                      : pons_run_resume_value(s->run, s->answer, err);
+}
+
+// ---- the loop -----------------------------------------------------------------------------------
+
+static bool hold_here(session *s, const pons_value *ran)
+{
+    pons_autovalue next = pons_run_next(s->run);
+    return any_of(next, s->before) || any_of(ran, s->after);
+}
+
+// Shows the step and takes a word. False: leave. Without anybody to say one it goes on.
+static bool ask_step(session *s, const pons_value *ran, const pons_value *was, const pons_value *is,
+                     const pons_value *next)
+{
+    char line[256];
+    const bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
+    cli_step_show(s->display, s->c, s->thread, ROOT, ran, was, is, next);
+    if (terminal && !ran) {
+        cli_display_note(s->display, CLI_STEP_HELP);
+    }
+    for (;;) {
+        if (terminal) {
+            cli_out("step> ");
+            cli_flush();
+        }
+        if (!fgets(line, sizeof line, stdin)) {
+            s->stepping = !interrupted && !terminal; // the end of input: shown, not held
+            return !interrupted && !terminal;
+        }
+        switch (cli_step_parse(line)) {
+        case CLI_STEP_NEXT:
+            return true;
+        case CLI_STEP_CONTINUE:
+            s->stepping = false;
+            return true;
+        case CLI_STEP_QUIT:
+            return false;
+        case CLI_STEP_STATE:
+            cli_print_json(is);
+            break;
+        default:
+            cli_display_note(s->display, CLI_STEP_HELP);
+        }
+    }
+}
+
+// On a terminal an interrupt is asked here and now. False: nobody to ask, or they said nothing.
+static bool ask_person(session *s, pons_error *err)
+{
+    char line[4096];
+    pons_autovalue pending = pons_run_pending(s->run);
+    const pons_value *first = json_array_get(pending, 0);
+    if (!first || s->c->json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        return false;
+    }
+    char *question = NULL;
+    if (pons_value_line(pons_get(first, "request"), &question) < 0) {
+        return false;
+    }
+    cli_out("%s asks: %s\nanswer> ", pons_get_str(first, "node", "it"), question);
+    free(question);
+    cli_flush();
+    if (!fgets(line, sizeof line, stdin)) {
+        cli_out("\n");
+        return false;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    pons_value *value = NULL;
+    if (!*line) {
+        return false; // leaves it open
+    }
+    pons_error slip = PONS_ERROR_INIT;
+    if (cli_word_or_json(line, "answer", &value, &slip) < 0) {
+        cli_tell(&slip); // and asks again
+        return true;
+    }
+    pons_autovalue map = pons_object(pons_get_str(first, "id", ""), value, NULL);
+    return pons_run_resume_map(s->run, map, err) >= 0;
+}
+
+static int loop(session *s, pons_error *err)
+{
+    const struct sigaction leave = {.sa_handler = on_signal}; // and a read at the prompt ends
+    sigaction(SIGINT, &leave, NULL);
+    sigaction(SIGTERM, &leave, NULL);
+    pons_autovalue was = state_of(s);
+    pons_autovalue next = pons_run_next(s->run);
+    int rc = PONS_OK, steps = pons_run_supersteps(s->run);
+    if (s->stepping && pons_run_state_get(s->run) == PONS_RUN_READY) {
+        s->left = !ask_step(s, NULL, NULL, was, next);
+    }
+    while (rc >= 0 && !s->left && !s->held && !interrupted) {
+        const pons_run_state state = pons_run_state_get(s->run);
+        if (state == PONS_RUN_PARKED) {
+            rc = pons_run_sleep(s->run, err);
+            if (rc >= 0 && pons_run_state_get(s->run) == PONS_RUN_PARKED) {
+                break; // for a handler that did not answer
+            }
+            continue;
+        }
+        if (state == PONS_RUN_INTERRUPTED && ask_person(s, err)) {
+            continue;
+        }
+        if (state != PONS_RUN_READY) {
+            break;
+        }
+        rc = pons_run_step(s->run, err);
+        if (rc < 0 || pons_run_supersteps(s->run) == steps) {
+            continue; // it has parked inside, or is over
+        }
+        steps = pons_run_supersteps(s->run);
+        pons_autovalue ran = next;
+        next = pons_run_next(s->run);
+        if (s->stepping) {
+            pons_autovalue before = was;
+            was = state_of(s);
+            const bool over = pons_run_state_get(s->run) != PONS_RUN_READY;
+            s->left = !over && !ask_step(s, ran, before, was, next);
+            if (over) {
+                cli_step_show(s->display, s->c, s->thread, ROOT, ran, before, was, next);
+            }
+        }
+        s->held = !s->left && pons_run_state_get(s->run) == PONS_RUN_READY && hold_here(s, ran);
+    }
+    if (rc < 0 && interrupted) {
+        rc = PONS_OK;
+    }
+    return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *err)
+{
+    session s = {.c = c, .w = w};
+    char full[PATH_MAX];
+    const bool path = strchr(name, '/') && realpath(name, full);
+    snprintf(s.name, sizeof s.name, "%s", path ? full : name);
+    int rc = read_words(&s, err);
+    if (rc >= 0 && w->at && !w->thread) {
+        rc = cli_bad(err, "graph run --at needs the --thread that the checkpoint is of");
+    }
+    if (rc >= 0 && (w->answer || w->answers)) {
+        rc = cli_bad(err, "graph run takes no answer; `pons graph resume THREAD --answer` does");
+    }
+    if (rc >= 0 && w->thread) {
+        rc = cli_thread_name(w->thread, err);
+        snprintf(s.thread, sizeof s.thread, "%s", w->thread);
+    } else {
+        cli_new_thread(s.thread);
+    }
+    rc = rc < 0 ? rc : load_graph(&s, err);
+    rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);
+    rc = rc < 0 ? rc : known_nodes(&s, s.after, "--after", err);
+    rc = rc < 0 ? rc : open_session(&s, true, err);
+    rc = rc < 0 ? rc : begin(&s, err);
+    rc = rc < 0 ? rc : loop(&s, err);
+    rc = rc < 0 ? rc : finish(&s);
+    close_session(&s);
+    return rc;
+}
+
+int cli_graph_resume(cli *c, const char *thread, const graph_words *w, pons_error *err)
+{
+    session s = {.c = c, .w = w};
+    int rc = read_words(&s, err);
+    if (rc >= 0 && (w->input || w->at || w->thread)) {
+        rc =
+            cli_bad(err, "graph resume takes the thread alone; run has --input, --at and --thread");
+    }
+    snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
+    rc = rc < 0 ? rc : open_session(&s, false, err);
+    rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);
+    rc = rc < 0 ? rc : known_nodes(&s, s.after, "--after", err);
+    rc = rc < 0 ? rc : go_on(&s, err);
+    rc = rc < 0 || !s.run ? rc : loop(&s, err);
+    rc = rc < 0 ? rc : finish(&s);
+    close_session(&s);
+    return rc;
+}
+
+int cli_graph_update(cli *c, const char *thread, const graph_words *w, pons_error *err)
+{
+    session s = {.c = c, .w = w};
+    pons_autovalue values = NULL;
+    if (!w->values && !w->as) {
+        return cli_bad(err, "graph update needs --values JSON, --as NODE or both");
+    }
+    int rc = w->values ? cli_value(w->values, "--values", &values, err) : PONS_OK;
+    if (rc >= 0 && values && !json_is_object(values)) {
+        rc = cli_bad(err, "--values takes an object, {channel: value}");
+    }
+    snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
+    char id[32] = "";
+    rc = rc < 0 ? rc : open_session(&s, false, err);
+    rc = rc < 0 ? rc : pons_state_update(s.t, s.graph, ROOT, values, w->as, id, err);
+    if (rc >= 0 && c->json) {
+        pons_autovalue out =
+            pons_object("thread", json_string(s.thread), "checkpoint_id", json_string(id), NULL);
+        cli_print_json(out);
+    } else if (rc >= 0) {
+        cli_out("%s is at checkpoint %s; `pons graph resume %s` goes on\n", s.thread, id, s.thread);
+    }
+    close_session(&s);
+    return rc < 0 ? rc : PONS_OK;
+}

@@ -19,68 +19,6 @@
 
 #define MCP_WAIT_MS 30000 // for a server to start
 
-static void check_module(doctor *d, const char *kind, const char *name, bool needed,
-                         const char *advice);
-static void check_files(doctor *d);
-static void check_graphviz(doctor *d);
-static void check_body(doctor *d);
-static void check_realtime(doctor *d);
-static void check_mcp(doctor *d);
-static bool check_rights(doctor *d);
-static void check_wall(doctor *d);
-
-int cmd_doctor(cli *c, pons_error *err)
-{
-    const char *repair = NULL;
-    const cli_option options[] = {
-        {"--repair", NULL, "mend what is damaged: keeps a copy, says what it did", &repair},
-        {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    doctor d = {.c = c, .healthy = true, .repair = repair != NULL};
-    const bool private = check_rights(&d);
-    d.repair = d.repair && private; // where another user puts links, nothing is renamed or written
-    check_files(&d);
-    check_module(&d, "driver", "mujoco", true,
-                 "install libmujoco-dev and build again, or use --driver kinematic");
-    doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
-    check_module(&d, "driver", "ros2", false,
-                 "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
-    check_module(
-        &d, "bridge", "ros2", false,
-        "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
-    check_module(
-        &d, "driver", "gazebo", false,
-        "install libignition-transport-dev, libignition-msgs-dev and g++ and build again to use "
-        "Gazebo");
-    check_module(&d, "llm", "openai", false, "build again to use a model");
-    check_module(
-        &d, "http", "curl", false,
-        "install libcurl4-openssl-dev and build again to use a model, MCP servers behind a "
-        "URL, or pages");
-    doctor_model(&d);
-    doctor_broker(&d);
-    check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
-                 "install libpq-dev and build again to use PostgreSQL");
-    check_module(&d, "groot", "zmq", false,
-                 "install libzmq and msgpack and build again to use Groot2");
-    check_module(&d, "mqtt", "mosquitto", false,
-                 "install libmosquitto-dev and build again to use pons vda5050");
-    if (private) { // else its servers and modules may be another user's
-        doctor_modules(&d);
-        check_mcp(&d);
-    }
-    check_wall(&d);
-    check_graphviz(&d);
-    doctor_store(&d);
-    doctor_body_files(&d);
-    check_body(&d);
-    check_realtime(&d);
-    return d.damaged ? CLI_NO_SUCCESS : d.healthy ? PONS_OK : CLI_LACKING;
-}
-
 // Whether others could change what pons reads in the workspace.
 static bool check_rights(doctor *d)
 {
@@ -226,4 +164,56 @@ static void check_realtime(doctor *d)
     doctor_say(d, "realtime", "absent",
                "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
                "give the user an rtprio limit of 80 in /etc/security/limits.conf");
+}
+
+int cmd_doctor(cli *c, pons_error *err)
+{
+    const char *repair = NULL;
+    const cli_option options[] = {
+        {"--repair", NULL, "mend what is damaged: keeps a copy, says what it did", &repair},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    doctor d = {.c = c, .healthy = true, .repair = repair != NULL};
+    const bool private = check_rights(&d);
+    d.repair = d.repair && private; // where another user puts links, nothing is renamed or written
+    check_files(&d);
+    check_module(&d, "driver", "mujoco", true,
+                 "install libmujoco-dev and build again, or use --driver kinematic");
+    doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
+    check_module(&d, "driver", "ros2", false,
+                 "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
+    check_module(
+        &d, "bridge", "ros2", false,
+        "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
+    check_module(
+        &d, "driver", "gazebo", false,
+        "install libignition-transport-dev, libignition-msgs-dev and g++ and build again to use "
+        "Gazebo");
+    check_module(&d, "llm", "openai", false, "build again to use a model");
+    check_module(
+        &d, "http", "curl", false,
+        "install libcurl4-openssl-dev and build again to use a model, MCP servers behind a "
+        "URL, or pages");
+    doctor_model(&d);
+    doctor_broker(&d);
+    check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
+                 "install libpq-dev and build again to use PostgreSQL");
+    check_module(&d, "groot", "zmq", false,
+                 "install libzmq and msgpack and build again to use Groot2");
+    check_module(&d, "mqtt", "mosquitto", false,
+                 "install libmosquitto-dev and build again to use pons vda5050");
+    if (private) { // else its servers and modules may be another user's
+        doctor_modules(&d);
+        check_mcp(&d);
+    }
+    check_wall(&d);
+    check_graphviz(&d);
+    doctor_store(&d);
+    doctor_body_files(&d);
+    check_body(&d);
+    check_realtime(&d);
+    return d.damaged ? CLI_NO_SUCCESS : d.healthy ? PONS_OK : CLI_LACKING;
 }

@@ -11,96 +11,6 @@ typedef struct items_options {
     int64_t limit, offset, depth, ttl_ms;
 } items_options;
 
-static int read_options(items_options *o, pons_error *err);
-static int list_items(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int search_items(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int show_spaces(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int show_item(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int put_item(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int delete_item(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-static int sweep_items(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-
-static const struct {
-    const char *verb;
-    int least, most; // words after the verb
-    const char *takes;
-    int (*run)(cli *c, const pons_items *it, const items_options *o, pons_error *err);
-    bool writes;
-} verbs[] = {
-    {"list", 0, 1, "at most a namespace", list_items, false},
-    {"search", 1, 2, "a text, and at most a namespace", search_items, false},
-    {"namespaces", 0, 0, "nothing more", show_spaces, false},
-    {"get", 2, 2, "a namespace and a key", show_item, false},
-    {"put", 3, 3, "a namespace, a key and a JSON object", put_item, true},
-    {"delete", 2, 2, "a namespace and a key", delete_item, true},
-    {"sweep", 0, 0, "nothing more", sweep_items, true},
-};
-
-int cmd_items(cli *c, pons_error *err)
-{
-    items_options o = {.limit = 0};
-    const cli_option options[] = {
-        {"--filter", "JSON", "list, search: {member: value}, or {member: {\"$gt\": 3}}", &o.filter},
-        {"--limit", "N", "list, search, namespaces: at most so many; default 10, of namespaces 100",
-         &o.limit_text},
-        {"--offset", "N", "list, search, namespaces: without the first so many", &o.offset_text},
-        {"--prefix", "NS", "namespaces: that begin so; * is any label", &o.prefix},
-        {"--suffix", "NS", "namespaces: that end so", &o.suffix},
-        {"--depth", "N", "namespaces: cut to so many labels", &o.depth_text},
-        {"--ttl", "SECONDS", "put: it goes after that time", &o.ttl_text},
-        {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    const char *verb = c->argc ? c->argv[0] : "list";
-    size_t v = 0;
-    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
-        v++;
-    }
-    if (v == sizeof verbs / sizeof verbs[0]) {
-        return cli_bad(err,
-                       "items: there is no '%s'; use list, search, namespaces, get, put, delete or "
-                       "sweep",
-                       verb);
-    }
-    const int words = c->argc ? c->argc - 1 : 0;
-    if (words < verbs[v].least || words > verbs[v].most) {
-        return cli_bad(err, "items %s takes %s", verb, verbs[v].takes);
-    }
-    pons_items it = {.clock = pons_clock_real()};
-    int rc = read_options(&o, err);
-    if (rc >= 0 && verbs[v].writes) {
-        rc = cli_workspace(c, verbs[v].run == put_item, err); // the first item makes it
-        rc = rc < 0 ? rc : cli_store(c, &it.store, err);
-    } else if (rc >= 0) {
-        rc = cli_store_read(c, &it.store, err);
-    }
-    rc = rc < 0 ? rc : verbs[v].run(c, &it, &o, err);
-    pons_store_close(&it.store);
-    return rc < 0 ? rc : PONS_OK;
-}
-
-static int read_options(items_options *o, pons_error *err)
-{
-    double limit = 0, offset = 0, depth = 0, ttl = 0;
-    int rc = o->limit_text ? cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err) : PONS_OK;
-    if (rc >= 0 && o->offset_text) {
-        rc = cli_number(o->offset_text, "--offset", 0.0, 1e9, &offset, err);
-    }
-    if (rc >= 0 && o->depth_text) {
-        rc = cli_number(o->depth_text, "--depth", 1.0, 1e3, &depth, err);
-    }
-    if (rc >= 0 && o->ttl_text) {
-        rc = cli_number(o->ttl_text, "--ttl", 0.001, 1e10, &ttl, err);
-    }
-    o->limit = (int64_t)limit;
-    o->offset = (int64_t)offset;
-    o->depth = (int64_t)depth;
-    o->ttl_ms = (int64_t)(ttl * 1000.0);
-    return rc;
-}
-
 // ---- shown --------------------------------------------------------------------------------------
 
 static void print_labels(const pons_value *labels)
@@ -226,4 +136,87 @@ static int sweep_items(cli *c, const pons_items *it, const items_options *o, pon
         cli_out("%lld expired items removed\n", (long long)removed);
     }
     return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static const struct {
+    const char *verb;
+    int least, most; // words after the verb
+    const char *takes;
+    int (*run)(cli *c, const pons_items *it, const items_options *o, pons_error *err);
+    bool writes;
+} verbs[] = {
+    {"list", 0, 1, "at most a namespace", list_items, false},
+    {"search", 1, 2, "a text, and at most a namespace", search_items, false},
+    {"namespaces", 0, 0, "nothing more", show_spaces, false},
+    {"get", 2, 2, "a namespace and a key", show_item, false},
+    {"put", 3, 3, "a namespace, a key and a JSON object", put_item, true},
+    {"delete", 2, 2, "a namespace and a key", delete_item, true},
+    {"sweep", 0, 0, "nothing more", sweep_items, true},
+};
+
+static int read_options(items_options *o, pons_error *err)
+{
+    double limit = 0, offset = 0, depth = 0, ttl = 0;
+    int rc = o->limit_text ? cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err) : PONS_OK;
+    if (rc >= 0 && o->offset_text) {
+        rc = cli_number(o->offset_text, "--offset", 0.0, 1e9, &offset, err);
+    }
+    if (rc >= 0 && o->depth_text) {
+        rc = cli_number(o->depth_text, "--depth", 1.0, 1e3, &depth, err);
+    }
+    if (rc >= 0 && o->ttl_text) {
+        rc = cli_number(o->ttl_text, "--ttl", 0.001, 1e10, &ttl, err);
+    }
+    o->limit = (int64_t)limit;
+    o->offset = (int64_t)offset;
+    o->depth = (int64_t)depth;
+    o->ttl_ms = (int64_t)(ttl * 1000.0);
+    return rc;
+}
+
+int cmd_items(cli *c, pons_error *err)
+{
+    items_options o = {.limit = 0};
+    const cli_option options[] = {
+        {"--filter", "JSON", "list, search: {member: value}, or {member: {\"$gt\": 3}}", &o.filter},
+        {"--limit", "N", "list, search, namespaces: at most so many; default 10, of namespaces 100",
+         &o.limit_text},
+        {"--offset", "N", "list, search, namespaces: without the first so many", &o.offset_text},
+        {"--prefix", "NS", "namespaces: that begin so; * is any label", &o.prefix},
+        {"--suffix", "NS", "namespaces: that end so", &o.suffix},
+        {"--depth", "N", "namespaces: cut to so many labels", &o.depth_text},
+        {"--ttl", "SECONDS", "put: it goes after that time", &o.ttl_text},
+        {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const char *verb = c->argc ? c->argv[0] : "list";
+    size_t v = 0;
+    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
+        v++;
+    }
+    if (v == sizeof verbs / sizeof verbs[0]) {
+        return cli_bad(err,
+                       "items: there is no '%s'; use list, search, namespaces, get, put, delete or "
+                       "sweep",
+                       verb);
+    }
+    const int words = c->argc ? c->argc - 1 : 0;
+    if (words < verbs[v].least || words > verbs[v].most) {
+        return cli_bad(err, "items %s takes %s", verb, verbs[v].takes);
+    }
+    pons_items it = {.clock = pons_clock_real()};
+    int rc = read_options(&o, err);
+    if (rc >= 0 && verbs[v].writes) {
+        rc = cli_workspace(c, verbs[v].run == put_item, err); // the first item makes it
+        rc = rc < 0 ? rc : cli_store(c, &it.store, err);
+    } else if (rc >= 0) {
+        rc = cli_store_read(c, &it.store, err);
+    }
+    rc = rc < 0 ? rc : verbs[v].run(c, &it, &o, err);
+    pons_store_close(&it.store);
+    return rc < 0 ? rc : PONS_OK;
 }

@@ -18,37 +18,6 @@
 
 #define CONFIG "config.json"
 
-static int check(cli *c, const char *dir, pons_error *err);
-static int show(cli *c, const char *file, pons_error *err);
-static int convert(cli *c, const char *dir, const char *to, pons_error *err);
-
-int cmd_workspace(cli *c, pons_error *err)
-{
-    const char *to = NULL;
-    const cli_option options[] = {{"--to", "DIALECT", "convert: seed, paos1 or paos2", &to},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    const char *verb = c->argc ? c->argv[0] : "";
-    const char *what = c->argc > 1 ? c->argv[1] : NULL;
-    if (c->argc > 2) {
-        return cli_bad(err, "workspace %s takes one name, not '%s' too", verb, c->argv[2]);
-    }
-    if (strcmp(verb, "check") == 0) {
-        return check(c, what ? what : c->workspace, err);
-    }
-    if (strcmp(verb, "show") == 0) {
-        return show(c, what, err);
-    }
-    if (strcmp(verb, "convert") == 0) {
-        return convert(c, what ? what : c->workspace, to, err);
-    }
-    return cli_bad(err, "workspace: use `pons workspace check [DIR]`, `show [FILE]` or "
-                        "`convert [DIR] --to DIALECT`");
-}
-
 // ---- check --------------------------------------------------------------------------------------
 
 static void tell_fault(const cli *c, const char *name, const pons_ws_fault *f)
@@ -332,6 +301,35 @@ static int convert(cli *c, const char *dir, const char *to, pons_error *err)
         pons_buf_fini(&texts[f]);
     }
     return rc < 0 ? rc : write_config(dir, dialect, NULL, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int cmd_workspace(cli *c, pons_error *err)
+{
+    const char *to = NULL;
+    const cli_option options[] = {{"--to", "DIALECT", "convert: seed, paos1 or paos2", &to},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    const char *verb = c->argc ? c->argv[0] : "";
+    const char *what = c->argc > 1 ? c->argv[1] : NULL;
+    if (c->argc > 2) {
+        return cli_bad(err, "workspace %s takes one name, not '%s' too", verb, c->argv[2]);
+    }
+    if (strcmp(verb, "check") == 0) {
+        return check(c, what ? what : c->workspace, err);
+    }
+    if (strcmp(verb, "show") == 0) {
+        return show(c, what, err);
+    }
+    if (strcmp(verb, "convert") == 0) {
+        return convert(c, what ? what : c->workspace, to, err);
+    }
+    return cli_bad(err, "workspace: use `pons workspace check [DIR]`, `show [FILE]` or "
+                        "`convert [DIR] --to DIALECT`");
 }
 
 // ---- onboard ------------------------------------------------------------------------------------

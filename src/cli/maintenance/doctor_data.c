@@ -14,10 +14,6 @@
 #define REPAIR_ADVICE "`pons doctor --repair` keeps a copy and saves what it can"
 #define LINES_SHOWN   40
 
-static void look_at_store(doctor *d);
-static void repair_store(doctor *d);
-static void read_threads(doctor *d);
-
 // ---- the store ----------------------------------------------------------------------------------
 
 typedef struct lines {
@@ -36,85 +32,6 @@ static void say_line(void *user, bool damage, const char *line)
 static void say_repair(void *user, bool damage, const char *line)
 {
     doctor_say(user, "store", damage ? "damaged" : "repaired", line, NULL);
-}
-
-void doctor_store(doctor *d)
-{
-    pons_error err = PONS_ERROR_INIT;
-    char line[1024];
-    const char *url = getenv("PONS_STORE");
-    struct stat st;
-    if (stat(d->c->workspace, &st) < 0) {
-        doctor_say(d, "workspace", "absent", d->c->workspace, "`pons run` makes it");
-        return;
-    }
-    if (url && *url) {
-        pons_store store = {0};
-        const bool opens = pons_store_open_read(url, &store, &err) >= 0;
-        doctor_say(d, "store", opens ? "ok" : "missing",
-                   opens ? "the one that PONS_STORE names opens"
-                         : pons_error_line(&err, line, sizeof line),
-                   opens ? NULL : "check PONS_STORE");
-        pons_store_close(&store);
-        return;
-    }
-    char log[PATH_MAX + 8];
-    snprintf(log, sizeof log, "%s-wal", d->c->db);
-    if (stat(d->c->db, &st) < 0 && errno == ENOENT) {
-        if (stat(log, &st) == 0 && st.st_size > 0) {
-            doctor_say(d, "store", "damaged", "pons.db is gone; its log (-wal) is still there",
-                       NULL);
-        } else {
-            doctor_say(d, "store", "absent", "nothing has run in this workspace yet", NULL);
-        }
-        return;
-    }
-    look_at_store(d);
-}
-
-static void look_at_store(doctor *d)
-{
-    pons_error err = PONS_ERROR_INIT;
-    char line[1024];
-    int64_t damage = 0;
-    const bool before = d->damaged;
-    lines l = {.d = d};
-    int rc = pons_store_check(d->c->db, say_line, &l, &damage, &err);
-    if (rc < 0) {
-        doctor_say(d, "store", "missing", pons_error_line(&err, line, sizeof line),
-                   "check the workspace's rights and disk");
-        return;
-    }
-    if (damage == 0) {
-        read_threads(d);
-        return;
-    }
-    if (l.shown > LINES_SHOWN) {
-        snprintf(line, sizeof line, "and %d lines more", l.shown - LINES_SHOWN);
-        doctor_say(d, "store", "damaged", line, NULL);
-    }
-    if (!d->repair) {
-        doctor_say(d, "store", "damaged", d->c->db, REPAIR_ADVICE);
-        return;
-    }
-    d->damaged = before;
-    repair_store(d);
-}
-
-static void repair_store(doctor *d)
-{
-    pons_error err = PONS_ERROR_INIT;
-    char line[1024], kept[PATH_MAX];
-    if (pons_store_repair(d->c->db, kept, sizeof kept, say_repair, d, &err) < 0) {
-        doctor_say(d, "store", "damaged", pons_error_line(&err, line, sizeof line),
-                   "put a backup in its place (`pons backup` makes them)");
-        return;
-    }
-    doctor_say(d, "store", "repaired",
-               "what could be saved is in place; look at it with"
-               " `pons threads` before you resume",
-               NULL);
-    read_threads(d);
 }
 
 static int add_thread(void *user, const pons_thread_info *info)
@@ -183,6 +100,85 @@ static void read_threads(doctor *d)
                  d->c->db, json_array_size(threads), (long long)checkpoints);
         doctor_say(d, "store", "ok", detail, NULL);
     }
+}
+
+static void repair_store(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char line[1024], kept[PATH_MAX];
+    if (pons_store_repair(d->c->db, kept, sizeof kept, say_repair, d, &err) < 0) {
+        doctor_say(d, "store", "damaged", pons_error_line(&err, line, sizeof line),
+                   "put a backup in its place (`pons backup` makes them)");
+        return;
+    }
+    doctor_say(d, "store", "repaired",
+               "what could be saved is in place; look at it with"
+               " `pons threads` before you resume",
+               NULL);
+    read_threads(d);
+}
+
+static void look_at_store(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char line[1024];
+    int64_t damage = 0;
+    const bool before = d->damaged;
+    lines l = {.d = d};
+    int rc = pons_store_check(d->c->db, say_line, &l, &damage, &err);
+    if (rc < 0) {
+        doctor_say(d, "store", "missing", pons_error_line(&err, line, sizeof line),
+                   "check the workspace's rights and disk");
+        return;
+    }
+    if (damage == 0) {
+        read_threads(d);
+        return;
+    }
+    if (l.shown > LINES_SHOWN) {
+        snprintf(line, sizeof line, "and %d lines more", l.shown - LINES_SHOWN);
+        doctor_say(d, "store", "damaged", line, NULL);
+    }
+    if (!d->repair) {
+        doctor_say(d, "store", "damaged", d->c->db, REPAIR_ADVICE);
+        return;
+    }
+    d->damaged = before;
+    repair_store(d);
+}
+
+void doctor_store(doctor *d)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char line[1024];
+    const char *url = getenv("PONS_STORE");
+    struct stat st;
+    if (stat(d->c->workspace, &st) < 0) {
+        doctor_say(d, "workspace", "absent", d->c->workspace, "`pons run` makes it");
+        return;
+    }
+    if (url && *url) {
+        pons_store store = {0};
+        const bool opens = pons_store_open_read(url, &store, &err) >= 0;
+        doctor_say(d, "store", opens ? "ok" : "missing",
+                   opens ? "the one that PONS_STORE names opens"
+                         : pons_error_line(&err, line, sizeof line),
+                   opens ? NULL : "check PONS_STORE");
+        pons_store_close(&store);
+        return;
+    }
+    char log[PATH_MAX + 8];
+    snprintf(log, sizeof log, "%s-wal", d->c->db);
+    if (stat(d->c->db, &st) < 0 && errno == ENOENT) {
+        if (stat(log, &st) == 0 && st.st_size > 0) {
+            doctor_say(d, "store", "damaged", "pons.db is gone; its log (-wal) is still there",
+                       NULL);
+        } else {
+            doctor_say(d, "store", "absent", "nothing has run in this workspace yet", NULL);
+        }
+        return;
+    }
+    look_at_store(d);
 }
 
 // ---- the body's ---------------------------------------------------------------------------------

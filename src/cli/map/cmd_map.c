@@ -8,60 +8,6 @@
 
 enum { COLUMNS = 100, COLUMNS_MIN = 20, COLUMNS_MAX = 400 };
 
-static int show(cli *c, const char *name, const char *way, const char *width, pons_error *err);
-static int check(cli *c, const char *name, pons_error *err);
-
-int cmd_map(cli *c, pons_error *err)
-{
-    const char *way = NULL, *width = NULL, *robot = NULL, *start = NULL, *keep_out = NULL;
-    map_zone zone = {0};
-    const cli_option options[] = {
-        {"--path", "FROM:TO", "of show: the way from one place to another; X,Y or a zone", &way},
-        {"--width", "COLUMNS", "of show: how wide the picture is; default 100", &width},
-        {"--robot", "WORLD", "of import: the world whose robot it takes; default house", &robot},
-        {"--start", "X,Y[,YAW]", "of import: where the robot begins; default near 0,0", &start},
-        {"--polygon", "\"X,Y …\"", "of zones add: three corners or more", &zone.polygon},
-        {"--zh", "NAME,…", "of zones add: what people call it in Chinese", &zone.zh},
-        {"--en", "NAME,…", "of zones add: and in English", &zone.en},
-        {"--target", "X,Y[,YAW]", "of zones add: where going there ends; default its middle",
-         &zone.target},
-        {"--keep-out", NULL, "of zones add: nobody goes there", &keep_out},
-        {"--percent", "N", "of zones add: drive there at N percent of the robot's speed",
-         &zone.percent},
-        {"--speed", "MPS", "of zones add: drive there at MPS m/s or less", &zone.speed},
-        {"--reason", "TEXT", "of zones add: why, for who is refused", &zone.reason},
-        {NULL, NULL, NULL, NULL},
-    };
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    zone.keep_out = keep_out != NULL;
-    const char *verb = c->argc > 0 ? c->argv[0] : "";
-    if (strcmp(verb, "show") == 0 && c->argc == 2) {
-        return show(c, c->argv[1], way, width, err);
-    }
-    if (strcmp(verb, "check") == 0 && c->argc == 2) {
-        return check(c, c->argv[1], err);
-    }
-    if (strcmp(verb, "sdf") == 0 && c->argc == 2) {
-        return map_sdf(c->argv[1], err);
-    }
-    if (strcmp(verb, "nav2") == 0 && c->argc == 3) {
-        return map_nav2(c->argv[1], c->argv[2], err);
-    }
-    if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
-        const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
-        return map_import_file(c, &what, err);
-    }
-    if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
-        return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
-                         c->argc > 3 ? c->argv[3] : NULL, &zone, err);
-    }
-    return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
-                        "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
-}
-
 // ---- show: where from and where to --------------------------------------------------------------
 
 // Without a yaw any will do.
@@ -315,4 +261,57 @@ static int check(cli *c, const char *name, pons_error *err)
     pons_ground_close(g);
     map_subject_clear(&s);
     return rc < 0 ? rc : k.faults > 0 ? CLI_FAULTY : PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int cmd_map(cli *c, pons_error *err)
+{
+    const char *way = NULL, *width = NULL, *robot = NULL, *start = NULL, *keep_out = NULL;
+    map_zone zone = {0};
+    const cli_option options[] = {
+        {"--path", "FROM:TO", "of show: the way from one place to another; X,Y or a zone", &way},
+        {"--width", "COLUMNS", "of show: how wide the picture is; default 100", &width},
+        {"--robot", "WORLD", "of import: the world whose robot it takes; default house", &robot},
+        {"--start", "X,Y[,YAW]", "of import: where the robot begins; default near 0,0", &start},
+        {"--polygon", "\"X,Y …\"", "of zones add: three corners or more", &zone.polygon},
+        {"--zh", "NAME,…", "of zones add: what people call it in Chinese", &zone.zh},
+        {"--en", "NAME,…", "of zones add: and in English", &zone.en},
+        {"--target", "X,Y[,YAW]", "of zones add: where going there ends; default its middle",
+         &zone.target},
+        {"--keep-out", NULL, "of zones add: nobody goes there", &keep_out},
+        {"--percent", "N", "of zones add: drive there at N percent of the robot's speed",
+         &zone.percent},
+        {"--speed", "MPS", "of zones add: drive there at MPS m/s or less", &zone.speed},
+        {"--reason", "TEXT", "of zones add: why, for who is refused", &zone.reason},
+        {NULL, NULL, NULL, NULL},
+    };
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    zone.keep_out = keep_out != NULL;
+    const char *verb = c->argc > 0 ? c->argv[0] : "";
+    if (strcmp(verb, "show") == 0 && c->argc == 2) {
+        return show(c, c->argv[1], way, width, err);
+    }
+    if (strcmp(verb, "check") == 0 && c->argc == 2) {
+        return check(c, c->argv[1], err);
+    }
+    if (strcmp(verb, "sdf") == 0 && c->argc == 2) {
+        return map_sdf(c->argv[1], err);
+    }
+    if (strcmp(verb, "nav2") == 0 && c->argc == 3) {
+        return map_nav2(c->argv[1], c->argv[2], err);
+    }
+    if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
+        const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
+        return map_import_file(c, &what, err);
+    }
+    if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
+        return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
+                         c->argc > 3 ? c->argv[3] : NULL, &zone, err);
+    }
+    return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
+                        "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
 }

@@ -21,22 +21,208 @@
 #define HEARD_TIMEOUT_MS 1500 // of a brain that is there
 #define LOOK_EVERY_MS    10
 
-static int same_person(const cli *c, pons_error *err);
-static bool halts(const cli *c, const pons_value *answer);
-static int answer_open(cli *c, pons_store store, const char *thread, pons_value *answer,
-                       const char *id, pons_error *err);
-static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
-                           pons_value *answer, pons_error *err);
+// ---- an answer ----------------------------------------------------------------------------------
+
+typedef struct resolved {
+    const char *id; // NULL: of any question
+    pons_value *last;
+} resolved;
+
+// Bad input, and who has answered: {action, by, at_ms, reason?}.
+static int already(const char *thread, const pons_value *first, pons_error *err)
+{
+    char when[32] = "an unknown time";
+    struct tm local;
+    const time_t s = (time_t)(pons_get_int(first, "at_ms", 0) / 1000);
+    if (s > 0 && localtime_r(&s, &local)) {
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    }
+    char said[CLI_ANSWER_MAX];
+    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,
+                   pons_get_str(first, "by", "a person"), when, cli_answer_text(first, said));
+}
+
+static int scan_answer(void *user, const pons_event_row *row)
+{
+    resolved *a = user;
+    pons_autovalue payload = NULL;
+    if (strcmp(row->type, "approval.resolved") == 0 &&
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
+        (!a->id || strcmp(a->id, pons_get_str(payload, "id", "")) == 0)) {
+        pons_value_unref(a->last);
+        a->last = pons_value_ref(payload);
+    }
+    return 0;
+}
+
+// The answer to a question that is over; NULL: there is none. The caller's.
+static pons_value *last_answer(pons_store store, const char *thread, const char *id)
+{
+    pons_error none = PONS_ERROR_INIT;
+    resolved a = {.id = id};
+    store.ops->events(store.self, thread, 0, 0, scan_answer, &a, &none);
+    return a.last;
+}
+
+// What became of it: by a brain that is there, in a moment; else by the order of the inbox.
 static int tell(cli *c, pons_store store, const char *thread, const char *question,
-                const char *nonce, pons_error *err);
-static int already(const char *thread, const pons_value *first, pons_error *err);
+                const char *nonce, pons_error *err)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_lease holder = {0};
+    const bool held = store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    const pons_clock clock = pons_clock_real();
+    const int64_t until = pons_now_ms(&clock) + (held ? HEARD_TIMEOUT_MS : 0);
+    pons_value *got = NULL;
+    for (;;) {
+        pons_value_unref(got);
+        got = NULL;
+        const int rc = pons_answer_read(store, thread, question, nonce, &got, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (pons_get_bool(got, "heard", false) || pons_now_ms(&clock) >= until) {
+            break;
+        }
+        poll(NULL, 0, LOOK_EVERY_MS);
+    }
+    pons_autovalue outcome = got;
+    const char *verdict = pons_get_str(outcome, "verdict", "");
+    if (strcmp(verdict, "late") == 0) {
+        return already(thread, pons_get(outcome, "first"), err);
+    }
+    if (strcmp(verdict, "closed") == 0) {
+        pons_autovalue last = last_answer(store, thread, question);
+        return last ? already(thread, last, err)
+                    : cli_bad(err, "approve: that question of %s is closed", thread);
+    }
+    if (c->json) {
+        pons_autovalue out =
+            pons_object("type", json_string("answer"), "thread", json_string(thread), "id",
+                        json_string(question), "verdict", json_string(verdict), NULL);
+        cli_print_json(out);
+    } else if (!held) {
+        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
+    } else if (strcmp(verdict, "overrides") == 0) {
+        cli_err("pons: it was approved and had not started; the reject counts\n");
+    }
+    return PONS_OK;
+}
+
 static int post_answer(cli *c, pons_store store, const char *thread, const char *id,
-                       pons_value *answer, pons_error *err);
-static pons_value *questions(pons_store store, const char *thread, pons_error *err);
-static pons_value *answered(pons_store store, const char *thread);
-static pons_value *last_answer(pons_store store, const char *thread, const char *id);
-static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err);
-static void print_line(void *user, const char *text);
+                       pons_value *answer, pons_error *err)
+{
+    json_object_set_new(answer, "id", json_string(id));
+    cli_answer_sign(answer, "pons approve");
+    const int rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_ring(c);
+    return tell(c, store, thread, id, pons_get_str(answer, "nonce", ""), err);
+}
+
+static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
+                           pons_value *answer, pons_error *err)
+{
+    const int rc = cli_question_fits(question, answer, err);
+    return rc < 0 ? rc
+                  : post_answer(c, store, thread, pons_get_str(question, "id", ""), answer, err);
+}
+
+static int scan_question(void *user, const pons_event_row *row)
+{
+    pons_value **open = user;
+    pons_autovalue payload = NULL;
+    const bool asks = strcmp(row->type, "approval.requested") == 0;
+    if ((asks || strcmp(row->type, "approval.resolved") == 0 ||
+         strcmp(row->type, "run.started") == 0) &&
+        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
+        pons_value_unref(*open);
+        *open = asks ? pons_value_ref(payload) : NULL;
+    }
+    return 0;
+}
+
+// What the thread waits for a person with: the inner loop's own question is in its state, that of a
+// forked effect, which comes later, only in the log. A list, the caller's; NULL: the error.
+static pons_value *questions(pons_store store, const char *thread, pons_error *err)
+{
+    pons_autovalue status = NULL;
+    pons_autovalue open = NULL;
+    if (pons_status_read(store, thread, NULL, NULL, &status, err) < 0) {
+        return NULL;
+    }
+    if (store.ops->events(store.self, thread, 0, 0, scan_question, &open, err) < 0) {
+        return NULL;
+    }
+    pons_value *list = json_array();
+    const pons_value *own = pons_get(status, "approvals");
+    for (size_t i = 0; i < json_array_size(own); i++) {
+        json_array_append(list, json_array_get(own, i));
+    }
+    if (open && json_is_array(pons_get(open, "ops")) &&
+        !cli_question_named(list, pons_get_str(open, "id", ""))) {
+        json_array_append(list, open);
+    }
+    return list;
+}
+
+// Those of tasks that wait for their turn, with a yes. A list, the caller's; empty where the store cannot be read.
+static pons_value *answered(pons_store store, const char *thread)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue status = NULL;
+    pons_status_read(store, thread, NULL, NULL, &status, &none);
+    const pons_value *list = pons_get(status, "answered");
+    return list ? pons_value_ref(list) : json_array();
+}
+
+static void print_line(void *user, const char *text)
+{
+    (void)user;
+    cli_out("  %s\n", text);
+}
+
+// What the run waits for; CLI_WAITING when it does.
+static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err)
+{
+    pons_autovalue approvals = questions(store, thread, err);
+    if (!approvals) {
+        return err->status;
+    }
+    if (c->json) {
+        cli_print_json(approvals);
+        return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+    }
+    const bool several = json_array_size(approvals) > 1;
+    size_t i;
+    json_t *question;
+    json_array_foreach(approvals, i, question)
+    {
+        cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
+        cli_question_show(question, print_line, NULL);
+        cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
+                several ? pons_get_str(question, "id", "") : "", cli_question_takes(question));
+    }
+    pons_autovalue waits = answered(store, thread);
+    if (json_array_size(approvals) == 0 && json_array_size(waits) == 0) {
+        cli_out("%s waits for nobody\n", thread);
+    }
+    json_array_foreach(waits, i, question)
+    {
+        char said[CLI_ANSWER_MAX];
+        const pons_value *answer = pons_get(question, "answer");
+        cli_out("%s: \"%s\" was answered by %s (%s), and its task waits for its turn; it is taken "
+                "back by\npons approve %s --id %s reject REASON\n",
+                thread, pons_get_str(question, "question", ""),
+                pons_get_str(answer, "by", "a person"), cli_answer_text(answer, said), thread,
+                pons_get_str(question, "id", ""));
+    }
+    return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 // A call of the agent's has a rule that is kept (`/always`); nobody else's question has.
 static int read_always(const char *rest, pons_value **ret, pons_error *err)
@@ -59,60 +245,6 @@ static int never_always(const char *whose, pons_error *err)
         "the robot has moved since; answer approve, or see `approval` in kernel.yaml "
         "(`pons config path kernel.yaml`)",
         whose);
-}
-
-int cmd_approve(cli *c, pons_error *err)
-{
-    const char *id = NULL;
-    const cli_option options[] = {{"--id", "ID", "of the question, when it must be that one", &id},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    pons_autovalue answer = NULL;
-    char rest[PATH_MAX * 4] = "";
-    for (int i = 2; i < c->argc; i++) {
-        const size_t used = strlen(rest);
-        const int n =
-            snprintf(rest + used, sizeof rest - used, "%s%s", i > 2 ? " " : "", c->argv[i]);
-        if (n >= (int)(sizeof rest - used)) {
-            return cli_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
-        }
-    }
-    const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
-    int rc = always        ? read_always(rest, &answer, err)
-             : c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
-                           : PONS_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
-        return always ? never_always("a client of `pons mcp serve`", err)
-                      : cli_mcp_approve(c, c->argv[0], answer, err);
-    }
-    pons_store store = {0};
-    char thread[PONS_NAME_MAX];
-    rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
-    if (rc >= 0 && c->argc == 0) {
-        rc = cli_latest_of_any(store, thread, err);
-    } else if (rc >= 0) {
-        snprintf(thread, sizeof thread, "%s", c->argv[0]);
-    }
-    rc = rc < 0 || !answer ? rc : same_person(c, err);
-    if (rc >= 0 && pons_agent_thread_is(store, thread)) {
-        rc = cli_agent_approve(c, store, thread, answer, id, err);
-    } else if (rc >= 0 && always) {
-        rc = never_always("the robot's brain", err);
-    } else if (rc >= 0 && halts(c, answer)) {
-        rc = cli_halt(c, store, thread, pons_get_str(answer, "answer", ""), err);
-    } else if (rc >= 0) {
-        rc = answer ? answer_open(c, store, thread, answer, id, err)
-                    : show_approval(c, store, thread, err);
-    }
-    pons_store_close(&store);
-    return rc;
 }
 
 // Words that stop or pause the robot do that, whatever is asked.
@@ -176,6 +308,74 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
     return last ? already(thread, last, err) : cli_question_unknown(thread, id, open, err);
 }
 
+// An answer is the owner's, whoever else may read or write here.
+static int same_person(const cli *c, pons_error *err)
+{
+    const char *const places[] = {c->workspace, c->run_dir, c->db};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct stat st;
+        if (stat(places[i], &st) == 0 && st.st_uid != geteuid()) {
+            return cli_bad(err, "approve: %s belongs to user %lld, and only its owner answers",
+                           places[i], (long long)st.st_uid);
+        }
+    }
+    return PONS_OK;
+}
+
+int cmd_approve(cli *c, pons_error *err)
+{
+    const char *id = NULL;
+    const cli_option options[] = {{"--id", "ID", "of the question, when it must be that one", &id},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    pons_autovalue answer = NULL;
+    char rest[PATH_MAX * 4] = "";
+    for (int i = 2; i < c->argc; i++) {
+        const size_t used = strlen(rest);
+        const int n =
+            snprintf(rest + used, sizeof rest - used, "%s%s", i > 2 ? " " : "", c->argv[i]);
+        if (n >= (int)(sizeof rest - used)) {
+            return cli_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
+        }
+    }
+    const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
+    int rc = always        ? read_always(rest, &answer, err)
+             : c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
+                           : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
+        return always ? never_always("a client of `pons mcp serve`", err)
+                      : cli_mcp_approve(c, c->argv[0], answer, err);
+    }
+    pons_store store = {0};
+    char thread[PONS_NAME_MAX];
+    rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && c->argc == 0) {
+        rc = cli_latest_of_any(store, thread, err);
+    } else if (rc >= 0) {
+        snprintf(thread, sizeof thread, "%s", c->argv[0]);
+    }
+    rc = rc < 0 || !answer ? rc : same_person(c, err);
+    if (rc >= 0 && pons_agent_thread_is(store, thread)) {
+        rc = cli_agent_approve(c, store, thread, answer, id, err);
+    } else if (rc >= 0 && always) {
+        rc = never_always("the robot's brain", err);
+    } else if (rc >= 0 && halts(c, answer)) {
+        rc = cli_halt(c, store, thread, pons_get_str(answer, "answer", ""), err);
+    } else if (rc >= 0) {
+        rc = answer ? answer_open(c, store, thread, answer, id, err)
+                    : show_approval(c, store, thread, err);
+    }
+    pons_store_close(&store);
+    return rc;
+}
+
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
                     pons_error *err)
 {
@@ -211,20 +411,6 @@ void cli_answer_sign(pons_value *answer, const char *where)
     json_object_set_new(
         answer, "nonce",
         json_sprintf("%lld-%lld.%09ld", (long long)getpid(), (long long)now.tv_sec, now.tv_nsec));
-}
-
-// An answer is the owner's, whoever else may read or write here.
-static int same_person(const cli *c, pons_error *err)
-{
-    const char *const places[] = {c->workspace, c->run_dir, c->db};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct stat st;
-        if (stat(places[i], &st) == 0 && st.st_uid != geteuid()) {
-            return cli_bad(err, "approve: %s belongs to user %lld, and only its owner answers",
-                           places[i], (long long)st.st_uid);
-        }
-    }
-    return PONS_OK;
 }
 
 // ---- words --------------------------------------------------------------------------------------
@@ -283,205 +469,4 @@ int cli_answer(const char *action, const char *rest, pons_value **ret, pons_erro
     }
     *ret = pons_value_ref(answer);
     return PONS_OK;
-}
-
-// ---- an answer ----------------------------------------------------------------------------------
-
-static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
-                           pons_value *answer, pons_error *err)
-{
-    const int rc = cli_question_fits(question, answer, err);
-    return rc < 0 ? rc
-                  : post_answer(c, store, thread, pons_get_str(question, "id", ""), answer, err);
-}
-
-static int post_answer(cli *c, pons_store store, const char *thread, const char *id,
-                       pons_value *answer, pons_error *err)
-{
-    json_object_set_new(answer, "id", json_string(id));
-    cli_answer_sign(answer, "pons approve");
-    const int rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
-    if (rc < 0) {
-        return rc;
-    }
-    cli_ring(c);
-    return tell(c, store, thread, id, pons_get_str(answer, "nonce", ""), err);
-}
-
-// What became of it: by a brain that is there, in a moment; else by the order of the inbox.
-static int tell(cli *c, pons_store store, const char *thread, const char *question,
-                const char *nonce, pons_error *err)
-{
-    pons_error none = PONS_ERROR_INIT;
-    pons_lease holder = {0};
-    const bool held = store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
-    const pons_clock clock = pons_clock_real();
-    const int64_t until = pons_now_ms(&clock) + (held ? HEARD_TIMEOUT_MS : 0);
-    pons_value *got = NULL;
-    for (;;) {
-        pons_value_unref(got);
-        got = NULL;
-        const int rc = pons_answer_read(store, thread, question, nonce, &got, err);
-        if (rc < 0) {
-            return rc;
-        }
-        if (pons_get_bool(got, "heard", false) || pons_now_ms(&clock) >= until) {
-            break;
-        }
-        poll(NULL, 0, LOOK_EVERY_MS);
-    }
-    pons_autovalue outcome = got;
-    const char *verdict = pons_get_str(outcome, "verdict", "");
-    if (strcmp(verdict, "late") == 0) {
-        return already(thread, pons_get(outcome, "first"), err);
-    }
-    if (strcmp(verdict, "closed") == 0) {
-        pons_autovalue last = last_answer(store, thread, question);
-        return last ? already(thread, last, err)
-                    : cli_bad(err, "approve: that question of %s is closed", thread);
-    }
-    if (c->json) {
-        pons_autovalue out =
-            pons_object("type", json_string("answer"), "thread", json_string(thread), "id",
-                        json_string(question), "verdict", json_string(verdict), NULL);
-        cli_print_json(out);
-    } else if (!held) {
-        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
-    } else if (strcmp(verdict, "overrides") == 0) {
-        cli_err("pons: it was approved and had not started; the reject counts\n");
-    }
-    return PONS_OK;
-}
-
-// Bad input, and who has answered: {action, by, at_ms, reason?}.
-static int already(const char *thread, const pons_value *first, pons_error *err)
-{
-    char when[32] = "an unknown time";
-    struct tm local;
-    const time_t s = (time_t)(pons_get_int(first, "at_ms", 0) / 1000);
-    if (s > 0 && localtime_r(&s, &local)) {
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-    }
-    char said[CLI_ANSWER_MAX];
-    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,
-                   pons_get_str(first, "by", "a person"), when, cli_answer_text(first, said));
-}
-
-static int scan_question(void *user, const pons_event_row *row)
-{
-    pons_value **open = user;
-    pons_autovalue payload = NULL;
-    const bool asks = strcmp(row->type, "approval.requested") == 0;
-    if ((asks || strcmp(row->type, "approval.resolved") == 0 ||
-         strcmp(row->type, "run.started") == 0) &&
-        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
-        pons_value_unref(*open);
-        *open = asks ? pons_value_ref(payload) : NULL;
-    }
-    return 0;
-}
-
-// What the thread waits for a person with: the inner loop's own question is in its state, that of a
-// forked effect, which comes later, only in the log. A list, the caller's; NULL: the error.
-static pons_value *questions(pons_store store, const char *thread, pons_error *err)
-{
-    pons_autovalue status = NULL;
-    pons_autovalue open = NULL;
-    if (pons_status_read(store, thread, NULL, NULL, &status, err) < 0) {
-        return NULL;
-    }
-    if (store.ops->events(store.self, thread, 0, 0, scan_question, &open, err) < 0) {
-        return NULL;
-    }
-    pons_value *list = json_array();
-    const pons_value *own = pons_get(status, "approvals");
-    for (size_t i = 0; i < json_array_size(own); i++) {
-        json_array_append(list, json_array_get(own, i));
-    }
-    if (open && json_is_array(pons_get(open, "ops")) &&
-        !cli_question_named(list, pons_get_str(open, "id", ""))) {
-        json_array_append(list, open);
-    }
-    return list;
-}
-
-// Those of tasks that wait for their turn, with a yes. A list, the caller's; empty where the store cannot be read.
-static pons_value *answered(pons_store store, const char *thread)
-{
-    pons_error none = PONS_ERROR_INIT;
-    pons_autovalue status = NULL;
-    pons_status_read(store, thread, NULL, NULL, &status, &none);
-    const pons_value *list = pons_get(status, "answered");
-    return list ? pons_value_ref(list) : json_array();
-}
-
-typedef struct resolved {
-    const char *id; // NULL: of any question
-    pons_value *last;
-} resolved;
-
-static int scan_answer(void *user, const pons_event_row *row)
-{
-    resolved *a = user;
-    pons_autovalue payload = NULL;
-    if (strcmp(row->type, "approval.resolved") == 0 &&
-        pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0 &&
-        (!a->id || strcmp(a->id, pons_get_str(payload, "id", "")) == 0)) {
-        pons_value_unref(a->last);
-        a->last = pons_value_ref(payload);
-    }
-    return 0;
-}
-
-// The answer to a question that is over; NULL: there is none. The caller's.
-static pons_value *last_answer(pons_store store, const char *thread, const char *id)
-{
-    pons_error none = PONS_ERROR_INIT;
-    resolved a = {.id = id};
-    store.ops->events(store.self, thread, 0, 0, scan_answer, &a, &none);
-    return a.last;
-}
-
-// What the run waits for; CLI_WAITING when it does.
-static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err)
-{
-    pons_autovalue approvals = questions(store, thread, err);
-    if (!approvals) {
-        return err->status;
-    }
-    if (c->json) {
-        cli_print_json(approvals);
-        return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
-    }
-    const bool several = json_array_size(approvals) > 1;
-    size_t i;
-    json_t *question;
-    json_array_foreach(approvals, i, question)
-    {
-        cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
-        cli_question_show(question, print_line, NULL);
-        cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
-                several ? pons_get_str(question, "id", "") : "", cli_question_takes(question));
-    }
-    pons_autovalue waits = answered(store, thread);
-    if (json_array_size(approvals) == 0 && json_array_size(waits) == 0) {
-        cli_out("%s waits for nobody\n", thread);
-    }
-    json_array_foreach(waits, i, question)
-    {
-        char said[CLI_ANSWER_MAX];
-        const pons_value *answer = pons_get(question, "answer");
-        cli_out("%s: \"%s\" was answered by %s (%s), and its task waits for its turn; it is taken "
-                "back by\npons approve %s --id %s reject REASON\n",
-                thread, pons_get_str(question, "question", ""),
-                pons_get_str(answer, "by", "a person"), cli_answer_text(answer, said), thread,
-                pons_get_str(question, "id", ""));
-    }
-    return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
-}
-
-static void print_line(void *user, const char *text)
-{
-    (void)user;
-    cli_out("  %s\n", text);
 }

@@ -24,74 +24,7 @@ typedef struct run_parts { // what is opened before a session is
     pons_plan *plan;
 } run_parts;
 
-static int read_words(cli *c, run_words *w, pons_error *err);
-static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err);
-static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err);
-static void close_parts(run_parts *p);
-static int check_goals(cli *c, const pons_policy *policy, const char *world,
-                       const cli_skills *modules, bool model, char *const *goals, int n,
-                       pons_error *err);
-static int wait_option(const char *text, int64_t *ret_ms, pons_error *err);
-static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err);
-
 // ---- run ----------------------------------------------------------------------------------------
-
-int cmd_run(cli *c, pons_error *err)
-{
-    run_words w = {0};
-    run_parts p = {0};
-    cli_session_options o = {.speed = 1.0};
-    cli_server *server = NULL;
-    cli_session_guest guest;
-    char id[PONS_NAME_MAX];
-    int rc = read_words(c, &w, err);
-    rc = rc < 0 ? rc : check_words(c, &w, &o, err);
-    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
-    rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
-    rc = rc < 0 ? rc : cli_server_claim(server, err);
-    if (rc >= 0) {
-        if (w.thread) {
-            snprintf(id, sizeof id, "%s", w.thread);
-        } else {
-            cli_new_thread(id);
-        }
-        o.thread = id;
-        o.policy = &p.policy;
-        o.skills = w.skills;
-        o.llm = w.llm;
-        o.goals = (const char *const *)c->argv;
-        o.n_goals = (size_t)c->argc;
-        o.plan = p.plan;
-        o.prompt = c->argc == 0 && !p.plan;
-        o.opened = p.model.ops ? &p.model : NULL;
-        if (server) {
-            guest = cli_server_guest(
-                server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
-            o.guest = &guest;
-        }
-        o.stream_kernel = w.kernel != NULL;
-        o.step = w.step != NULL;
-        o.record = w.record;
-        o.ros2 = w.ros2 != NULL;
-        if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
-            cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
-                    "continue, approve, status, quit.\n",
-                    id);
-        }
-        rc = cli_session_run(c, &o, err);
-    }
-    close_parts(&p);
-    cli_server_destroy(server);
-    return rc;
-}
-
-int cli_run_options(cli *c, const char **ret_thread, pons_error *err)
-{
-    run_words w = {0};
-    const int rc = read_words(c, &w, err);
-    *ret_thread = w.thread;
-    return rc;
-}
 
 static int read_words(cli *c, run_words *w, pons_error *err)
 {
@@ -131,6 +64,15 @@ static int read_words(cli *c, run_words *w, pons_error *err)
     return cli_parse(c, options, err);
 }
 
+// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
+static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
+{
+    double s = isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
+    const int rc = text ? cli_number(text, "--wait", 0.0, 1e9, &s, err) : PONS_OK;
+    *ret_ms = (int64_t)(s * 1e3);
+    return rc;
+}
+
 // What is wrong by itself, before any file is looked at.
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err)
 {
@@ -159,41 +101,6 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
     return rc;
 }
 
-// Whatever can be found wrong before anything is made; the workspace comes last.
-static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
-{
-    const pons_clock clock = pons_clock_real();
-    int rc = cli_robot_meant(c, NULL, NULL, &p->meant, err);
-    rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
-    const bool has_model =
-        p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
-    rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
-    cli_skills skills = {0};
-    rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
-    rc = rc < 0 ? rc
-                : check_goals(c, &p->policy, p->meant.world, &skills, has_model, c->argv, c->argc,
-                              err);
-    rc = rc >= 0 && w->plan ? read_plan(c, w, p, err) : rc;
-    // A name that nobody knows is found out here; the physics library is the body's to load.
-    const pons_robot_ops *robot = NULL;
-    pons_link *there = NULL; // a body that is there needs no driver of ours
-    if (rc >= 0 && strcmp(p->meant.driver, CLI_DRIVER_USUAL) != 0 &&
-        cli_robot_connect(c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
-        rc = cli_driver(p->meant.driver, &robot, err);
-    }
-    pons_link_close(there);
-    return rc < 0 ? rc : cli_workspace(c, true, err);
-}
-
-static void close_parts(run_parts *p)
-{
-    pons_rules_close(&p->policy);
-    if (p->model.ops) {
-        p->model.ops->close(p->model.self);
-    }
-    pons_plan_destroy(p->plan);
-}
-
 // A plan is held against the world before anything is made, as goals are.
 static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
@@ -208,15 +115,6 @@ static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
     }
     cli_plan_verdict(verdict);
     return pons_verdict_ok(verdict) ? PONS_OK : cli_bad(err, "plan: refused; nothing was done");
-}
-
-// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
-static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
-{
-    double s = isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
-    const int rc = text ? cli_number(text, "--wait", 0.0, 1e9, &s, err) : PONS_OK;
-    *ret_ms = (int64_t)(s * 1e3);
-    return rc;
 }
 
 // What is no goal without the skills is tried with them: those of the body that this starts, for one
@@ -296,11 +194,111 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
     return rc;
 }
 
+// Whatever can be found wrong before anything is made; the workspace comes last.
+static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    int rc = cli_robot_meant(c, NULL, NULL, &p->meant, err);
+    rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
+    const bool has_model =
+        p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
+    rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
+    cli_skills skills = {0};
+    rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
+    rc = rc < 0 ? rc
+                : check_goals(c, &p->policy, p->meant.world, &skills, has_model, c->argv, c->argc,
+                              err);
+    rc = rc >= 0 && w->plan ? read_plan(c, w, p, err) : rc;
+    // A name that nobody knows is found out here; the physics library is the body's to load.
+    const pons_robot_ops *robot = NULL;
+    pons_link *there = NULL; // a body that is there needs no driver of ours
+    if (rc >= 0 && strcmp(p->meant.driver, CLI_DRIVER_USUAL) != 0 &&
+        cli_robot_connect(c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
+        rc = cli_driver(p->meant.driver, &robot, err);
+    }
+    pons_link_close(there);
+    return rc < 0 ? rc : cli_workspace(c, true, err);
+}
+
+static void close_parts(run_parts *p)
+{
+    pons_rules_close(&p->policy);
+    if (p->model.ops) {
+        p->model.ops->close(p->model.self);
+    }
+    pons_plan_destroy(p->plan);
+}
+
+int cmd_run(cli *c, pons_error *err)
+{
+    run_words w = {0};
+    run_parts p = {0};
+    cli_session_options o = {.speed = 1.0};
+    cli_server *server = NULL;
+    cli_session_guest guest;
+    char id[PONS_NAME_MAX];
+    int rc = read_words(c, &w, err);
+    rc = rc < 0 ? rc : check_words(c, &w, &o, err);
+    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
+    rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
+    rc = rc < 0 ? rc : cli_server_claim(server, err);
+    if (rc >= 0) {
+        if (w.thread) {
+            snprintf(id, sizeof id, "%s", w.thread);
+        } else {
+            cli_new_thread(id);
+        }
+        o.thread = id;
+        o.policy = &p.policy;
+        o.skills = w.skills;
+        o.llm = w.llm;
+        o.goals = (const char *const *)c->argv;
+        o.n_goals = (size_t)c->argc;
+        o.plan = p.plan;
+        o.prompt = c->argc == 0 && !p.plan;
+        o.opened = p.model.ops ? &p.model : NULL;
+        if (server) {
+            guest = cli_server_guest(
+                server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
+            o.guest = &guest;
+        }
+        o.stream_kernel = w.kernel != NULL;
+        o.step = w.step != NULL;
+        o.record = w.record;
+        o.ros2 = w.ros2 != NULL;
+        if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
+            cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
+                    "continue, approve, status, quit.\n",
+                    id);
+        }
+        rc = cli_session_run(c, &o, err);
+    }
+    close_parts(&p);
+    cli_server_destroy(server);
+    return rc;
+}
+
+int cli_run_options(cli *c, const char **ret_thread, pons_error *err)
+{
+    run_words w = {0};
+    const int rc = read_words(c, &w, err);
+    *ret_thread = w.thread;
+    return rc;
+}
+
 // ---- resume -------------------------------------------------------------------------------------
 
 typedef struct scan {
     pons_value *started, *done;
 } scan;
+
+typedef struct left { // what there is to resume
+    char thread[PONS_NAME_MAX];
+    bool agent; // an agent's thread: the rest is not read
+    pons_value *started, *done;
+    bool mail;        // words that came after the end are work
+    pons_store store; // open until the session has it: opened twice, a file is written back twice
+} left;
 
 static int scan_event(void *user, const pons_event_row *row)
 {
@@ -350,14 +348,6 @@ static int saw_mail(void *user, const pons_inbox_row *row)
     *(bool *)user = true;
     return 1;
 }
-
-typedef struct left { // what there is to resume
-    char thread[PONS_NAME_MAX];
-    bool agent; // an agent's thread: the rest is not read
-    pons_value *started, *done;
-    bool mail;        // words that came after the end are work
-    pons_store store; // open until the session has it: opened twice, a file is written back twice
-} left;
 
 static int find_left(cli *c, left *l, pons_error *err)
 {

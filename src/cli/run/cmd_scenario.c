@@ -40,25 +40,295 @@ typedef struct player {
     const pons_value *world; // of the run, until it is recorded
 } player;
 
-static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err);
-static void remove_dir(const char *dir);
-static int compare_paths(const void *a, const void *b);
-static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
-                pons_error *err);
-static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
-                     pons_error *err);
-static int play_as(player *p, const pons_scenario *s, pons_value **ret, pons_error *err);
-static int fuzz_all(player *p, long long from, long long to, pons_error *err);
-static int fuzz_one(player *p, uint64_t seed, pons_error *err);
-static int explain(player *p, const pons_scenario *s, const pons_scenario_env *env,
-                   const pons_value *report, pons_error *err);
+// ---- shown --------------------------------------------------------------------------------------
+
+static void show_row(player *p, const pons_value *report, const char *variant)
+{
+    const bool passed = pons_get_bool(report, "passed", false);
+    p->passed += passed;
+    p->failed += !passed;
+    if (p->c->json) {
+        pons_autovalue row = json_copy((json_t *)report);
+        json_object_set_new(row, "variant", json_string(variant));
+        cli_print_json(row);
+        return;
+    }
+    if (passed && *variant) {
+        return; // a sweep has hundreds of these
+    }
+    cli_out("%s  %-28s %-10s %7.1f s  %3lld commits  %2lld starts  %zu decisions  %s\n",
+            passed ? "✓" : "✗", pons_get_str(report, "name", ""),
+            pons_get_str(report, "status", ""), pons_get_num(report, "robot_s", 0.0),
+            (long long)pons_get_int(report, "commits", 0),
+            (long long)pons_get_int(report, "starts", 0),
+            json_array_size(pons_get(report, "decisions")), variant);
+    size_t i;
+    json_t *end, *miss;
+    json_array_foreach(pons_get(report, "results"), i, end)
+    {
+        if (pons_get(end, "goal")) { // a story without a brain: its goals are all there is to tell
+            cli_out("     %-12s %s %lld\n", pons_get_str(end, "goal", ""),
+                    pons_get_str(end, "status", ""), (long long)pons_get_int(end, "error_code", 0));
+        }
+    }
+    json_array_foreach(pons_get(report, "misses"), i, miss)
+    {
+        cli_out("     %s\n", json_string_value(miss));
+    }
+}
+
+static void show_event(void *user, const pons_event *ev)
+{
+    player *p = user;
+    if (p->recorder) {
+        pons_recorder_event(p->recorder, &(pons_record_event){.thread = ev->thread,
+                                                              .ns = ev->ns,
+                                                              .type = ev->type,
+                                                              .seq = ev->seq,
+                                                              .ts_ms = ev->ts_ms,
+                                                              .payload = ev->payload});
+    }
+    if (p->trace) {
+        cli_display_event(p->display, ev);
+    }
+}
+
+static void record_report(void *user, const pons_value *report, int64_t wall_ms)
+{
+    player *p = user;
+    if (p->world) {
+        pons_recorder_world(p->recorder, p->world, wall_ms * PONS_NS_PER_MS);
+        p->world = NULL;
+    }
+    pons_recorder_report(p->recorder, report, wall_ms * PONS_NS_PER_MS);
+}
+
+static void tell_recording(void *user, const char *line)
+{
+    (void)user;
+    cli_err("pons: %s\n", line);
+}
+
+// ---- stories of seeds ---------------------------------------------------------------------------
+
 static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pons_value **ret_world,
-                  pons_error *err);
-static double now_s(void);
-static void show_row(player *p, const pons_value *report, const char *variant);
-static void show_event(void *user, const pons_event *ev);
-static void record_report(void *user, const pons_value *report, int64_t wall_ms);
-static void tell_recording(void *user, const char *line);
+                  pons_error *err)
+{
+    *ret = (pons_scenario_env){.config = p->config,
+                               .policy = p->policy,
+                               .script = &pons_llm_script,
+                               .dir = p->dir,
+                               .on_event = p->trace || p->recorder ? show_event : NULL,
+                               .on_report = p->recorder ? record_report : NULL,
+                               .user = p};
+    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
+    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), ret_world, err);
+    ret->world = p->world = *ret_world;
+    return rc;
+}
+
+// What failed, cut down, as a file.
+static int explain(player *p, const pons_scenario *s, const pons_scenario_env *env,
+                   const pons_value *report, pons_error *err)
+{
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_scenario *small = NULL;
+    int64_t runs = 0;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s.yaml", p->out, pons_get_str(report, "name", "story"));
+    int rc = pons_scenario_shrink(s, env, &o, &small, &runs, err);
+    rc = rc < 0 ? rc : pons_scenario_save(small, path, err);
+    if (rc >= 0 && !p->c->json) {
+        const pons_value *v = pons_scenario_value(small);
+        cli_out("     cut down in %lld runs to %zu goals, %zu events, %zu replies: %s\n",
+                (long long)runs, json_array_size(pons_get(v, "goals")),
+                json_array_size(pons_get(v, "events")), json_array_size(pons_get(v, "model")),
+                path);
+    }
+    pons_scenario_destroy(small);
+    return rc;
+}
+
+static int fuzz_one(player *p, uint64_t seed, pons_error *err)
+{
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    pons_scenario *s = NULL;
+    pons_scenario_env env;
+    pons_value *world = NULL;
+    pons_autovalue report = NULL;
+    char variant[32];
+    int rc = pons_scenario_random(seed, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(variant, sizeof variant, "seed %llu", (unsigned long long)seed);
+    rc = env_of(p, s, &env, &world, err);
+    rc = rc < 0 ? rc : pons_scenario_run(s, &env, &o, &report, err);
+    if (rc >= 0) {
+        show_row(p, report, variant);
+        if (!pons_get_bool(report, "passed", false)) {
+            rc = explain(p, s, &env, report, err);
+        }
+    }
+    pons_value_unref(world);
+    pons_scenario_destroy(s);
+    return rc;
+}
+
+static double now_s(void)
+{
+    const pons_clock clock = pons_clock_real();
+    return (double)pons_now_ns(&clock) / 1e9;
+}
+
+static int fuzz_all(player *p, long long from, long long to, pons_error *err)
+{
+    const double began_s = now_s();
+    int rc = PONS_OK;
+    for (long long seed = from; seed <= to && rc >= 0; seed++) {
+        rc = fuzz_one(p, (uint64_t)seed, err);
+    }
+    const double took_s = now_s() - began_s;
+    if (rc >= 0 && !p->c->json) {
+        cli_out("%lld seeds in %.1f s, %.1f a second\n", to - from + 1, took_s,
+                (double)(to - from + 1) / (took_s > 0.0 ? took_s : 1.0));
+    }
+    return rc;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+// Names are looked for in scenarios/; "all" are all of them.
+static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err)
+{
+    char dir[PATH_MAX];
+    size_t n = 0;
+    for (int i = 1; i < c->argc && strcmp(c->argv[1], "all") != 0 && n < SCENARIOS_MAX; i++) {
+        const char *word = c->argv[i];
+        if (cli_is_path(word)) {
+            snprintf(paths[n++], PATH_MAX, "%s", word);
+            continue;
+        }
+        char relative[256];
+        snprintf(relative, sizeof relative, "scenarios/%s.yaml", word);
+        const int rc = pons_share_path(relative, paths[n], PATH_MAX, err);
+        if (rc < 0) {
+            return rc == PONS_ENOTFOUND ? cli_no_such(c, "scenarios", "scenario", word, err) : rc;
+        }
+        n++;
+    }
+    if (n == 0) {
+        const int rc = pons_share_path("scenarios", dir, sizeof dir, err);
+        if (rc < 0) {
+            return rc;
+        }
+        DIR *d = opendir(dir);
+        for (const struct dirent *e = d ? readdir(d) : NULL; e && n < SCENARIOS_MAX;
+             e = readdir(d)) {
+            const size_t length = strlen(e->d_name);
+            if (length > strlen(".yaml") &&
+                strcmp(e->d_name + length - strlen(".yaml"), ".yaml") == 0 &&
+                snprintf(paths[n], PATH_MAX, "%s/%s", dir, e->d_name) < PATH_MAX) {
+                n++;
+            }
+        }
+        if (d) {
+            closedir(d);
+        }
+        qsort(paths, n, PATH_MAX, compare_paths);
+    }
+    *ret_n = n;
+    return PONS_OK;
+}
+
+static void remove_dir(const char *dir)
+{
+    static const char *const files[] = {"body.ledger", "body.epoch", "body.sim"};
+    char path[128];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
+                pons_error *err)
+{
+    pons_scenario_env env;
+    pons_value *world = NULL;
+    int rc = env_of(p, s, &env, &world, err);
+    rc = rc < 0 ? rc : pons_scenario_run(s, &env, o, ret, err);
+    pons_value_unref(world);
+    return rc;
+}
+
+// By the rules, and where the file has no model again in a model's clothes. *ret: the first report.
+static int play_as(player *p, const pons_scenario *s, pons_value **ret, pons_error *err)
+{
+    const pons_value *v = pons_scenario_value(s);
+    const bool both = !pons_get(v, "model") && pons_get(v, "goals");
+    int rc = PONS_OK;
+    for (int as_model = 0; as_model <= 1 && rc >= 0; as_model++) {
+        const pons_scenario_options o = {.as_model = as_model == 1};
+        pons_autovalue report = NULL;
+        if (both ? !(as_model ? p->as_model : p->as_rules) : as_model == 1) {
+            continue;
+        }
+        rc = play(p, s, &o, &report, err);
+        if (rc >= 0) {
+            show_row(p, report, as_model ? "as a model" : "");
+            pons_value_unref(*ret);
+            *ret = pons_value_ref(report);
+        }
+    }
+    return rc;
+}
+
+static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
+                     pons_error *err)
+{
+    pons_scenario *s = NULL;
+    pons_autovalue report = NULL;
+    pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    int rc = pons_scenario_load(path, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (seed_to < seed_from) {
+        rc = play_as(p, s, &report, err);
+    }
+    for (int64_t seed = seed_from; rc >= 0 && seed <= seed_to; seed++) {
+        char variant[48];
+        pons_autovalue fuzzed = NULL;
+        o.fuzz_seed = (uint64_t)seed;
+        rc = play(p, s, &o, &fuzzed, err);
+        snprintf(variant, sizeof variant, "seed %lld", (long long)seed);
+        if (rc >= 0) {
+            show_row(p, fuzzed, variant);
+        }
+    }
+    // Two lives for every commit: one that ends just before it is kept, one just after.
+    const int64_t commits = sweep ? pons_get_int(report, "commits", 0) : 0;
+    for (int64_t k = 1; rc >= 0 && k <= 2 * commits; k++) {
+        char variant[48];
+        pons_autovalue swept = NULL;
+        o = (pons_scenario_options){.kill_at_commit = (k + 1) / 2, .kill_before = k % 2 == 1};
+        rc = play(p, s, &o, &swept, err);
+        snprintf(variant, sizeof variant, "killed %s commit %lld",
+                 o.kill_before ? "before" : "after", (long long)o.kill_at_commit);
+        if (rc >= 0) {
+            show_row(p, swept, variant);
+        }
+    }
+    pons_scenario_destroy(s);
+    return rc;
+}
 
 int cmd_scenario(cli *c, pons_error *err)
 {
@@ -154,292 +424,4 @@ int cmd_scenario(cli *c, pons_error *err)
         cli_out("%d passed, %d failed\n", p.passed, p.failed);
     }
     return p.failed ? CLI_NO_SUCCESS : PONS_OK;
-}
-
-// Names are looked for in scenarios/; "all" are all of them.
-static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *err)
-{
-    char dir[PATH_MAX];
-    size_t n = 0;
-    for (int i = 1; i < c->argc && strcmp(c->argv[1], "all") != 0 && n < SCENARIOS_MAX; i++) {
-        const char *word = c->argv[i];
-        if (cli_is_path(word)) {
-            snprintf(paths[n++], PATH_MAX, "%s", word);
-            continue;
-        }
-        char relative[256];
-        snprintf(relative, sizeof relative, "scenarios/%s.yaml", word);
-        const int rc = pons_share_path(relative, paths[n], PATH_MAX, err);
-        if (rc < 0) {
-            return rc == PONS_ENOTFOUND ? cli_no_such(c, "scenarios", "scenario", word, err) : rc;
-        }
-        n++;
-    }
-    if (n == 0) {
-        const int rc = pons_share_path("scenarios", dir, sizeof dir, err);
-        if (rc < 0) {
-            return rc;
-        }
-        DIR *d = opendir(dir);
-        for (const struct dirent *e = d ? readdir(d) : NULL; e && n < SCENARIOS_MAX;
-             e = readdir(d)) {
-            const size_t length = strlen(e->d_name);
-            if (length > strlen(".yaml") &&
-                strcmp(e->d_name + length - strlen(".yaml"), ".yaml") == 0 &&
-                snprintf(paths[n], PATH_MAX, "%s/%s", dir, e->d_name) < PATH_MAX) {
-                n++;
-            }
-        }
-        if (d) {
-            closedir(d);
-        }
-        qsort(paths, n, PATH_MAX, compare_paths);
-    }
-    *ret_n = n;
-    return PONS_OK;
-}
-
-static void remove_dir(const char *dir)
-{
-    static const char *const files[] = {"body.ledger", "body.epoch", "body.sim"};
-    char path[128];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    rmdir(dir);
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static int play_file(player *p, const char *path, bool sweep, int64_t seed_from, int64_t seed_to,
-                     pons_error *err)
-{
-    pons_scenario *s = NULL;
-    pons_autovalue report = NULL;
-    pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
-    int rc = pons_scenario_load(path, &s, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (seed_to < seed_from) {
-        rc = play_as(p, s, &report, err);
-    }
-    for (int64_t seed = seed_from; rc >= 0 && seed <= seed_to; seed++) {
-        char variant[48];
-        pons_autovalue fuzzed = NULL;
-        o.fuzz_seed = (uint64_t)seed;
-        rc = play(p, s, &o, &fuzzed, err);
-        snprintf(variant, sizeof variant, "seed %lld", (long long)seed);
-        if (rc >= 0) {
-            show_row(p, fuzzed, variant);
-        }
-    }
-    // Two lives for every commit: one that ends just before it is kept, one just after.
-    const int64_t commits = sweep ? pons_get_int(report, "commits", 0) : 0;
-    for (int64_t k = 1; rc >= 0 && k <= 2 * commits; k++) {
-        char variant[48];
-        pons_autovalue swept = NULL;
-        o = (pons_scenario_options){.kill_at_commit = (k + 1) / 2, .kill_before = k % 2 == 1};
-        rc = play(p, s, &o, &swept, err);
-        snprintf(variant, sizeof variant, "killed %s commit %lld",
-                 o.kill_before ? "before" : "after", (long long)o.kill_at_commit);
-        if (rc >= 0) {
-            show_row(p, swept, variant);
-        }
-    }
-    pons_scenario_destroy(s);
-    return rc;
-}
-
-// By the rules, and where the file has no model again in a model's clothes. *ret: the first report.
-static int play_as(player *p, const pons_scenario *s, pons_value **ret, pons_error *err)
-{
-    const pons_value *v = pons_scenario_value(s);
-    const bool both = !pons_get(v, "model") && pons_get(v, "goals");
-    int rc = PONS_OK;
-    for (int as_model = 0; as_model <= 1 && rc >= 0; as_model++) {
-        const pons_scenario_options o = {.as_model = as_model == 1};
-        pons_autovalue report = NULL;
-        if (both ? !(as_model ? p->as_model : p->as_rules) : as_model == 1) {
-            continue;
-        }
-        rc = play(p, s, &o, &report, err);
-        if (rc >= 0) {
-            show_row(p, report, as_model ? "as a model" : "");
-            pons_value_unref(*ret);
-            *ret = pons_value_ref(report);
-        }
-    }
-    return rc;
-}
-
-static int play(player *p, const pons_scenario *s, const pons_scenario_options *o, pons_value **ret,
-                pons_error *err)
-{
-    pons_scenario_env env;
-    pons_value *world = NULL;
-    int rc = env_of(p, s, &env, &world, err);
-    rc = rc < 0 ? rc : pons_scenario_run(s, &env, o, ret, err);
-    pons_value_unref(world);
-    return rc;
-}
-
-static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pons_value **ret_world,
-                  pons_error *err)
-{
-    *ret = (pons_scenario_env){.config = p->config,
-                               .policy = p->policy,
-                               .script = &pons_llm_script,
-                               .dir = p->dir,
-                               .on_event = p->trace || p->recorder ? show_event : NULL,
-                               .on_report = p->recorder ? record_report : NULL,
-                               .user = p};
-    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
-    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), ret_world, err);
-    ret->world = p->world = *ret_world;
-    return rc;
-}
-
-// ---- stories of seeds ---------------------------------------------------------------------------
-
-static int fuzz_all(player *p, long long from, long long to, pons_error *err)
-{
-    const double began_s = now_s();
-    int rc = PONS_OK;
-    for (long long seed = from; seed <= to && rc >= 0; seed++) {
-        rc = fuzz_one(p, (uint64_t)seed, err);
-    }
-    const double took_s = now_s() - began_s;
-    if (rc >= 0 && !p->c->json) {
-        cli_out("%lld seeds in %.1f s, %.1f a second\n", to - from + 1, took_s,
-                (double)(to - from + 1) / (took_s > 0.0 ? took_s : 1.0));
-    }
-    return rc;
-}
-
-static int fuzz_one(player *p, uint64_t seed, pons_error *err)
-{
-    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
-    pons_scenario *s = NULL;
-    pons_scenario_env env;
-    pons_value *world = NULL;
-    pons_autovalue report = NULL;
-    char variant[32];
-    int rc = pons_scenario_random(seed, &s, err);
-    if (rc < 0) {
-        return rc;
-    }
-    snprintf(variant, sizeof variant, "seed %llu", (unsigned long long)seed);
-    rc = env_of(p, s, &env, &world, err);
-    rc = rc < 0 ? rc : pons_scenario_run(s, &env, &o, &report, err);
-    if (rc >= 0) {
-        show_row(p, report, variant);
-        if (!pons_get_bool(report, "passed", false)) {
-            rc = explain(p, s, &env, report, err);
-        }
-    }
-    pons_value_unref(world);
-    pons_scenario_destroy(s);
-    return rc;
-}
-
-// What failed, cut down, as a file.
-static int explain(player *p, const pons_scenario *s, const pons_scenario_env *env,
-                   const pons_value *report, pons_error *err)
-{
-    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
-    pons_scenario *small = NULL;
-    int64_t runs = 0;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s.yaml", p->out, pons_get_str(report, "name", "story"));
-    int rc = pons_scenario_shrink(s, env, &o, &small, &runs, err);
-    rc = rc < 0 ? rc : pons_scenario_save(small, path, err);
-    if (rc >= 0 && !p->c->json) {
-        const pons_value *v = pons_scenario_value(small);
-        cli_out("     cut down in %lld runs to %zu goals, %zu events, %zu replies: %s\n",
-                (long long)runs, json_array_size(pons_get(v, "goals")),
-                json_array_size(pons_get(v, "events")), json_array_size(pons_get(v, "model")),
-                path);
-    }
-    pons_scenario_destroy(small);
-    return rc;
-}
-
-static double now_s(void)
-{
-    const pons_clock clock = pons_clock_real();
-    return (double)pons_now_ns(&clock) / 1e9;
-}
-
-// ---- shown --------------------------------------------------------------------------------------
-
-static void show_row(player *p, const pons_value *report, const char *variant)
-{
-    const bool passed = pons_get_bool(report, "passed", false);
-    p->passed += passed;
-    p->failed += !passed;
-    if (p->c->json) {
-        pons_autovalue row = json_copy((json_t *)report);
-        json_object_set_new(row, "variant", json_string(variant));
-        cli_print_json(row);
-        return;
-    }
-    if (passed && *variant) {
-        return; // a sweep has hundreds of these
-    }
-    cli_out("%s  %-28s %-10s %7.1f s  %3lld commits  %2lld starts  %zu decisions  %s\n",
-            passed ? "✓" : "✗", pons_get_str(report, "name", ""),
-            pons_get_str(report, "status", ""), pons_get_num(report, "robot_s", 0.0),
-            (long long)pons_get_int(report, "commits", 0),
-            (long long)pons_get_int(report, "starts", 0),
-            json_array_size(pons_get(report, "decisions")), variant);
-    size_t i;
-    json_t *end, *miss;
-    json_array_foreach(pons_get(report, "results"), i, end)
-    {
-        if (pons_get(end, "goal")) { // a story without a brain: its goals are all there is to tell
-            cli_out("     %-12s %s %lld\n", pons_get_str(end, "goal", ""),
-                    pons_get_str(end, "status", ""), (long long)pons_get_int(end, "error_code", 0));
-        }
-    }
-    json_array_foreach(pons_get(report, "misses"), i, miss)
-    {
-        cli_out("     %s\n", json_string_value(miss));
-    }
-}
-
-static void show_event(void *user, const pons_event *ev)
-{
-    player *p = user;
-    if (p->recorder) {
-        pons_recorder_event(p->recorder, &(pons_record_event){.thread = ev->thread,
-                                                              .ns = ev->ns,
-                                                              .type = ev->type,
-                                                              .seq = ev->seq,
-                                                              .ts_ms = ev->ts_ms,
-                                                              .payload = ev->payload});
-    }
-    if (p->trace) {
-        cli_display_event(p->display, ev);
-    }
-}
-
-static void record_report(void *user, const pons_value *report, int64_t wall_ms)
-{
-    player *p = user;
-    if (p->world) {
-        pons_recorder_world(p->recorder, p->world, wall_ms * PONS_NS_PER_MS);
-        p->world = NULL;
-    }
-    pons_recorder_report(p->recorder, report, wall_ms * PONS_NS_PER_MS);
-}
-
-static void tell_recording(void *user, const char *line)
-{
-    (void)user;
-    cli_err("pons: %s\n", line);
 }

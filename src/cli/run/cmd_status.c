@@ -8,8 +8,6 @@
 
 #define OBSERVE_TIMEOUT_MS 500
 
-static void print_status(const pons_value *s);
-
 const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over)
 {
     const pons_value *active = pons_get(status, "active_task");
@@ -18,45 +16,6 @@ const pons_value *cli_task_called(const pons_value *status, const char *text, bo
                                  : pons_find(pons_get(status, "queue"), "text", text);
     *ret_over = !mine;
     return mine ? mine : pons_find(pons_get(status, "finished"), "text", text);
-}
-
-int cmd_status(cli *c, pons_error *err)
-{
-    const int parsed = cli_parse(c, NULL, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    if (c->argc > 1) {
-        return cli_bad(err, "status takes one thread");
-    }
-    pons_store store = {0};
-    char thread[PONS_NAME_MAX];
-    pons_autovalue hello = NULL;
-    pons_autovalue telemetry = NULL;
-    pons_autovalue status = NULL;
-    int rc = cli_store_read(c, &store, err);
-    bool known = rc >= 0;
-    if (rc >= 0) {
-        cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
-        rc = c->argc ? snprintf(thread, sizeof thread, "%s", c->argv[0])
-                     : cli_latest_thread(store, thread, err);
-        known = rc >= 0;
-        rc = rc == PONS_ENOTFOUND && telemetry ? PONS_OK : rc; // a body that has no thread yet
-    }
-    if (rc >= 0) {
-        rc = pons_status_read(store, known ? thread : NULL, telemetry, hello, &status, err);
-    }
-    pons_store_close(&store);
-    if (rc < 0) {
-        return rc;
-    }
-    if (c->json) {
-        cli_print_json(status);
-    } else {
-        pons_autovalue clean = cli_value_without_secrets(status);
-        print_status(clean);
-    }
-    return PONS_OK;
 }
 
 static void print_status(const pons_value *s)
@@ -133,4 +92,43 @@ static void print_status(const pons_value *s)
         cli_out("asks      %s  (pons approve %s …)\n", pons_get_str(item, "question", ""),
                 pons_get_str(s, "thread", ""));
     }
+}
+
+int cmd_status(cli *c, pons_error *err)
+{
+    const int parsed = cli_parse(c, NULL, err);
+    if (parsed < 0) {
+        return parsed;
+    }
+    if (c->argc > 1) {
+        return cli_bad(err, "status takes one thread");
+    }
+    pons_store store = {0};
+    char thread[PONS_NAME_MAX];
+    pons_autovalue hello = NULL;
+    pons_autovalue telemetry = NULL;
+    pons_autovalue status = NULL;
+    int rc = cli_store_read(c, &store, err);
+    bool known = rc >= 0;
+    if (rc >= 0) {
+        cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
+        rc = c->argc ? snprintf(thread, sizeof thread, "%s", c->argv[0])
+                     : cli_latest_thread(store, thread, err);
+        known = rc >= 0;
+        rc = rc == PONS_ENOTFOUND && telemetry ? PONS_OK : rc; // a body that has no thread yet
+    }
+    if (rc >= 0) {
+        rc = pons_status_read(store, known ? thread : NULL, telemetry, hello, &status, err);
+    }
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->json) {
+        cli_print_json(status);
+    } else {
+        pons_autovalue clean = cli_value_without_secrets(status);
+        print_status(clean);
+    }
+    return PONS_OK;
 }

@@ -22,17 +22,6 @@
 #define OBSERVE_TIMEOUT_MS 500
 #define PRIORITY_MAX       1000
 
-static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
-                pons_error *err);
-static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
-                     bool goes_on, const pons_value *looked, pons_error *err);
-static pons_value *look(cli *c, const char *thread, pons_value *word);
-static int control(cli *c, const char *word, pons_error *err);
-static int task_known(cli *c, const char *thread, const char *task, pons_error *err);
-static int answer_word(cli *c, const char *thread, const char *text, const char *word,
-                       bool *ret_answered, pons_error *err);
-static void word_alone(cli *c, const char *text, char ret[16]);
-
 static int check_typed(const cli *c, pons_error *err)
 {
     cli_robot meant;
@@ -41,6 +30,91 @@ static int check_typed(const cli *c, pons_error *err)
     }
     const int rc = cli_robot_meant(c, NULL, NULL, &meant, err);
     return rc < 0 ? rc : cli_robot_check(c, &meant, err);
+}
+
+// Which robot of a fleet is looked at follows from the thread, also where that is the newest.
+static pons_value *look(cli *c, const char *thread, pons_value *word)
+{
+    pons_store store = {0};
+    pons_error none = PONS_ERROR_INIT;
+    char latest[PONS_NAME_MAX];
+    if (!thread && cli_fleet_here(c) && cli_store_read(c, &store, &none) >= 0) {
+        thread = cli_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
+    }
+    pons_store_close(&store);
+    return cli_note_stop(c, thread, OBSERVE_TIMEOUT_MS, word);
+}
+
+// "yes" and "no" are answers where a question is open, and their teller learns what became of them.
+// Not answered: it is none of them, or nothing is asked.
+static int answer_word(cli *c, const char *thread, const char *text, const char *word,
+                       bool *ret_answered, pons_error *err)
+{
+    const bool yes = strcmp(word, "yes") == 0;
+    if (!yes && strcmp(word, "no") != 0) {
+        return PONS_OK;
+    }
+    pons_autovalue answer = pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
+                                        json_string(text), NULL);
+    return cli_answer_open(c, thread, answer, ret_answered, err);
+}
+
+// The control word that is said and no goal with it, "" where there is none.
+static void word_alone(cli *c, const char *text, char ret[16])
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_policy policy = {0};
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = json_object();
+    *ret = '\0';
+    if (cli_policy(c, &policy, &none) < 0) {
+        return;
+    }
+    const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
+    if (rc >= 0 && json_array_size(pons_get(parsed, "goals")) == 0) {
+        snprintf(ret, 16, "%s", pons_get_str(parsed, "control", ""));
+    }
+    pons_rules_close(&policy);
+}
+
+// goes_on: it sets the robot free, which is for a person to say who can see that no stop is in force. looked: what the
+// body says of that; NULL: none answers.
+static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
+                     bool goes_on, const pons_value *looked, pons_error *err)
+{
+    pons_store store = {0};
+    char latest[PONS_NAME_MAX];
+    int rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && !thread) {
+        rc = cli_latest_thread(store, latest, err);
+        thread = latest;
+    }
+    int64_t last = 0;
+    pons_lease holder = {0};
+    pons_error none = PONS_ERROR_INIT;
+    const bool held = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    rc = rc < 0 ? rc : store.ops->event_last(store.self, thread, &last, err);
+    if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
+        rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
+    }
+    rc = rc >= 0 && goes_on ? cli_may_continue(store, thread, looked, err) : rc;
+    rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    cli_ring(c);
+    if (!held && !c->json) {
+        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
+    }
+    return PONS_OK;
+}
+
+static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
+                pons_error *err)
+{
+    return post_word(c, thread, kind, value, false, NULL, err);
 }
 
 int cmd_say(cli *c, pons_error *err)
@@ -107,49 +181,17 @@ int cmd_say(cli *c, pons_error *err)
     return post(c, thread, "say", value, err);
 }
 
-// Which robot of a fleet is looked at follows from the thread, also where that is the newest.
-static pons_value *look(cli *c, const char *thread, pons_value *word)
+static int control(cli *c, const char *word, pons_error *err)
 {
-    pons_store store = {0};
-    pons_error none = PONS_ERROR_INIT;
-    char latest[PONS_NAME_MAX];
-    if (!thread && cli_fleet_here(c) && cli_store_read(c, &store, &none) >= 0) {
-        thread = cli_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
+    const char *thread = NULL;
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
+                                  {NULL, NULL, NULL, NULL}};
+    const int parsed = cli_parse(c, options, err);
+    if (parsed < 0) {
+        return parsed;
     }
-    pons_store_close(&store);
-    return cli_note_stop(c, thread, OBSERVE_TIMEOUT_MS, word);
-}
-
-// "yes" and "no" are answers where a question is open, and their teller learns what became of them.
-// Not answered: it is none of them, or nothing is asked.
-static int answer_word(cli *c, const char *thread, const char *text, const char *word,
-                       bool *ret_answered, pons_error *err)
-{
-    const bool yes = strcmp(word, "yes") == 0;
-    if (!yes && strcmp(word, "no") != 0) {
-        return PONS_OK;
-    }
-    pons_autovalue answer = pons_object("action", json_string(yes ? "approve" : "reject"), "reason",
-                                        json_string(text), NULL);
-    return cli_answer_open(c, thread, answer, ret_answered, err);
-}
-
-// The control word that is said and no goal with it, "" where there is none.
-static void word_alone(cli *c, const char *text, char ret[16])
-{
-    pons_error none = PONS_ERROR_INIT;
-    pons_policy policy = {0};
-    pons_autovalue parsed = NULL;
-    pons_autovalue world = json_object();
-    *ret = '\0';
-    if (cli_policy(c, &policy, &none) < 0) {
-        return;
-    }
-    const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
-    if (rc >= 0 && json_array_size(pons_get(parsed, "goals")) == 0) {
-        snprintf(ret, 16, "%s", pons_get_str(parsed, "control", ""));
-    }
-    pons_rules_close(&policy);
+    pons_autovalue value = pons_object("word", json_string(word), NULL);
+    return post(c, thread, "control", value, err);
 }
 
 int cmd_pause(cli *c, pons_error *err)
@@ -174,6 +216,39 @@ int cmd_continue(cli *c, pons_error *err)
     pons_autovalue value = pons_object("word", json_string("continue"), NULL);
     pons_autovalue telemetry = look(c, thread, value);
     return post_word(c, thread, "control", value, true, telemetry, err);
+}
+
+// A task that nobody knows is a slip of the hand, and nothing is cancelled for it.
+static int task_known(cli *c, const char *thread, const char *task, pons_error *err)
+{
+    pons_store store = {0};
+    char latest[PONS_NAME_MAX];
+    pons_autovalue status = NULL;
+    int rc = cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    if (rc >= 0 && !thread) {
+        rc = cli_latest_thread(store, latest, err);
+        thread = latest;
+    }
+    rc = rc < 0 ? rc : pons_status_read(store, thread, NULL, NULL, &status, err);
+    pons_store_close(&store);
+    if (rc < 0) {
+        return rc;
+    }
+    char known[512] = "";
+    size_t i, used = 0;
+    json_t *item;
+    json_array_foreach(pons_get(status, "queue"), i, item)
+    {
+        const char *id = pons_get_str(item, "id", "");
+        if (strcmp(id, task) == 0) {
+            return PONS_OK;
+        }
+        if (used < sizeof known) {
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
+        }
+    }
+    return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
 }
 
 // Ends a task, or all that people have asked for.
@@ -252,92 +327,6 @@ int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_e
     const pons_clock clock = pons_clock_real();
     *ret_ms = clock.wall_ms(clock.ctx) + (int64_t)(s * each * 1e3);
     return rc;
-}
-
-// A task that nobody knows is a slip of the hand, and nothing is cancelled for it.
-static int task_known(cli *c, const char *thread, const char *task, pons_error *err)
-{
-    pons_store store = {0};
-    char latest[PONS_NAME_MAX];
-    pons_autovalue status = NULL;
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
-    if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, err);
-        thread = latest;
-    }
-    rc = rc < 0 ? rc : pons_status_read(store, thread, NULL, NULL, &status, err);
-    pons_store_close(&store);
-    if (rc < 0) {
-        return rc;
-    }
-    char known[512] = "";
-    size_t i, used = 0;
-    json_t *item;
-    json_array_foreach(pons_get(status, "queue"), i, item)
-    {
-        const char *id = pons_get_str(item, "id", "");
-        if (strcmp(id, task) == 0) {
-            return PONS_OK;
-        }
-        if (used < sizeof known) {
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
-        }
-    }
-    return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
-}
-
-static int control(cli *c, const char *word, pons_error *err)
-{
-    const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
-    }
-    pons_autovalue value = pons_object("word", json_string(word), NULL);
-    return post(c, thread, "control", value, err);
-}
-
-static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
-                pons_error *err)
-{
-    return post_word(c, thread, kind, value, false, NULL, err);
-}
-
-// goes_on: it sets the robot free, which is for a person to say who can see that no stop is in force. looked: what the
-// body says of that; NULL: none answers.
-static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
-                     bool goes_on, const pons_value *looked, pons_error *err)
-{
-    pons_store store = {0};
-    char latest[PONS_NAME_MAX];
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
-    if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, err);
-        thread = latest;
-    }
-    int64_t last = 0;
-    pons_lease holder = {0};
-    pons_error none = PONS_ERROR_INIT;
-    const bool held = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
-    rc = rc < 0 ? rc : store.ops->event_last(store.self, thread, &last, err);
-    if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
-        rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
-    }
-    rc = rc >= 0 && goes_on ? cli_may_continue(store, thread, looked, err) : rc;
-    rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
-    pons_store_close(&store);
-    if (rc < 0) {
-        return rc;
-    }
-    cli_ring(c);
-    if (!held && !c->json) {
-        cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
-    }
-    return PONS_OK;
 }
 
 int cmd_stop(cli *c, pons_error *err)

@@ -64,152 +64,6 @@ struct cli_vda5050 {
     int64_t place_ms;
 };
 
-static int open_guest(void *user, pons_store store, pons_error *err);
-static void close_guest(void *user);
-static void work(void *user);
-static int look(cli_vda5050 *v, const pons_value *status, pons_error *err);
-static void poll_place(cli_vda5050 *v);
-
-// ---- made and unmade ----------------------------------------------------------------------------
-
-// "mqtt://HOST[:PORT]"; an IPv6 address is in brackets.
-static int read_broker(cli_vda5050 *v, const char *url, pons_mqtt_options *o, pons_error *err)
-{
-    o->tls = strncmp(url, "mqtts://", 8) == 0;
-    if (!o->tls && strncmp(url, "mqtt://", 7) != 0) {
-        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
-    }
-    const char *at = url + (o->tls ? 8 : 7);
-    const bool brackets = *at == '[';
-    at += brackets;
-    const size_t n = strcspn(at, brackets ? "]/@?#" : ":/@?#");
-    const char *rest = at + n + (brackets && at[n] == ']');
-    double port = o->tls ? TLS_PORT : PLAIN_PORT;
-    if (n == 0 || n >= sizeof v->host || (*rest && *rest != ':')) {
-        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
-    }
-    const int rc = *rest ? cli_number(rest + 1, "--broker", 1, UINT16_MAX, &port, err) : PONS_OK;
-    snprintf(v->host, sizeof v->host, "%.*s", (int)n, at);
-    o->host = v->host;
-    o->port = (uint16_t)port;
-    return rc;
-}
-
-static const char *own_path(cli_vda5050 *v, size_t i, const char *path)
-{
-    if (!path) {
-        return NULL;
-    }
-    const int n = *path == '/' ? snprintf(v->paths[i], PATH_MAX, "%s", path)
-                               : snprintf(v->paths[i], PATH_MAX, "%s/%s", v->c->workspace, path);
-    return n < PATH_MAX ? v->paths[i] : path;
-}
-
-static int read_password(cli_vda5050 *v, const char *file, pons_error *err)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", own_path(v, 0, file));
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return cli_lacks(err, "cannot read the password in %s", path);
-    }
-    const ssize_t n = read(fd, v->password, sizeof v->password - 1);
-    close(fd);
-    if (st.st_mode & 077) {
-        return cli_lacks(err, "%s: others may read the password: `chmod 600` comes first", path);
-    }
-    v->password[n > 0 ? n : 0] = '\0';
-    v->password[strcspn(v->password, "\r\n")] = '\0';
-    return PONS_OK;
-}
-
-int cli_vda5050_create(cli *c, const pons_value *config, const char *thread, cli_vda5050 **ret,
-                       pons_error *err)
-{
-    cli_vda5050 *v = pons_need_zeroed(1, sizeof *v);
-    v->c = c;
-    v->config = config;
-    v->clock = pons_clock_real();
-    v->epoll = v->timer = -1;
-    snprintf(v->thread, sizeof v->thread, "%s", thread);
-    for (size_t i = 0; i < PONS_VDA5050_TOPICS; i++) {
-        snprintf(v->topics[i], TOPIC_MAX, "%s/v2/%s/%s/%s", pons_get_str(config, "interface", ""),
-                 pons_get_str(config, "manufacturer", ""), pons_get_str(config, "serial", ""),
-                 pons_vda5050_topics[i]);
-    }
-    const void *ops = NULL;
-    pons_mqtt_options o = {0};
-    int rc = read_broker(v, pons_get_str(config, "broker", ""), &o, err);
-    const char *file = pons_get_str(config, "password_file", NULL);
-    rc = rc < 0 || !file ? rc : read_password(v, file, err);
-    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-order.json", &v->order, err);
-    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-actions.json", &v->actions, err);
-    rc = rc < 0 ? rc : pons_module_load("mqtt", "mosquitto", &ops, err);
-    v->ops = ops;
-    if (rc >= 0 && v->ops->abi != PONS_MQTT_ABI) {
-        rc = pons_error_set(err, PONS_EUNSUPPORTED, "mqtt", "the module has another contract");
-    }
-    if (rc < 0) {
-        cli_vda5050_destroy(v, rc, err);
-        return rc;
-    }
-    *ret = v;
-    return PONS_OK;
-}
-
-int cli_vda5050_destroy(cli_vda5050 *v, int rc, pons_error *err)
-{
-    if (!v) {
-        return rc;
-    }
-    if (v->failed < 0) {
-        *err = v->why;
-        rc = v->failed;
-    }
-    pons_schema_destroy(v->order);
-    pons_schema_destroy(v->actions);
-    pons_vda5050_destroy(v->core);
-    free(v);
-    return rc;
-}
-
-static void note_event(void *user, const pons_event *ev)
-{
-    (void)user;
-    (void)ev;
-}
-
-static void note_brain(void *user, pons_brain *brain)
-{
-    ((cli_vda5050 *)user)->brain = brain;
-}
-
-static int fd_of(void *user)
-{
-    return ((cli_vda5050 *)user)->epoll;
-}
-
-static bool over(void *user)
-{
-    return ((cli_vda5050 *)user)->failed < 0;
-}
-
-cli_session_guest cli_vda5050_guest(cli_vda5050 *v)
-{
-    return (cli_session_guest){.open = open_guest,
-                               .brain = note_brain,
-                               .event = note_event,
-                               .close = close_guest,
-                               .user = v,
-                               .fd = fd_of,
-                               .work = work,
-                               .over = over};
-}
-
 // ---- for the core -------------------------------------------------------------------------------
 
 static int keep(void *user, const pons_value *state, pons_error *err)
@@ -311,6 +165,39 @@ static bool stops(void *user, const char *topic, const char *data, size_t n)
     return pons_vda5050_stops(topic_of(user, topic), data, n);
 }
 
+// "mqtt://HOST[:PORT]"; an IPv6 address is in brackets.
+static int read_broker(cli_vda5050 *v, const char *url, pons_mqtt_options *o, pons_error *err)
+{
+    o->tls = strncmp(url, "mqtts://", 8) == 0;
+    if (!o->tls && strncmp(url, "mqtt://", 7) != 0) {
+        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
+    }
+    const char *at = url + (o->tls ? 8 : 7);
+    const bool brackets = *at == '[';
+    at += brackets;
+    const size_t n = strcspn(at, brackets ? "]/@?#" : ":/@?#");
+    const char *rest = at + n + (brackets && at[n] == ']');
+    double port = o->tls ? TLS_PORT : PLAIN_PORT;
+    if (n == 0 || n >= sizeof v->host || (*rest && *rest != ':')) {
+        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
+    }
+    const int rc = *rest ? cli_number(rest + 1, "--broker", 1, UINT16_MAX, &port, err) : PONS_OK;
+    snprintf(v->host, sizeof v->host, "%.*s", (int)n, at);
+    o->host = v->host;
+    o->port = (uint16_t)port;
+    return rc;
+}
+
+static const char *own_path(cli_vda5050 *v, size_t i, const char *path)
+{
+    if (!path) {
+        return NULL;
+    }
+    const int n = *path == '/' ? snprintf(v->paths[i], PATH_MAX, "%s", path)
+                               : snprintf(v->paths[i], PATH_MAX, "%s/%s", v->c->workspace, path);
+    return n < PATH_MAX ? v->paths[i] : path;
+}
+
 static int open_client(cli_vda5050 *v, pons_error *err)
 {
     char client[160];
@@ -399,6 +286,104 @@ static void close_guest(void *user)
         close(v->timer);
     }
     v->epoll = v->timer = -1;
+}
+
+// ---- the brain's tasks --------------------------------------------------------------------------
+
+static int count(void *user, const pons_inbox_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static int post(cli_vda5050 *v, const pons_vda5050_work *w, pons_error *err)
+{
+    char id[64], *args = NULL;
+    const char *mark = strstr(w->key, "(vda5050 ");
+    snprintf(id, sizeof id, "plan_vda_%.*s", (int)strcspn(mark ? mark + 9 : w->key, ")"),
+             mark ? mark + 9 : w->key);
+    for (char *p = id; *p; p++) {
+        *p = *p == '.' ? '_' : *p;
+    }
+    if (pons_value_dump(w->args, &args) < 0) {
+        return pons_error_set(err, PONS_ENOMEM, "vda5050", "no memory for a plan");
+    }
+    pons_plan_step step = {.step_id = 1,
+                           .action = (char *)w->skill,
+                           .tool_call_type = PONS_TOOL_EXECUTE,
+                           .parameters = args,
+                           .status = PONS_STEP_PENDING};
+    const pons_plan fields = {.plan_id = id,
+                              .goal = (char *)w->key,
+                              .risk_level = PONS_RISK_LOW,
+                              .steps = &step,
+                              .n_steps = 1,
+                              .source = "rule_engine",
+                              .created_at = (double)pons_wall_ms(&v->clock) / 1000.0};
+    pons_plan *plan = NULL;
+    pons_error no = PONS_ERROR_INIT;
+    int rc = pons_plan_create(&fields, &plan, &no);
+    if (rc < 0) { // what a master said makes no plan: that is its end
+        free(args);
+        return pons_vda5050_ended(v->core, v->key, false, no.message, err);
+    }
+    rc = pons_brain_add_plan(v->brain, plan, err);
+    pons_plan_destroy(plan);
+    free(args);
+    return rc == PONS_EAGAIN ? PONS_OK : rc; // the store is away: it is tried again
+}
+
+static int cancel(cli_vda5050 *v, const char *task, pons_error *err)
+{
+    const int64_t now = pons_now_ms(&v->clock);
+    if (now - v->canceled_ms < AGAIN_MS) {
+        return PONS_OK;
+    }
+    v->canceled_ms = now;
+    pons_autovalue word = pons_object("word", json_string("cancel"), "task", json_string(task),
+                                      "by", json_string("the master control"), NULL);
+    const int rc = pons_inbox_post(v->store, v->thread, "kernel", "control", word, err);
+    pons_brain_wake(v->brain);
+    return rc;
+}
+
+static bool over(void *user)
+{
+    return ((cli_vda5050 *)user)->failed < 0;
+}
+
+// Whether what is wanted is posted, at work, or over.
+static int look(cli_vda5050 *v, const pons_value *status, pons_error *err)
+{
+    pons_vda5050_work w;
+    if (!pons_vda5050_want(v->core, &w)) {
+        return PONS_OK;
+    }
+    if (strcmp(v->key, w.key) != 0) {
+        snprintf(v->key, sizeof v->key, "%s", w.key);
+        v->posted_ms = v->canceled_ms = 0;
+    }
+    bool over = false;
+    const pons_value *mine = cli_task_called(status, w.key, &over);
+    if (mine && !over) {
+        return w.cancel ? cancel(v, pons_get_str(mine, "id", ""), err) : PONS_OK;
+    }
+    if (mine) {
+        return pons_vda5050_ended(v->core, v->key,
+                                  strcmp(pons_get_str(mine, "status", ""), "succeeded") == 0,
+                                  pons_get_str(mine, "reason", ""), err);
+    }
+    int64_t unread = 0;
+    int rc = v->store.ops->inbox_read(v->store.self, v->thread, "kernel", 0, count, &unread, err);
+    const int64_t now = pons_now_ms(&v->clock);
+    const bool posted = v->posted_ms > 0 && now - v->posted_ms < AGAIN_MS;
+    if (rc < 0 || unread > 0 || posted || !json_is_object(pons_get(status, "body"))) {
+        return rc;
+    }
+    v->posted_ms = w.cancel ? v->posted_ms : now;
+    return w.cancel ? pons_vda5050_ended(v->core, v->key, false, "cancelled", err)
+                    : post(v, &w, err);
 }
 
 // ---- at work ------------------------------------------------------------------------------------
@@ -524,95 +509,104 @@ static void work(void *user)
     }
 }
 
-// ---- the brain's tasks --------------------------------------------------------------------------
+// ---- made and unmade ----------------------------------------------------------------------------
 
-static int count(void *user, const pons_inbox_row *row)
+static int read_password(cli_vda5050 *v, const char *file, pons_error *err)
 {
-    (void)row;
-    ++*(int64_t *)user;
-    return 0;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", own_path(v, 0, file));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return cli_lacks(err, "cannot read the password in %s", path);
+    }
+    const ssize_t n = read(fd, v->password, sizeof v->password - 1);
+    close(fd);
+    if (st.st_mode & 077) {
+        return cli_lacks(err, "%s: others may read the password: `chmod 600` comes first", path);
+    }
+    v->password[n > 0 ? n : 0] = '\0';
+    v->password[strcspn(v->password, "\r\n")] = '\0';
+    return PONS_OK;
 }
 
-static int post(cli_vda5050 *v, const pons_vda5050_work *w, pons_error *err)
+int cli_vda5050_create(cli *c, const pons_value *config, const char *thread, cli_vda5050 **ret,
+                       pons_error *err)
 {
-    char id[64], *args = NULL;
-    const char *mark = strstr(w->key, "(vda5050 ");
-    snprintf(id, sizeof id, "plan_vda_%.*s", (int)strcspn(mark ? mark + 9 : w->key, ")"),
-             mark ? mark + 9 : w->key);
-    for (char *p = id; *p; p++) {
-        *p = *p == '.' ? '_' : *p;
+    cli_vda5050 *v = pons_need_zeroed(1, sizeof *v);
+    v->c = c;
+    v->config = config;
+    v->clock = pons_clock_real();
+    v->epoll = v->timer = -1;
+    snprintf(v->thread, sizeof v->thread, "%s", thread);
+    for (size_t i = 0; i < PONS_VDA5050_TOPICS; i++) {
+        snprintf(v->topics[i], TOPIC_MAX, "%s/v2/%s/%s/%s", pons_get_str(config, "interface", ""),
+                 pons_get_str(config, "manufacturer", ""), pons_get_str(config, "serial", ""),
+                 pons_vda5050_topics[i]);
     }
-    if (pons_value_dump(w->args, &args) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, "vda5050", "no memory for a plan");
+    const void *ops = NULL;
+    pons_mqtt_options o = {0};
+    int rc = read_broker(v, pons_get_str(config, "broker", ""), &o, err);
+    const char *file = pons_get_str(config, "password_file", NULL);
+    rc = rc < 0 || !file ? rc : read_password(v, file, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-order.json", &v->order, err);
+    rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-actions.json", &v->actions, err);
+    rc = rc < 0 ? rc : pons_module_load("mqtt", "mosquitto", &ops, err);
+    v->ops = ops;
+    if (rc >= 0 && v->ops->abi != PONS_MQTT_ABI) {
+        rc = pons_error_set(err, PONS_EUNSUPPORTED, "mqtt", "the module has another contract");
     }
-    pons_plan_step step = {.step_id = 1,
-                           .action = (char *)w->skill,
-                           .tool_call_type = PONS_TOOL_EXECUTE,
-                           .parameters = args,
-                           .status = PONS_STEP_PENDING};
-    const pons_plan fields = {.plan_id = id,
-                              .goal = (char *)w->key,
-                              .risk_level = PONS_RISK_LOW,
-                              .steps = &step,
-                              .n_steps = 1,
-                              .source = "rule_engine",
-                              .created_at = (double)pons_wall_ms(&v->clock) / 1000.0};
-    pons_plan *plan = NULL;
-    pons_error no = PONS_ERROR_INIT;
-    int rc = pons_plan_create(&fields, &plan, &no);
-    if (rc < 0) { // what a master said makes no plan: that is its end
-        free(args);
-        return pons_vda5050_ended(v->core, v->key, false, no.message, err);
+    if (rc < 0) {
+        cli_vda5050_destroy(v, rc, err);
+        return rc;
     }
-    rc = pons_brain_add_plan(v->brain, plan, err);
-    pons_plan_destroy(plan);
-    free(args);
-    return rc == PONS_EAGAIN ? PONS_OK : rc; // the store is away: it is tried again
+    *ret = v;
+    return PONS_OK;
 }
 
-static int cancel(cli_vda5050 *v, const char *task, pons_error *err)
+int cli_vda5050_destroy(cli_vda5050 *v, int rc, pons_error *err)
 {
-    const int64_t now = pons_now_ms(&v->clock);
-    if (now - v->canceled_ms < AGAIN_MS) {
-        return PONS_OK;
+    if (!v) {
+        return rc;
     }
-    v->canceled_ms = now;
-    pons_autovalue word = pons_object("word", json_string("cancel"), "task", json_string(task),
-                                      "by", json_string("the master control"), NULL);
-    const int rc = pons_inbox_post(v->store, v->thread, "kernel", "control", word, err);
-    pons_brain_wake(v->brain);
+    if (v->failed < 0) {
+        *err = v->why;
+        rc = v->failed;
+    }
+    pons_schema_destroy(v->order);
+    pons_schema_destroy(v->actions);
+    pons_vda5050_destroy(v->core);
+    free(v);
     return rc;
 }
 
-// Whether what is wanted is posted, at work, or over.
-static int look(cli_vda5050 *v, const pons_value *status, pons_error *err)
+static void note_event(void *user, const pons_event *ev)
 {
-    pons_vda5050_work w;
-    if (!pons_vda5050_want(v->core, &w)) {
-        return PONS_OK;
-    }
-    if (strcmp(v->key, w.key) != 0) {
-        snprintf(v->key, sizeof v->key, "%s", w.key);
-        v->posted_ms = v->canceled_ms = 0;
-    }
-    bool over = false;
-    const pons_value *mine = cli_task_called(status, w.key, &over);
-    if (mine && !over) {
-        return w.cancel ? cancel(v, pons_get_str(mine, "id", ""), err) : PONS_OK;
-    }
-    if (mine) {
-        return pons_vda5050_ended(v->core, v->key,
-                                  strcmp(pons_get_str(mine, "status", ""), "succeeded") == 0,
-                                  pons_get_str(mine, "reason", ""), err);
-    }
-    int64_t unread = 0;
-    int rc = v->store.ops->inbox_read(v->store.self, v->thread, "kernel", 0, count, &unread, err);
-    const int64_t now = pons_now_ms(&v->clock);
-    const bool posted = v->posted_ms > 0 && now - v->posted_ms < AGAIN_MS;
-    if (rc < 0 || unread > 0 || posted || !json_is_object(pons_get(status, "body"))) {
-        return rc;
-    }
-    v->posted_ms = w.cancel ? v->posted_ms : now;
-    return w.cancel ? pons_vda5050_ended(v->core, v->key, false, "cancelled", err)
-                    : post(v, &w, err);
+    (void)user;
+    (void)ev;
+}
+
+static void note_brain(void *user, pons_brain *brain)
+{
+    ((cli_vda5050 *)user)->brain = brain;
+}
+
+static int fd_of(void *user)
+{
+    return ((cli_vda5050 *)user)->epoll;
+}
+
+cli_session_guest cli_vda5050_guest(cli_vda5050 *v)
+{
+    return (cli_session_guest){.open = open_guest,
+                               .brain = note_brain,
+                               .event = note_event,
+                               .close = close_guest,
+                               .user = v,
+                               .fd = fd_of,
+                               .work = work,
+                               .over = over};
 }

@@ -11,39 +11,6 @@ typedef struct words { // as they were typed; NULL: not given
     bool alone; // no body is started here
 } words;
 
-static int read_words(cli *c, words *w, pons_error *err);
-static int check(const cli *c, const words *w, cli_session_options *o, pons_error *err);
-
-int cmd_serve(cli *c, pons_error *err)
-{
-    words w = {.server.tools = "robot", .thread = THREAD};
-    cli_session_options o = {.speed = 1.0, .serve = true};
-    pons_policy policy = {0};
-    cli_server *server = NULL;
-    cli_session_guest guest;
-    int rc = read_words(c, &w, err);
-    w.alone = cli_fleet_here(c) && !c->world && !c->driver; // its robots have bodies of their own
-    rc = rc < 0 ? rc : check(c, &w, &o, err);
-    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_server_claim(server, err);
-    if (rc >= 0) {
-        guest = cli_server_guest(
-            server, &(cli_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
-        o.guest = &guest;
-        o.thread = w.thread;
-        o.policy = &policy;
-        o.skills = w.skills;
-        o.llm = w.llm;
-        o.body_by_hand = w.alone;
-        rc = cli_session_run(c, &o, err);
-    }
-    pons_rules_close(&policy);
-    cli_server_destroy(server);
-    return rc;
-}
-
 static int read_words(cli *c, words *w, pons_error *err)
 {
     const cli_option options[] = {
@@ -86,5 +53,35 @@ static int check(const cli *c, const words *w, cli_session_options *o, pons_erro
     rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
                             : rc;
     o->seed = (uint64_t)seed;
+    return rc;
+}
+
+int cmd_serve(cli *c, pons_error *err)
+{
+    words w = {.server.tools = "robot", .thread = THREAD};
+    cli_session_options o = {.speed = 1.0, .serve = true};
+    pons_policy policy = {0};
+    cli_server *server = NULL;
+    cli_session_guest guest;
+    int rc = read_words(c, &w, err);
+    w.alone = cli_fleet_here(c) && !c->world && !c->driver; // its robots have bodies of their own
+    rc = rc < 0 ? rc : check(c, &w, &o, err);
+    rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
+    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
+    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : cli_server_claim(server, err);
+    if (rc >= 0) {
+        guest = cli_server_guest(
+            server, &(cli_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
+        o.guest = &guest;
+        o.thread = w.thread;
+        o.policy = &policy;
+        o.skills = w.skills;
+        o.llm = w.llm;
+        o.body_by_hand = w.alone;
+        rc = cli_session_run(c, &o, err);
+    }
+    pons_rules_close(&policy);
+    cli_server_destroy(server);
     return rc;
 }

@@ -61,98 +61,7 @@ struct cli_server {
     pid_t browser;     // what --open started; 0: nothing
 };
 
-static int check(cli_server *s, pons_error *err);
-static int split(const char *text, const char *option, lists *ret, pons_error *err);
-static int listen_at(const char *text, cli_server *s, pons_error *err);
-static int pem(const char *path, char **ret, pons_error *err);
-static int open_server(void *user, pons_store store, pons_error *err);
-static int write_lock(const cli_server *s, const pons_value *who, pons_error *err);
-static int tell_ready(cli_server *s, pons_error *err);
-static void open_page(cli_server *s, const char *url);
-static void on_event(void *user, const pons_event *ev);
-static void on_commit(void *user, int rc, int64_t ns);
-static void close_server(void *user);
-
-int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_error *err)
-{
-    *ret = NULL;
-    if (!w->listen && !w->tools) { // not `pons serve`, and no --serve
-        return w->open || w->token_file ? cli_bad(err, "--open and --token-file go with --serve")
-                                        : PONS_OK;
-    }
-    cli_server *s = calloc(1, sizeof *s);
-    if (!s) {
-        return pons_error_set(err, PONS_ENOMEM, "serve", "no memory for a server");
-    }
-    *s = (cli_server){.c = c, .w = w, .lock = -1, .mtx = PTHREAD_MUTEX_INITIALIZER};
-    const int rc = check(s, err);
-    if (rc < 0) {
-        cli_server_destroy(s);
-        return rc;
-    }
-    *ret = s;
-    return PONS_OK;
-}
-
-cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *session)
-{
-    s->session = *session;
-    return (cli_session_guest){.open = open_server,
-                               .event = on_event,
-                               .close = close_server,
-                               .commit = on_commit,
-                               .traces = true,
-                               .user = s};
-}
-
-pons_serve *cli_server_serve(cli_server *s)
-{
-    pthread_mutex_lock(&s->mtx);
-    pons_serve *serve = s->serve;
-    pthread_mutex_unlock(&s->mtx);
-    return serve;
-}
-
-void cli_server_destroy(cli_server *s)
-{
-    if (s) {
-        pons_traces_close(s->traces);
-        free(s->cert);
-        free(s->key);
-        if (s->lock >= 0) {
-            close(s->lock);
-        }
-        pthread_mutex_destroy(&s->mtx);
-        free(s);
-    }
-}
-
 // ---- words --------------------------------------------------------------------------------------
-
-static int check(cli_server *s, pons_error *err)
-{
-    const cli_server_words *w = s->w;
-    double stop_port = -1.0;
-    const bool there = w->listen && strcmp(w->listen, "yes") != 0;
-    int rc = listen_at(there ? w->listen : "127.0.0.1:2024", s, err);
-    rc = rc < 0 ? rc : split(w->origins, "--origin", &s->origins, err);
-    rc = rc < 0 ? rc : split(w->hosts, "--host", &s->hosts, err);
-    rc = rc >= 0 && w->stop_port
-             ? cli_number(w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
-             : rc;
-    s->stop_port = (int)stop_port;
-    if (rc >= 0 && !w->cert != !w->key) {
-        rc = cli_bad(err, "--cert and --key go together");
-    }
-    rc = rc >= 0 && w->cert ? pem(w->cert, &s->cert, err) : rc;
-    rc = rc >= 0 && w->key ? pem(w->key, &s->key, err) : rc;
-    if (w->token_file) {
-        snprintf(s->token_file, sizeof s->token_file, "%s", w->token_file);
-    } else {
-        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->run_dir);
-    }
-    return rc;
-}
 
 static int split(const char *text, const char *option, lists *ret, pons_error *err)
 {
@@ -215,6 +124,31 @@ static int pem(const char *path, char **ret, pons_error *err)
     return PONS_OK;
 }
 
+static int check(cli_server *s, pons_error *err)
+{
+    const cli_server_words *w = s->w;
+    double stop_port = -1.0;
+    const bool there = w->listen && strcmp(w->listen, "yes") != 0;
+    int rc = listen_at(there ? w->listen : "127.0.0.1:2024", s, err);
+    rc = rc < 0 ? rc : split(w->origins, "--origin", &s->origins, err);
+    rc = rc < 0 ? rc : split(w->hosts, "--host", &s->hosts, err);
+    rc = rc >= 0 && w->stop_port
+             ? cli_number(w->stop_port, "--stop-port", 0.0, 65535.0, &stop_port, err)
+             : rc;
+    s->stop_port = (int)stop_port;
+    if (rc >= 0 && !w->cert != !w->key) {
+        rc = cli_bad(err, "--cert and --key go together");
+    }
+    rc = rc >= 0 && w->cert ? pem(w->cert, &s->cert, err) : rc;
+    rc = rc >= 0 && w->key ? pem(w->key, &s->key, err) : rc;
+    if (w->token_file) {
+        snprintf(s->token_file, sizeof s->token_file, "%s", w->token_file);
+    } else {
+        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->run_dir);
+    }
+    return rc;
+}
+
 // ---- one process a workspace --------------------------------------------------------------------
 
 // Who has it, as its file says; before it is ready, there is no address in it.
@@ -235,6 +169,17 @@ static int taken(const pons_value *who, pons_error *err)
     return pons_error_set(err, PONS_EBUSY, "serve",
                           "process %lld serves this workspace%s%s; one process does",
                           (long long)pons_get_int(who, "pid", 0), *url ? " at " : "", url);
+}
+
+static int write_lock(const cli_server *s, const pons_value *who, pons_error *err)
+{
+    char *text = NULL;
+    const long n = pons_value_line(who, &text);
+    const bool ok = n > 0 && ftruncate(s->lock, 0) == 0 && pwrite(s->lock, text, (size_t)n, 0) == n;
+    free(text);
+    return ok ? PONS_OK
+              : pons_error_set(err, PONS_EENV, "serve", LOCK_FILE " cannot be written: %s",
+                               strerror(errno));
 }
 
 int cli_server_claim(cli_server *s, pons_error *err)
@@ -267,17 +212,6 @@ int cli_server_claim(cli_server *s, pons_error *err)
     s->lock = fd;
     pons_autovalue who = pons_object("pid", json_integer(getpid()), NULL);
     return write_lock(s, who, err);
-}
-
-static int write_lock(const cli_server *s, const pons_value *who, pons_error *err)
-{
-    char *text = NULL;
-    const long n = pons_value_line(who, &text);
-    const bool ok = n > 0 && ftruncate(s->lock, 0) == 0 && pwrite(s->lock, text, (size_t)n, 0) == n;
-    free(text);
-    return ok ? PONS_OK
-              : pons_error_set(err, PONS_EENV, "serve", LOCK_FILE " cannot be written: %s",
-                               strerror(errno));
 }
 
 // ---- along with the session ---------------------------------------------------------------------
@@ -373,6 +307,46 @@ static int certify(cli_server *s, const pons_http_server_ops *http, pons_error *
     return rc >= 0 && !given && !kept ? keep_secret(cert, s->cert, err) : rc;
 }
 
+// Where it is, for a person with the token that the page takes from the address (a browser sends what
+// stands behind # to nobody), for a program without it.
+static int tell_ready(cli_server *s, pons_error *err)
+{
+    char url[128], stop_url[128];
+    const char *scheme = s->cert ? "https" : "http";
+    const bool v6 = strchr(s->address, ':') != NULL;
+    snprintf(url, sizeof url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
+             pons_serve_port(s->serve));
+    snprintf(stop_url, sizeof stop_url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
+             pons_serve_stop_port(s->serve));
+    pons_autovalue who = pons_object("pid", json_integer(getpid()), "url", json_string(url),
+                                     "stop_url", json_string(stop_url), NULL);
+    const int rc = write_lock(s, who, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (s->w->open) {
+        open_page(s, url);
+    }
+    if (s->c->json) {
+        pons_autovalue ready =
+            pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
+                        json_string(stop_url), "token_file", json_string(s->token_file), "pid",
+                        json_integer(getpid()), "fingerprint",
+                        *s->fingerprint ? json_string(s->fingerprint) : NULL, NULL);
+        cli_print_json(ready);
+        cli_flush();
+        return PONS_OK;
+    }
+    cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->serve, "operator"));
+    cli_out("Stop       %s/stop\n", stop_url);
+    cli_out("tokens     %s (viewer, operator, admin)\n", s->token_file);
+    if (*s->fingerprint) {
+        cli_out("https      SHA-256 %s\n", s->fingerprint);
+    }
+    cli_flush();
+    return PONS_OK;
+}
+
 static int open_server(void *user, pons_store store, pons_error *err)
 {
     cli_server *s = user;
@@ -435,46 +409,6 @@ static int open_server(void *user, pons_store store, pons_error *err)
     return rc;
 }
 
-// Where it is, for a person with the token that the page takes from the address (a browser sends what
-// stands behind # to nobody), for a program without it.
-static int tell_ready(cli_server *s, pons_error *err)
-{
-    char url[128], stop_url[128];
-    const char *scheme = s->cert ? "https" : "http";
-    const bool v6 = strchr(s->address, ':') != NULL;
-    snprintf(url, sizeof url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
-             pons_serve_port(s->serve));
-    snprintf(stop_url, sizeof stop_url, v6 ? "%s://[%s]:%d" : "%s://%s:%d", scheme, s->address,
-             pons_serve_stop_port(s->serve));
-    pons_autovalue who = pons_object("pid", json_integer(getpid()), "url", json_string(url),
-                                     "stop_url", json_string(stop_url), NULL);
-    const int rc = write_lock(s, who, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (s->w->open) {
-        open_page(s, url);
-    }
-    if (s->c->json) {
-        pons_autovalue ready =
-            pons_object("type", json_string("serve.ready"), "url", json_string(url), "stop_url",
-                        json_string(stop_url), "token_file", json_string(s->token_file), "pid",
-                        json_integer(getpid()), "fingerprint",
-                        *s->fingerprint ? json_string(s->fingerprint) : NULL, NULL);
-        cli_print_json(ready);
-        cli_flush();
-        return PONS_OK;
-    }
-    cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->serve, "operator"));
-    cli_out("Stop       %s/stop\n", stop_url);
-    cli_out("tokens     %s (viewer, operator, admin)\n", s->token_file);
-    if (*s->fingerprint) {
-        cli_out("https      SHA-256 %s\n", s->fingerprint);
-    }
-    cli_flush();
-    return PONS_OK;
-}
-
 static void on_event(void *user, const pons_event *ev)
 {
     cli_server *s = user;
@@ -510,5 +444,61 @@ static void close_server(void *user)
     cli_graphs_close(&s->graphs);
     if (s->browser > 0) {
         waitpid(s->browser, NULL, WNOHANG);
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_error *err)
+{
+    *ret = NULL;
+    if (!w->listen && !w->tools) { // not `pons serve`, and no --serve
+        return w->open || w->token_file ? cli_bad(err, "--open and --token-file go with --serve")
+                                        : PONS_OK;
+    }
+    cli_server *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, "serve", "no memory for a server");
+    }
+    *s = (cli_server){.c = c, .w = w, .lock = -1, .mtx = PTHREAD_MUTEX_INITIALIZER};
+    const int rc = check(s, err);
+    if (rc < 0) {
+        cli_server_destroy(s);
+        return rc;
+    }
+    *ret = s;
+    return PONS_OK;
+}
+
+cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *session)
+{
+    s->session = *session;
+    return (cli_session_guest){.open = open_server,
+                               .event = on_event,
+                               .close = close_server,
+                               .commit = on_commit,
+                               .traces = true,
+                               .user = s};
+}
+
+pons_serve *cli_server_serve(cli_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    pons_serve *serve = s->serve;
+    pthread_mutex_unlock(&s->mtx);
+    return serve;
+}
+
+void cli_server_destroy(cli_server *s)
+{
+    if (s) {
+        pons_traces_close(s->traces);
+        free(s->cert);
+        free(s->key);
+        if (s->lock >= 0) {
+            close(s->lock);
+        }
+        pthread_mutex_destroy(&s->mtx);
+        free(s);
     }
 }

@@ -26,88 +26,12 @@ struct cli_display {
     bool robot; // there is one: its clock has been seen
 };
 
-static void print_event_json(cli_display *d, const pons_event *ev);
-static void print_event_text(cli_display *d, const pons_event *ev);
-static void text_approval(cli_display *d, const pons_event *ev);
-static void text_schedule(cli_display *d, const char *what, const pons_value *p);
-static void text_plan(cli_display *d, const char *type, const pons_value *p);
-static void ask_line(void *user, const char *text);
-static void line(cli_display *d, const char *label, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
-    __attribute__((format(printf, 3, 0)));
-static bool is_stream(const pons_event *ev);
-static void text_stream(cli_display *d, const pons_event *ev);
-static void clear_live(cli_display *d);
-static void draw_live(cli_display *d);
-static void text_effect(cli_display *d, const pons_value *p);
-static void text_done(cli_display *d, const pons_value *p);
-
-cli_display *cli_display_create(const cli *c, bool live_line)
-{
-    cli_display *d = pons_need_zeroed(1, sizeof *d);
-    d->json = c->json;
-    d->live = live_line && !c->json && isatty(STDOUT_FILENO);
-    d->battery = d->distance = -1.0;
-    snprintf(d->mode, sizeof d->mode, "IDLE");
-    return d;
-}
-
-void cli_display_prompting(cli_display *d)
-{
-    d->prompting = d->live;
-}
-
-void cli_display_destroy(cli_display *d)
-{
-    if (d) {
-        clear_live(d);
-        cli_flush();
-        free(d);
-    }
-}
-
-void cli_display_event(cli_display *d, const pons_event *ev)
-{
-    const int64_t robot_ms = pons_get_int(ev->payload, "robot_ms", 0);
-    d->robot_ms = robot_ms > 0 ? robot_ms : d->robot_ms;
-    d->robot = d->robot || pons_get(ev->payload, "robot_ms");
-    if (d->json) {
-        print_event_json(d, ev);
-    } else {
-        print_event_text(d, ev);
-    }
-}
-
-void cli_display_note(cli_display *d, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    clear_live(d);
-    cli_flush();
-    cli_err("pons: ");
-    cli_verr(fmt, ap);
-    cli_err("\n");
-    va_end(ap);
-    if (d->prompting) {
-        cli_prompt_show(NULL);
-    }
-}
-
-void cli_display_status(cli_display *d, char *buf, size_t cap)
-{
-    char battery[16] = "–", distance[24] = "";
-    if (d->battery >= 0.0) {
-        snprintf(battery, sizeof battery, "%.0f%%", d->battery);
-    }
-    if (d->distance >= 0.0) {
-        snprintf(distance, sizeof distance, "  %.1f m to go", d->distance);
-    }
-    snprintf(buf, cap, "%s  battery %s  %s%s  %.2f m/s  %s", d->mode, battery,
-             d->zone[0] ? d->zone : "–", distance, d->speed, d->decision);
-}
-
 // ---- for programs -------------------------------------------------------------------------------
+
+static bool is_stream(const pons_event *ev)
+{
+    return strncmp(ev->type, STREAM_PREFIX, strlen(STREAM_PREFIX)) == 0;
+}
 
 static void print_event_json(cli_display *d, const pons_event *ev)
 {
@@ -128,12 +52,181 @@ static void print_event_json(cli_display *d, const pons_event *ev)
     cli_print_json(out);
 }
 
-static bool is_stream(const pons_event *ev)
+// ---- for people ---------------------------------------------------------------------------------
+
+static void clear_live(cli_display *d)
 {
-    return strncmp(ev->type, STREAM_PREFIX, strlen(STREAM_PREFIX)) == 0;
+    if (d->prompting) {
+        cli_prompt_hide();
+    }
+    if (d->token_open) {
+        cli_out("\n");
+        d->token_open = false;
+    }
+    if (d->dirty) {
+        cli_erase_line();
+        d->dirty = false;
+    }
 }
 
-// ---- for people ---------------------------------------------------------------------------------
+__attribute__((format(printf, 3, 0))) static void put_line(cli_display *d, const char *label,
+                                                           const char *fmt, va_list ap)
+{
+    clear_live(d);
+    cli_out("  %-7s ", label);
+    cli_vout(fmt, ap);
+    cli_out("\n");
+    cli_flush();
+    if (d->prompting) {
+        cli_prompt_show(NULL);
+    }
+}
+
+__attribute__((format(printf, 3, 4))) static void line(cli_display *d, const char *label,
+                                                       const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(d, label, fmt, ap);
+    va_end(ap);
+}
+
+static void ask_line(void *user, const char *text)
+{
+    line(user, "", "%s", text);
+}
+
+static void text_approval(cli_display *d, const pons_event *ev)
+{
+    char said[CLI_ANSWER_MAX];
+    const pons_value *p = ev->payload;
+    if (strcmp(ev->type, "guard.refused") == 0) {
+        size_t i;
+        json_t *rule;
+        json_array_foreach(pons_get(p, "rules"), i, rule)
+        {
+            line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
+                 pons_get_str(rule, "message", ""));
+        }
+    } else if (strcmp(ev->type, "approval.requested") == 0) {
+        line(d, "ask", "%s  (pons approve %s %s)", pons_get_str(p, "question", ""), ev->thread,
+             cli_question_takes(p));
+        cli_question_show(p, ask_line, d);
+    } else if (strcmp(ev->type, "approval.resolved") == 0) {
+        line(d, "answer", "%s", cli_answer_text(p, said));
+    } else if (strcmp(ev->type, "approval.late") == 0) {
+        const pons_value *first = pons_get(p, "first");
+        if (json_is_object(first)) {
+            line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
+                 pons_get_str(first, "by", "the kernel"), cli_answer_text(first, said));
+        } else {
+            line(d, "note", "%s: no such question is open", pons_get_str(p, "action", ""));
+        }
+    }
+}
+
+static void text_plan(cli_display *d, const char *type, const pons_value *p)
+{
+    if (strcmp(type, "plan.created") == 0) {
+        const pons_value *plan = pons_get(p, "plan");
+        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
+             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
+    } else if (strcmp(type, "plan.step") == 0) {
+        line(d, "plan", "%lld. %s: %s", (long long)pons_get_int(p, "step_id", 0),
+             pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
+    } else if (strcmp(type, "plan.status") == 0) {
+        line(d, "plan", "%s", pons_get_str(p, "status", ""));
+    }
+}
+
+// A goal of a time: what came of it, or why not.
+static void text_schedule(cli_display *d, const char *what, const pons_value *p)
+{
+    const pons_value *s = pons_get(p, "schedule");
+    pons_zone *zone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char at[48] = "";
+    const bool added = strcmp(what, "added") == 0;
+    const int64_t when = added ? pons_get_int(s, "next_ms", 0) : pons_get_int(p, "due_ms", 0);
+    pons_zone_open(pons_get_str(s, "zone", NULL), &zone, &none);
+    pons_schedule_show(when, zone, at, sizeof at);
+    pons_zone_close(zone);
+    if (added) {
+        line(d, "time", "%s: kept as %s, first %s (pons schedule list)",
+             pons_get_str(s, "text", ""), pons_get_str(s, "id", ""), at);
+    } else if (strcmp(what, "refused") == 0) {
+        line(d, "note", "%s: not kept: %s", pons_get_str(p, "text", ""),
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "due") == 0) {
+        line(d, "time", "%s: its time has come (%s, %s)", pons_get_str(p, "text", ""),
+             pons_get_str(p, "schedule_id", ""), at);
+    } else if (strcmp(what, "missed") == 0) {
+        line(d, "note", "%s: missed at %s: %s", pons_get_str(p, "text", ""), at,
+             pons_get_str(p, "reason", ""));
+    } else if (strcmp(what, "skipped") == 0) {
+        line(d, "note", "%s: not again, as %s of it is not over", pons_get_str(p, "text", ""),
+             pons_get_str(p, "task_id", ""));
+    }
+}
+
+// "updates react/12 {…}": what was streamed, with the number that a client goes on from.
+static void text_stream(cli_display *d, const pons_event *ev)
+{
+    char *text = NULL;
+    if (pons_value_line(ev->payload, &text) < 0) {
+        return;
+    }
+    const size_t shown = cli_cut(text, STREAM_TEXT_MAX);
+    line(d, ev->type + strlen(STREAM_PREFIX), "%s%s%lld  %.*s%s", ev->ns, *ev->ns ? "/" : "",
+         (long long)ev->seq, (int)shown, text, text[shown] ? " …" : "");
+    free(text);
+}
+
+static void text_effect(cli_display *d, const pons_value *p)
+{
+    const char *state = pons_get_str(p, "state", "");
+    if (strcmp(state, "intended") == 0 || strcmp(state, "dispatched") == 0) {
+        return; // the ledger has them; a person wants to know what the robot took and what became
+                // of it
+    }
+    char *args = NULL;
+    if (pons_value_line(pons_get(p, "args"), &args) < 0) {
+        args = NULL;
+    }
+    line(d, "act", "%s %s %s%s%s", pons_get_str(p, "skill", ""), args ? args : "", state,
+         pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
+    free(args);
+}
+
+static void text_done(cli_display *d, const pons_value *p)
+{
+    size_t i;
+    json_t *task;
+    line(d, "done", "%s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
+         pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
+         (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
+         pons_get_num(p, "battery_pct", 0.0));
+    json_array_foreach(pons_get(p, "tasks"), i, task)
+    {
+        line(d, "", "%s %s", strcmp(pons_get_str(task, "status", ""), "succeeded") == 0 ? "✓" : "✗",
+             pons_get_str(task, "text", ""));
+    }
+}
+
+static void draw_live(cli_display *d)
+{
+    char text[256];
+    if (!d->live || d->token_open) {
+        return;
+    }
+    cli_display_status(d, text, sizeof text);
+    if (d->prompting) {
+        cli_prompt_show(text);
+        return;
+    }
+    cli_live_line(text);
+    d->dirty = true;
+}
 
 static void print_event_text(cli_display *d, const pons_event *ev)
 {
@@ -259,136 +352,6 @@ const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX])
     return buf;
 }
 
-static void text_approval(cli_display *d, const pons_event *ev)
-{
-    char said[CLI_ANSWER_MAX];
-    const pons_value *p = ev->payload;
-    if (strcmp(ev->type, "guard.refused") == 0) {
-        size_t i;
-        json_t *rule;
-        json_array_foreach(pons_get(p, "rules"), i, rule)
-        {
-            line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
-                 pons_get_str(rule, "message", ""));
-        }
-    } else if (strcmp(ev->type, "approval.requested") == 0) {
-        line(d, "ask", "%s  (pons approve %s %s)", pons_get_str(p, "question", ""), ev->thread,
-             cli_question_takes(p));
-        cli_question_show(p, ask_line, d);
-    } else if (strcmp(ev->type, "approval.resolved") == 0) {
-        line(d, "answer", "%s", cli_answer_text(p, said));
-    } else if (strcmp(ev->type, "approval.late") == 0) {
-        const pons_value *first = pons_get(p, "first");
-        if (json_is_object(first)) {
-            line(d, "note", "%s: already answered by %s: %s", pons_get_str(p, "action", ""),
-                 pons_get_str(first, "by", "the kernel"), cli_answer_text(first, said));
-        } else {
-            line(d, "note", "%s: no such question is open", pons_get_str(p, "action", ""));
-        }
-    }
-}
-
-static void text_plan(cli_display *d, const char *type, const pons_value *p)
-{
-    if (strcmp(type, "plan.created") == 0) {
-        const pons_value *plan = pons_get(p, "plan");
-        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
-             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
-    } else if (strcmp(type, "plan.step") == 0) {
-        line(d, "plan", "%lld. %s: %s", (long long)pons_get_int(p, "step_id", 0),
-             pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
-    } else if (strcmp(type, "plan.status") == 0) {
-        line(d, "plan", "%s", pons_get_str(p, "status", ""));
-    }
-}
-
-// A goal of a time: what came of it, or why not.
-static void text_schedule(cli_display *d, const char *what, const pons_value *p)
-{
-    const pons_value *s = pons_get(p, "schedule");
-    pons_zone *zone = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    char at[48] = "";
-    const bool added = strcmp(what, "added") == 0;
-    const int64_t when = added ? pons_get_int(s, "next_ms", 0) : pons_get_int(p, "due_ms", 0);
-    pons_zone_open(pons_get_str(s, "zone", NULL), &zone, &none);
-    pons_schedule_show(when, zone, at, sizeof at);
-    pons_zone_close(zone);
-    if (added) {
-        line(d, "time", "%s: kept as %s, first %s (pons schedule list)",
-             pons_get_str(s, "text", ""), pons_get_str(s, "id", ""), at);
-    } else if (strcmp(what, "refused") == 0) {
-        line(d, "note", "%s: not kept: %s", pons_get_str(p, "text", ""),
-             pons_get_str(p, "reason", ""));
-    } else if (strcmp(what, "due") == 0) {
-        line(d, "time", "%s: its time has come (%s, %s)", pons_get_str(p, "text", ""),
-             pons_get_str(p, "schedule_id", ""), at);
-    } else if (strcmp(what, "missed") == 0) {
-        line(d, "note", "%s: missed at %s: %s", pons_get_str(p, "text", ""), at,
-             pons_get_str(p, "reason", ""));
-    } else if (strcmp(what, "skipped") == 0) {
-        line(d, "note", "%s: not again, as %s of it is not over", pons_get_str(p, "text", ""),
-             pons_get_str(p, "task_id", ""));
-    }
-}
-
-static void ask_line(void *user, const char *text)
-{
-    line(user, "", "%s", text);
-}
-
-// "updates react/12 {…}": what was streamed, with the number that a client goes on from.
-static void text_stream(cli_display *d, const pons_event *ev)
-{
-    char *text = NULL;
-    if (pons_value_line(ev->payload, &text) < 0) {
-        return;
-    }
-    const size_t shown = cli_cut(text, STREAM_TEXT_MAX);
-    line(d, ev->type + strlen(STREAM_PREFIX), "%s%s%lld  %.*s%s", ev->ns, *ev->ns ? "/" : "",
-         (long long)ev->seq, (int)shown, text, text[shown] ? " …" : "");
-    free(text);
-}
-
-static void text_effect(cli_display *d, const pons_value *p)
-{
-    const char *state = pons_get_str(p, "state", "");
-    if (strcmp(state, "intended") == 0 || strcmp(state, "dispatched") == 0) {
-        return; // the ledger has them; a person wants to know what the robot took and what became
-                // of it
-    }
-    char *args = NULL;
-    if (pons_value_line(pons_get(p, "args"), &args) < 0) {
-        args = NULL;
-    }
-    line(d, "act", "%s %s %s%s%s", pons_get_str(p, "skill", ""), args ? args : "", state,
-         pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
-    free(args);
-}
-
-static void text_done(cli_display *d, const pons_value *p)
-{
-    size_t i;
-    json_t *task;
-    line(d, "done", "%s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
-         pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
-         (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
-         pons_get_num(p, "battery_pct", 0.0));
-    json_array_foreach(pons_get(p, "tasks"), i, task)
-    {
-        line(d, "", "%s %s", strcmp(pons_get_str(task, "status", ""), "succeeded") == 0 ? "✓" : "✗",
-             pons_get_str(task, "text", ""));
-    }
-}
-
-static void line(cli_display *d, const char *label, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(d, label, fmt, ap);
-    va_end(ap);
-}
-
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
 {
     va_list ap;
@@ -397,44 +360,68 @@ void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     va_end(ap);
 }
 
-static void put_line(cli_display *d, const char *label, const char *fmt, va_list ap)
+// ---- public functions ---------------------------------------------------------------------------
+
+cli_display *cli_display_create(const cli *c, bool live_line)
 {
+    cli_display *d = pons_need_zeroed(1, sizeof *d);
+    d->json = c->json;
+    d->live = live_line && !c->json && isatty(STDOUT_FILENO);
+    d->battery = d->distance = -1.0;
+    snprintf(d->mode, sizeof d->mode, "IDLE");
+    return d;
+}
+
+void cli_display_prompting(cli_display *d)
+{
+    d->prompting = d->live;
+}
+
+void cli_display_destroy(cli_display *d)
+{
+    if (d) {
+        clear_live(d);
+        cli_flush();
+        free(d);
+    }
+}
+
+void cli_display_event(cli_display *d, const pons_event *ev)
+{
+    const int64_t robot_ms = pons_get_int(ev->payload, "robot_ms", 0);
+    d->robot_ms = robot_ms > 0 ? robot_ms : d->robot_ms;
+    d->robot = d->robot || pons_get(ev->payload, "robot_ms");
+    if (d->json) {
+        print_event_json(d, ev);
+    } else {
+        print_event_text(d, ev);
+    }
+}
+
+void cli_display_note(cli_display *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
     clear_live(d);
-    cli_out("  %-7s ", label);
-    cli_vout(fmt, ap);
-    cli_out("\n");
     cli_flush();
+    cli_err("pons: ");
+    cli_verr(fmt, ap);
+    cli_err("\n");
+    va_end(ap);
     if (d->prompting) {
         cli_prompt_show(NULL);
     }
 }
 
-static void clear_live(cli_display *d)
+void cli_display_status(cli_display *d, char *buf, size_t cap)
 {
-    if (d->prompting) {
-        cli_prompt_hide();
+    char battery[16] = "–", distance[24] = "";
+    if (d->battery >= 0.0) {
+        snprintf(battery, sizeof battery, "%.0f%%", d->battery);
     }
-    if (d->token_open) {
-        cli_out("\n");
-        d->token_open = false;
+    if (d->distance >= 0.0) {
+        snprintf(distance, sizeof distance, "  %.1f m to go", d->distance);
     }
-    if (d->dirty) {
-        cli_erase_line();
-        d->dirty = false;
-    }
-}
-
-static void draw_live(cli_display *d)
-{
-    char text[256];
-    if (!d->live || d->token_open) {
-        return;
-    }
-    cli_display_status(d, text, sizeof text);
-    if (d->prompting) {
-        cli_prompt_show(text);
-        return;
-    }
-    cli_live_line(text);
-    d->dirty = true;
+    snprintf(buf, cap, "%s  battery %s  %s%s  %.2f m/s  %s", d->mode, battery,
+             d->zone[0] ? d->zone : "–", distance, d->speed, d->decision);
 }

@@ -10,13 +10,6 @@
 
 #define CHANNEL_TEXT_MAX 160 // bytes of a value that a person is shown; --json has all
 
-static pons_value *changes(const pons_value *before, const pons_value *after);
-static void show_change(cli_display *d, const char *channel, const pons_value *was,
-                        const pons_value *is);
-static void show_value(cli_display *d, const char *channel, const char *key, const char *sign,
-                       const pons_value *value);
-static void join(const pons_value *names, char *buf, size_t cap);
-
 cli_step_word cli_step_parse(const char *line)
 {
     static const struct {
@@ -41,63 +34,6 @@ cli_step_word cli_step_parse(const char *line)
         }
     }
     return CLI_STEP_OTHER;
-}
-
-void cli_step_show(cli_display *d, const cli *c, const char *thread, const char *ns,
-                   const pons_value *ran, const pons_value *before, const pons_value *after,
-                   const pons_value *next)
-{
-    pons_autovalue changed = changes(before, after);
-    if (c->json) {
-        pons_autovalue out = pons_object(
-            "type", json_string("step"), "thread", json_string(thread), "ns", json_string(ns),
-            "ran", ran ? pons_value_ref(ran) : json_array(), "changed", pons_value_ref(changed),
-            "next", next ? pons_value_ref(next) : json_array(), NULL);
-        cli_print_json(out);
-        return;
-    }
-    char names[512];
-    if (json_array_size(ran) > 0) {
-        join(ran, names, sizeof names);
-        cli_display_line(d, "ran", "%s", names);
-    }
-    const char *channel;
-    json_t *value;
-    json_object_foreach(changed, channel, value)
-    {
-        show_change(d, channel, pons_get(before, channel), value);
-    }
-    join(next, names, sizeof names);
-    cli_display_line(d, "next", "%s", *names ? names : "end");
-}
-
-// What became of a channel, by its parts: the members of an object that differ, what a list has
-// more.
-static void show_change(cli_display *d, const char *channel, const pons_value *was,
-                        const pons_value *is)
-{
-    const size_t had = json_array_size(was);
-    bool grew = json_is_array(was) && json_is_array(is) && json_array_size(is) > had;
-    for (size_t i = 0; i < had && grew; i++) {
-        grew = json_equal(json_array_get(was, i), json_array_get(is, i));
-    }
-    for (size_t i = had; i < json_array_size(is) && grew; i++) {
-        show_value(d, channel, "", "+", json_array_get(is, i));
-    }
-    if (grew) {
-        return;
-    }
-    if (!json_is_object(was) || !json_is_object(is)) {
-        show_value(d, channel, "", "=", is);
-        return;
-    }
-    pons_autovalue parts = changes(was, is);
-    const char *key;
-    json_t *value;
-    json_object_foreach(parts, key, value)
-    {
-        show_value(d, channel, key, "=", value);
-    }
 }
 
 static void show_value(cli_display *d, const char *channel, const char *key, const char *sign,
@@ -134,6 +70,35 @@ static pons_value *changes(const pons_value *before, const pons_value *after)
     return out;
 }
 
+// What became of a channel, by its parts: the members of an object that differ, what a list has
+// more.
+static void show_change(cli_display *d, const char *channel, const pons_value *was,
+                        const pons_value *is)
+{
+    const size_t had = json_array_size(was);
+    bool grew = json_is_array(was) && json_is_array(is) && json_array_size(is) > had;
+    for (size_t i = 0; i < had && grew; i++) {
+        grew = json_equal(json_array_get(was, i), json_array_get(is, i));
+    }
+    for (size_t i = had; i < json_array_size(is) && grew; i++) {
+        show_value(d, channel, "", "+", json_array_get(is, i));
+    }
+    if (grew) {
+        return;
+    }
+    if (!json_is_object(was) || !json_is_object(is)) {
+        show_value(d, channel, "", "=", is);
+        return;
+    }
+    pons_autovalue parts = changes(was, is);
+    const char *key;
+    json_t *value;
+    json_object_foreach(parts, key, value)
+    {
+        show_value(d, channel, key, "=", value);
+    }
+}
+
 static void join(const pons_value *names, char *buf, size_t cap)
 {
     size_t i, used = 0;
@@ -148,4 +113,32 @@ static void join(const pons_value *names, char *buf, size_t cap)
             return;
         }
     }
+}
+
+void cli_step_show(cli_display *d, const cli *c, const char *thread, const char *ns,
+                   const pons_value *ran, const pons_value *before, const pons_value *after,
+                   const pons_value *next)
+{
+    pons_autovalue changed = changes(before, after);
+    if (c->json) {
+        pons_autovalue out = pons_object(
+            "type", json_string("step"), "thread", json_string(thread), "ns", json_string(ns),
+            "ran", ran ? pons_value_ref(ran) : json_array(), "changed", pons_value_ref(changed),
+            "next", next ? pons_value_ref(next) : json_array(), NULL);
+        cli_print_json(out);
+        return;
+    }
+    char names[512];
+    if (json_array_size(ran) > 0) {
+        join(ran, names, sizeof names);
+        cli_display_line(d, "ran", "%s", names);
+    }
+    const char *channel;
+    json_t *value;
+    json_object_foreach(changed, channel, value)
+    {
+        show_change(d, channel, pons_get(before, channel), value);
+    }
+    join(next, names, sizeof names);
+    cli_display_line(d, "next", "%s", *names ? names : "end");
 }

@@ -41,12 +41,32 @@ static struct {
     size_t feed_n;
 } prompt; // libedit asks without a user pointer, and there is one terminal
 
-static char *no_text(EditLine *e);
-static int read_key(EditLine *e, wchar_t *ret);
-static unsigned char complete(EditLine *e, int key);
-static void raw(void);
-static void show_line(void);
-static void take(cli_key key, const pons_buf *bytes);
+// ---- what is shown ------------------------------------------------------------------------------
+
+static void edit(const pons_buf *bytes)
+{
+    prompt.feed = bytes->data;
+    prompt.feed_n = bytes->len;
+    int n = 0;
+    for (size_t left = prompt.feed_n + 1; prompt.feed_n > 0 && prompt.feed_n < left;) {
+        left = prompt.feed_n;
+        el_gets(prompt.edit, &n);
+    }
+    prompt.feed_n = 0;
+}
+
+static void show_line(void)
+{
+    const LineInfo *typed = el_line(prompt.edit);
+    cli_screen_input(prompt.text, typed->buffer, (size_t)(typed->lastchar - typed->buffer),
+                     (size_t)(typed->cursor - typed->buffer));
+    cli_screen_show();
+}
+
+void cli_prompt_hide(void)
+{
+    cli_screen_hide();
+}
 
 static void set_text(const char *text)
 {
@@ -54,122 +74,29 @@ static void set_text(const char *text)
              (int)cli_cut(text, sizeof prompt.text - sizeof " > "), text);
 }
 
-void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user)
+void cli_prompt_show(const char *text)
 {
-    HistEvent ignored;
-    if (!cli_screen_start()) {
+    if (!prompt.edit) {
         return;
     }
-    prompt.said = said;
-    prompt.user = user;
-    set_text(text);
-    tcgetattr(STDIN_FILENO, &prompt.before);
-    prompt.in = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    prompt.nowhere = fopen("/dev/null", "w");
-    prompt.history = history_init();
-    prompt.edit = prompt.nowhere ? el_init_fd("pons", stdin, prompt.nowhere, prompt.nowhere,
-                                              STDIN_FILENO, STDOUT_FILENO, STDOUT_FILENO)
-                                 : NULL;
-    if (!prompt.edit || !prompt.history) {
-        cli_prompt_stop();
-        return;
+    if (text) {
+        set_text(text);
     }
-    history(prompt.history, &ignored, H_SETSIZE, HISTORY_LINES);
-    el_set(prompt.edit, EL_EDITOR, "emacs");
-    el_set(prompt.edit, EL_SIGNAL, 0);
-    el_set(prompt.edit, EL_HIST, history, prompt.history);
-    el_set(prompt.edit, EL_PROMPT, no_text);
-    el_set(prompt.edit, EL_GETCFN, read_key);
-    // Wide, because of narrow names libedit keeps copies that it never frees.
-    el_wset(prompt.edit, EL_ADDFN, L"pons-complete", L"Complete a word", complete);
-    el_set(prompt.edit, EL_BIND, "\t", "pons-complete", NULL);
-    el_set(prompt.edit, EL_BIND, "^R", "ed-search-prev-history",
-           NULL); // by what is typed: it asks for
-    el_set(prompt.edit, EL_BIND, "^S", "ed-search-next-history", NULL); // no more keys
-    el_set(prompt.edit, EL_BIND, "^[x", "ed-unassigned", NULL);
-    el_set(prompt.edit, EL_UNBUFFERED, 1); // el_gets returns after each key
-    raw();
-    cli_screen_paste(true);
-    cli_prompt_show(NULL);
-}
-
-void cli_prompt_stop(void)
-{
-    if (prompt.edit) {
-        cli_screen_paste(false);
-        el_set(prompt.edit, EL_UNBUFFERED, 0); // gives the terminal back as it was
-        el_end(prompt.edit);
-        cli_screen_stop();
-    }
-    if (prompt.history) {
-        history_end(prompt.history);
-    }
-    if (prompt.nowhere) {
-        fclose(prompt.nowhere);
-    }
-    if (prompt.in > 0) {
-        close(prompt.in);
-    }
-    prompt.in = 0;
-    prompt.edit = NULL;
-    prompt.history = NULL;
-    prompt.nowhere = NULL;
-    cli_keys_fini(&prompt.keys);
-    prompt.keys = (cli_keys){0};
-    cli_prompt_words(NULL);
-}
-
-void cli_prompt_lines(void)
-{
-    prompt.lines = prompt.keys.raw_newline = true;
-    if (prompt.edit) {
-        raw();
+    if (text || !cli_screen_has_input()) {
+        show_line();
+    } else {
+        cli_screen_show();
     }
 }
 
-void cli_prompt_words(pons_value *words)
+static char *no_text(EditLine *e)
 {
-    pons_value_unref(prompt.words);
-    prompt.words = words;
-}
-
-bool cli_prompt_active(void)
-{
-    return prompt.edit != NULL;
-}
-
-// Enter and Ctrl-J are two keys when a line may have several rows.
-static void raw(void)
-{
-    struct termios t;
-    if (prompt.lines && tcgetattr(STDIN_FILENO, &t) == 0) {
-        t.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
-        tcsetattr(STDIN_FILENO, TCSANOW, &t);
-    }
+    (void)e;
+    static char none[] = "";
+    return none;
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
-
-void cli_prompt_read(void)
-{
-    char bytes[READ_BYTES];
-    const ssize_t n = read(prompt.in > 0 ? prompt.in : STDIN_FILENO, bytes, sizeof bytes);
-    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) { // a terminal that is gone
-        prompt.said(prompt.user, NULL);
-        return;
-    }
-    if (n < 0) {
-        return;
-    }
-    cli_keys_add(&prompt.keys, bytes, (size_t)n);
-    pons_autobuf key = PONS_BUF_INIT;
-    for (cli_key is; prompt.edit && (is = cli_keys_next(&prompt.keys, &key)) != CLI_KEY_NONE;) {
-        take(is, &key);
-    }
-    if (prompt.edit) {
-        show_line();
-    }
-}
 
 static void insert(const char *text, size_t n)
 {
@@ -180,6 +107,16 @@ static void insert(const char *text, size_t n)
         return;
     }
     el_insertstr(prompt.edit, text);
+}
+
+// Enter and Ctrl-J are two keys when a line may have several rows.
+static void raw(void)
+{
+    struct termios t;
+    if (prompt.lines && tcgetattr(STDIN_FILENO, &t) == 0) {
+        t.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
+        tcsetattr(STDIN_FILENO, TCSANOW, &t);
+    }
 }
 
 static void fresh_line(void)
@@ -209,24 +146,6 @@ static void enter(void)
     fresh_line();
     prompt.said(prompt.user, line ? line : "");
     free(line);
-}
-
-void cli_prompt_echo(const char *label, const char *line)
-{
-    cli_autorich text = {0};
-    cli_autorows rows = {0}, shown = {0};
-    size_t row, column;
-    cli_rich_add(&text, CLI_INK_BOLD, label, SIZE_MAX);
-    const size_t indent = cli_columns(label, strlen(label));
-    cli_rich_add(&text, 0, line, SIZE_MAX);
-    cli_rows_grid(&rows, &text, cli_screen_width(), indent, 0, cli_screen_ink(), &row, &column);
-    cli_rows_copy(&shown, &rows, 0, ECHO_ROWS);
-    if (rows.n > ECHO_ROWS) {
-        cli_rich_clear(&text);
-        cli_rich_printf(&text, CLI_INK_DIM, "… %zu rows more", rows.n - ECHO_ROWS);
-        cli_rows_cut(&shown, &text, cli_screen_width(), cli_screen_ink());
-    }
-    cli_screen_print(&shown);
 }
 
 static int characters(const char *from, const char *to)
@@ -267,18 +186,6 @@ static bool another_row(bool up)
     }
     el_cursor(prompt.edit, to < l->cursor ? -characters(to, l->cursor) : characters(l->cursor, to));
     return true;
-}
-
-static void edit(const pons_buf *bytes)
-{
-    prompt.feed = bytes->data;
-    prompt.feed_n = bytes->len;
-    int n = 0;
-    for (size_t left = prompt.feed_n + 1; prompt.feed_n > 0 && prompt.feed_n < left;) {
-        left = prompt.feed_n;
-        el_gets(prompt.edit, &n);
-    }
-    prompt.feed_n = 0;
 }
 
 static void take(cli_key key, const pons_buf *bytes)
@@ -330,6 +237,45 @@ static void take(cli_key key, const pons_buf *bytes)
         edit(bytes);
         break;
     }
+}
+
+void cli_prompt_read(void)
+{
+    char bytes[READ_BYTES];
+    const ssize_t n = read(prompt.in > 0 ? prompt.in : STDIN_FILENO, bytes, sizeof bytes);
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) { // a terminal that is gone
+        prompt.said(prompt.user, NULL);
+        return;
+    }
+    if (n < 0) {
+        return;
+    }
+    cli_keys_add(&prompt.keys, bytes, (size_t)n);
+    pons_autobuf key = PONS_BUF_INIT;
+    for (cli_key is; prompt.edit && (is = cli_keys_next(&prompt.keys, &key)) != CLI_KEY_NONE;) {
+        take(is, &key);
+    }
+    if (prompt.edit) {
+        show_line();
+    }
+}
+
+void cli_prompt_echo(const char *label, const char *line)
+{
+    cli_autorich text = {0};
+    cli_autorows rows = {0}, shown = {0};
+    size_t row, column;
+    cli_rich_add(&text, CLI_INK_BOLD, label, SIZE_MAX);
+    const size_t indent = cli_columns(label, strlen(label));
+    cli_rich_add(&text, 0, line, SIZE_MAX);
+    cli_rows_grid(&rows, &text, cli_screen_width(), indent, 0, cli_screen_ink(), &row, &column);
+    cli_rows_copy(&shown, &rows, 0, ECHO_ROWS);
+    if (rows.n > ECHO_ROWS) {
+        cli_rich_clear(&text);
+        cli_rich_printf(&text, CLI_INK_DIM, "… %zu rows more", rows.n - ECHO_ROWS);
+        cli_rows_cut(&shown, &text, cli_screen_width(), cli_screen_ink());
+    }
+    cli_screen_print(&shown);
 }
 
 void cli_prompt_give_up(void)
@@ -416,39 +362,88 @@ static unsigned char complete(EditLine *e, int key)
     return after;
 }
 
-// ---- what is shown ------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static void show_line(void)
+void cli_prompt_start(const char *text, void (*said)(void *user, const char *line), void *user)
 {
-    const LineInfo *typed = el_line(prompt.edit);
-    cli_screen_input(prompt.text, typed->buffer, (size_t)(typed->lastchar - typed->buffer),
-                     (size_t)(typed->cursor - typed->buffer));
-    cli_screen_show();
-}
-
-void cli_prompt_hide(void)
-{
-    cli_screen_hide();
-}
-
-void cli_prompt_show(const char *text)
-{
-    if (!prompt.edit) {
+    HistEvent ignored;
+    if (!cli_screen_start()) {
         return;
     }
-    if (text) {
-        set_text(text);
+    prompt.said = said;
+    prompt.user = user;
+    set_text(text);
+    tcgetattr(STDIN_FILENO, &prompt.before);
+    prompt.in = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    prompt.nowhere = fopen("/dev/null", "w");
+    prompt.history = history_init();
+    prompt.edit = prompt.nowhere ? el_init_fd("pons", stdin, prompt.nowhere, prompt.nowhere,
+                                              STDIN_FILENO, STDOUT_FILENO, STDOUT_FILENO)
+                                 : NULL;
+    if (!prompt.edit || !prompt.history) {
+        cli_prompt_stop();
+        return;
     }
-    if (text || !cli_screen_has_input()) {
-        show_line();
-    } else {
-        cli_screen_show();
+    history(prompt.history, &ignored, H_SETSIZE, HISTORY_LINES);
+    el_set(prompt.edit, EL_EDITOR, "emacs");
+    el_set(prompt.edit, EL_SIGNAL, 0);
+    el_set(prompt.edit, EL_HIST, history, prompt.history);
+    el_set(prompt.edit, EL_PROMPT, no_text);
+    el_set(prompt.edit, EL_GETCFN, read_key);
+    // Wide, because of narrow names libedit keeps copies that it never frees.
+    el_wset(prompt.edit, EL_ADDFN, L"pons-complete", L"Complete a word", complete);
+    el_set(prompt.edit, EL_BIND, "\t", "pons-complete", NULL);
+    el_set(prompt.edit, EL_BIND, "^R", "ed-search-prev-history",
+           NULL); // by what is typed: it asks for
+    el_set(prompt.edit, EL_BIND, "^S", "ed-search-next-history", NULL); // no more keys
+    el_set(prompt.edit, EL_BIND, "^[x", "ed-unassigned", NULL);
+    el_set(prompt.edit, EL_UNBUFFERED, 1); // el_gets returns after each key
+    raw();
+    cli_screen_paste(true);
+    cli_prompt_show(NULL);
+}
+
+void cli_prompt_stop(void)
+{
+    if (prompt.edit) {
+        cli_screen_paste(false);
+        el_set(prompt.edit, EL_UNBUFFERED, 0); // gives the terminal back as it was
+        el_end(prompt.edit);
+        cli_screen_stop();
+    }
+    if (prompt.history) {
+        history_end(prompt.history);
+    }
+    if (prompt.nowhere) {
+        fclose(prompt.nowhere);
+    }
+    if (prompt.in > 0) {
+        close(prompt.in);
+    }
+    prompt.in = 0;
+    prompt.edit = NULL;
+    prompt.history = NULL;
+    prompt.nowhere = NULL;
+    cli_keys_fini(&prompt.keys);
+    prompt.keys = (cli_keys){0};
+    cli_prompt_words(NULL);
+}
+
+void cli_prompt_lines(void)
+{
+    prompt.lines = prompt.keys.raw_newline = true;
+    if (prompt.edit) {
+        raw();
     }
 }
 
-static char *no_text(EditLine *e)
+void cli_prompt_words(pons_value *words)
 {
-    (void)e;
-    static char none[] = "";
-    return none;
+    pons_value_unref(prompt.words);
+    prompt.words = words;
+}
+
+bool cli_prompt_active(void)
+{
+    return prompt.edit != NULL;
 }

@@ -44,10 +44,6 @@ typedef struct page {
     size_t link_from;
 } page;
 
-static void blank(page *p);
-static void flush(page *p, cli_ink all);
-static void table_rows(page *p);
-
 // ---- text, spans --------------------------------------------------------------------------------
 
 static cli_ink ink_now(const page *p)
@@ -136,169 +132,6 @@ static int off_span(MD_SPANTYPE type, void *detail, void *user)
             cli_rich_printf(&p->text, CLI_INK_DIM, " (%s)", p->url);
         }
         p->url[0] = '\0';
-    }
-    return 0;
-}
-
-// ---- blocks -------------------------------------------------------------------------------------
-
-static level *push(page *p)
-{
-    p->depth++;
-    return p->depth <= DEPTH_MAX ? &p->levels[p->depth - 1] : NULL;
-}
-
-static void pop(page *p)
-{
-    if (p->depth <= DEPTH_MAX) {
-        level *l = &p->levels[p->depth - 1];
-        cli_rich_fini(&l->first);
-        cli_rich_fini(&l->rest);
-        *l = (level){0};
-    }
-    p->depth--;
-}
-
-static void begin_item(page *p, const MD_BLOCK_LI_DETAIL *item)
-{
-    level *list = p->lists > 0 && p->lists <= DEPTH_MAX ? &p->list[p->lists - 1] : NULL;
-    flush(p, 0); // the words of the item above it
-    level *l = push(p);
-    if (!l) {
-        return;
-    }
-    char mark[24];
-    if (item->is_task) {
-        snprintf(mark, sizeof mark, "%s ", item->task_mark == ' ' ? "☐" : "☑");
-    } else if (list && list->ordered) {
-        snprintf(mark, sizeof mark, "%u. ", list->next++);
-    } else {
-        snprintf(mark, sizeof mark, "• ");
-    }
-    cli_rich_add(&l->first, CLI_INK_BOLD, mark, SIZE_MAX);
-    for (size_t i = cli_columns(mark, strlen(mark)); i > 0; i--) {
-        cli_rich_add(&l->rest, 0, " ", 1);
-    }
-}
-
-static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
-{
-    page *p = user;
-    level *l = NULL;
-    switch (type) {
-    case MD_BLOCK_QUOTE:
-        blank(p);
-        l = push(p);
-        if (l) {
-            cli_rich_add(&l->first, CLI_INK_DIM, "│ ", SIZE_MAX);
-            cli_rich_add(&l->rest, CLI_INK_DIM, "│ ", SIZE_MAX);
-        }
-        break;
-    case MD_BLOCK_UL:
-    case MD_BLOCK_OL:
-        flush(p, 0);
-        if (p->lists == 0) {
-            blank(p);
-        }
-        if (p->lists < DEPTH_MAX) {
-            p->list[p->lists] =
-                (level){.ordered = type == MD_BLOCK_OL,
-                        .next = type == MD_BLOCK_OL ? ((MD_BLOCK_OL_DETAIL *)detail)->start : 0};
-        }
-        p->lists++;
-        break;
-    case MD_BLOCK_LI:
-        begin_item(p, detail);
-        break;
-    case MD_BLOCK_CODE: {
-        const MD_BLOCK_CODE_DETAIL *code = detail;
-        blank(p);
-        p->code = true;
-        p->diff = code->lang.size == 4 && memcmp(code->lang.text, "diff", 4) == 0;
-        break;
-    }
-    case MD_BLOCK_HR:
-        blank(p);
-        cli_rich_add(&p->text, CLI_INK_DIM, "────────", SIZE_MAX);
-        flush(p, 0);
-        break;
-    case MD_BLOCK_H:
-    case MD_BLOCK_P:
-    case MD_BLOCK_HTML:
-        blank(p);
-        break;
-    case MD_BLOCK_TABLE:
-        blank(p);
-        p->in_table = true;
-        p->columns = ((MD_BLOCK_TABLE_DETAIL *)detail)->col_count;
-        p->n_cells = p->heads = 0;
-        break;
-    case MD_BLOCK_TH:
-    case MD_BLOCK_TD:
-        cli_rich_clear(&p->text);
-        break;
-    default:
-        break;
-    }
-    return 0;
-}
-
-static void code_rows(page *p);
-
-static void end_cell(page *p)
-{
-    if (p->n_cells == p->room_cells) {
-        p->room_cells = p->room_cells ? 2 * p->room_cells : 32;
-        p->cells = pons_need_more(p->cells, p->room_cells * sizeof *p->cells);
-    }
-    p->cells[p->n_cells++] = p->text;
-    p->text = (cli_rich){0};
-}
-
-static int off_block(MD_BLOCKTYPE type, void *detail, void *user)
-{
-    (void)detail;
-    page *p = user;
-    switch (type) {
-    case MD_BLOCK_QUOTE:
-        flush(p, 0);
-        pop(p);
-        break;
-    case MD_BLOCK_LI:
-        if (p->depth <= DEPTH_MAX && !p->levels[p->depth - 1].used && p->text.text.len == 0) {
-            cli_rich_add(&p->text, 0, " ", 1); // an item without words is one all the same
-        }
-        flush(p, 0);
-        pop(p);
-        break;
-    case MD_BLOCK_UL:
-    case MD_BLOCK_OL:
-        p->lists--;
-        break;
-    case MD_BLOCK_CODE:
-        code_rows(p);
-        p->code = false;
-        break;
-    case MD_BLOCK_H:
-        flush(p, CLI_INK_HEAD);
-        break;
-    case MD_BLOCK_P:
-    case MD_BLOCK_HTML:
-        flush(p, 0);
-        break;
-    case MD_BLOCK_TH:
-        p->heads++;
-        end_cell(p);
-        break;
-    case MD_BLOCK_TD:
-        end_cell(p);
-        break;
-    case MD_BLOCK_TABLE:
-        table_rows(p);
-        p->in_table = false;
-        break;
-    default:
-        break;
     }
     return 0;
 }
@@ -451,6 +284,165 @@ cli_ink cli_diff_ink(const char *line)
            : line[0] == '-'                                             ? CLI_INK_TAKEN
            : line[0] == '@'                                             ? CLI_INK_PLACE
                                                                         : 0;
+}
+
+static void pop(page *p)
+{
+    if (p->depth <= DEPTH_MAX) {
+        level *l = &p->levels[p->depth - 1];
+        cli_rich_fini(&l->first);
+        cli_rich_fini(&l->rest);
+        *l = (level){0};
+    }
+    p->depth--;
+}
+
+static level *push(page *p)
+{
+    p->depth++;
+    return p->depth <= DEPTH_MAX ? &p->levels[p->depth - 1] : NULL;
+}
+
+static void begin_item(page *p, const MD_BLOCK_LI_DETAIL *item)
+{
+    level *list = p->lists > 0 && p->lists <= DEPTH_MAX ? &p->list[p->lists - 1] : NULL;
+    flush(p, 0); // the words of the item above it
+    level *l = push(p);
+    if (!l) {
+        return;
+    }
+    char mark[24];
+    if (item->is_task) {
+        snprintf(mark, sizeof mark, "%s ", item->task_mark == ' ' ? "☐" : "☑");
+    } else if (list && list->ordered) {
+        snprintf(mark, sizeof mark, "%u. ", list->next++);
+    } else {
+        snprintf(mark, sizeof mark, "• ");
+    }
+    cli_rich_add(&l->first, CLI_INK_BOLD, mark, SIZE_MAX);
+    for (size_t i = cli_columns(mark, strlen(mark)); i > 0; i--) {
+        cli_rich_add(&l->rest, 0, " ", 1);
+    }
+}
+
+static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
+{
+    page *p = user;
+    level *l = NULL;
+    switch (type) {
+    case MD_BLOCK_QUOTE:
+        blank(p);
+        l = push(p);
+        if (l) {
+            cli_rich_add(&l->first, CLI_INK_DIM, "│ ", SIZE_MAX);
+            cli_rich_add(&l->rest, CLI_INK_DIM, "│ ", SIZE_MAX);
+        }
+        break;
+    case MD_BLOCK_UL:
+    case MD_BLOCK_OL:
+        flush(p, 0);
+        if (p->lists == 0) {
+            blank(p);
+        }
+        if (p->lists < DEPTH_MAX) {
+            p->list[p->lists] =
+                (level){.ordered = type == MD_BLOCK_OL,
+                        .next = type == MD_BLOCK_OL ? ((MD_BLOCK_OL_DETAIL *)detail)->start : 0};
+        }
+        p->lists++;
+        break;
+    case MD_BLOCK_LI:
+        begin_item(p, detail);
+        break;
+    case MD_BLOCK_CODE: {
+        const MD_BLOCK_CODE_DETAIL *code = detail;
+        blank(p);
+        p->code = true;
+        p->diff = code->lang.size == 4 && memcmp(code->lang.text, "diff", 4) == 0;
+        break;
+    }
+    case MD_BLOCK_HR:
+        blank(p);
+        cli_rich_add(&p->text, CLI_INK_DIM, "────────", SIZE_MAX);
+        flush(p, 0);
+        break;
+    case MD_BLOCK_H:
+    case MD_BLOCK_P:
+    case MD_BLOCK_HTML:
+        blank(p);
+        break;
+    case MD_BLOCK_TABLE:
+        blank(p);
+        p->in_table = true;
+        p->columns = ((MD_BLOCK_TABLE_DETAIL *)detail)->col_count;
+        p->n_cells = p->heads = 0;
+        break;
+    case MD_BLOCK_TH:
+    case MD_BLOCK_TD:
+        cli_rich_clear(&p->text);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static void end_cell(page *p)
+{
+    if (p->n_cells == p->room_cells) {
+        p->room_cells = p->room_cells ? 2 * p->room_cells : 32;
+        p->cells = pons_need_more(p->cells, p->room_cells * sizeof *p->cells);
+    }
+    p->cells[p->n_cells++] = p->text;
+    p->text = (cli_rich){0};
+}
+
+static int off_block(MD_BLOCKTYPE type, void *detail, void *user)
+{
+    (void)detail;
+    page *p = user;
+    switch (type) {
+    case MD_BLOCK_QUOTE:
+        flush(p, 0);
+        pop(p);
+        break;
+    case MD_BLOCK_LI:
+        if (p->depth <= DEPTH_MAX && !p->levels[p->depth - 1].used && p->text.text.len == 0) {
+            cli_rich_add(&p->text, 0, " ", 1); // an item without words is one all the same
+        }
+        flush(p, 0);
+        pop(p);
+        break;
+    case MD_BLOCK_UL:
+    case MD_BLOCK_OL:
+        p->lists--;
+        break;
+    case MD_BLOCK_CODE:
+        code_rows(p);
+        p->code = false;
+        break;
+    case MD_BLOCK_H:
+        flush(p, CLI_INK_HEAD);
+        break;
+    case MD_BLOCK_P:
+    case MD_BLOCK_HTML:
+        flush(p, 0);
+        break;
+    case MD_BLOCK_TH:
+        p->heads++;
+        end_cell(p);
+        break;
+    case MD_BLOCK_TD:
+        end_cell(p);
+        break;
+    case MD_BLOCK_TABLE:
+        table_rows(p);
+        p->in_table = false;
+        break;
+    default:
+        break;
+    }
+    return 0;
 }
 
 void cli_markdown_rows(const char *text, size_t n, size_t width, bool ink, cli_rows *rows)

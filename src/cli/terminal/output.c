@@ -33,43 +33,7 @@ typedef struct spec {
     char length[3], conversion;
 } spec;
 
-static const char *read_spec(const char *f, spec *s, arguments *a);
-static void put_number(pons_buf *b, const spec *s, arguments *a);
-static void put_text(pons_buf *b, const spec *s, const char *text);
-static void send_all(FILE *to, const pons_buf *b);
-
 // ---- a format of our own ------------------------------------------------------------------------
-
-void cli_buf(pons_buf *b, const char *fmt, va_list ap)
-{
-    arguments a;
-    va_copy(a.ap, ap);
-    for (const char *f = fmt; *f;) {
-        const size_t own = strcspn(f, "%");
-        pons_buf_bytes(b, f, own);
-        f += own;
-        if (*f == '\0') {
-            break;
-        }
-        spec s;
-        f = read_spec(f, &s, &a);
-        if (s.conversion == '%') {
-            pons_buf_byte(b, '%');
-        } else if (s.conversion == 's') {
-            put_text(b, &s, va_arg(a.ap, const char *));
-        } else {
-            put_number(b, &s, &a);
-        }
-    }
-    va_end(a.ap);
-}
-
-static void vprint(FILE *to, const char *fmt, va_list ap)
-{
-    pons_autobuf b = PONS_BUF_INIT;
-    cli_buf(&b, fmt, ap);
-    send_all(to, &b);
-}
 
 static int star_or_digits(const char **f, arguments *a)
 {
@@ -183,6 +147,30 @@ static void put_text(pons_buf *b, const spec *s, const char *text)
     }
 }
 
+void cli_buf(pons_buf *b, const char *fmt, va_list ap)
+{
+    arguments a;
+    va_copy(a.ap, ap);
+    for (const char *f = fmt; *f;) {
+        const size_t own = strcspn(f, "%");
+        pons_buf_bytes(b, f, own);
+        f += own;
+        if (*f == '\0') {
+            break;
+        }
+        spec s;
+        f = read_spec(f, &s, &a);
+        if (s.conversion == '%') {
+            pons_buf_byte(b, '%');
+        } else if (s.conversion == 's') {
+            put_text(b, &s, va_arg(a.ap, const char *));
+        } else {
+            put_number(b, &s, &a);
+        }
+    }
+    va_end(a.ap);
+}
+
 // Why standard output has lost something; 0: nothing has been lost that anybody waits for.
 static _Atomic int lost;
 
@@ -198,6 +186,13 @@ static void send_all(FILE *to, const pons_buf *b)
     if (b->len > 0) { // one call, so that lines of several threads do not mix
         sent(to, fwrite(b->data, 1, b->len, to) == b->len);
     }
+}
+
+static void vprint(FILE *to, const char *fmt, va_list ap)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    cli_buf(&b, fmt, ap);
+    send_all(to, &b);
 }
 
 void cli_vout(const char *fmt, va_list ap)

@@ -12,25 +12,6 @@
 
 #define MODULE "gazebo"
 
-static int check(const pons_yaml *yaml, pons_error *err);
-static int take(const pons_yaml *yaml, const char *world, gazebo_config *c, pons_error *err);
-static void topic(const pons_value *v, const char *key, const char *usual, const gazebo_config *c,
-                  char ret[GAZEBO_NAME_MAX]);
-
-int gazebo_config_load(const char *workspace, const char *world, gazebo_config *ret,
-                       pons_error *err)
-{
-    char path[PATH_MAX] = "";
-    int rc = pons_config_find(workspace, "config/gazebo.yaml", path, sizeof path, NULL, err);
-    pons_yaml *yaml = NULL;
-    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc : check(yaml, err);
-    *ret = (gazebo_config){0};
-    rc = rc < 0 ? rc : take(yaml, world, ret, err);
-    pons_yaml_destroy(yaml);
-    return rc;
-}
-
 static int check(const pons_yaml *yaml, pons_error *err)
 {
     pons_schema *schema = NULL;
@@ -38,6 +19,16 @@ static int check(const pons_yaml *yaml, pons_error *err)
     rc = rc < 0 ? rc : pons_schema_check_yaml(schema, yaml, err);
     pons_schema_destroy(schema);
     return rc;
+}
+
+// A name that does not begin with / is the model's.
+static void topic(const pons_value *v, const char *key, const char *usual, const gazebo_config *c,
+                  char ret[GAZEBO_NAME_MAX])
+{
+    const pons_value *said = json_object_get(pons_get(v, "topics"), key);
+    const char *name = !said ? usual : json_is_null(said) ? "" : json_string_value(said);
+    snprintf(ret, GAZEBO_NAME_MAX, *name && *name != '/' ? "/model/%s/%.100s" : "%.0s%.100s",
+             c->model, name);
 }
 
 static int take(const pons_yaml *yaml, const char *world, gazebo_config *c, pons_error *err)
@@ -79,12 +70,16 @@ static int take(const pons_yaml *yaml, const char *world, gazebo_config *c, pons
     return PONS_OK;
 }
 
-// A name that does not begin with / is the model's.
-static void topic(const pons_value *v, const char *key, const char *usual, const gazebo_config *c,
-                  char ret[GAZEBO_NAME_MAX])
+int gazebo_config_load(const char *workspace, const char *world, gazebo_config *ret,
+                       pons_error *err)
 {
-    const pons_value *said = json_object_get(pons_get(v, "topics"), key);
-    const char *name = !said ? usual : json_is_null(said) ? "" : json_string_value(said);
-    snprintf(ret, GAZEBO_NAME_MAX, *name && *name != '/' ? "/model/%s/%.100s" : "%.0s%.100s",
-             c->model, name);
+    char path[PATH_MAX] = "";
+    int rc = pons_config_find(workspace, "config/gazebo.yaml", path, sizeof path, NULL, err);
+    pons_yaml *yaml = NULL;
+    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc : check(yaml, err);
+    *ret = (gazebo_config){0};
+    rc = rc < 0 ? rc : take(yaml, world, ret, err);
+    pons_yaml_destroy(yaml);
+    return rc;
 }

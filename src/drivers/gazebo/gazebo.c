@@ -52,17 +52,161 @@
 #define TYPES_NS       PONS_NS_PER_S // between looks at what else is published where nothing comes
 #define OPEN_STEP_NS   (10 * PONS_NS_PER_MS) // of robot time, until the first senses have come
 
-static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
-                      pons_error *err);
-static void robot_close(void *self);
-static int open_wire(robot *r, pons_error *err);
-static int start(robot *r, pons_error *err);
-static int wait_for_senses(robot *r, pons_error *err);
-static void *run_writer(void *arg);
-static void *run_courier(void *arg);
-static void look_at_types(robot *r);
-static void carry(robot *r);
-static void publish(robot *r);
+// ---- what goes out ------------------------------------------------------------------------------
+
+static void drop(sem_t *sem) // what was posted since: one look is enough for all
+{
+    while (sem_trywait(sem) == 0) {
+    }
+}
+
+static void publish(robot *r)
+{
+    const int64_t now = pons__host_now();
+    // Where pons makes time go, nothing moves without it.
+    const bool silent = !r->c.steps && pons__outlet_silent(&r->outlet);
+    pons_robot_state state;
+    pons__sim_read(r, &state);
+    pons_twist2 cmd = pons__unpack_twist(atomic_load(&r->sim.cmd));
+    const pons_robot_caps *c = &r->sim.p.caps;
+    cmd.v = fmin(fmax(cmd.v, -c->reverse_max_mps), c->speed_max_mps);
+    cmd.w = fmin(fmax(cmd.w, -c->yaw_rate_max_radps), c->yaw_rate_max_radps);
+    if (silent || state.battery_pct <= 0.0) {
+        cmd = (pons_twist2){0};
+    }
+    if (cmd.v > 0.0 && now - atomic_load(&r->front_ns) < TOUCH_NS) {
+        cmd.v = 0.0;
+    }
+    if (cmd.v < 0.0 && now - atomic_load(&r->behind_ns) < TOUCH_NS) {
+        cmd.v = 0.0;
+    }
+    // The keeper knows that the robot moves before it does, for this process may stop between any two lines.
+    const bool moves = cmd.v != 0.0 || cmd.w != 0.0;
+    if (moves) {
+        gazebo_keep_beat(&r->keep, true);
+    }
+    gazebo_wire_twist(r->wire, cmd.v, cmd.w);
+    if (!moves) {
+        gazebo_keep_beat(&r->keep, false);
+    }
+}
+
+static void *run_writer(void *arg)
+{
+    robot *r = arg;
+    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
+        pons__outlet_wait(&r->outlet);
+        drop(&r->outlet.written);
+        publish(r);
+        nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
+    }
+    return NULL;
+}
+
+// Where a sense has never come: another type never does, and nobody would say so.
+static void look_at_types(robot *r)
+{
+    const struct {
+        sense s;
+        gazebo_topic what;
+        const char *topic;
+    } all[] = {{ODOM, GAZEBO_ODOM, r->c.odom},
+               {SCAN, GAZEBO_SCAN, r->c.scan},
+               {BATTERY, GAZEBO_BATTERY, r->c.battery},
+               {CLOCK, GAZEBO_CLOCK, "/clock"}};
+    const int64_t now = pons__host_now();
+    if (now - r->looked_ns < TYPES_NS) {
+        return;
+    }
+    r->looked_ns = now;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        heard *h = &r->heard[all[i].s];
+        char type[128];
+        if (atomic_load(&h->ns) || !*all[i].topic) {
+            continue;
+        }
+        const bool other = gazebo_wire_other(r->wire, all[i].what, all[i].topic, type, sizeof type);
+        int was = other ? NO_FAULT : OTHER_TYPE;
+        const bool news =
+            atomic_compare_exchange_strong(&h->bad, &was, other ? OTHER_TYPE : NO_FAULT);
+        if (news && other) {
+            pons_log(PONS_LOG_WARN, MODULE, "%s is published as %s", all[i].topic, type);
+        }
+    }
+}
+
+// A new one under a new name, then the old one goes: Gazebo refuses a name that is still there.
+static bool carry_one(robot *r, int i, int made, const pons__obstacle *o)
+{
+    char create[GAZEBO_NAME_MAX], away[GAZEBO_NAME_MAX], name[64] = "", sdf[1024];
+    order *d = &r->orders[i];
+    snprintf(create, sizeof create, "/world/%s/create", r->c.world);
+    snprintf(away, sizeof away, "/world/%s/remove", r->c.world);
+    if (*o->id) {
+        snprintf(name, sizeof name, "pons_obstacle_%d_%d", i, made);
+        snprintf(
+            sdf, sizeof sdf,
+            "<?xml version=\"1.0\"?><sdf version=\"1.8\"><model name=\"%s\"><static>true</static>"
+            "<pose>%.6f %.6f %.6f 0 0 %.6f</pose><link name=\"link\">"
+            "<collision name=\"collision\"><geometry><box><size>%.6f %.6f %.6f</size></box>"
+            "</geometry></collision><visual name=\"visual\"><geometry><box><size>%.6f %.6f %.6f"
+            "</size></box></geometry></visual></link></model></sdf>",
+            name, o->box.x, o->box.y, 0.5 * o->height_m, o->box.yaw, o->box.sx, o->box.sy,
+            o->height_m, o->box.sx, o->box.sy, o->height_m);
+    }
+    if ((*name && !gazebo_wire_create(r->wire, create, sdf, SERVICE_MS)) ||
+        (*d->there && !gazebo_wire_remove(r->wire, away, d->there, SERVICE_MS))) {
+        pons_log(PONS_LOG_DEBUG, MODULE, "%s: no answer, obstacle %d is tried again", r->c.world,
+                 i);
+        return false;
+    }
+    snprintf(d->there, sizeof d->there, "%s", name);
+    return true;
+}
+
+static void carry(robot *r)
+{
+    for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
+        pthread_mutex_lock(&r->sim.step_lock);
+        const pons__obstacle o = r->sim.v.obstacles[i];
+        const bool due = r->orders[i].due;
+        const int of = r->orders[i].made;
+        r->orders[i].due = false;
+        pthread_mutex_unlock(&r->sim.step_lock);
+        if (due && !carry_one(r, i, of, &o)) {
+            pthread_mutex_lock(&r->sim.step_lock);
+            r->orders[i].due = true;
+            pthread_mutex_unlock(&r->sim.step_lock);
+            break;
+        }
+    }
+    const bool wanted = atomic_load(&r->sim.charge_wanted);
+    if (*r->c.recharge && wanted != r->charge_asked) {
+        char service[GAZEBO_NAME_MAX + 8];
+        snprintf(service, sizeof service, "%s/%s", r->c.recharge, wanted ? "start" : "stop");
+        if (gazebo_wire_tell(r->wire, service, true)) {
+            r->charge_asked = wanted;
+        }
+    }
+}
+
+// With `clock: pons` it carries nothing: `step` does, so that what was asked is there in the next one.
+static void *run_courier(void *arg)
+{
+    robot *r = arg;
+    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
+        atomic_store(&r->listened, gazebo_wire_listened(r->wire));
+        look_at_types(r);
+        if (!r->c.steps) {
+            gazebo_keep_mind(&r->keep);
+            carry(r);
+        }
+        pons__host_wait(&r->asked, COURIER_NS);
+        drop(&r->asked);
+        nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
+    }
+    return NULL;
+}
 
 // ---- the driver ---------------------------------------------------------------------------------
 
@@ -243,6 +387,35 @@ static int robot_step(void *self, int64_t dt_ns, pons_error *err)
     return PONS_OK;
 }
 
+static void robot_close(void *self)
+{
+    robot *r = self;
+    if (!r) {
+        return;
+    }
+    atomic_store(&r->quit, true);
+    pons__outlet_wake(&r->outlet);
+    sem_post(&r->asked);
+    if (r->writes) {
+        pthread_join(r->writer, NULL);
+        gazebo_wire_twist(r->wire, 0.0, 0.0);
+    }
+    if (r->carries) {
+        pthread_join(r->courier, NULL);
+    }
+    gazebo_keep_close(&r->keep);
+    gazebo_wire_close(r->wire);
+    pons__sim_fini(&r->sim);
+    pthread_cond_destroy(&r->moved);
+    pthread_mutex_destroy(&r->mtx);
+    pons__outlet_fini(&r->outlet);
+    sem_destroy(&r->asked);
+    free(r);
+}
+
+static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
+                      pons_error *err);
+
 static const pons_robot_ops gazebo_ops = {.abi = PONS_ROBOT_ABI,
                                           .name = MODULE,
                                           .open = robot_open,
@@ -261,51 +434,6 @@ static const pons_robot_ops gazebo_ops = {.abi = PONS_ROBOT_ABI,
 PONS_MODULE_EXPORT("driver", "gazebo", &gazebo_ops);
 
 // ---- open and close -----------------------------------------------------------------------------
-
-static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
-                      pons_error *err)
-{
-    robot *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
-    }
-    r->keep = (gazebo_keep)GAZEBO_KEEP_INIT;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&r->mtx, NULL);
-    pthread_cond_init(&r->moved, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pons__outlet_init(&r->outlet);
-    sem_init(&r->asked, 0, 0);
-    int rc = pons__sim_init(&r->sim, MODULE, world, config, err);
-    rc = rc < 0 ? rc
-                : gazebo_config_load(pons_get_str(config, "workspace", NULL), r->sim.p.world, &r->c,
-                                     err);
-    if (rc == PONS_OK && !r->c.has_lidar) {
-        r->c.lidar = r->sim.p.lidar.pose;
-    }
-    if (rc >= 0) {
-        r->sim.p.caps.can_charge = *r->c.recharge != '\0';
-        r->truth = r->sim.p.start;
-        if (!*r->c.battery) {
-            r->sim.v.battery_pct = 100.0;
-            pons__sim_publish_again(&r->sim);
-        }
-    }
-    rc = rc < 0 ? rc : open_wire(r, err);
-    if (rc >= 0 && !r->c.steps) {
-        rc = gazebo_keep_open(&r->keep, &gazebo_ops, r->c.partition, r->c.cmd_vel, err);
-    }
-    rc = rc < 0 ? rc : start(r, err);
-    rc = rc < 0 || !r->c.steps ? rc : wait_for_senses(r, err);
-    if (rc < 0) {
-        robot_close(r);
-        return rc;
-    }
-    *ret_self = r;
-    return PONS_OK;
-}
 
 static int open_wire(robot *r, pons_error *err)
 {
@@ -371,184 +499,47 @@ static int wait_for_senses(robot *r, pons_error *err)
                           r->c.world, *why ? why : "is the server there?");
 }
 
-static void robot_close(void *self)
+static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
+                      pons_error *err)
 {
-    robot *r = self;
+    robot *r = calloc(1, sizeof *r);
     if (!r) {
-        return;
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
-    atomic_store(&r->quit, true);
-    pons__outlet_wake(&r->outlet);
-    sem_post(&r->asked);
-    if (r->writes) {
-        pthread_join(r->writer, NULL);
-        gazebo_wire_twist(r->wire, 0.0, 0.0);
+    r->keep = (gazebo_keep)GAZEBO_KEEP_INIT;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&r->mtx, NULL);
+    pthread_cond_init(&r->moved, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pons__outlet_init(&r->outlet);
+    sem_init(&r->asked, 0, 0);
+    int rc = pons__sim_init(&r->sim, MODULE, world, config, err);
+    rc = rc < 0 ? rc
+                : gazebo_config_load(pons_get_str(config, "workspace", NULL), r->sim.p.world, &r->c,
+                                     err);
+    if (rc == PONS_OK && !r->c.has_lidar) {
+        r->c.lidar = r->sim.p.lidar.pose;
     }
-    if (r->carries) {
-        pthread_join(r->courier, NULL);
-    }
-    gazebo_keep_close(&r->keep);
-    gazebo_wire_close(r->wire);
-    pons__sim_fini(&r->sim);
-    pthread_cond_destroy(&r->moved);
-    pthread_mutex_destroy(&r->mtx);
-    pons__outlet_fini(&r->outlet);
-    sem_destroy(&r->asked);
-    free(r);
-}
-
-// ---- what goes out ------------------------------------------------------------------------------
-
-static void drop(sem_t *sem) // what was posted since: one look is enough for all
-{
-    while (sem_trywait(sem) == 0) {
-    }
-}
-
-static void *run_writer(void *arg)
-{
-    robot *r = arg;
-    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        pons__outlet_wait(&r->outlet);
-        drop(&r->outlet.written);
-        publish(r);
-        nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
-    }
-    return NULL;
-}
-
-static void publish(robot *r)
-{
-    const int64_t now = pons__host_now();
-    // Where pons makes time go, nothing moves without it.
-    const bool silent = !r->c.steps && pons__outlet_silent(&r->outlet);
-    pons_robot_state state;
-    pons__sim_read(r, &state);
-    pons_twist2 cmd = pons__unpack_twist(atomic_load(&r->sim.cmd));
-    const pons_robot_caps *c = &r->sim.p.caps;
-    cmd.v = fmin(fmax(cmd.v, -c->reverse_max_mps), c->speed_max_mps);
-    cmd.w = fmin(fmax(cmd.w, -c->yaw_rate_max_radps), c->yaw_rate_max_radps);
-    if (silent || state.battery_pct <= 0.0) {
-        cmd = (pons_twist2){0};
-    }
-    if (cmd.v > 0.0 && now - atomic_load(&r->front_ns) < TOUCH_NS) {
-        cmd.v = 0.0;
-    }
-    if (cmd.v < 0.0 && now - atomic_load(&r->behind_ns) < TOUCH_NS) {
-        cmd.v = 0.0;
-    }
-    // The keeper knows that the robot moves before it does, for this process may stop between any two lines.
-    const bool moves = cmd.v != 0.0 || cmd.w != 0.0;
-    if (moves) {
-        gazebo_keep_beat(&r->keep, true);
-    }
-    gazebo_wire_twist(r->wire, cmd.v, cmd.w);
-    if (!moves) {
-        gazebo_keep_beat(&r->keep, false);
-    }
-}
-
-// Where a sense has never come: another type never does, and nobody would say so.
-static void look_at_types(robot *r)
-{
-    const struct {
-        sense s;
-        gazebo_topic what;
-        const char *topic;
-    } all[] = {{ODOM, GAZEBO_ODOM, r->c.odom},
-               {SCAN, GAZEBO_SCAN, r->c.scan},
-               {BATTERY, GAZEBO_BATTERY, r->c.battery},
-               {CLOCK, GAZEBO_CLOCK, "/clock"}};
-    const int64_t now = pons__host_now();
-    if (now - r->looked_ns < TYPES_NS) {
-        return;
-    }
-    r->looked_ns = now;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        heard *h = &r->heard[all[i].s];
-        char type[128];
-        if (atomic_load(&h->ns) || !*all[i].topic) {
-            continue;
-        }
-        const bool other = gazebo_wire_other(r->wire, all[i].what, all[i].topic, type, sizeof type);
-        int was = other ? NO_FAULT : OTHER_TYPE;
-        const bool news =
-            atomic_compare_exchange_strong(&h->bad, &was, other ? OTHER_TYPE : NO_FAULT);
-        if (news && other) {
-            pons_log(PONS_LOG_WARN, MODULE, "%s is published as %s", all[i].topic, type);
+    if (rc >= 0) {
+        r->sim.p.caps.can_charge = *r->c.recharge != '\0';
+        r->truth = r->sim.p.start;
+        if (!*r->c.battery) {
+            r->sim.v.battery_pct = 100.0;
+            pons__sim_publish_again(&r->sim);
         }
     }
-}
-
-// With `clock: pons` it carries nothing: `step` does, so that what was asked is there in the next one.
-static void *run_courier(void *arg)
-{
-    robot *r = arg;
-    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        atomic_store(&r->listened, gazebo_wire_listened(r->wire));
-        look_at_types(r);
-        if (!r->c.steps) {
-            gazebo_keep_mind(&r->keep);
-            carry(r);
-        }
-        pons__host_wait(&r->asked, COURIER_NS);
-        drop(&r->asked);
-        nanosleep(&(struct timespec){.tv_nsec = WRITE_LEAST_NS}, NULL);
+    rc = rc < 0 ? rc : open_wire(r, err);
+    if (rc >= 0 && !r->c.steps) {
+        rc = gazebo_keep_open(&r->keep, &gazebo_ops, r->c.partition, r->c.cmd_vel, err);
     }
-    return NULL;
-}
-
-// A new one under a new name, then the old one goes: Gazebo refuses a name that is still there.
-static bool carry_one(robot *r, int i, int made, const pons__obstacle *o)
-{
-    char create[GAZEBO_NAME_MAX], away[GAZEBO_NAME_MAX], name[64] = "", sdf[1024];
-    order *d = &r->orders[i];
-    snprintf(create, sizeof create, "/world/%s/create", r->c.world);
-    snprintf(away, sizeof away, "/world/%s/remove", r->c.world);
-    if (*o->id) {
-        snprintf(name, sizeof name, "pons_obstacle_%d_%d", i, made);
-        snprintf(
-            sdf, sizeof sdf,
-            "<?xml version=\"1.0\"?><sdf version=\"1.8\"><model name=\"%s\"><static>true</static>"
-            "<pose>%.6f %.6f %.6f 0 0 %.6f</pose><link name=\"link\">"
-            "<collision name=\"collision\"><geometry><box><size>%.6f %.6f %.6f</size></box>"
-            "</geometry></collision><visual name=\"visual\"><geometry><box><size>%.6f %.6f %.6f"
-            "</size></box></geometry></visual></link></model></sdf>",
-            name, o->box.x, o->box.y, 0.5 * o->height_m, o->box.yaw, o->box.sx, o->box.sy,
-            o->height_m, o->box.sx, o->box.sy, o->height_m);
+    rc = rc < 0 ? rc : start(r, err);
+    rc = rc < 0 || !r->c.steps ? rc : wait_for_senses(r, err);
+    if (rc < 0) {
+        robot_close(r);
+        return rc;
     }
-    if ((*name && !gazebo_wire_create(r->wire, create, sdf, SERVICE_MS)) ||
-        (*d->there && !gazebo_wire_remove(r->wire, away, d->there, SERVICE_MS))) {
-        pons_log(PONS_LOG_DEBUG, MODULE, "%s: no answer, obstacle %d is tried again", r->c.world,
-                 i);
-        return false;
-    }
-    snprintf(d->there, sizeof d->there, "%s", name);
-    return true;
-}
-
-static void carry(robot *r)
-{
-    for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
-        pthread_mutex_lock(&r->sim.step_lock);
-        const pons__obstacle o = r->sim.v.obstacles[i];
-        const bool due = r->orders[i].due;
-        const int of = r->orders[i].made;
-        r->orders[i].due = false;
-        pthread_mutex_unlock(&r->sim.step_lock);
-        if (due && !carry_one(r, i, of, &o)) {
-            pthread_mutex_lock(&r->sim.step_lock);
-            r->orders[i].due = true;
-            pthread_mutex_unlock(&r->sim.step_lock);
-            break;
-        }
-    }
-    const bool wanted = atomic_load(&r->sim.charge_wanted);
-    if (*r->c.recharge && wanted != r->charge_asked) {
-        char service[GAZEBO_NAME_MAX + 8];
-        snprintf(service, sizeof service, "%s/%s", r->c.recharge, wanted ? "start" : "stop");
-        if (gazebo_wire_tell(r->wire, service, true)) {
-            r->charge_asked = wanted;
-        }
-    }
+    *ret_self = r;
+    return PONS_OK;
 }

@@ -36,33 +36,6 @@ typedef struct keeper {
     bool moves, heard;
 } keeper;
 
-static bool listen_to_driver(keeper *k);
-static void look(keeper *k);
-
-int main(int argc, char **argv)
-{
-    char why[128];
-    const gazebo_ears deaf = {0};
-    if (argc != 3) {
-        return 2; // nobody starts it by hand
-    }
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_NAME, "gazebo-keeper");
-    close_range(3, ~0U, 0); // it has nothing else of whoever started it
-    keeper k = {.wire = gazebo_wire_open(argv[1], &deaf, why, sizeof why)};
-    if (!k.wire || !gazebo_wire_drive(k.wire, argv[2])) {
-        return 1;
-    }
-    k.beat_ns = pons__host_now();
-    while (listen_to_driver(&k)) {
-        look(&k);
-    }
-    _exit(0); // the transport's threads are not waited for
-}
-
 // One word of the driver's, if one comes. False: there is nothing more to keep.
 static bool listen_to_driver(keeper *k)
 {
@@ -106,4 +79,28 @@ static void look(keeper *k)
             k->said_ns = now;
         }
     }
+}
+
+int main(int argc, char **argv)
+{
+    char why[128];
+    const gazebo_ears deaf = {0};
+    if (argc != 3) {
+        return 2; // nobody starts it by hand
+    }
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_NAME, "gazebo-keeper");
+    close_range(3, ~0U, 0); // it has nothing else of whoever started it
+    keeper k = {.wire = gazebo_wire_open(argv[1], &deaf, why, sizeof why)};
+    if (!k.wire || !gazebo_wire_drive(k.wire, argv[2])) {
+        return 1;
+    }
+    k.beat_ns = pons__host_now();
+    while (listen_to_driver(&k)) {
+        look(&k);
+    }
+    _exit(0); // the transport's threads are not waited for
 }

@@ -22,11 +22,91 @@
 static const char MADE_NAME[] = "world.xml", ROBOT_NAME[] = "robot.xml"; // in the file system
 static const char ROBOT_FILE[] = "worlds/robot.xml";                     // on the disk
 
+// The collision bits are robot.xml's: 2 the robot, 4 loose objects.
+static void write_box(FILE *out, const pons_value *box)
+{
+    const bool wall = !strcmp(pons_get_str(box, "kind", ""), "wall");
+    const double half =
+        0.5 * pons_get_num(box, "height_m", wall ? WALL_HEIGHT_M : FURNITURE_HEIGHT_M);
+    fprintf(out,
+            "<geom type=\"box\" pos=\"%.17g %.17g %.17g\" size=\"%.17g %.17g %.17g\" "
+            "euler=\"0 0 %.17g\" contype=\"0\" conaffinity=\"%d\"/>\n",
+            pons_get_num(box, "x", 0.0), pons_get_num(box, "y", 0.0), half,
+            0.5 * pons_get_num(box, "sx", 0.0), 0.5 * pons_get_num(box, "sy", 0.0), half,
+            pons_get_num(box, "yaw", 0.0), wall ? 2 : 6);
+}
+
+// The MJCF text, to be freed; NULL: no memory.
 static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *arm,
-                        const pons_pose3 *mount);
-static void write_box(FILE *out, const pons_value *box);
-static char *read_text(const char *path);
-static bool add_file(mjVFS *vfs, const char *name, const char *text);
+                        const pons_pose3 *mount)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) {
+        return NULL;
+    }
+    const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
+    const pons_value *objects = pons_get(world, "objects");
+    if (arm) {
+        pons__mj_arm_head(out, world, arm, mount);
+    } else if (pons__mj_robot_is_usual(world)) {
+        fprintf(out, "<mujoco><include file=\"%s\"/><worldbody>\n", ROBOT_NAME);
+    } else {
+        fputs("<mujoco>\n", out);
+        pons__mj_robot_write(out, world);
+        fputs("<worldbody>\n", out);
+    }
+    for (size_t i = 0; i < json_array_size(boxes); i++) {
+        write_box(out, json_array_get(boxes, i));
+    }
+    for (size_t i = 0; i < json_array_size(objects); i++) {
+        if (!pons_get_bool(json_array_get(objects, i), "fixed", false)) { // the map has it
+            pons__mj_object_write(out, world, i, seed);
+        }
+    }
+    if (arm) {
+        pons__mj_arm_tail(out, arm);
+    } else {
+        fputs("</worldbody></mujoco>\n", out);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+// To be freed; NULL when it cannot be read.
+static char *read_text(const char *path)
+{
+    FILE *f = pons_file_read(path);
+    char *text = NULL;
+    size_t cap = 0;
+    const bool read = f && getdelim(&text, &cap, '\0', f) >= 0; // XML has no zero byte
+    if (f) {
+        fclose(f);
+    }
+    if (!read) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static bool add_file(mjVFS *vfs, const char *name, const char *text)
+{
+    const size_t n = strlen(text);
+    if (mj_makeEmptyFileVFS(vfs, name, (int)n) != 0) {
+        return false;
+    }
+    const int i = mj_findFileVFS(vfs, name);
+    if (i < 0) {
+        return false;
+    }
+    memcpy(vfs->filedata[i], text, n);
+    return true;
+}
 
 int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t seed,
                          const pons_arm *arm, const pons_pose3 *mount, pons_error *err)
@@ -75,90 +155,4 @@ void pons__mj_source_fini(pons__mj_source *s)
 mjModel *pons__mj_source_load(const pons__mj_source *s, char why[PONS__MJ_ERROR_BYTES])
 {
     return mj_loadXML(s->vfs ? MADE_NAME : s->path, s->vfs, why, PONS__MJ_ERROR_BYTES);
-}
-
-// The MJCF text, to be freed; NULL: no memory.
-static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *arm,
-                        const pons_pose3 *mount)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (!out) {
-        return NULL;
-    }
-    const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
-    const pons_value *objects = pons_get(world, "objects");
-    if (arm) {
-        pons__mj_arm_head(out, world, arm, mount);
-    } else if (pons__mj_robot_is_usual(world)) {
-        fprintf(out, "<mujoco><include file=\"%s\"/><worldbody>\n", ROBOT_NAME);
-    } else {
-        fputs("<mujoco>\n", out);
-        pons__mj_robot_write(out, world);
-        fputs("<worldbody>\n", out);
-    }
-    for (size_t i = 0; i < json_array_size(boxes); i++) {
-        write_box(out, json_array_get(boxes, i));
-    }
-    for (size_t i = 0; i < json_array_size(objects); i++) {
-        if (!pons_get_bool(json_array_get(objects, i), "fixed", false)) { // the map has it
-            pons__mj_object_write(out, world, i, seed);
-        }
-    }
-    if (arm) {
-        pons__mj_arm_tail(out, arm);
-    } else {
-        fputs("</worldbody></mujoco>\n", out);
-    }
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-// The collision bits are robot.xml's: 2 the robot, 4 loose objects.
-static void write_box(FILE *out, const pons_value *box)
-{
-    const bool wall = !strcmp(pons_get_str(box, "kind", ""), "wall");
-    const double half =
-        0.5 * pons_get_num(box, "height_m", wall ? WALL_HEIGHT_M : FURNITURE_HEIGHT_M);
-    fprintf(out,
-            "<geom type=\"box\" pos=\"%.17g %.17g %.17g\" size=\"%.17g %.17g %.17g\" "
-            "euler=\"0 0 %.17g\" contype=\"0\" conaffinity=\"%d\"/>\n",
-            pons_get_num(box, "x", 0.0), pons_get_num(box, "y", 0.0), half,
-            0.5 * pons_get_num(box, "sx", 0.0), 0.5 * pons_get_num(box, "sy", 0.0), half,
-            pons_get_num(box, "yaw", 0.0), wall ? 2 : 6);
-}
-
-// To be freed; NULL when it cannot be read.
-static char *read_text(const char *path)
-{
-    FILE *f = pons_file_read(path);
-    char *text = NULL;
-    size_t cap = 0;
-    const bool read = f && getdelim(&text, &cap, '\0', f) >= 0; // XML has no zero byte
-    if (f) {
-        fclose(f);
-    }
-    if (!read) {
-        free(text);
-        text = NULL;
-    }
-    return text;
-}
-
-static bool add_file(mjVFS *vfs, const char *name, const char *text)
-{
-    const size_t n = strlen(text);
-    if (mj_makeEmptyFileVFS(vfs, name, (int)n) != 0) {
-        return false;
-    }
-    const int i = mj_findFileVFS(vfs, name);
-    if (i < 0) {
-        return false;
-    }
-    memcpy(vfs->filedata[i], text, n);
-    return true;
 }

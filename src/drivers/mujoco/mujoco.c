@@ -72,12 +72,6 @@ typedef struct mujoco {
     char *load_error;              // (PONS__MJ_ERROR_BYTES)
 } mujoco;
 
-static void mujoco_arm_write(void *self, const double *qd);
-static bool mujoco_arm_caps(void *self, pons_robot_arm_caps *ret);
-static void mujoco_arm_state(void *self, pons_robot_arm_state *ret);
-static void mujoco_grip(void *self, double width_m, double force_n);
-static int mujoco_objects(void *self, pons_robot_object *ret, int cap);
-
 static const double CARRIED_M = 1e-6, CARRIED_RAD = 1e-6;
 
 typedef struct saved_state { // MuJoCo's state, read and checked before any of it is used
@@ -88,41 +82,53 @@ typedef struct saved_state { // MuJoCo's state, read and checked before any of i
     double arm[PONS__MJ_ARM_SAVED];
 } saved_state;
 
-static int mujoco_open(const pons_value *world, const pons_value *config, void **ret_self,
-                       pons_error *err);
-static void mujoco_close(void *self);
-static int mujoco_step(void *self, int64_t dt_ns, pons_error *err);
-static int mujoco_save(void *self, pons_value **ret, pons_error *err);
-static int mujoco_restore(void *self, const pons_value *saved, pons_error *err);
-static int mujoco_spawn(void *self, const pons_value *what, pons_error *err);
+// The arrays of mjData that are its state, in the order in which they are saved.
+enum { FIELDS = 7 };
+typedef struct field {
+    const char *name;
+    mjtNum *data;
+    size_t n;
+} field;
 
-static int load_world(mujoco *m, const pons_value *world, pons_error *err);
-static void load_model(mujoco *m);
-static void make_data(mujoco *m);
-static int bad_model(mujoco *m, char *why, pons_error *err);
-static int find_names(mujoco *m, pons_error *err);
-static int find_base(mujoco *m, pons_error *err);
-static int find_wheels(mujoco *m, pons_error *err);
-static void publish(mujoco *m);
-static int check_sizes(mujoco *m, pons_error *err);
-static void put_at_start(mujoco *m);
-static void put(mujoco *m, pons_pose2 at);
-static void carry(mujoco *m, const pons_value *pose);
-static void advance(mujoco *m);
-static void drive(mujoco *m, double dt_s);
-static void measure(mujoco *m, const double wheels_before[2], double dt_s);
-static bool latch_bad_numbers(mujoco *m);
-static void take_scan(mujoco *m);
-static pons_pose2 true_pose(const mujoco *m);
-static void place_obstacle(mujoco *m, int i);
-static pons_value *save_fields(const mujoco *m);
-static int read_fields(const mujoco *m, const pons_value *saved, saved_state *ret, pons_error *err);
-static void use_fields(mujoco *m, const saved_state *state);
+static bool mujoco_arm_caps(void *self, pons_robot_arm_caps *ret)
+{
+    const mujoco *m = self;
+    *ret = m->arm.caps;
+    return m->arm.there;
+}
 
-static bool guarded(mujoco *m, void (*enter)(mujoco *m));
-static void on_error(const char *text);
-static void on_warning(const char *text);
-static void one_line(char *text);
+static void mujoco_arm_state(void *self, pons_robot_arm_state *ret)
+{
+    const mujoco *m = self;
+    pons__seqlock_read(&m->arm.state, ret);
+}
+
+static void mujoco_arm_write(void *self, const double *qd)
+{
+    mujoco *m = self;
+    double v[PONS_ARM_JOINTS] = {0};
+    for (int i = 0; i < m->arm.arm->n; i++) {
+        v[i] = isfinite(qd[i]) ? qd[i] : 0.0;
+    }
+    pons__seqlock_write(&m->arm.velocity, v);
+}
+
+static void mujoco_grip(void *self, double width_m, double force_n)
+{
+    mujoco *m = self;
+    const pons_robot_arm_caps *c = &m->arm.caps;
+    if (isfinite(width_m) && isfinite(force_n)) {
+        const double g[2] = {fmin(fmax(width_m, 0.0), c->width_max_m),
+                             fmin(fmax(force_n, 0.0), c->force_max_n)};
+        pons__seqlock_write(&m->arm.grip, g);
+    }
+}
+
+static int mujoco_objects(void *self, pons_robot_object *ret, int cap)
+{
+    const mujoco *m = self;
+    return pons__mj_arm_objects(&m->arm, ret, cap);
+}
 
 static const pons_robot_arm_ops arm_ops = {.abi = PONS_ROBOT_ARM_ABI,
                                            .caps = mujoco_arm_caps,
@@ -131,35 +137,19 @@ static const pons_robot_arm_ops arm_ops = {.abi = PONS_ROBOT_ARM_ABI,
                                            .grip = mujoco_grip,
                                            .objects = mujoco_objects};
 
-static int mujoco_cameras(void *self, pons_camera_caps *ret, int cap);
-static int mujoco_take(void *self, const char *name, bool depth, pons_picture_raw *ret,
-                       pons_error *err);
-static const pons_robot_camera_ops camera_ops = {
-    .abi = PONS_ROBOT_CAMERA_ABI, .list = mujoco_cameras, .take = mujoco_take};
+static int mujoco_cameras(void *self, pons_camera_caps *ret, int cap)
+{
+    const mujoco *m = self;
+    const int n = m->n_cameras < cap ? m->n_cameras : cap;
+    memcpy(ret, m->cameras, (size_t)n * sizeof *ret);
+    return n;
+}
 
-static const pons_robot_ops mujoco_ops = {
-    .abi = PONS_ROBOT_ABI,
-    .name = "mujoco",
-    .open = mujoco_open,
-    .close = mujoco_close,
-    .caps = pons__sim_caps,
-    .time_ns = pons__sim_time_ns,
-    .read = pons__sim_read,
-    .scan = pons__sim_scan,
-    .write_velocity = pons__sim_write_velocity,
-    .charge = pons__sim_charge,
-    .fault = pons__sim_get_fault,
-    .step = mujoco_step,
-    .save = mujoco_save,
-    .restore = mujoco_restore,
-    .spawn = mujoco_spawn,
-    .set_battery = pons__sim_set_battery,
-    .truth = pons__sim_truth,
-    .arm = &arm_ops,
-    .cameras = &camera_ops,
-};
-
-PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
+static void take(mujoco *m)
+{
+    m->take.rc = pons__mj_take(&m->eyes, m->model, m->data, &m->sim.step_lock, m->take.camera,
+                               m->take.depth, m->take.ret, m->take.err);
+}
 
 // What the handlers need to know about the thread that they are called in.
 static _Thread_local struct {
@@ -167,30 +157,48 @@ static _Thread_local struct {
     char error[256], warning[256];
 } thread;
 
-static int mujoco_open(const pons_value *world, const pons_value *config, void **ret_self,
+// Calls into MuJoCo with a way out of its errors. false: it took it, and the fault is latched.
+static bool guarded(mujoco *m, void (*enter)(mujoco *m))
+{
+    jmp_buf here;
+    if (setjmp(here)) {
+        thread.way_out = NULL;
+        pons__sim_fault(&m->sim, "%s (at %.3f s of robot time)", thread.error,
+                        (double)m->sim.v.time_ns * 1e-9);
+        return false;
+    }
+    thread.way_out = &here;
+    enter(m);
+    thread.way_out = NULL;
+    return true;
+}
+
+static int mujoco_take(void *self, const char *name, bool depth, pons_picture_raw *ret,
                        pons_error *err)
 {
-    mujoco *m = calloc(1, sizeof *m);
-    if (!m) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot open");
+    mujoco *m = self;
+    m->take.camera = NULL;
+    for (int i = 0; i < m->n_cameras; i++) {
+        if (strcmp(m->cameras[i].name, name) == 0) {
+            m->take.camera = &m->cameras[i];
+        }
     }
-    mju_user_error = on_error;
-    mju_user_warning = on_warning;
-    int rc = pons__sim_init(&m->sim, MODULE, world, config, err);
-    if (rc == PONS_OK) {
-        rc = pons__mj_arm_read(&m->arm, world, err);
+    if (!m->take.camera) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "there is no camera %.60s", name);
     }
-    if (rc == PONS_OK) {
-        m->n_cameras = pons__mj_cameras(world, m->cameras, PONS_ROBOT_CAMERAS);
-        rc = load_world(m, world, err);
+    m->take.depth = depth;
+    m->take.ret = ret;
+    m->take.err = err;
+    if (!guarded(m, take)) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot draw: %s", pons__sim_get_fault(m));
     }
-    if (rc < 0) {
-        mujoco_close(m);
-        return rc;
+    if (m->take.rc == PONS_OK) {
+        ret->stamp_ns = pons__sim_time_ns(m);
     }
-    *ret_self = m;
-    return PONS_OK;
+    return m->take.rc;
 }
+static const pons_robot_camera_ops camera_ops = {
+    .abi = PONS_ROBOT_CAMERA_ABI, .list = mujoco_cameras, .take = mujoco_take};
 
 static void mujoco_close(void *self)
 {
@@ -210,133 +218,15 @@ static void mujoco_close(void *self)
     free(m);
 }
 
-static int mujoco_step(void *self, int64_t dt_ns, pons_error *err)
+static pons_pose2 true_pose(const mujoco *m)
 {
-    mujoco *m = self;
-    if (dt_ns < 0) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "cannot step back in time");
+    if (m->arm.there) {
+        return m->sim.p.start;
     }
-    pthread_mutex_lock(&m->sim.step_lock);
-    const char *fault = pons__sim_get_fault(m);
-    if (!fault) {
-        m->owed_ns += dt_ns;
-        m->steps_to_do = m->owed_ns / m->timestep_ns;
-        m->owed_ns -= m->steps_to_do * m->timestep_ns;
-        if (guarded(m, advance) && !pons__sim_get_fault(m)) {
-            publish(m);
-        }
-        fault = pons__sim_get_fault(m);
-    }
-    pthread_mutex_unlock(&m->sim.step_lock);
-    return fault ? pons_error_set(err, PONS_EIO, MODULE, "the simulation has failed: %s", fault)
-                 : PONS_OK;
-}
-
-static int mujoco_save(void *self, pons_value **ret, pons_error *err)
-{
-    mujoco *m = self;
-    pthread_mutex_lock(&m->sim.step_lock);
-    const char *fault = pons__sim_get_fault(m);
-    pons_value *v = fault ? NULL : pons__sim_save(&m->sim, MODULE);
-    pons_value *fields = v ? save_fields(m) : NULL;
-    pons_value *pose = fields ? pons__sim_save_pose(true_pose(m)) : NULL;
-    pthread_mutex_unlock(&m->sim.step_lock);
-    if (fault) {
-        return pons_error_set(err, PONS_EIO, MODULE, "cannot save a failed simulation: %s", fault);
-    }
-    bool whole = fields && pose;
-    if (whole) { // takes both, also where it fails
-        const int rc = json_object_set_new(v, "mujoco", fields);
-        whole = (json_object_set_new(v, "pose", pose) | rc) == 0;
-    } else {
-        pons_value_unref(fields);
-        pons_value_unref(pose);
-    }
-    if (!whole) {
-        pons_value_unref(v);
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot save the world's state");
-    }
-    *ret = v;
-    return PONS_OK;
-}
-
-static int mujoco_restore(void *self, const pons_value *saved, pons_error *err)
-{
-    mujoco *m = self;
-    saved_state state = {0};
-    pthread_mutex_lock(&m->sim.step_lock);
-    const char *fault = pons__sim_get_fault(m);
-    int rc = fault ? pons_error_set(err, PONS_EIO, MODULE, "the simulation has failed: %s", fault)
-                   : read_fields(m, pons_get(saved, "mujoco"), &state, err);
-    if (rc == PONS_OK) {
-        rc = pons__sim_load(&m->sim, saved, MODULE, err);
-    }
-    if (rc == PONS_OK) {
-        use_fields(m, &state);
-        carry(m, pons_get(saved, "pose"));
-        for (int i = 0; i < m->at.n_obstacles; i++) {
-            place_obstacle(m, i);
-        }
-        publish(m);
-    }
-    pthread_mutex_unlock(&m->sim.step_lock);
-    free(state.reals);
-    return rc;
-}
-
-static int mujoco_spawn(void *self, const pons_value *what, pons_error *err)
-{
-    mujoco *m = self;
-    pons__obstacle o;
-    bool removed = false;
-    int rc = pons__sim_spawn_parse(&m->sim, what, &o, &removed, err);
-    if (rc < 0) {
-        return rc;
-    }
-    pthread_mutex_lock(&m->sim.step_lock);
-    rc = pons__sim_spawn_place(&m->sim, &o, removed, m->at.n_obstacles, err);
-    if (rc >= 0) {
-        place_obstacle(m, rc);
-    }
-    pthread_mutex_unlock(&m->sim.step_lock);
-    return rc < 0 ? rc : PONS_OK;
-}
-
-static int load_world(mujoco *m, const pons_value *world, pons_error *err)
-{
-    pons__mj_source source;
-    char why[PONS__MJ_ERROR_BYTES] = "";
-    int rc =
-        pons__mj_source_init(&source, world, m->sim.p.seed, m->arm.arm, &m->arm.caps.mount, err);
-    if (rc == PONS_OK) {
-        m->source = &source;
-        m->load_error = why;
-        if (guarded(m, load_model) && m->model) {
-            guarded(m, make_data);
-        }
-        m->source = NULL;
-        m->load_error = NULL;
-        if (!m->data) {
-            rc = bad_model(m, why, err);
-        } else {
-            rc = find_names(m, err);
-        }
-        if (rc == PONS_OK) {
-            rc = m->arm.there ? pons__mj_arm_find(&m->arm, m->model, m->data, world, err)
-                              : check_sizes(m, err);
-        }
-        if (rc == PONS_EINVAL) {
-            pons_error_source(err, "%s", source.path);
-        }
-    }
-    pons__mj_source_fini(&source);
-    if (rc < 0) {
-        return rc;
-    }
-    m->timestep_ns = llround(m->model->opt.timestep * 1e9);
-    put_at_start(m);
-    publish(m);
-    return PONS_OK;
+    const mjtNum *q = m->data->qpos + m->at.base_qpos, *r = q + 3;
+    return (pons_pose2){
+        q[0], q[1],
+        atan2(2.0 * (r[0] * r[3] + r[1] * r[2]), 1.0 - 2.0 * (r[2] * r[2] + r[3] * r[3]))};
 }
 
 static void publish(mujoco *m)
@@ -352,6 +242,18 @@ static void load_model(mujoco *m)
     m->model = pons__mj_source_load(m->source, m->load_error);
 }
 
+static void one_line(char *text)
+{
+    for (char *c = text; *c; c++) {
+        if (*c == '\n' || *c == '\r') {
+            *c = ' ';
+        }
+    }
+    for (size_t n = strlen(text); n && text[n - 1] == ' '; n--) {
+        text[n - 1] = '\0';
+    }
+}
+
 static int bad_model(mujoco *m, char *why, pons_error *err)
 {
     const char *fault = pons__sim_get_fault(m);
@@ -365,37 +267,6 @@ static int bad_model(mujoco *m, char *why, pons_error *err)
 static void make_data(mujoco *m)
 {
     m->data = mj_makeData(m->model);
-}
-
-// Finds what the driver moves and reads; the error names what the model lacks.
-static int find_names(mujoco *m, pons_error *err)
-{
-    const mjModel *model = m->model;
-    int rc = find_base(m, err);
-    if (rc == PONS_OK && !m->arm.there) {
-        rc = find_wheels(m, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    m->at.bumper_geom = mj_name2id(model, mjOBJ_GEOM, "bumper");
-
-    for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "obstacle_%d", i);
-        const int body = mj_name2id(model, mjOBJ_BODY, name);
-        if (body < 0 || model->body_mocapid[body] < 0 || model->body_geomnum[body] != 1) {
-            break;
-        }
-        m->at.obstacle_geom[i] = model->body_geomadr[body];
-        m->at.obstacle_mocap[i] = model->body_mocapid[body];
-        m->at.obstacle_bits = model->geom_conaffinity[m->at.obstacle_geom[i]];
-        m->at.n_obstacles = i + 1;
-    }
-    for (int i = 0; i < m->at.n_obstacles; i++) {
-        place_obstacle(m, i);
-    }
-    return PONS_OK;
 }
 
 static int lacks(const char *what, pons_error *err)
@@ -453,6 +324,62 @@ static int find_wheels(mujoco *m, pons_error *err)
     return m->at.lidar_site < 0 ? lacks("site lidar", err) : PONS_OK;
 }
 
+// Makes body i of the pool what obstacle i is: standing somewhere, or out of sight.
+static void place_obstacle(mujoco *m, int i)
+{
+    const pons__obstacle *o = &m->sim.v.obstacles[i];
+    mjtNum *pos = m->data->mocap_pos + 3 * m->at.obstacle_mocap[i];
+    mjtNum *quat = m->data->mocap_quat + 4 * m->at.obstacle_mocap[i];
+    m->model->geom_conaffinity[m->at.obstacle_geom[i]] = *o->id ? m->at.obstacle_bits : 0;
+    if (!*o->id) {
+        pos[2] = OUT_OF_SIGHT_M;
+        return;
+    }
+    mjtNum *size = m->model->geom_size + 3 * m->at.obstacle_geom[i];
+    size[0] = 0.5 * o->box.sx;
+    size[1] = 0.5 * o->box.sy;
+    size[2] = 0.5 * o->height_m;
+    m->model->geom_rbound[m->at.obstacle_geom[i]] =
+        sqrt(size[0] * size[0] + size[1] * size[1] + size[2] * size[2]);
+    pos[0] = o->box.x;
+    pos[1] = o->box.y;
+    pos[2] = size[2];
+    quat[0] = cos(0.5 * o->box.yaw);
+    quat[1] = quat[2] = 0.0;
+    quat[3] = sin(0.5 * o->box.yaw);
+}
+
+// Finds what the driver moves and reads; the error names what the model lacks.
+static int find_names(mujoco *m, pons_error *err)
+{
+    const mjModel *model = m->model;
+    int rc = find_base(m, err);
+    if (rc == PONS_OK && !m->arm.there) {
+        rc = find_wheels(m, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    m->at.bumper_geom = mj_name2id(model, mjOBJ_GEOM, "bumper");
+
+    for (int i = 0; i < PONS__SIM_OBSTACLES_MAX; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "obstacle_%d", i);
+        const int body = mj_name2id(model, mjOBJ_BODY, name);
+        if (body < 0 || model->body_mocapid[body] < 0 || model->body_geomnum[body] != 1) {
+            break;
+        }
+        m->at.obstacle_geom[i] = model->body_geomadr[body];
+        m->at.obstacle_mocap[i] = model->body_mocapid[body];
+        m->at.obstacle_bits = model->geom_conaffinity[m->at.obstacle_geom[i]];
+        m->at.n_obstacles = i + 1;
+    }
+    for (int i = 0; i < m->at.n_obstacles; i++) {
+        place_obstacle(m, i);
+    }
+    return PONS_OK;
+}
+
 // Odometry and the navigator go by the world file's numbers: the model must be of the same robot.
 static int check_sizes(mujoco *m, pons_error *err)
 {
@@ -492,18 +419,6 @@ static void put(mujoco *m, pons_pose2 at)
     q[6] = sin(0.5 * at.yaw);
 }
 
-// A saved pose that is not that of the saved state: somebody has carried the robot.
-static void carry(mujoco *m, const pons_value *pose)
-{
-    const pons_pose2 here = true_pose(m);
-    pons_pose2 to;
-    if (!m->arm.there && pons__sim_load_pose(pose, &to) &&
-        (hypot(to.x - here.x, to.y - here.y) > CARRIED_M ||
-         fabs(pons_wrap_angle(to.yaw - here.yaw)) > CARRIED_RAD)) {
-        put(m, to);
-    }
-}
-
 static void put_at_start(mujoco *m)
 {
     if (m->arm.there) {
@@ -513,31 +428,84 @@ static void put_at_start(mujoco *m)
     m->data->qpos[m->at.wheel_qpos[0]] = m->data->qpos[m->at.wheel_qpos[1]] = 0.0;
 }
 
-// Runs inside guarded(): MuJoCo may jump out of it.
-static void advance(mujoco *m)
+static int load_world(mujoco *m, const pons_value *world, pons_error *err)
 {
-    const double dt = m->model->opt.timestep;
-    const mjtNum *q = m->data->qpos;
-    for (; m->steps_to_do > 0; m->steps_to_do--) {
-        double before[2] = {0};
-        if (m->arm.there) {
-            pons__mj_arm_drive(&m->arm, m->model, m->data);
+    pons__mj_source source;
+    char why[PONS__MJ_ERROR_BYTES] = "";
+    int rc =
+        pons__mj_source_init(&source, world, m->sim.p.seed, m->arm.arm, &m->arm.caps.mount, err);
+    if (rc == PONS_OK) {
+        m->source = &source;
+        m->load_error = why;
+        if (guarded(m, load_model) && m->model) {
+            guarded(m, make_data);
+        }
+        m->source = NULL;
+        m->load_error = NULL;
+        if (!m->data) {
+            rc = bad_model(m, why, err);
         } else {
-            before[0] = q[m->at.wheel_qpos[0]];
-            before[1] = q[m->at.wheel_qpos[1]];
-            drive(m, dt);
+            rc = find_names(m, err);
         }
-        thread.warning[0] = '\0';
-        mj_step(m->model, m->data);
-        if (latch_bad_numbers(m)) {
-            return;
+        if (rc == PONS_OK) {
+            rc = m->arm.there ? pons__mj_arm_find(&m->arm, m->model, m->data, world, err)
+                              : check_sizes(m, err);
         }
-        m->sim.v.time_ns += m->timestep_ns;
-        measure(m, before, dt);
-        if (pons__sim_scan_due(&m->sim)) {
-            take_scan(m);
+        if (rc == PONS_EINVAL) {
+            pons_error_source(err, "%s", source.path);
         }
     }
+    pons__mj_source_fini(&source);
+    if (rc < 0) {
+        return rc;
+    }
+    m->timestep_ns = llround(m->model->opt.timestep * 1e9);
+    put_at_start(m);
+    publish(m);
+    return PONS_OK;
+}
+
+// MuJoCo requires that this never returns.
+static void on_error(const char *text)
+{
+    snprintf(thread.error, sizeof thread.error, "%s", text);
+    one_line(thread.error);
+    if (thread.way_out) {
+        longjmp(*thread.way_out, 1);
+    }
+    pons_log(PONS_LOG_ERROR, "mujoco", "error outside of a simulation step: %s", thread.error);
+    abort();
+}
+
+static void on_warning(const char *text)
+{
+    snprintf(thread.warning, sizeof thread.warning, "%s", text);
+    one_line(thread.warning);
+}
+
+static int mujoco_open(const pons_value *world, const pons_value *config, void **ret_self,
+                       pons_error *err)
+{
+    mujoco *m = calloc(1, sizeof *m);
+    if (!m) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot open");
+    }
+    mju_user_error = on_error;
+    mju_user_warning = on_warning;
+    int rc = pons__sim_init(&m->sim, MODULE, world, config, err);
+    if (rc == PONS_OK) {
+        rc = pons__mj_arm_read(&m->arm, world, err);
+    }
+    if (rc == PONS_OK) {
+        m->n_cameras = pons__mj_cameras(world, m->cameras, PONS_ROBOT_CAMERAS);
+        rc = load_world(m, world, err);
+    }
+    if (rc < 0) {
+        mujoco_close(m);
+        return rc;
+    }
+    *ret_self = m;
+    return PONS_OK;
 }
 
 // Speeds of the base into speeds of the wheels, never asking for more than they can follow.
@@ -623,128 +591,54 @@ static void take_scan(mujoco *m)
     pons__sim_scan_publish(&m->sim, &scan, true_pose(m));
 }
 
-static pons_pose2 true_pose(const mujoco *m)
+// Runs inside guarded(): MuJoCo may jump out of it.
+static void advance(mujoco *m)
 {
-    if (m->arm.there) {
-        return m->sim.p.start;
-    }
-    const mjtNum *q = m->data->qpos + m->at.base_qpos, *r = q + 3;
-    return (pons_pose2){
-        q[0], q[1],
-        atan2(2.0 * (r[0] * r[3] + r[1] * r[2]), 1.0 - 2.0 * (r[2] * r[2] + r[3] * r[3]))};
-}
-
-static bool mujoco_arm_caps(void *self, pons_robot_arm_caps *ret)
-{
-    const mujoco *m = self;
-    *ret = m->arm.caps;
-    return m->arm.there;
-}
-
-static void mujoco_arm_state(void *self, pons_robot_arm_state *ret)
-{
-    const mujoco *m = self;
-    pons__seqlock_read(&m->arm.state, ret);
-}
-
-static void mujoco_arm_write(void *self, const double *qd)
-{
-    mujoco *m = self;
-    double v[PONS_ARM_JOINTS] = {0};
-    for (int i = 0; i < m->arm.arm->n; i++) {
-        v[i] = isfinite(qd[i]) ? qd[i] : 0.0;
-    }
-    pons__seqlock_write(&m->arm.velocity, v);
-}
-
-static void mujoco_grip(void *self, double width_m, double force_n)
-{
-    mujoco *m = self;
-    const pons_robot_arm_caps *c = &m->arm.caps;
-    if (isfinite(width_m) && isfinite(force_n)) {
-        const double g[2] = {fmin(fmax(width_m, 0.0), c->width_max_m),
-                             fmin(fmax(force_n, 0.0), c->force_max_n)};
-        pons__seqlock_write(&m->arm.grip, g);
-    }
-}
-
-static int mujoco_objects(void *self, pons_robot_object *ret, int cap)
-{
-    const mujoco *m = self;
-    return pons__mj_arm_objects(&m->arm, ret, cap);
-}
-
-static int mujoco_cameras(void *self, pons_camera_caps *ret, int cap)
-{
-    const mujoco *m = self;
-    const int n = m->n_cameras < cap ? m->n_cameras : cap;
-    memcpy(ret, m->cameras, (size_t)n * sizeof *ret);
-    return n;
-}
-
-static void take(mujoco *m)
-{
-    m->take.rc = pons__mj_take(&m->eyes, m->model, m->data, &m->sim.step_lock, m->take.camera,
-                               m->take.depth, m->take.ret, m->take.err);
-}
-
-static int mujoco_take(void *self, const char *name, bool depth, pons_picture_raw *ret,
-                       pons_error *err)
-{
-    mujoco *m = self;
-    m->take.camera = NULL;
-    for (int i = 0; i < m->n_cameras; i++) {
-        if (strcmp(m->cameras[i].name, name) == 0) {
-            m->take.camera = &m->cameras[i];
+    const double dt = m->model->opt.timestep;
+    const mjtNum *q = m->data->qpos;
+    for (; m->steps_to_do > 0; m->steps_to_do--) {
+        double before[2] = {0};
+        if (m->arm.there) {
+            pons__mj_arm_drive(&m->arm, m->model, m->data);
+        } else {
+            before[0] = q[m->at.wheel_qpos[0]];
+            before[1] = q[m->at.wheel_qpos[1]];
+            drive(m, dt);
+        }
+        thread.warning[0] = '\0';
+        mj_step(m->model, m->data);
+        if (latch_bad_numbers(m)) {
+            return;
+        }
+        m->sim.v.time_ns += m->timestep_ns;
+        measure(m, before, dt);
+        if (pons__sim_scan_due(&m->sim)) {
+            take_scan(m);
         }
     }
-    if (!m->take.camera) {
-        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "there is no camera %.60s", name);
-    }
-    m->take.depth = depth;
-    m->take.ret = ret;
-    m->take.err = err;
-    if (!guarded(m, take)) {
-        return pons_error_set(err, PONS_EIO, MODULE, "cannot draw: %s", pons__sim_get_fault(m));
-    }
-    if (m->take.rc == PONS_OK) {
-        ret->stamp_ns = pons__sim_time_ns(m);
-    }
-    return m->take.rc;
 }
 
-// Makes body i of the pool what obstacle i is: standing somewhere, or out of sight.
-static void place_obstacle(mujoco *m, int i)
+static int mujoco_step(void *self, int64_t dt_ns, pons_error *err)
 {
-    const pons__obstacle *o = &m->sim.v.obstacles[i];
-    mjtNum *pos = m->data->mocap_pos + 3 * m->at.obstacle_mocap[i];
-    mjtNum *quat = m->data->mocap_quat + 4 * m->at.obstacle_mocap[i];
-    m->model->geom_conaffinity[m->at.obstacle_geom[i]] = *o->id ? m->at.obstacle_bits : 0;
-    if (!*o->id) {
-        pos[2] = OUT_OF_SIGHT_M;
-        return;
+    mujoco *m = self;
+    if (dt_ns < 0) {
+        return pons_error_set(err, PONS_EINVAL, MODULE, "cannot step back in time");
     }
-    mjtNum *size = m->model->geom_size + 3 * m->at.obstacle_geom[i];
-    size[0] = 0.5 * o->box.sx;
-    size[1] = 0.5 * o->box.sy;
-    size[2] = 0.5 * o->height_m;
-    m->model->geom_rbound[m->at.obstacle_geom[i]] =
-        sqrt(size[0] * size[0] + size[1] * size[1] + size[2] * size[2]);
-    pos[0] = o->box.x;
-    pos[1] = o->box.y;
-    pos[2] = size[2];
-    quat[0] = cos(0.5 * o->box.yaw);
-    quat[1] = quat[2] = 0.0;
-    quat[3] = sin(0.5 * o->box.yaw);
+    pthread_mutex_lock(&m->sim.step_lock);
+    const char *fault = pons__sim_get_fault(m);
+    if (!fault) {
+        m->owed_ns += dt_ns;
+        m->steps_to_do = m->owed_ns / m->timestep_ns;
+        m->owed_ns -= m->steps_to_do * m->timestep_ns;
+        if (guarded(m, advance) && !pons__sim_get_fault(m)) {
+            publish(m);
+        }
+        fault = pons__sim_get_fault(m);
+    }
+    pthread_mutex_unlock(&m->sim.step_lock);
+    return fault ? pons_error_set(err, PONS_EIO, MODULE, "the simulation has failed: %s", fault)
+                 : PONS_OK;
 }
-
-// The arrays of mjData that are its state, in the order in which they are saved.
-enum { FIELDS = 7 };
-typedef struct field {
-    const char *name;
-    mjtNum *data;
-    size_t n;
-} field;
 
 static void list_fields(const mujoco *m, field ret[FIELDS])
 {
@@ -785,6 +679,46 @@ static pons_value *save_fields(const mujoco *m)
         }
     }
     return v;
+}
+
+static int mujoco_save(void *self, pons_value **ret, pons_error *err)
+{
+    mujoco *m = self;
+    pthread_mutex_lock(&m->sim.step_lock);
+    const char *fault = pons__sim_get_fault(m);
+    pons_value *v = fault ? NULL : pons__sim_save(&m->sim, MODULE);
+    pons_value *fields = v ? save_fields(m) : NULL;
+    pons_value *pose = fields ? pons__sim_save_pose(true_pose(m)) : NULL;
+    pthread_mutex_unlock(&m->sim.step_lock);
+    if (fault) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot save a failed simulation: %s", fault);
+    }
+    bool whole = fields && pose;
+    if (whole) { // takes both, also where it fails
+        const int rc = json_object_set_new(v, "mujoco", fields);
+        whole = (json_object_set_new(v, "pose", pose) | rc) == 0;
+    } else {
+        pons_value_unref(fields);
+        pons_value_unref(pose);
+    }
+    if (!whole) {
+        pons_value_unref(v);
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "cannot save the world's state");
+    }
+    *ret = v;
+    return PONS_OK;
+}
+
+// A saved pose that is not that of the saved state: somebody has carried the robot.
+static void carry(mujoco *m, const pons_value *pose)
+{
+    const pons_pose2 here = true_pose(m);
+    pons_pose2 to;
+    if (!m->arm.there && pons__sim_load_pose(pose, &to) &&
+        (hypot(to.x - here.x, to.y - here.y) > CARRIED_M ||
+         fabs(pons_wrap_angle(to.yaw - here.yaw)) > CARRIED_RAD)) {
+        put(m, to);
+    }
 }
 
 static int read_fields(const mujoco *m, const pons_value *saved, saved_state *ret, pons_error *err)
@@ -845,48 +779,68 @@ static void use_fields(mujoco *m, const saved_state *state)
     }
 }
 
-// Calls into MuJoCo with a way out of its errors. false: it took it, and the fault is latched.
-static bool guarded(mujoco *m, void (*enter)(mujoco *m))
+static int mujoco_restore(void *self, const pons_value *saved, pons_error *err)
 {
-    jmp_buf here;
-    if (setjmp(here)) {
-        thread.way_out = NULL;
-        pons__sim_fault(&m->sim, "%s (at %.3f s of robot time)", thread.error,
-                        (double)m->sim.v.time_ns * 1e-9);
-        return false;
+    mujoco *m = self;
+    saved_state state = {0};
+    pthread_mutex_lock(&m->sim.step_lock);
+    const char *fault = pons__sim_get_fault(m);
+    int rc = fault ? pons_error_set(err, PONS_EIO, MODULE, "the simulation has failed: %s", fault)
+                   : read_fields(m, pons_get(saved, "mujoco"), &state, err);
+    if (rc == PONS_OK) {
+        rc = pons__sim_load(&m->sim, saved, MODULE, err);
     }
-    thread.way_out = &here;
-    enter(m);
-    thread.way_out = NULL;
-    return true;
-}
-
-// MuJoCo requires that this never returns.
-static void on_error(const char *text)
-{
-    snprintf(thread.error, sizeof thread.error, "%s", text);
-    one_line(thread.error);
-    if (thread.way_out) {
-        longjmp(*thread.way_out, 1);
-    }
-    pons_log(PONS_LOG_ERROR, "mujoco", "error outside of a simulation step: %s", thread.error);
-    abort();
-}
-
-static void on_warning(const char *text)
-{
-    snprintf(thread.warning, sizeof thread.warning, "%s", text);
-    one_line(thread.warning);
-}
-
-static void one_line(char *text)
-{
-    for (char *c = text; *c; c++) {
-        if (*c == '\n' || *c == '\r') {
-            *c = ' ';
+    if (rc == PONS_OK) {
+        use_fields(m, &state);
+        carry(m, pons_get(saved, "pose"));
+        for (int i = 0; i < m->at.n_obstacles; i++) {
+            place_obstacle(m, i);
         }
+        publish(m);
     }
-    for (size_t n = strlen(text); n && text[n - 1] == ' '; n--) {
-        text[n - 1] = '\0';
-    }
+    pthread_mutex_unlock(&m->sim.step_lock);
+    free(state.reals);
+    return rc;
 }
+
+static int mujoco_spawn(void *self, const pons_value *what, pons_error *err)
+{
+    mujoco *m = self;
+    pons__obstacle o;
+    bool removed = false;
+    int rc = pons__sim_spawn_parse(&m->sim, what, &o, &removed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pthread_mutex_lock(&m->sim.step_lock);
+    rc = pons__sim_spawn_place(&m->sim, &o, removed, m->at.n_obstacles, err);
+    if (rc >= 0) {
+        place_obstacle(m, rc);
+    }
+    pthread_mutex_unlock(&m->sim.step_lock);
+    return rc < 0 ? rc : PONS_OK;
+}
+
+static const pons_robot_ops mujoco_ops = {
+    .abi = PONS_ROBOT_ABI,
+    .name = "mujoco",
+    .open = mujoco_open,
+    .close = mujoco_close,
+    .caps = pons__sim_caps,
+    .time_ns = pons__sim_time_ns,
+    .read = pons__sim_read,
+    .scan = pons__sim_scan,
+    .write_velocity = pons__sim_write_velocity,
+    .charge = pons__sim_charge,
+    .fault = pons__sim_get_fault,
+    .step = mujoco_step,
+    .save = mujoco_save,
+    .restore = mujoco_restore,
+    .spawn = mujoco_spawn,
+    .set_battery = pons__sim_set_battery,
+    .truth = pons__sim_truth,
+    .arm = &arm_ops,
+    .cameras = &camera_ops,
+};
+
+PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);

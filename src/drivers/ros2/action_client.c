@@ -49,15 +49,6 @@
 #define CANCEL_NS  PONS_NS_PER_S        // between two cancels of a goal
 #define CANCELS_NS (60 * PONS_NS_PER_S) // for which it is canceled
 
-static bool server_there(const ros2_action *a);
-static uint64_t peers_of(const ros2_action *a);
-static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns);
-static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns);
-static void watch_canceling(ros2_action *a, ros2_goal *g, int64_t host_ns);
-static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns);
-static void cancel_again(ros2_action *a, int64_t host_ns);
-static void write_due(ros2_action *a);
-
 int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
                      double server_s, double answer_s, ros2_action **ret, pons_error *err)
 {
@@ -134,6 +125,251 @@ void ros2_action_close(ros2_action *a)
 const ros2_shape *ros2_action_goal(const ros2_action *a)
 {
     return a->goal;
+}
+
+// ---- the reader thread --------------------------------------------------------------------------
+
+// Every request begins with who asks and the how manieth it is; then the goal.
+typedef struct request_head {
+    uint64_t guid;
+    int64_t seq;
+    uint8_t uuid[16];
+} request_head;
+
+void ros2_action_notice(ros2_action *a)
+{
+    pthread_mutex_lock(&a->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        a->goals[i].noticed = true;
+    }
+    pthread_mutex_unlock(&a->mtx);
+}
+
+static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
+{
+    const int64_t for_ns = host_ns - g->since_ns;
+    if (there && held == ROS2_FREE) {
+        ros2_goal_owe(a, ACTION_SEND, g);
+        g->phase = GOAL_SENT;
+        g->since_ns = host_ns;
+    } else if (held == ROS2_BEHIND_CANCEL && for_ns > a->answer_ns) {
+        ros2_goal_over(a, g, ROS2_END_BEHIND, "the cancel of an earlier goal has no answer");
+    } else if (!there && for_ns > a->patience_ns) {
+        char why[PONS_OUTSIDE_TEXT_MAX];
+        ros2_node_why(a->n,
+                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
+                      why, sizeof why);
+        ros2_goal_over(a, g, ROS2_END_NO_SERVER, why);
+    }
+}
+
+static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
+{
+    if (g->phase == GOAL_FREE || g->phase == GOAL_OVER || !g->noticed) {
+        return;
+    }
+    if (!g->since_ns ||
+        (g->phase == GOAL_BEGUN && held == ROS2_HELD)) { // who holds it says how long
+        g->since_ns = host_ns;
+    }
+    if (g->phase == GOAL_BEGUN) {
+        begin_one(a, g, there, held, host_ns);
+    } else if (g->phase == GOAL_SENT && host_ns - g->since_ns > a->answer_ns) {
+        if (g->listed) { // the answer was lost, the goal was not
+            g->phase = GOAL_RUNS;
+            ros2_goal_owe(a, ACTION_RESULT, g);
+        } else {
+            ros2_goal_cancel(a, g);
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "did not answer the goal");
+        }
+    } else if (g->phase == GOAL_RUNS && !there) {
+        g->lost_ns = g->lost_ns ? g->lost_ns : host_ns;
+        if (host_ns - g->lost_ns > a->patience_ns) {
+            ros2_goal_cancel(a, g); // should it come back with it
+            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "'s server is gone");
+        }
+    } else if (g->phase == GOAL_RUNS && g->lost_ns) {
+        g->lost_ns = 0;
+        g->asked = 0;
+        ros2_goal_owe(a, ACTION_RESULT, g);
+    }
+}
+
+static ros2_end ended_as(int8_t status)
+{
+    return status == 4 ? ROS2_END_SUCCEEDED : status == 6 ? ROS2_END_ABORTED : ROS2_END_CANCELED;
+}
+
+// The server has not answered its cancel, or said no.
+static bool owes_cancel(const ros2_action *a, const ros2_goal *g)
+{
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        if (a->unwanted[i].used && memcmp(a->unwanted[i].uuid, g->uuid, sizeof g->uuid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A goal that was asked to end: for how long its server's word on that is waited for.
+static void watch_canceling(ros2_action *a, ros2_goal *g, int64_t host_ns)
+{
+    if (!g->canceling || (g->phase != GOAL_SENT && g->phase != GOAL_RUNS)) {
+        return;
+    }
+    g->cancel_ns = g->cancel_ns ? g->cancel_ns : host_ns;
+    if (host_ns - g->cancel_ns <= a->answer_ns) {
+        return;
+    }
+    if (g->status >= 4 && g->status <= 6) { // its result does not come: the list is believed
+        ros2_goal_over(a, g, ended_as(g->status), "");
+        return;
+    }
+    ros2_goal_over(a, g, ROS2_END_UNKNOWN,
+                   owes_cancel(a, g) ? "did not cancel the goal"
+                                     : "did not say how the canceled goal ended");
+}
+
+// A goal that runs, while its server is there.
+static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns)
+{
+    const bool ended = g->status >= 4 && g->status <= 6;
+    if (g->asked && g->asked != peers) {
+        ros2_goal_owe(a, ACTION_RESULT, g);
+    }
+    g->asked = peers;
+    g->ended_ns = !ended ? 0 : g->ended_ns ? g->ended_ns : host_ns;
+    if (!ended || host_ns - g->ended_ns < a->answer_ns) {
+        return;
+    }
+    if (!g->again) {
+        g->again = true;
+        g->ended_ns = host_ns;
+        ros2_goal_owe(a, ACTION_RESULT, g);
+        return;
+    }
+    ros2_goal_over(a, g, ended_as(g->status), "");
+}
+
+// Its goal has been sent just now: that is to be there first.
+static bool on_its_way(const ros2_action *a, const ros2_unwanted *u, int64_t host_ns)
+{
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        const ros2_goal *g = &a->goals[i];
+        if (g->phase == GOAL_SENT && host_ns - g->since_ns < CANCEL_NS &&
+            memcmp(g->uuid, u->uuid, sizeof g->uuid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void cancel_again(ros2_action *a, int64_t host_ns)
+{
+    for (int i = 0; i < ACTION_UNWANTED; i++) {
+        ros2_unwanted *u = &a->unwanted[i];
+        if (!u->used) {
+            continue;
+        }
+        u->since_ns = u->since_ns ? u->since_ns : host_ns;
+        if (on_its_way(a, u, host_ns)) {
+            continue;
+        }
+        if (host_ns - u->since_ns > CANCELS_NS) {
+            u->used = false;
+        } else if (!u->sent_ns || host_ns - u->sent_ns > CANCEL_NS) {
+            u->sent_ns = host_ns;
+            ros2_goal_owe_cancel(a, u);
+        }
+    }
+}
+
+// Who answers questions for results, as one number: another one when somebody comes or goes.
+static uint64_t peers_of(const ros2_action *a)
+{
+    enum { MOST = 16 };
+    dds_instance_handle_t all[2][MOST];
+    const dds_return_t n[] = {dds_get_matched_subscriptions(a->w[ACTION_RESULT], all[0], MOST),
+                              dds_get_matched_publications(a->r[ACTION_RESULT], all[1], MOST)};
+    uint64_t sum = 1;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < n[k] && i < MOST; i++) {
+            sum += all[k][i] * (k == 0 ? 1 : 3);
+        }
+    }
+    return sum ? sum : 1;
+}
+
+static bool server_there(const ros2_action *a)
+{
+    return ros2_node_matched(a->w[ACTION_SEND]) && ros2_node_matched(a->r[ACTION_SEND]) &&
+           ros2_node_matched(a->w[ACTION_RESULT]) && ros2_node_matched(a->r[ACTION_RESULT]) &&
+           ros2_node_matched(a->w[ACTION_CANCEL]) && ros2_node_matched(a->feedback_r) &&
+           ros2_node_matched(a->status_r);
+}
+
+static bool written(ros2_action *a, const ros2_due *d)
+{
+    const request_head head = {.guid = ros2_node_guid(a->w[d->service]), .seq = d->seq};
+    if (d->service == ACTION_CANCEL) {
+        action_msgs_srv_dds__CancelGoal_Request_ r = {.guid_ = head.guid, .seq_ = head.seq};
+        memcpy(r.goal_info.goal_id.uuid, d->uuid, sizeof d->uuid);
+        return dds_write(a->w[ACTION_CANCEL], &r) >= 0;
+    }
+    request_head r = head;
+    memcpy(r.uuid, d->uuid, sizeof d->uuid);
+    memcpy(d->mem ? d->mem : &r, &r, sizeof r);
+    return dds_write(a->w[d->service], d->mem ? d->mem : &r) >= 0;
+}
+
+static void write_due(ros2_action *a)
+{
+    ros2_due all[ACTION_DUE];
+    pthread_mutex_lock(&a->mtx);
+    const int n = a->n_due;
+    memcpy(all, a->due, sizeof all);
+    a->n_due = 0;
+    pthread_mutex_unlock(&a->mtx);
+    for (int i = 0; i < n; i++) {
+        const bool good = written(a, &all[i]);
+        if (all[i].mem) {
+            ros2_value_fini(a->asks[ACTION_SEND], all[i].mem);
+            free(all[i].mem);
+        }
+        if (good || all[i].service != ACTION_SEND) {
+            continue;
+        }
+        pthread_mutex_lock(&a->mtx);
+        for (int k = 0; k < ROS2_GOALS_MAX; k++) {
+            ros2_goal *g = &a->goals[k];
+            if (g->phase == GOAL_SENT && g->seq[ACTION_SEND] == all[i].seq) {
+                ros2_goal_cancel(a, g);
+                ros2_goal_over(a, g, ROS2_END_UNKNOWN,
+                               "may have the goal, which could not be written whole");
+            }
+        }
+        pthread_mutex_unlock(&a->mtx);
+    }
+}
+
+void ros2_action_poll(ros2_action *a, ros2_hold held, int64_t host_ns)
+{
+    const bool there = server_there(a);
+    const uint64_t peers = peers_of(a);
+    pthread_mutex_lock(&a->mtx);
+    ros2_action_hear(a, host_ns);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        move_on(a, &a->goals[i], there, held, host_ns);
+        watch_canceling(a, &a->goals[i], host_ns);
+        if (there && a->goals[i].phase == GOAL_RUNS) {
+            watch_running(a, &a->goals[i], peers, host_ns);
+        }
+    }
+    if (there) {
+        cancel_again(a, host_ns);
+    }
+    pthread_mutex_unlock(&a->mtx);
+    write_due(a);
 }
 
 // ---- the loop thread ----------------------------------------------------------------------------
@@ -261,249 +497,4 @@ void ros2_action_give_up(ros2_action *a, const char *why)
         }
     }
     pthread_mutex_unlock(&a->mtx);
-}
-
-// ---- the reader thread --------------------------------------------------------------------------
-
-void ros2_action_notice(ros2_action *a)
-{
-    pthread_mutex_lock(&a->mtx);
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        a->goals[i].noticed = true;
-    }
-    pthread_mutex_unlock(&a->mtx);
-}
-
-void ros2_action_poll(ros2_action *a, ros2_hold held, int64_t host_ns)
-{
-    const bool there = server_there(a);
-    const uint64_t peers = peers_of(a);
-    pthread_mutex_lock(&a->mtx);
-    ros2_action_hear(a, host_ns);
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        move_on(a, &a->goals[i], there, held, host_ns);
-        watch_canceling(a, &a->goals[i], host_ns);
-        if (there && a->goals[i].phase == GOAL_RUNS) {
-            watch_running(a, &a->goals[i], peers, host_ns);
-        }
-    }
-    if (there) {
-        cancel_again(a, host_ns);
-    }
-    pthread_mutex_unlock(&a->mtx);
-    write_due(a);
-}
-
-static ros2_end ended_as(int8_t status)
-{
-    return status == 4 ? ROS2_END_SUCCEEDED : status == 6 ? ROS2_END_ABORTED : ROS2_END_CANCELED;
-}
-
-// The server has not answered its cancel, or said no.
-static bool owes_cancel(const ros2_action *a, const ros2_goal *g)
-{
-    for (int i = 0; i < ACTION_UNWANTED; i++) {
-        if (a->unwanted[i].used && memcmp(a->unwanted[i].uuid, g->uuid, sizeof g->uuid) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void move_on(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
-{
-    if (g->phase == GOAL_FREE || g->phase == GOAL_OVER || !g->noticed) {
-        return;
-    }
-    if (!g->since_ns ||
-        (g->phase == GOAL_BEGUN && held == ROS2_HELD)) { // who holds it says how long
-        g->since_ns = host_ns;
-    }
-    if (g->phase == GOAL_BEGUN) {
-        begin_one(a, g, there, held, host_ns);
-    } else if (g->phase == GOAL_SENT && host_ns - g->since_ns > a->answer_ns) {
-        if (g->listed) { // the answer was lost, the goal was not
-            g->phase = GOAL_RUNS;
-            ros2_goal_owe(a, ACTION_RESULT, g);
-        } else {
-            ros2_goal_cancel(a, g);
-            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "did not answer the goal");
-        }
-    } else if (g->phase == GOAL_RUNS && !there) {
-        g->lost_ns = g->lost_ns ? g->lost_ns : host_ns;
-        if (host_ns - g->lost_ns > a->patience_ns) {
-            ros2_goal_cancel(a, g); // should it come back with it
-            ros2_goal_over(a, g, ROS2_END_UNKNOWN, "'s server is gone");
-        }
-    } else if (g->phase == GOAL_RUNS && g->lost_ns) {
-        g->lost_ns = 0;
-        g->asked = 0;
-        ros2_goal_owe(a, ACTION_RESULT, g);
-    }
-}
-
-static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, int64_t host_ns)
-{
-    const int64_t for_ns = host_ns - g->since_ns;
-    if (there && held == ROS2_FREE) {
-        ros2_goal_owe(a, ACTION_SEND, g);
-        g->phase = GOAL_SENT;
-        g->since_ns = host_ns;
-    } else if (held == ROS2_BEHIND_CANCEL && for_ns > a->answer_ns) {
-        ros2_goal_over(a, g, ROS2_END_BEHIND, "the cancel of an earlier goal has no answer");
-    } else if (!there && for_ns > a->patience_ns) {
-        char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(a->n,
-                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
-                      why, sizeof why);
-        ros2_goal_over(a, g, ROS2_END_NO_SERVER, why);
-    }
-}
-
-// A goal that was asked to end: for how long its server's word on that is waited for.
-static void watch_canceling(ros2_action *a, ros2_goal *g, int64_t host_ns)
-{
-    if (!g->canceling || (g->phase != GOAL_SENT && g->phase != GOAL_RUNS)) {
-        return;
-    }
-    g->cancel_ns = g->cancel_ns ? g->cancel_ns : host_ns;
-    if (host_ns - g->cancel_ns <= a->answer_ns) {
-        return;
-    }
-    if (g->status >= 4 && g->status <= 6) { // its result does not come: the list is believed
-        ros2_goal_over(a, g, ended_as(g->status), "");
-        return;
-    }
-    ros2_goal_over(a, g, ROS2_END_UNKNOWN,
-                   owes_cancel(a, g) ? "did not cancel the goal"
-                                     : "did not say how the canceled goal ended");
-}
-
-// A goal that runs, while its server is there.
-static void watch_running(ros2_action *a, ros2_goal *g, uint64_t peers, int64_t host_ns)
-{
-    const bool ended = g->status >= 4 && g->status <= 6;
-    if (g->asked && g->asked != peers) {
-        ros2_goal_owe(a, ACTION_RESULT, g);
-    }
-    g->asked = peers;
-    g->ended_ns = !ended ? 0 : g->ended_ns ? g->ended_ns : host_ns;
-    if (!ended || host_ns - g->ended_ns < a->answer_ns) {
-        return;
-    }
-    if (!g->again) {
-        g->again = true;
-        g->ended_ns = host_ns;
-        ros2_goal_owe(a, ACTION_RESULT, g);
-        return;
-    }
-    ros2_goal_over(a, g, ended_as(g->status), "");
-}
-
-// Its goal has been sent just now: that is to be there first.
-static bool on_its_way(const ros2_action *a, const ros2_unwanted *u, int64_t host_ns)
-{
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        const ros2_goal *g = &a->goals[i];
-        if (g->phase == GOAL_SENT && host_ns - g->since_ns < CANCEL_NS &&
-            memcmp(g->uuid, u->uuid, sizeof g->uuid) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void cancel_again(ros2_action *a, int64_t host_ns)
-{
-    for (int i = 0; i < ACTION_UNWANTED; i++) {
-        ros2_unwanted *u = &a->unwanted[i];
-        if (!u->used) {
-            continue;
-        }
-        u->since_ns = u->since_ns ? u->since_ns : host_ns;
-        if (on_its_way(a, u, host_ns)) {
-            continue;
-        }
-        if (host_ns - u->since_ns > CANCELS_NS) {
-            u->used = false;
-        } else if (!u->sent_ns || host_ns - u->sent_ns > CANCEL_NS) {
-            u->sent_ns = host_ns;
-            ros2_goal_owe_cancel(a, u);
-        }
-    }
-}
-
-// Who answers questions for results, as one number: another one when somebody comes or goes.
-static uint64_t peers_of(const ros2_action *a)
-{
-    enum { MOST = 16 };
-    dds_instance_handle_t all[2][MOST];
-    const dds_return_t n[] = {dds_get_matched_subscriptions(a->w[ACTION_RESULT], all[0], MOST),
-                              dds_get_matched_publications(a->r[ACTION_RESULT], all[1], MOST)};
-    uint64_t sum = 1;
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < n[k] && i < MOST; i++) {
-            sum += all[k][i] * (k == 0 ? 1 : 3);
-        }
-    }
-    return sum ? sum : 1;
-}
-
-static bool server_there(const ros2_action *a)
-{
-    return ros2_node_matched(a->w[ACTION_SEND]) && ros2_node_matched(a->r[ACTION_SEND]) &&
-           ros2_node_matched(a->w[ACTION_RESULT]) && ros2_node_matched(a->r[ACTION_RESULT]) &&
-           ros2_node_matched(a->w[ACTION_CANCEL]) && ros2_node_matched(a->feedback_r) &&
-           ros2_node_matched(a->status_r);
-}
-
-// Every request begins with who asks and the how manieth it is; then the goal.
-typedef struct request_head {
-    uint64_t guid;
-    int64_t seq;
-    uint8_t uuid[16];
-} request_head;
-
-static bool written(ros2_action *a, const ros2_due *d)
-{
-    const request_head head = {.guid = ros2_node_guid(a->w[d->service]), .seq = d->seq};
-    if (d->service == ACTION_CANCEL) {
-        action_msgs_srv_dds__CancelGoal_Request_ r = {.guid_ = head.guid, .seq_ = head.seq};
-        memcpy(r.goal_info.goal_id.uuid, d->uuid, sizeof d->uuid);
-        return dds_write(a->w[ACTION_CANCEL], &r) >= 0;
-    }
-    request_head r = head;
-    memcpy(r.uuid, d->uuid, sizeof d->uuid);
-    memcpy(d->mem ? d->mem : &r, &r, sizeof r);
-    return dds_write(a->w[d->service], d->mem ? d->mem : &r) >= 0;
-}
-
-static void write_due(ros2_action *a)
-{
-    ros2_due all[ACTION_DUE];
-    pthread_mutex_lock(&a->mtx);
-    const int n = a->n_due;
-    memcpy(all, a->due, sizeof all);
-    a->n_due = 0;
-    pthread_mutex_unlock(&a->mtx);
-    for (int i = 0; i < n; i++) {
-        const bool good = written(a, &all[i]);
-        if (all[i].mem) {
-            ros2_value_fini(a->asks[ACTION_SEND], all[i].mem);
-            free(all[i].mem);
-        }
-        if (good || all[i].service != ACTION_SEND) {
-            continue;
-        }
-        pthread_mutex_lock(&a->mtx);
-        for (int k = 0; k < ROS2_GOALS_MAX; k++) {
-            ros2_goal *g = &a->goals[k];
-            if (g->phase == GOAL_SENT && g->seq[ACTION_SEND] == all[i].seq) {
-                ros2_goal_cancel(a, g);
-                ros2_goal_over(a, g, ROS2_END_UNKNOWN,
-                               "may have the goal, which could not be written whole");
-            }
-        }
-        pthread_mutex_unlock(&a->mtx);
-    }
 }

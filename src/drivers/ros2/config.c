@@ -13,16 +13,6 @@
 
 #define MODULE "ros2"
 
-static int check(const pons_yaml *yaml, pons_error *err);
-static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err);
-static void take_shown(const pons_value *v, ros2_config *c);
-static int from_environment(ros2_config *c, pons_error *err);
-static void name_actions(const pons_value *v, ros2_config *c);
-static void name_services(const pons_value *v, ros2_config *c);
-static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
-                   ros2_stream *ret);
-static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX]);
-
 static const struct {
     const char *skill, *usual;
 } actions[ROS2_NAV2] = {[ROS2_TO_POSE] = {"navigate_to_pose", "navigate_to_pose"},
@@ -35,44 +25,6 @@ static const struct {
                         [ROS2_WAYPOINTS] = {"follow_waypoints", "follow_waypoints"},
                         [ROS2_PATH] = {"compute_path_to_pose", "compute_path_to_pose"}};
 
-int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
-{
-    char path[PATH_MAX] = "";
-    int rc = pons_config_find(workspace, "config/ros2.yaml", path, sizeof path, NULL, err);
-    pons_yaml *yaml = NULL;
-    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc : check(yaml, err);
-    *ret = (ros2_config){0};
-    rc = rc < 0 ? rc : take(yaml, ret, err);
-    pons_yaml_destroy(yaml);
-    if (rc < 0) {
-        ros2_config_fini(ret);
-    }
-    return rc;
-}
-
-void ros2_config_fini(ros2_config *c)
-{
-    pons_value_unref(c->skills);
-    pons_value_unref(c->interfaces);
-    c->skills = c->interfaces = NULL;
-}
-
-bool ros2_config_outside(const ros2_config *c)
-{
-    bool any = json_array_size(c->skills) > 0;
-    any = any || *c->clear_local || *c->clear_global || *c->lifecycle_manager;
-    for (int i = 0; i < ROS2_NAV2; i++) {
-        any = any || *c->actions[i];
-    }
-    return any;
-}
-
-void ros2_config_name(const ros2_config *c, const char *name, char ret[ROS2_NAME_MAX])
-{
-    whole(c->ns, name, ret);
-}
-
 static int check(const pons_yaml *yaml, pons_error *err)
 {
     pons_schema *schema = NULL;
@@ -82,69 +34,31 @@ static int check(const pons_yaml *yaml, pons_error *err)
     return rc;
 }
 
-static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
+static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX])
 {
-    const ros2_qos sensor = {.depth = 5}, sure = {.reliable = true, .depth = 10},
-                   tf = {.reliable = true, .depth = 100},
-                   kept = {.reliable = true, .transient = true, .depth = 1};
-    const pons_value *v = pons_yaml_value(yaml), *frames = pons_get(v, "frames"),
-                     *limits = pons_get(v, "limits");
-    snprintf(c->distro, sizeof c->distro, "%s", pons_get_str(v, "distro", "jazzy"));
-    c->domain = (uint32_t)pons_get_int(v, "domain", 0);
-    const int rc = from_environment(c, err); // whose release the actions are
-    if (rc < 0) {
-        return rc;
+    if (*name == '/') {
+        snprintf(ret, ROS2_NAME_MAX, "%s", name);
+    } else {
+        ns += *ns == '/';
+        snprintf(ret, ROS2_NAME_MAX, "%s%s/%s", *ns ? "/" : "", ns, name);
     }
-    c->jazzy = strcmp(c->distro, "humble") != 0;
-    snprintf(c->ns, sizeof c->ns, "%s", pons_get_str(v, "namespace", ""));
-    c->sim_time = json_is_true(pons_get(v, "use_sim_time"));
-    c->stamped = json_is_true(pons_get(v, "cmd_vel_stamped"));
-    c->nav2 = strcmp(pons_get_str(v, "navigation", "nav2"), "nav2") == 0;
-    c->place = strcmp(pons_get_str(v, "localization", "ros"), "ros") == 0;
-    snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(v, "robot_id", ""));
-    snprintf(c->map, sizeof c->map, "%s", pons_get_str(frames, "map", "map"));
-    snprintf(c->odom, sizeof c->odom, "%s", pons_get_str(frames, "odom", "odom"));
-    snprintf(c->base, sizeof c->base, "%s", pons_get_str(frames, "base", "base_link"));
-    c->odom_s = pons_get_num(limits, "odom_s", 0.5);
-    c->scan_s = pons_get_num(limits, "scan_s", 0.5);
-    c->tf_s = pons_get_num(limits, "tf_s", 2.0);
-    c->server_s = pons_get_num(limits, "server_s", 10.0);
-    c->answer_s = pons_get_num(limits, "answer_s", 5.0);
-    c->discovery_s = pons_get_num(limits, "discovery_s", 1.0);
-    stream(v, "odom", "odom", sensor, &c->t_odom);
-    stream(v, "scan", "scan", sensor, &c->t_scan);
-    stream(v, "battery", "battery_state", sensor, &c->t_battery);
-    stream(v, "tf", "/tf", tf, &c->t_tf);
-    stream(v, "tf_static", "/tf_static", kept, &c->t_tf_static);
-    c->t_tf_static.qos.depth = 100;
-    stream(v, "clock", "/clock", sensor, &c->t_clock);
-    stream(v, "cmd_vel", "cmd_vel", sure, &c->t_cmd_vel);
-    stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
-    stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
-    stream(v, "amcl_pose", "amcl_pose", kept, &c->t_amcl_pose);
-    stream(v, "map", "map", kept, &c->t_map);
-    name_actions(v, c);
-    name_services(v, c);
-    take_shown(v, c);
-    const char *wrong = !*c->t_odom.name      ? "/topics/odom"
-                        : !*c->t_scan.name    ? "/topics/scan"
-                        : !*c->t_cmd_vel.name ? "/topics/cmd_vel"
-                                              : NULL;
-    const char *why = "the robot cannot do without it";
-    if (!wrong && c->nav2 && !*c->t_cmd_vel_in.name) {
-        wrong = "/topics/cmd_vel_in";
-        why = "navigation: nav2 needs the topic that Nav2's last velocity was remapped to";
+}
+
+// {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}
+static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
+                   ros2_stream *ret)
+{
+    const pons_value *topics = pons_get(v, "topics"), *q = pons_get(pons_get(v, "qos"), key);
+    const pons_value *name = json_object_get(topics, key);
+    ret->qos = qos;
+    const char *r = pons_get_str(q, "reliability", ""), *d = pons_get_str(q, "durability", "");
+    ret->qos.reliable = *r ? strcmp(r, "reliable") == 0 : qos.reliable;
+    ret->qos.transient = *d ? strcmp(d, "transient_local") == 0 : qos.transient;
+    ret->qos.depth = (int)pons_get_int(q, "depth", qos.depth);
+    ret->name[0] = '\0';
+    if (!name || !json_is_null(name)) {
+        whole(pons_get_str(v, "namespace", ""), name ? json_string_value(name) : usual, ret->name);
     }
-    if (!wrong && c->nav2 && strcmp(c->t_cmd_vel.name, c->t_cmd_vel_in.name) == 0) {
-        wrong = "/topics/cmd_vel_in";
-        why = "it is cmd_vel itself: Nav2 would reach the wheels past the gate";
-    }
-    if (wrong) {
-        char where[PONS_ERROR_SOURCE_MAX];
-        pons_error_set(err, PONS_EINVAL, MODULE, "%s: %s", wrong + 1, why);
-        return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
-    }
-    return PONS_OK;
 }
 
 static void take_shown(const pons_value *v, ros2_config *c)
@@ -244,29 +158,105 @@ static void name_services(const pons_value *v, ros2_config *c)
     }
 }
 
-// {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}
-static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
-                   ros2_stream *ret)
+static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
 {
-    const pons_value *topics = pons_get(v, "topics"), *q = pons_get(pons_get(v, "qos"), key);
-    const pons_value *name = json_object_get(topics, key);
-    ret->qos = qos;
-    const char *r = pons_get_str(q, "reliability", ""), *d = pons_get_str(q, "durability", "");
-    ret->qos.reliable = *r ? strcmp(r, "reliable") == 0 : qos.reliable;
-    ret->qos.transient = *d ? strcmp(d, "transient_local") == 0 : qos.transient;
-    ret->qos.depth = (int)pons_get_int(q, "depth", qos.depth);
-    ret->name[0] = '\0';
-    if (!name || !json_is_null(name)) {
-        whole(pons_get_str(v, "namespace", ""), name ? json_string_value(name) : usual, ret->name);
+    const ros2_qos sensor = {.depth = 5}, sure = {.reliable = true, .depth = 10},
+                   tf = {.reliable = true, .depth = 100},
+                   kept = {.reliable = true, .transient = true, .depth = 1};
+    const pons_value *v = pons_yaml_value(yaml), *frames = pons_get(v, "frames"),
+                     *limits = pons_get(v, "limits");
+    snprintf(c->distro, sizeof c->distro, "%s", pons_get_str(v, "distro", "jazzy"));
+    c->domain = (uint32_t)pons_get_int(v, "domain", 0);
+    const int rc = from_environment(c, err); // whose release the actions are
+    if (rc < 0) {
+        return rc;
     }
+    c->jazzy = strcmp(c->distro, "humble") != 0;
+    snprintf(c->ns, sizeof c->ns, "%s", pons_get_str(v, "namespace", ""));
+    c->sim_time = json_is_true(pons_get(v, "use_sim_time"));
+    c->stamped = json_is_true(pons_get(v, "cmd_vel_stamped"));
+    c->nav2 = strcmp(pons_get_str(v, "navigation", "nav2"), "nav2") == 0;
+    c->place = strcmp(pons_get_str(v, "localization", "ros"), "ros") == 0;
+    snprintf(c->robot_id, sizeof c->robot_id, "%s", pons_get_str(v, "robot_id", ""));
+    snprintf(c->map, sizeof c->map, "%s", pons_get_str(frames, "map", "map"));
+    snprintf(c->odom, sizeof c->odom, "%s", pons_get_str(frames, "odom", "odom"));
+    snprintf(c->base, sizeof c->base, "%s", pons_get_str(frames, "base", "base_link"));
+    c->odom_s = pons_get_num(limits, "odom_s", 0.5);
+    c->scan_s = pons_get_num(limits, "scan_s", 0.5);
+    c->tf_s = pons_get_num(limits, "tf_s", 2.0);
+    c->server_s = pons_get_num(limits, "server_s", 10.0);
+    c->answer_s = pons_get_num(limits, "answer_s", 5.0);
+    c->discovery_s = pons_get_num(limits, "discovery_s", 1.0);
+    stream(v, "odom", "odom", sensor, &c->t_odom);
+    stream(v, "scan", "scan", sensor, &c->t_scan);
+    stream(v, "battery", "battery_state", sensor, &c->t_battery);
+    stream(v, "tf", "/tf", tf, &c->t_tf);
+    stream(v, "tf_static", "/tf_static", kept, &c->t_tf_static);
+    c->t_tf_static.qos.depth = 100;
+    stream(v, "clock", "/clock", sensor, &c->t_clock);
+    stream(v, "cmd_vel", "cmd_vel", sure, &c->t_cmd_vel);
+    stream(v, "cmd_vel_in", "cmd_vel_nav2", (ros2_qos){.depth = 1}, &c->t_cmd_vel_in);
+    stream(v, "initialpose", "initialpose", sure, &c->t_initialpose);
+    stream(v, "amcl_pose", "amcl_pose", kept, &c->t_amcl_pose);
+    stream(v, "map", "map", kept, &c->t_map);
+    name_actions(v, c);
+    name_services(v, c);
+    take_shown(v, c);
+    const char *wrong = !*c->t_odom.name      ? "/topics/odom"
+                        : !*c->t_scan.name    ? "/topics/scan"
+                        : !*c->t_cmd_vel.name ? "/topics/cmd_vel"
+                                              : NULL;
+    const char *why = "the robot cannot do without it";
+    if (!wrong && c->nav2 && !*c->t_cmd_vel_in.name) {
+        wrong = "/topics/cmd_vel_in";
+        why = "navigation: nav2 needs the topic that Nav2's last velocity was remapped to";
+    }
+    if (!wrong && c->nav2 && strcmp(c->t_cmd_vel.name, c->t_cmd_vel_in.name) == 0) {
+        wrong = "/topics/cmd_vel_in";
+        why = "it is cmd_vel itself: Nav2 would reach the wheels past the gate";
+    }
+    if (wrong) {
+        char where[PONS_ERROR_SOURCE_MAX];
+        pons_error_set(err, PONS_EINVAL, MODULE, "%s: %s", wrong + 1, why);
+        return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
+    }
+    return PONS_OK;
 }
 
-static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX])
+int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)
 {
-    if (*name == '/') {
-        snprintf(ret, ROS2_NAME_MAX, "%s", name);
-    } else {
-        ns += *ns == '/';
-        snprintf(ret, ROS2_NAME_MAX, "%s%s/%s", *ns ? "/" : "", ns, name);
+    char path[PATH_MAX] = "";
+    int rc = pons_config_find(workspace, "config/ros2.yaml", path, sizeof path, NULL, err);
+    pons_yaml *yaml = NULL;
+    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc : check(yaml, err);
+    *ret = (ros2_config){0};
+    rc = rc < 0 ? rc : take(yaml, ret, err);
+    pons_yaml_destroy(yaml);
+    if (rc < 0) {
+        ros2_config_fini(ret);
     }
+    return rc;
+}
+
+void ros2_config_fini(ros2_config *c)
+{
+    pons_value_unref(c->skills);
+    pons_value_unref(c->interfaces);
+    c->skills = c->interfaces = NULL;
+}
+
+bool ros2_config_outside(const ros2_config *c)
+{
+    bool any = json_array_size(c->skills) > 0;
+    any = any || *c->clear_local || *c->clear_global || *c->lifecycle_manager;
+    for (int i = 0; i < ROS2_NAV2; i++) {
+        any = any || *c->actions[i];
+    }
+    return any;
+}
+
+void ros2_config_name(const ros2_config *c, const char *name, char ret[ROS2_NAME_MAX])
+{
+    whole(c->ns, name, ret);
 }

@@ -26,12 +26,20 @@ enum { NAME = ROS2_NAME_MAX + 64, PEERS = 256, PEERS_MAX = 1 << 16 };
 
 #define WHY_NS DDS_MSECS(250) // for which what was said holds
 
-static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
-                         ros2_qos qos);
-static dds_entity_t topic(ros2_node *n, const char *prefix, const char *name, const char *type,
-                          const dds_topic_descriptor_t *desc, char *ret, pons_error *err);
-static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *name,
-                         pons_error *err);
+typedef struct rivals {
+    char name[NAME];
+    dds_guid_t mine; // the participant
+    int n;
+} rivals;
+
+typedef struct stranger { // who has the same topic otherwise
+    const char *name, *type, *shown;
+    bool writes;
+    const dds_qos_t *qos;
+    char *ret;
+    size_t cap;
+    bool found;
+} stranger;
 
 int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
 {
@@ -66,38 +74,6 @@ void ros2_node_close(ros2_node *n)
     if (n->participant > 0) {
         dds_delete(n->participant);
     }
-}
-
-dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name, const char *type,
-                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
-{
-    char full[NAME];
-    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
-    if (t <= 0) {
-        return 0;
-    }
-    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, false, qos);
-    const dds_entity_t e = made(n, dds_create_reader(n->participant, t, q, NULL), false, full, err);
-    dds_delete_qos(q);
-    if (e > 0) {
-        dds_set_status_mask(e, DDS_DATA_AVAILABLE_STATUS);
-        dds_waitset_attach(n->waitset, e, e);
-    }
-    return e;
-}
-
-dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
-                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
-{
-    char full[NAME];
-    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
-    if (t <= 0) {
-        return 0;
-    }
-    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, true, qos);
-    const dds_entity_t e = made(n, dds_create_writer(n->participant, t, q, NULL), true, full, err);
-    dds_delete_qos(q);
-    return e;
 }
 
 static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *name,
@@ -184,6 +160,38 @@ static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *typ
     return q;
 }
 
+dds_entity_t ros2_node_reader(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
+{
+    char full[NAME];
+    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
+    if (t <= 0) {
+        return 0;
+    }
+    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, false, qos);
+    const dds_entity_t e = made(n, dds_create_reader(n->participant, t, q, NULL), false, full, err);
+    dds_delete_qos(q);
+    if (e > 0) {
+        dds_set_status_mask(e, DDS_DATA_AVAILABLE_STATUS);
+        dds_waitset_attach(n->waitset, e, e);
+    }
+    return e;
+}
+
+dds_entity_t ros2_node_writer(ros2_node *n, const char *prefix, const char *name, const char *type,
+                              const dds_topic_descriptor_t *desc, ros2_qos qos, pons_error *err)
+{
+    char full[NAME];
+    const dds_entity_t t = topic(n, prefix, name, type, desc, full, err);
+    if (t <= 0) {
+        return 0;
+    }
+    dds_qos_t *q = qos_of(n, prefix, type ? type : desc->m_typename, true, qos);
+    const dds_entity_t e = made(n, dds_create_writer(n->participant, t, q, NULL), true, full, err);
+    dds_delete_qos(q);
+    return e;
+}
+
 bool ros2_node_matched(dds_entity_t endpoint)
 {
     dds_instance_handle_t peers[1];
@@ -245,12 +253,6 @@ void ros2_node_each(const ros2_node *n, bool publications, ros2_look *look, void
     }
 }
 
-typedef struct rivals {
-    char name[NAME];
-    dds_guid_t mine; // the participant
-    int n;
-} rivals;
-
 static bool count_rival(const dds_builtintopic_endpoint_t *e, void *user)
 {
     rivals *r = user;
@@ -294,15 +296,6 @@ static void misfit(const dds_qos_t *offered, const dds_qos_t *wanted, char *ret,
         snprintf(ret, cap, "liveliness is wanted otherwise than it is offered");
     }
 }
-
-typedef struct stranger { // who has the same topic otherwise
-    const char *name, *type, *shown;
-    bool writes;
-    const dds_qos_t *qos;
-    char *ret;
-    size_t cap;
-    bool found;
-} stranger;
 
 static bool look_at(const dds_builtintopic_endpoint_t *e, void *user)
 {

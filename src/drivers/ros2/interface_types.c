@@ -55,11 +55,6 @@ static const struct {
     {"char", ROS2_UINT8, 1},
 };
 
-static int parse(ros2_types *t, const ros2_text *d, ros2_shape *s, pons_error *err);
-static int parse_member(ros2_types *t, const ros2_text *d, int line, char *text, ros2_member *m,
-                        bool *ret_is_member, pons_error *err);
-static void lay_out(ros2_shape *s);
-
 static int no_memory(pons_error *err)
 {
     return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the types of messages");
@@ -97,90 +92,6 @@ void ros2_types_destroy(ros2_types *t)
 ros2_texts *ros2_types_texts(ros2_types *t)
 {
     return &t->texts;
-}
-
-int ros2_types_get(ros2_types *t, const char *name, const ros2_shape **ret, pons_error *err)
-{
-    for (int i = 0; i < t->n_shapes; i++) {
-        if (strcmp(t->shapes[i]->name, name) == 0) {
-            *ret = t->shapes[i];
-            return PONS_OK;
-        }
-    }
-    const char *slash = strchr(name, '/');
-    if (strlen(name) >= ROS2_TYPE_MAX || !slash || slash == name || !strchr(slash + 1, '/') ||
-        strstr(name, "..")) {
-        return pons_error_set(err, PONS_EINVAL, MODULE,
-                              "'%.80s' is not of the form package/msg/Name", name);
-    }
-    if (t->deep >= DEEP || t->n_shapes == ROS2_INTERFACES_MAX) {
-        return pons_error_set(err, PONS_EINVAL, MODULE,
-                              "%.100s is in itself, or interfaces are in one another too deep",
-                              name);
-    }
-    ros2_text d = {.text = NULL};
-    int rc = ros2_texts_find(&t->texts, name, &d, err);
-    ros2_shape *s = rc < 0 ? NULL : calloc(1, sizeof *s);
-    if (s) {
-        snprintf(s->name, sizeof s->name, "%s", name);
-        t->deep++;
-        rc = parse(t, &d, s, err);
-        t->deep--;
-    } else if (rc >= 0) {
-        rc = no_memory(err);
-    }
-    free(d.text);
-    if (rc < 0 || t->n_shapes == ROS2_INTERFACES_MAX) {
-        shape_destroy(s);
-        return rc < 0 ? rc
-                      : pons_error_set(err, PONS_EINVAL, MODULE, "more than %d interfaces",
-                                       ROS2_INTERFACES_MAX);
-    }
-    lay_out(s);
-    t->shapes[t->n_shapes++] = s;
-    *ret = s;
-    return PONS_OK;
-}
-
-static int parse(ros2_types *t, const ros2_text *d, ros2_shape *s, pons_error *err)
-{
-    int line = d->line;
-    s->members = calloc(MEMBERS, sizeof *s->members);
-    if (!s->members) {
-        return no_memory(err);
-    }
-    for (const char *p = d->text; *p; line++) {
-        const char *end = strchrnul(p, '\n');
-        char text[1024];
-        snprintf(text, sizeof text, "%.*s", (int)(end - p < 1000 ? end - p : 1000), p);
-        bool is_member = false;
-        if (s->n == MEMBERS - 1) {
-            return pons_error_set(err, PONS_EINVAL, MODULE, "%s:%d: more than %d members", d->where,
-                                  line, MEMBERS - 1);
-        }
-        ros2_member *m = &s->members[s->n];
-        *m = (ros2_member){.usual = NULL};
-        const int rc = parse_member(t, d, line, text, m, &is_member, err);
-        if (rc < 0) {
-            pons_value_unref(m->usual);
-            return rc;
-        }
-        for (int i = 0; is_member && i < s->n; i++) {
-            if (strcmp(s->members[i].name, m->name) == 0) {
-                pons_value_unref(m->usual);
-                return pons_error_set(err, PONS_EINVAL, MODULE, "%s:%d: %s is there already",
-                                      d->where, line, m->name);
-            }
-        }
-        s->n += is_member;
-        p = end + (*end != 0);
-    }
-    if (s->n == 0) { // as ROS has it on the wire
-        snprintf(s->members[0].name, ROS2_MEMBER_MAX, "structure_needs_at_least_one_member");
-        s->members[0].kind = ROS2_UINT8;
-        s->n = 1;
-    }
-    return PONS_OK;
 }
 
 static int wrong(const ros2_text *d, int line, const char *what, const char *why, pons_error *err)
@@ -328,6 +239,47 @@ static int parse_member(ros2_types *t, const ros2_text *d, int line, char *text,
     return PONS_OK;
 }
 
+static int parse(ros2_types *t, const ros2_text *d, ros2_shape *s, pons_error *err)
+{
+    int line = d->line;
+    s->members = calloc(MEMBERS, sizeof *s->members);
+    if (!s->members) {
+        return no_memory(err);
+    }
+    for (const char *p = d->text; *p; line++) {
+        const char *end = strchrnul(p, '\n');
+        char text[1024];
+        snprintf(text, sizeof text, "%.*s", (int)(end - p < 1000 ? end - p : 1000), p);
+        bool is_member = false;
+        if (s->n == MEMBERS - 1) {
+            return pons_error_set(err, PONS_EINVAL, MODULE, "%s:%d: more than %d members", d->where,
+                                  line, MEMBERS - 1);
+        }
+        ros2_member *m = &s->members[s->n];
+        *m = (ros2_member){.usual = NULL};
+        const int rc = parse_member(t, d, line, text, m, &is_member, err);
+        if (rc < 0) {
+            pons_value_unref(m->usual);
+            return rc;
+        }
+        for (int i = 0; is_member && i < s->n; i++) {
+            if (strcmp(s->members[i].name, m->name) == 0) {
+                pons_value_unref(m->usual);
+                return pons_error_set(err, PONS_EINVAL, MODULE, "%s:%d: %s is there already",
+                                      d->where, line, m->name);
+            }
+        }
+        s->n += is_member;
+        p = end + (*end != 0);
+    }
+    if (s->n == 0) { // as ROS has it on the wire
+        snprintf(s->members[0].name, ROS2_MEMBER_MAX, "structure_needs_at_least_one_member");
+        s->members[0].kind = ROS2_UINT8;
+        s->n = 1;
+    }
+    return PONS_OK;
+}
+
 static void lay_out(ros2_shape *s)
 {
     s->align = 1;
@@ -347,6 +299,49 @@ static void lay_out(ros2_shape *s)
         s->align = align > s->align ? align : s->align;
     }
     s->size = (s->size + s->align - 1) / s->align * s->align;
+}
+
+int ros2_types_get(ros2_types *t, const char *name, const ros2_shape **ret, pons_error *err)
+{
+    for (int i = 0; i < t->n_shapes; i++) {
+        if (strcmp(t->shapes[i]->name, name) == 0) {
+            *ret = t->shapes[i];
+            return PONS_OK;
+        }
+    }
+    const char *slash = strchr(name, '/');
+    if (strlen(name) >= ROS2_TYPE_MAX || !slash || slash == name || !strchr(slash + 1, '/') ||
+        strstr(name, "..")) {
+        return pons_error_set(err, PONS_EINVAL, MODULE,
+                              "'%.80s' is not of the form package/msg/Name", name);
+    }
+    if (t->deep >= DEEP || t->n_shapes == ROS2_INTERFACES_MAX) {
+        return pons_error_set(err, PONS_EINVAL, MODULE,
+                              "%.100s is in itself, or interfaces are in one another too deep",
+                              name);
+    }
+    ros2_text d = {.text = NULL};
+    int rc = ros2_texts_find(&t->texts, name, &d, err);
+    ros2_shape *s = rc < 0 ? NULL : calloc(1, sizeof *s);
+    if (s) {
+        snprintf(s->name, sizeof s->name, "%s", name);
+        t->deep++;
+        rc = parse(t, &d, s, err);
+        t->deep--;
+    } else if (rc >= 0) {
+        rc = no_memory(err);
+    }
+    free(d.text);
+    if (rc < 0 || t->n_shapes == ROS2_INTERFACES_MAX) {
+        shape_destroy(s);
+        return rc < 0 ? rc
+                      : pons_error_set(err, PONS_EINVAL, MODULE, "more than %d interfaces",
+                                       ROS2_INTERFACES_MAX);
+    }
+    lay_out(s);
+    t->shapes[t->n_shapes++] = s;
+    *ret = s;
+    return PONS_OK;
 }
 
 const dds_topic_descriptor_t *ros2_types_topic(ros2_types *t, const ros2_shape *s, pons_error *err)

@@ -40,8 +40,6 @@ struct ros2_lifecycle {
     bool judged; // once
 };
 
-static void judge(ros2_lifecycle *l, const pons_value *state);
-
 int ros2_lifecycle_open(ros2_node *n, ros2_types *t, const ros2_config *c, ros2_lifecycle **ret,
                         pons_error *err)
 {
@@ -164,6 +162,28 @@ bool ros2_lifecycle_begins(ros2_lifecycle *l)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
+static void judge(ros2_lifecycle *l, const pons_value *state)
+{
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    const pons_value *nodes = pons_get(state, "nodes"), *active = pons_get(state, "active");
+    bool any = false;
+    for (int i = 0; i < l->c->n_lifecycle && !json_is_true(active); i++) {
+        const char *name = l->c->lifecycle_nodes[i], *label = pons_get_str(nodes, name, NULL);
+        any = any || label;
+        if (label && strcmp(label, "active") != 0) {
+            snprintf(why, sizeof why, "Nav2 is not active: %.60s is %.40s", name, label);
+            break;
+        }
+    }
+    if (!any && json_is_false(active)) {
+        snprintf(why, sizeof why, "Nav2 is not active: %.100s says so", l->c->lifecycle_manager);
+    }
+    pthread_mutex_lock(&l->mtx);
+    memcpy(l->why, why, sizeof why);
+    l->judged = true;
+    pthread_mutex_unlock(&l->mtx);
+}
+
 void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
 {
     ros2_service_poll(l->manager, host_ns);
@@ -189,26 +209,4 @@ void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
     l->watch = IDLE;
     ros2_lifecycle_end(l, WATCH);
     judge(l, state);
-}
-
-static void judge(ros2_lifecycle *l, const pons_value *state)
-{
-    char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    const pons_value *nodes = pons_get(state, "nodes"), *active = pons_get(state, "active");
-    bool any = false;
-    for (int i = 0; i < l->c->n_lifecycle && !json_is_true(active); i++) {
-        const char *name = l->c->lifecycle_nodes[i], *label = pons_get_str(nodes, name, NULL);
-        any = any || label;
-        if (label && strcmp(label, "active") != 0) {
-            snprintf(why, sizeof why, "Nav2 is not active: %.60s is %.40s", name, label);
-            break;
-        }
-    }
-    if (!any && json_is_false(active)) {
-        snprintf(why, sizeof why, "Nav2 is not active: %.100s says so", l->c->lifecycle_manager);
-    }
-    pthread_mutex_lock(&l->mtx);
-    memcpy(l->why, why, sizeof why);
-    l->judged = true;
-    pthread_mutex_unlock(&l->mtx);
 }

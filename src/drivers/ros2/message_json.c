@@ -10,9 +10,6 @@
 
 enum { ARRAY_MAX = 1 << 20 }; // members of one sequence
 
-static int member_from(const ros2_member *m, const pons_value *v, const char *map, void *at,
-                       pons_error *err);
-
 static int bad(const char *name, const char *why, pons_error *err)
 {
     return pons_error_set(err, PONS_EINVAL, "ros2", "%s: %s", name, why);

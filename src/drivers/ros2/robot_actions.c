@@ -62,9 +62,38 @@ struct ros2_errands {
     int n_refused;
 };
 
-static int open_types(ros2_errands *e, pons_error *err);
+static int open_types(ros2_errands *e, pons_error *err)
+{
+    char name[64], path[PATH_MAX];
+    int rc = ros2_texts_folders(ros2_types_texts(e->types), e->c->interfaces, err);
+    rc = rc < 0 ? rc : ros2_owns_define(e->c, e->types, err);
+    for (int i = 0; i < 2 && rc >= 0; i++) {
+        snprintf(name, sizeof name, "config/ros2/%s.msgs", i == 0 ? e->c->distro : "common");
+        rc = pons_share_path(name, path, sizeof path, err);
+        rc = rc < 0 ? rc : ros2_texts_add_file(ros2_types_texts(e->types), path, err);
+    }
+    return rc;
+}
+
 static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *name,
-                 const char *type, pons_error *err);
+                 const char *type, pons_error *err)
+{
+    served *s = &e->at[e->n];
+    s->skill = skill;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->who = s->nav2 ? "Nav2" : s->name;
+    const int rc = s->own && s->own->service
+                       ? ros2_service_open(n, e->types, name, type, e->c->server_s,
+                                           s->own->record.timeout_s, &s->service, err)
+                       : ros2_action_open(n, e->types, name, type, e->c->server_s, e->c->answer_s,
+                                          &s->action, err);
+    if (rc < 0) {
+        pons_error_context(err, "skill %s", skill);
+        return rc;
+    }
+    e->n++;
+    return PONS_OK;
+}
 
 int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *world,
                       ros2_errands **ret, pons_error *err)
@@ -101,39 +130,6 @@ int ros2_errands_open(ros2_node *n, const ros2_config *c, const pons_value *worl
         return rc;
     }
     *ret = e;
-    return PONS_OK;
-}
-
-static int open_types(ros2_errands *e, pons_error *err)
-{
-    char name[64], path[PATH_MAX];
-    int rc = ros2_texts_folders(ros2_types_texts(e->types), e->c->interfaces, err);
-    rc = rc < 0 ? rc : ros2_owns_define(e->c, e->types, err);
-    for (int i = 0; i < 2 && rc >= 0; i++) {
-        snprintf(name, sizeof name, "config/ros2/%s.msgs", i == 0 ? e->c->distro : "common");
-        rc = pons_share_path(name, path, sizeof path, err);
-        rc = rc < 0 ? rc : ros2_texts_add_file(ros2_types_texts(e->types), path, err);
-    }
-    return rc;
-}
-
-static int serve(ros2_errands *e, ros2_node *n, const char *skill, const char *name,
-                 const char *type, pons_error *err)
-{
-    served *s = &e->at[e->n];
-    s->skill = skill;
-    snprintf(s->name, sizeof s->name, "%s", name);
-    s->who = s->nav2 ? "Nav2" : s->name;
-    const int rc = s->own && s->own->service
-                       ? ros2_service_open(n, e->types, name, type, e->c->server_s,
-                                           s->own->record.timeout_s, &s->service, err)
-                       : ros2_action_open(n, e->types, name, type, e->c->server_s, e->c->answer_s,
-                                          &s->action, err);
-    if (rc < 0) {
-        pons_error_context(err, "skill %s", skill);
-        return rc;
-    }
-    e->n++;
     return PONS_OK;
 }
 

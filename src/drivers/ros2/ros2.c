@@ -77,18 +77,283 @@ typedef struct robot {
     pons_pose2 told;
 } robot;
 
+// ---- the writer ---------------------------------------------------------------------------------
+
+static void publish(robot *r, pons_twist2 cmd)
+{
+    if (!r->c.stamped) {
+        const geometry_msgs_msg_dds__Twist_ m = {.linear.x = cmd.v, .angular.z = cmd.w};
+        dds_write(r->cmd_vel, &m);
+        return;
+    }
+    const int64_t now = ros2_senses_ros_ns(r->senses);
+    const geometry_msgs_msg_dds__TwistStamped_ m = {
+        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
+                   .frame_id = r->c.base},
+        .twist = {.linear.x = cmd.v, .angular.z = cmd.w}};
+    dds_write(r->cmd_vel, &m);
+}
+
+static void *run_writer(void *arg)
+{
+    robot *r = arg;
+    const struct sched_param priority = {.sched_priority = WRITER_PRIORITY};
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
+        pons__outlet_wait(&r->outlet);
+        const bool silent = pons__outlet_silent(&r->outlet);
+        publish(r, silent ? (pons_twist2){0} : pons__unpack_twist(atomic_load(&r->cmd)));
+    }
+    return NULL;
+}
+
+// ---- the reader ---------------------------------------------------------------------------------
+
+static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
+{
+    const pons_twist2 w = {t->linear.x, t->angular.z};
+    if (fabs(w.v) <= MOST &&
+        fabs(w.w) <= MOST) { // else it is no velocity, and the last one grows old
+        atomic_store(&r->want, pons__pack_twist(w));
+        atomic_store(&r->want_ns, pons__host_now());
+    }
+}
+
+static void take_want(robot *r)
+{
+    if (r->c.stamped) {
+        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__TwistStamped_, m)
+        {
+            want(r, &m->twist);
+        }
+    } else {
+        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__Twist_, m)
+        {
+            want(r, m);
+        }
+    }
+}
+
+// The map that the robot's software goes by; a robot without one does without.
+static void take_map(robot *r)
+{
+    char why[100];
+    ROS2_TAKE(r->map, nav_msgs_msg_dds__OccupancyGrid_, m)
+    {
+        if (strcmp(m->header.frame_id, r->c.map) == 0) {
+            ros2_walls_compare(r->walls, m, why, sizeof why);
+            snprintf(r->map_bad, sizeof r->map_bad, "%.50s%s%.90s", *why ? r->c.t_map.name : "",
+                     *why ? ": " : "", why);
+        }
+    }
+}
+
+// With AMCL's usual covariances of a pose that was clicked.
+static void tell_pose(robot *r)
+{
+    pthread_mutex_lock(&r->told_mtx);
+    const pons_pose2 at = r->told;
+    const bool has = r->has_told;
+    r->has_told = false;
+    pthread_mutex_unlock(&r->told_mtx);
+    if (!has || !r->initialpose) {
+        return;
+    }
+    const int64_t now = ros2_senses_ros_ns(r->senses);
+    geometry_msgs_msg_dds__PoseWithCovarianceStamped_ m = {
+        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
+                   .frame_id = r->c.map},
+        .pose.pose = {.position = {at.x, at.y, 0},
+                      .orientation = {0, 0, sin(0.5 * at.yaw), cos(0.5 * at.yaw)}}};
+    m.pose.covariance[0] = m.pose.covariance[7] = 0.25;
+    m.pose.covariance[35] = 0.0685;
+    dds_write(r->initialpose, &m);
+}
+
+// Whoever else publishes cmd_vel reaches the wheels whatever the gate says, and a stop would be none.
+static bool look_for_rivals(robot *r, int64_t host_ns)
+{
+    r->opened_ns = r->opened_ns ? r->opened_ns : host_ns;
+    const bool settles =
+        !r->settled && (double)(host_ns - r->opened_ns) > r->c.discovery_s * (double)PONS_NS_PER_S;
+    if (!r->rivals_ns || settles || host_ns - r->rivals_ns > RIVALS_NS) {
+        r->rivals = ros2_node_rivals(&r->node, r->cmd_vel);
+        r->rivals_ns = host_ns;
+        r->settled = r->settled || settles;
+    }
+    return r->rivals > 0;
+}
+
+static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
+{
+    ros2_senses_lack(r->senses, host_ns, why);
+    if (!*why && *r->map_bad) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", r->map_bad);
+    }
+    if (!*why && !ros2_node_matched(r->cmd_vel)) {
+        ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
+    }
+    if (look_for_rivals(r, host_ns) &&
+        r->errands) { // what Nav2 drives may be what reaches the wheels
+        ros2_errands_give_up(r->errands, "somebody else publishes cmd_vel, past the gate");
+    }
+    if (!*why && r->rivals > 0) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX,
+                 "%.50s: somebody else publishes it too, past the gate%s%.40s", r->c.t_cmd_vel.name,
+                 r->cmd_vel_in ? "; Nav2's place is " : "",
+                 r->cmd_vel_in ? r->c.t_cmd_vel_in.name : "");
+    }
+    if (!*why && r->errands) {
+        ros2_errands_lack(r->errands, why);
+    }
+}
+
+static void *run_reader(void *arg)
+{
+    robot *r = arg;
+    char was[PONS_OUTSIDE_TEXT_MAX] = "";
+    dds_attach_t woken[16];
+    for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
+        dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
+        const int64_t host_ns = pons__host_now();
+        ros2_senses_look_at_wall(r->senses, host_ns);
+        ros2_senses_take(r->senses, host_ns);
+        if (r->cmd_vel_in) {
+            take_want(r);
+        }
+        if (r->map) {
+            take_map(r);
+        }
+        if (r->errands) {
+            ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
+        }
+        tell_pose(r);
+        char why[PONS_OUTSIDE_TEXT_MAX] = "";
+        look_what_lacks(r, host_ns, why);
+        if (first || strcmp(why, was) != 0) {
+            memset(was, 0, sizeof was);
+            snprintf(was, sizeof was, "%s", why);
+            pons__seqlock_write(&r->lacks, was);
+        }
+        atomic_store_explicit(&r->alive_ns, host_ns, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+// ---- open and close -----------------------------------------------------------------------------
+
+static int open_endpoints(robot *r, pons_error *err)
+{
+    const dds_topic_descriptor_t *twist = r->c.stamped ? &geometry_msgs_msg_dds__TwistStamped__desc
+                                                       : &geometry_msgs_msg_dds__Twist__desc;
+    r->cmd_vel =
+        ros2_node_writer(&r->node, "rt", r->c.t_cmd_vel.name, NULL, twist, r->c.t_cmd_vel.qos, err);
+    if (r->cmd_vel && *r->c.t_initialpose.name) {
+        r->initialpose = ros2_node_writer(&r->node, "rt", r->c.t_initialpose.name, NULL,
+                                          &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
+                                          r->c.t_initialpose.qos, err);
+    }
+    if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
+        return PONS_EENV;
+    }
+    r->walls = r->c.place && *r->c.t_map.name ? ros2_walls_create(r->world) : NULL;
+    if (r->walls) {
+        r->map = ros2_node_reader(&r->node, "rt", r->c.t_map.name, NULL,
+                                  &nav_msgs_msg_dds__OccupancyGrid__desc, r->c.t_map.qos, err);
+        if (!r->map) {
+            return PONS_EENV;
+        }
+    }
+    if (!ros2_config_outside(&r->c)) {
+        return PONS_OK;
+    }
+    if (*r->c.t_cmd_vel_in.name) {
+        r->cmd_vel_in = ros2_node_reader(&r->node, "rt", r->c.t_cmd_vel_in.name, NULL, twist,
+                                         r->c.t_cmd_vel_in.qos, err);
+        if (!r->cmd_vel_in) {
+            return PONS_EENV;
+        }
+    }
+    return ros2_errands_open(&r->node, &r->c, r->world, &r->errands, err);
+}
+
+static int start(robot *r, pons_error *err)
+{
+    static const char begins[PONS_OUTSIDE_TEXT_MAX] = "the robot has not been heard of yet";
+    pons__seqlock_write(&r->lacks, begins);
+    atomic_store(&r->alive_ns, pons__host_now());
+    r->writes = pthread_create(&r->writer, NULL, run_writer, r) == 0;
+    r->reads = r->writes && pthread_create(&r->reader, NULL, run_reader, r) == 0;
+    return r->reads ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
+}
+
+static void robot_close(void *self)
+{
+    robot *r = self;
+    if (!r) {
+        return;
+    }
+    atomic_store(&r->quit, true);
+    pons__outlet_wake(&r->outlet);
+    if (r->reads) {
+        pthread_join(r->reader, NULL);
+    }
+    if (r->writes) {
+        pthread_join(r->writer, NULL);
+        publish(r, (pons_twist2){0});
+        dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
+    }
+    if (r->reads && r->errands) { // what was no longer wanted is canceled, answered or not
+        ros2_errands_poll(r->errands, true, pons__host_now() + PONS_NS_PER_S);
+    }
+    ros2_errands_close(r->errands);
+    ros2_senses_close(r->senses);
+    ros2_node_close(&r->node);
+    pons__seqlock_fini(&r->lacks);
+    pthread_mutex_destroy(&r->told_mtx);
+    pons__outlet_fini(&r->outlet);
+    ros2_walls_destroy(r->walls);
+    ros2_config_fini(&r->c);
+    pons_value_unref(r->world);
+    free(r);
+}
+
 static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
-                      pons_error *err);
-static void robot_close(void *self);
-static int open_endpoints(robot *r, pons_error *err);
-static int start(robot *r, pons_error *err);
-static void *run_reader(void *arg);
-static void *run_writer(void *arg);
-static void take_want(robot *r);
-static void take_map(robot *r);
-static void tell_pose(robot *r);
-static void publish(robot *r, pons_twist2 cmd);
-static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX]);
+                      pons_error *err)
+{
+    robot *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
+    }
+    pons__outlet_init(&r->outlet);
+    pthread_mutex_init(&r->told_mtx, NULL);
+    pons__sim_params p; // of the robot that the world describes
+    int rc = pons__sim_params_init(&p, MODULE, world, config, err);
+    if (rc >= 0) {
+        r->caps = p.caps;
+        r->caps.simulated = r->caps.can_charge = false;
+        pons__sim_params_fini(&p);
+        rc = ros2_config_load(pons_get_str(config, "workspace", NULL), &r->c, err);
+    }
+    r->world = json_deep_copy((json_t *)world);
+    if (rc >= 0 && *r->c.robot_id) {
+        snprintf(r->caps.robot_id, sizeof r->caps.robot_id, "%s", r->c.robot_id);
+    }
+    if (rc >= 0 && !pons__seqlock_init(&r->lacks, PONS_OUTSIDE_TEXT_MAX)) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
+    }
+    r->node.hashed = r->c.jazzy;
+    rc = rc < 0 ? rc : ros2_node_open(&r->node, r->c.domain, err);
+    rc = rc < 0 ? rc : ros2_senses_open(&r->node, &r->c, &r->senses, err);
+    rc = rc < 0 ? rc : open_endpoints(r, err);
+    rc = rc < 0 ? rc : start(r, err);
+    if (rc < 0) {
+        robot_close(r);
+        return rc;
+    }
+    *ret_self = r;
+    return PONS_OK;
+}
 
 // ---- the driver ---------------------------------------------------------------------------------
 
@@ -210,281 +475,3 @@ static const pons_robot_ops ros2_ops = {.abi = PONS_ROBOT_ABI,
                                         .charge = robot_charge,
                                         .outside = &outside};
 PONS_MODULE_EXPORT("driver", "ros2", &ros2_ops);
-
-// ---- open and close -----------------------------------------------------------------------------
-
-static int robot_open(const pons_value *world, const pons_value *config, void **ret_self,
-                      pons_error *err)
-{
-    robot *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
-    }
-    pons__outlet_init(&r->outlet);
-    pthread_mutex_init(&r->told_mtx, NULL);
-    pons__sim_params p; // of the robot that the world describes
-    int rc = pons__sim_params_init(&p, MODULE, world, config, err);
-    if (rc >= 0) {
-        r->caps = p.caps;
-        r->caps.simulated = r->caps.can_charge = false;
-        pons__sim_params_fini(&p);
-        rc = ros2_config_load(pons_get_str(config, "workspace", NULL), &r->c, err);
-    }
-    r->world = json_deep_copy((json_t *)world);
-    if (rc >= 0 && *r->c.robot_id) {
-        snprintf(r->caps.robot_id, sizeof r->caps.robot_id, "%s", r->c.robot_id);
-    }
-    if (rc >= 0 && !pons__seqlock_init(&r->lacks, PONS_OUTSIDE_TEXT_MAX)) {
-        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
-    }
-    r->node.hashed = r->c.jazzy;
-    rc = rc < 0 ? rc : ros2_node_open(&r->node, r->c.domain, err);
-    rc = rc < 0 ? rc : ros2_senses_open(&r->node, &r->c, &r->senses, err);
-    rc = rc < 0 ? rc : open_endpoints(r, err);
-    rc = rc < 0 ? rc : start(r, err);
-    if (rc < 0) {
-        robot_close(r);
-        return rc;
-    }
-    *ret_self = r;
-    return PONS_OK;
-}
-
-static int open_endpoints(robot *r, pons_error *err)
-{
-    const dds_topic_descriptor_t *twist = r->c.stamped ? &geometry_msgs_msg_dds__TwistStamped__desc
-                                                       : &geometry_msgs_msg_dds__Twist__desc;
-    r->cmd_vel =
-        ros2_node_writer(&r->node, "rt", r->c.t_cmd_vel.name, NULL, twist, r->c.t_cmd_vel.qos, err);
-    if (r->cmd_vel && *r->c.t_initialpose.name) {
-        r->initialpose = ros2_node_writer(&r->node, "rt", r->c.t_initialpose.name, NULL,
-                                          &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
-                                          r->c.t_initialpose.qos, err);
-    }
-    if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
-        return PONS_EENV;
-    }
-    r->walls = r->c.place && *r->c.t_map.name ? ros2_walls_create(r->world) : NULL;
-    if (r->walls) {
-        r->map = ros2_node_reader(&r->node, "rt", r->c.t_map.name, NULL,
-                                  &nav_msgs_msg_dds__OccupancyGrid__desc, r->c.t_map.qos, err);
-        if (!r->map) {
-            return PONS_EENV;
-        }
-    }
-    if (!ros2_config_outside(&r->c)) {
-        return PONS_OK;
-    }
-    if (*r->c.t_cmd_vel_in.name) {
-        r->cmd_vel_in = ros2_node_reader(&r->node, "rt", r->c.t_cmd_vel_in.name, NULL, twist,
-                                         r->c.t_cmd_vel_in.qos, err);
-        if (!r->cmd_vel_in) {
-            return PONS_EENV;
-        }
-    }
-    return ros2_errands_open(&r->node, &r->c, r->world, &r->errands, err);
-}
-
-static int start(robot *r, pons_error *err)
-{
-    static const char begins[PONS_OUTSIDE_TEXT_MAX] = "the robot has not been heard of yet";
-    pons__seqlock_write(&r->lacks, begins);
-    atomic_store(&r->alive_ns, pons__host_now());
-    r->writes = pthread_create(&r->writer, NULL, run_writer, r) == 0;
-    r->reads = r->writes && pthread_create(&r->reader, NULL, run_reader, r) == 0;
-    return r->reads ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
-}
-
-static void robot_close(void *self)
-{
-    robot *r = self;
-    if (!r) {
-        return;
-    }
-    atomic_store(&r->quit, true);
-    pons__outlet_wake(&r->outlet);
-    if (r->reads) {
-        pthread_join(r->reader, NULL);
-    }
-    if (r->writes) {
-        pthread_join(r->writer, NULL);
-        publish(r, (pons_twist2){0});
-        dds_wait_for_acks(r->cmd_vel, DDS_MSECS(200));
-    }
-    if (r->reads && r->errands) { // what was no longer wanted is canceled, answered or not
-        ros2_errands_poll(r->errands, true, pons__host_now() + PONS_NS_PER_S);
-    }
-    ros2_errands_close(r->errands);
-    ros2_senses_close(r->senses);
-    ros2_node_close(&r->node);
-    pons__seqlock_fini(&r->lacks);
-    pthread_mutex_destroy(&r->told_mtx);
-    pons__outlet_fini(&r->outlet);
-    ros2_walls_destroy(r->walls);
-    ros2_config_fini(&r->c);
-    pons_value_unref(r->world);
-    free(r);
-}
-
-// ---- the writer ---------------------------------------------------------------------------------
-
-static void *run_writer(void *arg)
-{
-    robot *r = arg;
-    const struct sched_param priority = {.sched_priority = WRITER_PRIORITY};
-    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
-    while (!atomic_load_explicit(&r->quit, memory_order_acquire)) {
-        pons__outlet_wait(&r->outlet);
-        const bool silent = pons__outlet_silent(&r->outlet);
-        publish(r, silent ? (pons_twist2){0} : pons__unpack_twist(atomic_load(&r->cmd)));
-    }
-    return NULL;
-}
-
-static void publish(robot *r, pons_twist2 cmd)
-{
-    if (!r->c.stamped) {
-        const geometry_msgs_msg_dds__Twist_ m = {.linear.x = cmd.v, .angular.z = cmd.w};
-        dds_write(r->cmd_vel, &m);
-        return;
-    }
-    const int64_t now = ros2_senses_ros_ns(r->senses);
-    const geometry_msgs_msg_dds__TwistStamped_ m = {
-        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
-                   .frame_id = r->c.base},
-        .twist = {.linear.x = cmd.v, .angular.z = cmd.w}};
-    dds_write(r->cmd_vel, &m);
-}
-
-// ---- the reader ---------------------------------------------------------------------------------
-
-static void *run_reader(void *arg)
-{
-    robot *r = arg;
-    char was[PONS_OUTSIDE_TEXT_MAX] = "";
-    dds_attach_t woken[16];
-    for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
-        dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
-        const int64_t host_ns = pons__host_now();
-        ros2_senses_look_at_wall(r->senses, host_ns);
-        ros2_senses_take(r->senses, host_ns);
-        if (r->cmd_vel_in) {
-            take_want(r);
-        }
-        if (r->map) {
-            take_map(r);
-        }
-        if (r->errands) {
-            ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
-        }
-        tell_pose(r);
-        char why[PONS_OUTSIDE_TEXT_MAX] = "";
-        look_what_lacks(r, host_ns, why);
-        if (first || strcmp(why, was) != 0) {
-            memset(was, 0, sizeof was);
-            snprintf(was, sizeof was, "%s", why);
-            pons__seqlock_write(&r->lacks, was);
-        }
-        atomic_store_explicit(&r->alive_ns, host_ns, memory_order_relaxed);
-    }
-    return NULL;
-}
-
-static void want(robot *r, const geometry_msgs_msg_dds__Twist_ *t)
-{
-    const pons_twist2 w = {t->linear.x, t->angular.z};
-    if (fabs(w.v) <= MOST &&
-        fabs(w.w) <= MOST) { // else it is no velocity, and the last one grows old
-        atomic_store(&r->want, pons__pack_twist(w));
-        atomic_store(&r->want_ns, pons__host_now());
-    }
-}
-
-static void take_want(robot *r)
-{
-    if (r->c.stamped) {
-        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__TwistStamped_, m)
-        {
-            want(r, &m->twist);
-        }
-    } else {
-        ROS2_TAKE(r->cmd_vel_in, geometry_msgs_msg_dds__Twist_, m)
-        {
-            want(r, m);
-        }
-    }
-}
-
-// The map that the robot's software goes by; a robot without one does without.
-static void take_map(robot *r)
-{
-    char why[100];
-    ROS2_TAKE(r->map, nav_msgs_msg_dds__OccupancyGrid_, m)
-    {
-        if (strcmp(m->header.frame_id, r->c.map) == 0) {
-            ros2_walls_compare(r->walls, m, why, sizeof why);
-            snprintf(r->map_bad, sizeof r->map_bad, "%.50s%s%.90s", *why ? r->c.t_map.name : "",
-                     *why ? ": " : "", why);
-        }
-    }
-}
-
-// With AMCL's usual covariances of a pose that was clicked.
-static void tell_pose(robot *r)
-{
-    pthread_mutex_lock(&r->told_mtx);
-    const pons_pose2 at = r->told;
-    const bool has = r->has_told;
-    r->has_told = false;
-    pthread_mutex_unlock(&r->told_mtx);
-    if (!has || !r->initialpose) {
-        return;
-    }
-    const int64_t now = ros2_senses_ros_ns(r->senses);
-    geometry_msgs_msg_dds__PoseWithCovarianceStamped_ m = {
-        .header = {.stamp = {(int32_t)(now / PONS_NS_PER_S), (uint32_t)(now % PONS_NS_PER_S)},
-                   .frame_id = r->c.map},
-        .pose.pose = {.position = {at.x, at.y, 0},
-                      .orientation = {0, 0, sin(0.5 * at.yaw), cos(0.5 * at.yaw)}}};
-    m.pose.covariance[0] = m.pose.covariance[7] = 0.25;
-    m.pose.covariance[35] = 0.0685;
-    dds_write(r->initialpose, &m);
-}
-
-// Whoever else publishes cmd_vel reaches the wheels whatever the gate says, and a stop would be none.
-static bool look_for_rivals(robot *r, int64_t host_ns)
-{
-    r->opened_ns = r->opened_ns ? r->opened_ns : host_ns;
-    const bool settles =
-        !r->settled && (double)(host_ns - r->opened_ns) > r->c.discovery_s * (double)PONS_NS_PER_S;
-    if (!r->rivals_ns || settles || host_ns - r->rivals_ns > RIVALS_NS) {
-        r->rivals = ros2_node_rivals(&r->node, r->cmd_vel);
-        r->rivals_ns = host_ns;
-        r->settled = r->settled || settles;
-    }
-    return r->rivals > 0;
-}
-
-static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
-{
-    ros2_senses_lack(r->senses, host_ns, why);
-    if (!*why && *r->map_bad) {
-        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", r->map_bad);
-    }
-    if (!*why && !ros2_node_matched(r->cmd_vel)) {
-        ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
-    }
-    if (look_for_rivals(r, host_ns) &&
-        r->errands) { // what Nav2 drives may be what reaches the wheels
-        ros2_errands_give_up(r->errands, "somebody else publishes cmd_vel, past the gate");
-    }
-    if (!*why && r->rivals > 0) {
-        snprintf(why, PONS_OUTSIDE_TEXT_MAX,
-                 "%.50s: somebody else publishes it too, past the gate%s%.40s", r->c.t_cmd_vel.name,
-                 r->cmd_vel_in ? "; Nav2's place is " : "",
-                 r->cmd_vel_in ? r->c.t_cmd_vel_in.name : "");
-    }
-    if (!*why && r->errands) {
-        ros2_errands_lack(r->errands, why);
-    }
-}

@@ -70,14 +70,6 @@ struct ros2_senses {
     pons__seqlock states, scans, places;
 };
 
-static void take_clock(ros2_senses *s, int64_t host_ns);
-static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns);
-static void take_odom(ros2_senses *s, int64_t host_ns);
-static void take_scan(ros2_senses *s, int64_t host_ns);
-static void take_battery(ros2_senses *s, int64_t host_ns);
-static void take_amcl(ros2_senses *s);
-static void find_place(ros2_senses *s, int64_t host_ns);
-
 static int64_t ns_of(const ros_time *t)
 {
     return (int64_t)t->sec * PONS_NS_PER_S + (int64_t)t->nanosec;
@@ -210,34 +202,6 @@ void ros2_senses_look_at_wall(ros2_senses *s, int64_t host_ns)
     }
 }
 
-void ros2_senses_take(ros2_senses *s, int64_t host_ns)
-{
-    take_clock(s, host_ns);
-    take_tf(s, &s->tf_static, true, host_ns);
-    take_tf(s, &s->tf_moving, false, host_ns);
-    take_odom(s, host_ns);
-    take_battery(s, host_ns);
-    take_scan(s, host_ns);
-    if (s->c->place) {
-        take_amcl(s);
-        find_place(s, host_ns);
-    }
-}
-
-// Robot time of a stamp; false: it is of another clock.
-static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, heard *h, int64_t *ret)
-{
-    *ret = ns_of(t) - atomic_load(&s->offset_ns);
-    const int64_t off = *ret - ros2_senses_now(s);
-    if (off > FAR_NS || off < -FAR_NS) {
-        snprintf(h->bad, sizeof h->bad,
-                 "%.60s: its stamps are not by %s; look at use_sim_time, or the clocks", what,
-                 s->c->sim_time ? "/clock" : "this machine's clock");
-        return false;
-    }
-    return true;
-}
-
 static void take_clock(ros2_senses *s, int64_t host_ns)
 {
     if (!s->clock.reader) {
@@ -308,6 +272,20 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
         }
         h->host_ns = host_ns;
     }
+}
+
+// Robot time of a stamp; false: it is of another clock.
+static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, heard *h, int64_t *ret)
+{
+    *ret = ns_of(t) - atomic_load(&s->offset_ns);
+    const int64_t off = *ret - ros2_senses_now(s);
+    if (off > FAR_NS || off < -FAR_NS) {
+        snprintf(h->bad, sizeof h->bad,
+                 "%.60s: its stamps are not by %s; look at use_sim_time, or the clocks", what,
+                 s->c->sim_time ? "/clock" : "this machine's clock");
+        return false;
+    }
+    return true;
 }
 
 static void take_odom(ros2_senses *s, int64_t host_ns)
@@ -503,6 +481,20 @@ static void find_place(ros2_senses *s, int64_t host_ns)
     }
     s->place = now;
     pons__seqlock_write(&s->places, &now);
+}
+
+void ros2_senses_take(ros2_senses *s, int64_t host_ns)
+{
+    take_clock(s, host_ns);
+    take_tf(s, &s->tf_static, true, host_ns);
+    take_tf(s, &s->tf_moving, false, host_ns);
+    take_odom(s, host_ns);
+    take_battery(s, host_ns);
+    take_scan(s, host_ns);
+    if (s->c->place) {
+        take_amcl(s);
+        find_place(s, host_ns);
+    }
 }
 
 // One topic: why it was left out, or why nobody is there.

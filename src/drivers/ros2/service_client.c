@@ -47,11 +47,6 @@ struct ros2_service {
     call calls[ROS2_GOALS_MAX];
 };
 
-static void take_answers(ros2_service *s);
-static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns);
-static bool send_one(ros2_service *s, int64_t host_ns);
-static void over(call *k, ros2_end end, const char *text);
-
 int ros2_service_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
                       double server_s, double answer_s, ros2_service **ret, pons_error *err)
 {
@@ -108,6 +103,107 @@ void ros2_service_close(ros2_service *s)
 const ros2_shape *ros2_service_request(const ros2_service *s)
 {
     return s->request;
+}
+
+// ---- the reader thread --------------------------------------------------------------------------
+
+static void over(call *k, ros2_end end, const char *text)
+{
+    k->phase = OVER;
+    k->told.end = end;
+    snprintf(k->told.text, sizeof k->told.text, "%.*s", (int)sizeof k->told.text - 1, text);
+}
+
+// Only answers to what this client asked: others' are on the same topic.
+static void take_answers(ros2_service *s)
+{
+    struct {
+        uint64_t guid;
+        int64_t seq;
+    } head;
+    ROS2_TAKE(s->r, void, answer)
+    {
+        memcpy(&head, answer, sizeof head);
+        for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(s->w); i++) {
+            call *k = &s->calls[i];
+            if (k->phase == SENT && k->seq == head.seq) {
+                pons_autovalue whole = ros2_value_to(s->answers, answer);
+                k->told.result = pons_value_ref(pons_get(whole, "response"));
+                over(k, ROS2_END_SUCCEEDED, "");
+            }
+        }
+    }
+}
+
+static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns)
+{
+    if (k->phase == FREE || k->phase == OVER) {
+        return;
+    }
+    k->since_ns = k->since_ns ? k->since_ns : host_ns;
+    k->end_ns = k->ending && !k->end_ns ? host_ns : k->end_ns;
+    k->lost_ns = there ? 0 : k->lost_ns ? k->lost_ns : host_ns;
+    if (k->phase == BEGUN && !there && host_ns - k->since_ns > s->patience_ns) {
+        char why[PONS_OUTSIDE_TEXT_MAX];
+        ros2_node_why(s->n, ros2_node_matched(s->r) ? s->w : s->r, why, sizeof why);
+        over(k, ROS2_END_NO_SERVER, why);
+    } else if (k->phase == SENT && (host_ns - k->since_ns > s->answer_ns ||
+                                    (k->ending && host_ns - k->end_ns > LEFT_NS))) {
+        over(k, ROS2_END_UNKNOWN, "did not answer");
+    } else if (k->phase == SENT && !there && host_ns - k->lost_ns > s->patience_ns) {
+        over(k, ROS2_END_UNKNOWN, "'s server is gone");
+    }
+}
+
+// False: there was none to send.
+static bool send_one(ros2_service *s, int64_t host_ns)
+{
+    struct {
+        uint64_t guid;
+        int64_t seq;
+    } head = {.guid = ros2_node_guid(s->w)};
+    void *mem = NULL;
+    pthread_mutex_lock(&s->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX && !mem; i++) {
+        call *k = &s->calls[i];
+        if (k->phase == BEGUN) {
+            mem = k->mem;
+            k->mem = NULL;
+            k->phase = SENT;
+            k->since_ns = host_ns;
+            k->seq = head.seq = ++s->seq;
+        }
+    }
+    pthread_mutex_unlock(&s->mtx);
+    if (!mem) {
+        return false;
+    }
+    memcpy(mem, &head, sizeof head);
+    const bool good = dds_write(s->w, mem) >= 0;
+    ros2_value_fini(s->asks, mem);
+    free(mem);
+    pthread_mutex_lock(&s->mtx);
+    for (int i = 0; i < ROS2_GOALS_MAX && !good; i++) {
+        call *k = &s->calls[i];
+        if (k->phase == SENT && k->seq == head.seq) {
+            over(k, ROS2_END_UNKNOWN, "may have the call, which could not be written whole");
+        }
+    }
+    pthread_mutex_unlock(&s->mtx);
+    return true;
+}
+
+void ros2_service_poll(ros2_service *s, int64_t host_ns)
+{
+    const bool there = ros2_node_matched(s->w) && ros2_node_matched(s->r);
+    pthread_mutex_lock(&s->mtx);
+    take_answers(s);
+    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
+        move_on(s, &s->calls[i], there, host_ns);
+    }
+    pthread_mutex_unlock(&s->mtx);
+    while (there && send_one(s, host_ns)) {
+    }
 }
 
 // ---- any thread ---------------------------------------------------------------------------------
@@ -200,105 +296,4 @@ void ros2_service_leave(ros2_service *s, const char *id)
         k->ending = true;
     }
     pthread_mutex_unlock(&s->mtx);
-}
-
-// ---- the reader thread --------------------------------------------------------------------------
-
-void ros2_service_poll(ros2_service *s, int64_t host_ns)
-{
-    const bool there = ros2_node_matched(s->w) && ros2_node_matched(s->r);
-    pthread_mutex_lock(&s->mtx);
-    take_answers(s);
-    for (int i = 0; i < ROS2_GOALS_MAX; i++) {
-        move_on(s, &s->calls[i], there, host_ns);
-    }
-    pthread_mutex_unlock(&s->mtx);
-    while (there && send_one(s, host_ns)) {
-    }
-}
-
-// Only answers to what this client asked: others' are on the same topic.
-static void take_answers(ros2_service *s)
-{
-    struct {
-        uint64_t guid;
-        int64_t seq;
-    } head;
-    ROS2_TAKE(s->r, void, answer)
-    {
-        memcpy(&head, answer, sizeof head);
-        for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(s->w); i++) {
-            call *k = &s->calls[i];
-            if (k->phase == SENT && k->seq == head.seq) {
-                pons_autovalue whole = ros2_value_to(s->answers, answer);
-                k->told.result = pons_value_ref(pons_get(whole, "response"));
-                over(k, ROS2_END_SUCCEEDED, "");
-            }
-        }
-    }
-}
-
-static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns)
-{
-    if (k->phase == FREE || k->phase == OVER) {
-        return;
-    }
-    k->since_ns = k->since_ns ? k->since_ns : host_ns;
-    k->end_ns = k->ending && !k->end_ns ? host_ns : k->end_ns;
-    k->lost_ns = there ? 0 : k->lost_ns ? k->lost_ns : host_ns;
-    if (k->phase == BEGUN && !there && host_ns - k->since_ns > s->patience_ns) {
-        char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(s->n, ros2_node_matched(s->r) ? s->w : s->r, why, sizeof why);
-        over(k, ROS2_END_NO_SERVER, why);
-    } else if (k->phase == SENT && (host_ns - k->since_ns > s->answer_ns ||
-                                    (k->ending && host_ns - k->end_ns > LEFT_NS))) {
-        over(k, ROS2_END_UNKNOWN, "did not answer");
-    } else if (k->phase == SENT && !there && host_ns - k->lost_ns > s->patience_ns) {
-        over(k, ROS2_END_UNKNOWN, "'s server is gone");
-    }
-}
-
-// False: there was none to send.
-static bool send_one(ros2_service *s, int64_t host_ns)
-{
-    struct {
-        uint64_t guid;
-        int64_t seq;
-    } head = {.guid = ros2_node_guid(s->w)};
-    void *mem = NULL;
-    pthread_mutex_lock(&s->mtx);
-    for (int i = 0; i < ROS2_GOALS_MAX && !mem; i++) {
-        call *k = &s->calls[i];
-        if (k->phase == BEGUN) {
-            mem = k->mem;
-            k->mem = NULL;
-            k->phase = SENT;
-            k->since_ns = host_ns;
-            k->seq = head.seq = ++s->seq;
-        }
-    }
-    pthread_mutex_unlock(&s->mtx);
-    if (!mem) {
-        return false;
-    }
-    memcpy(mem, &head, sizeof head);
-    const bool good = dds_write(s->w, mem) >= 0;
-    ros2_value_fini(s->asks, mem);
-    free(mem);
-    pthread_mutex_lock(&s->mtx);
-    for (int i = 0; i < ROS2_GOALS_MAX && !good; i++) {
-        call *k = &s->calls[i];
-        if (k->phase == SENT && k->seq == head.seq) {
-            over(k, ROS2_END_UNKNOWN, "may have the call, which could not be written whole");
-        }
-    }
-    pthread_mutex_unlock(&s->mtx);
-    return true;
-}
-
-static void over(call *k, ros2_end end, const char *text)
-{
-    k->phase = OVER;
-    k->told.end = end;
-    snprintf(k->told.text, sizeof k->told.text, "%.*s", (int)sizeof k->told.text - 1, text);
 }

@@ -22,13 +22,125 @@
 #define ANSWER_NS (3 * PONS_NS_PER_S)    // in which a body answers a hello
 #define MESSAGES  256                    // of one round
 
-static void connect_eye(bridge *b);
-static void lose_eye(bridge *b);
-static void lose_hand(bridge *b);
-static void hear(bridge *b, const pons_value *json, bool by_hand);
-static void hear_hello(bridge *b, const pons_report_hello *h, bool by_hand);
-static void hear_telemetry(bridge *b, const pons_report_telemetry *t);
-static void hear_error(bridge *b, const pons_report *r, bool by_hand);
+// ---- what the body says -------------------------------------------------------------------------
+
+static void hear_hello(bridge *b, const pons_report_hello *h, bool by_hand)
+{
+    if (by_hand) {
+        b->hand.epoch = h->epoch;
+        pthread_mutex_lock(&b->hand_mtx);
+        b->beating = b->hand.link;
+        pthread_mutex_unlock(&b->hand_mtx);
+        bridge_goals_adopt(b);
+        return;
+    }
+    b->greeted = true;
+    snprintf(b->robot_id, sizeof b->robot_id, "%s", h->robot_id);
+    snprintf(b->driver, sizeof b->driver, "%s", h->driver);
+    snprintf(b->boot_id, sizeof b->boot_id, "%s", h->boot_id);
+    b->speed = h->speed;
+    b->simulated = h->simulated;
+    b->radius_m = h->limits.radius_m;
+    b->speed_max_mps = h->limits.speed_max_mps;
+    b->yaw_rate_max_radps = h->limits.yaw_rate_max_radps;
+    pons_autovalue world = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    if (b->o->world(b->o->user, pons_get_str(h->world, "name", ""), &world, &err) >= 0) {
+        bridge_show_map(b, world);
+    } else {
+        bridge_say(b, BRIDGE_WARN, "there is no map to show: %.160s", err.message);
+    }
+}
+
+static void hear_telemetry(bridge *b, const pons_report_telemetry *t)
+{
+    b->latched = t->stop.latched;
+    snprintf(b->latch_reason, sizeof b->latch_reason, "%s", t->stop.reason);
+    b->base_busy = t->base_busy;
+    snprintf(b->busy_goal, sizeof b->busy_goal, "%s", t->goal.active ? t->goal.goal_id : "");
+    if (t->goal.active && t->goal.state == PONS_GOAL_HELD && bridge_in_control(b)) {
+        bridge_goals_adopt(b);
+    }
+}
+
+static void lose_hand(bridge *b)
+{
+    pthread_mutex_lock(&b->hand_mtx);
+    b->beating = NULL;
+    pthread_mutex_unlock(&b->hand_mtx);
+    pons_link_close(b->hand.link);
+    b->hand = (bridge_hand){0};
+}
+
+static void hear_error(bridge *b, const pons_report *r, bool by_hand)
+{
+    const char *why = r->as.error.message, *re = r->as.error.re;
+    if (by_hand && strcmp(re, "hello") == 0) {
+        bridge_say(b, BRIDGE_WARN, "ROS cannot move the robot: %.180s", why);
+        bridge_goals_refuse(b, why);
+        bridge_goals_lost(b, why);
+        bridge_drive_answered(b, false, why);
+        lose_hand(b);
+    } else if (strcmp(re, "set_pose") == 0) {
+        bridge_say(b, BRIDGE_WARN, "initialpose: %.180s", why);
+    } else if (strcmp(r->as.error.code, "lacks") == 0) {
+        bridge_say(b, BRIDGE_WARN, "the robot lacks: %.180s", why);
+    }
+}
+
+static void hear(bridge *b, const pons_value *json, bool by_hand)
+{
+    pons_report r;
+    if (pons_report_decode(json, &r, NULL) < 0) {
+        pons_report_clear(&r);
+        return; // a body of another version says more
+    }
+    switch (r.type) {
+    case PONS_REPORT_HELLO:
+        hear_hello(b, &r.as.hello, by_hand);
+        break;
+    case PONS_REPORT_TELEMETRY:
+        if (!by_hand) {
+            hear_telemetry(b, &r.as.telemetry);
+        }
+        break;
+    case PONS_REPORT_SENSES:
+        bridge_show(b, &r.as.senses);
+        break;
+    case PONS_REPORT_OK:
+        if (strcmp(r.as.ok.re, "set_pose") == 0) {
+            bridge_say(b, BRIDGE_INFO, "the robot takes itself to be where it was told");
+        }
+        break;
+    case PONS_REPORT_ERROR:
+        hear_error(b, &r, by_hand);
+        break;
+    case PONS_REPORT_ACCEPTED:
+    case PONS_REPORT_REJECTED:
+    case PONS_REPORT_RESULT:
+        if (bridge_drive_owns(b, pons_report_goal_id(&r))) {
+            if (r.type == PONS_REPORT_RESULT) {
+                bridge_drive_over(b);
+            } else {
+                bridge_drive_answered(b, r.type == PONS_REPORT_ACCEPTED,
+                                      r.type == PONS_REPORT_REJECTED ? r.as.rejected.message : "");
+            }
+            break;
+        }
+        bridge_goals_heard(b, &r);
+        break;
+    case PONS_REPORT_ADOPTED:
+    case PONS_REPORT_STATUS:
+    case PONS_REPORT_FEEDBACK:
+        bridge_goals_heard(b, &r);
+        break;
+    default:
+        break;
+    }
+    pons_report_clear(&r);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 // All that is there; false: the link has ended.
 static bool drain(bridge *b, pons_link *l, bool by_hand)
@@ -49,20 +161,6 @@ static bool drain(bridge *b, pons_link *l, bool by_hand)
         }
     }
     return pons_link_flush(l, NULL) >= 0;
-}
-
-void bridge_body_poll(bridge *b)
-{
-    if (!b->eye && b->host_ns >= b->eye_due_ns) {
-        b->eye_due_ns = b->host_ns + AGAIN_NS;
-        connect_eye(b);
-    }
-    if (b->hand.link && !drain(b, b->hand.link, true)) {
-        lose_hand(b);
-    }
-    if (b->eye && !drain(b, b->eye, false)) {
-        lose_eye(b);
-    }
 }
 
 static void connect_eye(bridge *b)
@@ -101,13 +199,18 @@ static void lose_eye(bridge *b)
     }
 }
 
-static void lose_hand(bridge *b)
+void bridge_body_poll(bridge *b)
 {
-    pthread_mutex_lock(&b->hand_mtx);
-    b->beating = NULL;
-    pthread_mutex_unlock(&b->hand_mtx);
-    pons_link_close(b->hand.link);
-    b->hand = (bridge_hand){0};
+    if (!b->eye && b->host_ns >= b->eye_due_ns) {
+        b->eye_due_ns = b->host_ns + AGAIN_NS;
+        connect_eye(b);
+    }
+    if (b->hand.link && !drain(b, b->hand.link, true)) {
+        lose_hand(b);
+    }
+    if (b->eye && !drain(b, b->eye, false)) {
+        lose_eye(b);
+    }
 }
 
 void bridge_body_close(bridge *b)
@@ -165,114 +268,5 @@ void bridge_control_step(bridge *b)
         bridge_goals_refuse(b, "the body does not answer");
         bridge_drive_answered(b, false, "the body does not answer");
         lose_hand(b);
-    }
-}
-
-// ---- what the body says -------------------------------------------------------------------------
-
-static void hear(bridge *b, const pons_value *json, bool by_hand)
-{
-    pons_report r;
-    if (pons_report_decode(json, &r, NULL) < 0) {
-        pons_report_clear(&r);
-        return; // a body of another version says more
-    }
-    switch (r.type) {
-    case PONS_REPORT_HELLO:
-        hear_hello(b, &r.as.hello, by_hand);
-        break;
-    case PONS_REPORT_TELEMETRY:
-        if (!by_hand) {
-            hear_telemetry(b, &r.as.telemetry);
-        }
-        break;
-    case PONS_REPORT_SENSES:
-        bridge_show(b, &r.as.senses);
-        break;
-    case PONS_REPORT_OK:
-        if (strcmp(r.as.ok.re, "set_pose") == 0) {
-            bridge_say(b, BRIDGE_INFO, "the robot takes itself to be where it was told");
-        }
-        break;
-    case PONS_REPORT_ERROR:
-        hear_error(b, &r, by_hand);
-        break;
-    case PONS_REPORT_ACCEPTED:
-    case PONS_REPORT_REJECTED:
-    case PONS_REPORT_RESULT:
-        if (bridge_drive_owns(b, pons_report_goal_id(&r))) {
-            if (r.type == PONS_REPORT_RESULT) {
-                bridge_drive_over(b);
-            } else {
-                bridge_drive_answered(b, r.type == PONS_REPORT_ACCEPTED,
-                                      r.type == PONS_REPORT_REJECTED ? r.as.rejected.message : "");
-            }
-            break;
-        }
-        bridge_goals_heard(b, &r);
-        break;
-    case PONS_REPORT_ADOPTED:
-    case PONS_REPORT_STATUS:
-    case PONS_REPORT_FEEDBACK:
-        bridge_goals_heard(b, &r);
-        break;
-    default:
-        break;
-    }
-    pons_report_clear(&r);
-}
-
-static void hear_hello(bridge *b, const pons_report_hello *h, bool by_hand)
-{
-    if (by_hand) {
-        b->hand.epoch = h->epoch;
-        pthread_mutex_lock(&b->hand_mtx);
-        b->beating = b->hand.link;
-        pthread_mutex_unlock(&b->hand_mtx);
-        bridge_goals_adopt(b);
-        return;
-    }
-    b->greeted = true;
-    snprintf(b->robot_id, sizeof b->robot_id, "%s", h->robot_id);
-    snprintf(b->driver, sizeof b->driver, "%s", h->driver);
-    snprintf(b->boot_id, sizeof b->boot_id, "%s", h->boot_id);
-    b->speed = h->speed;
-    b->simulated = h->simulated;
-    b->radius_m = h->limits.radius_m;
-    b->speed_max_mps = h->limits.speed_max_mps;
-    b->yaw_rate_max_radps = h->limits.yaw_rate_max_radps;
-    pons_autovalue world = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    if (b->o->world(b->o->user, pons_get_str(h->world, "name", ""), &world, &err) >= 0) {
-        bridge_show_map(b, world);
-    } else {
-        bridge_say(b, BRIDGE_WARN, "there is no map to show: %.160s", err.message);
-    }
-}
-
-static void hear_telemetry(bridge *b, const pons_report_telemetry *t)
-{
-    b->latched = t->stop.latched;
-    snprintf(b->latch_reason, sizeof b->latch_reason, "%s", t->stop.reason);
-    b->base_busy = t->base_busy;
-    snprintf(b->busy_goal, sizeof b->busy_goal, "%s", t->goal.active ? t->goal.goal_id : "");
-    if (t->goal.active && t->goal.state == PONS_GOAL_HELD && bridge_in_control(b)) {
-        bridge_goals_adopt(b);
-    }
-}
-
-static void hear_error(bridge *b, const pons_report *r, bool by_hand)
-{
-    const char *why = r->as.error.message, *re = r->as.error.re;
-    if (by_hand && strcmp(re, "hello") == 0) {
-        bridge_say(b, BRIDGE_WARN, "ROS cannot move the robot: %.180s", why);
-        bridge_goals_refuse(b, why);
-        bridge_goals_lost(b, why);
-        bridge_drive_answered(b, false, why);
-        lose_hand(b);
-    } else if (strcmp(re, "set_pose") == 0) {
-        bridge_say(b, BRIDGE_WARN, "initialpose: %.180s", why);
-    } else if (strcmp(r->as.error.code, "lacks") == 0) {
-        bridge_say(b, BRIDGE_WARN, "the robot lacks: %.180s", why);
     }
 }

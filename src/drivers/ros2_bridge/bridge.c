@@ -47,41 +47,31 @@
 
 enum { LAST_LOOKS = 30 };
 
-static int open_all(bridge *b, pons_error *err);
-static void close_all(bridge *b);
-static void loop(bridge *b);
-static void *beat(void *arg);
-
-static int run(const pons_bridge_options *o, pons_error *err)
-{
-    bridge *b = calloc(1, sizeof *b);
-    if (!b) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a bridge");
-    }
-    b->o = o;
-    b->clock = pons_clock_real();
-    b->wake = -1;
-    pthread_mutex_init(&b->hand_mtx, NULL);
-    pons_rand_seed_os(&b->rand);
-    int rc = ros2_config_load(o->workspace, &b->c, err);
-    rc = rc < 0 ? rc : open_all(b, err);
-    if (rc >= 0) {
-        o->ready(o->user);
-        loop(b);
-    }
-    close_all(b);
-    return rc;
-}
-
-static const pons_bridge_ops ops = {.abi = PONS_BRIDGE_ABI, .name = "ros2", .run = run};
-PONS_MODULE_EXPORT("bridge", "ros2", &ops);
-
 // DDS's threads; only this.
 static void came(dds_entity_t reader, void *arg)
 {
     const uint64_t one = 1;
     (void)reader;
     (void)!write(*(const int *)arg, &one, sizeof one);
+}
+
+static void *beat(void *arg)
+{
+    bridge *b = arg;
+    const pons_message m = {.type = PONS_MESSAGE_HEARTBEAT};
+    while (!atomic_load(&b->heart_quit)) {
+        const struct timespec t = {.tv_nsec = BEAT_NS};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+        if (pons_now_ns(&b->clock) - atomic_load(&b->round_host_ns) > STUCK_NS) {
+            continue;
+        }
+        pthread_mutex_lock(&b->hand_mtx);
+        if (b->beating) { // it never blocks
+            pons_message_send(b->beating, &m, NULL);
+        }
+        pthread_mutex_unlock(&b->hand_mtx);
+    }
+    return NULL;
 }
 
 static int open_all(bridge *b, pons_error *err)
@@ -164,21 +154,26 @@ static void loop(bridge *b)
     bridge_goals_flush(b);
 }
 
-static void *beat(void *arg)
+static int run(const pons_bridge_options *o, pons_error *err)
 {
-    bridge *b = arg;
-    const pons_message m = {.type = PONS_MESSAGE_HEARTBEAT};
-    while (!atomic_load(&b->heart_quit)) {
-        const struct timespec t = {.tv_nsec = BEAT_NS};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-        if (pons_now_ns(&b->clock) - atomic_load(&b->round_host_ns) > STUCK_NS) {
-            continue;
-        }
-        pthread_mutex_lock(&b->hand_mtx);
-        if (b->beating) { // it never blocks
-            pons_message_send(b->beating, &m, NULL);
-        }
-        pthread_mutex_unlock(&b->hand_mtx);
+    bridge *b = calloc(1, sizeof *b);
+    if (!b) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a bridge");
     }
-    return NULL;
+    b->o = o;
+    b->clock = pons_clock_real();
+    b->wake = -1;
+    pthread_mutex_init(&b->hand_mtx, NULL);
+    pons_rand_seed_os(&b->rand);
+    int rc = ros2_config_load(o->workspace, &b->c, err);
+    rc = rc < 0 ? rc : open_all(b, err);
+    if (rc >= 0) {
+        o->ready(o->user);
+        loop(b);
+    }
+    close_all(b);
+    return rc;
 }
+
+static const pons_bridge_ops ops = {.abi = PONS_BRIDGE_ABI, .name = "ros2", .run = run};
+PONS_MODULE_EXPORT("bridge", "ros2", &ops);

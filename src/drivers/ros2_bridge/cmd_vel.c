@@ -30,12 +30,192 @@
 #define MOST      100.0 // m/s, rad/s: beyond it, it is no velocity
 #define FRAME     60
 
-static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t);
-static void take_stamped(bridge *b, dds_entity_t reader);
-static void take_plain(bridge *b, dds_entity_t reader);
-static void look_for_other_type(bridge *b);
-static void look_for_misfits(bridge *b);
-static void steer(bridge *b, double v, double w, bool let_go);
+// ---- cmd_vel ------------------------------------------------------------------------------------
+
+typedef struct wanted {
+    char name[ROS2_NAME_MAX + 4];
+    const char *type;
+    bool there;
+} wanted;
+
+static void set_phase(bridge *b, int phase)
+{
+    b->drive.phase = phase;
+    b->drive.since_host_ns = b->host_ns;
+}
+
+static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t)
+{
+    bridge_drive *d = &b->drive;
+    const double v = t->linear.x, w = t->angular.z;
+    const bool moves = v != 0.0 || w != 0.0;
+    if (!(fabs(v) <= MOST && fabs(w) <= MOST)) {
+        bridge_say(b, BRIDGE_WARN, "cmd_vel: it is no velocity: left out");
+        return; // the last one grows old
+    }
+    if (d->phase == DRIVE_OFF && !moves) {
+        return; // a joystick that lies on the table takes no control
+    }
+    if (b->latched) {
+        if (moves) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: a protective stop is in force: %.120s",
+                       b->latch_reason);
+        }
+        return;
+    }
+    if (bridge_goals_active(b) || (b->base_busy && !bridge_drive_owns(b, b->busy_goal))) {
+        if (moves) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: a goal has the base");
+        }
+        return;
+    }
+    d->v = v;
+    d->w = w;
+    d->heard_host_ns = b->host_ns;
+    d->moved_host_ns = moves ? b->host_ns : d->moved_host_ns;
+    if (d->phase == DRIVE_OFF) {
+        set_phase(b, DRIVE_WANTED);
+    }
+    d->fresh = true;
+}
+
+static void take_plain(bridge *b, dds_entity_t reader)
+{
+    ROS2_TAKE(reader, geometry_msgs_msg_dds__Twist_, m)
+    {
+        velocity(b, m);
+    }
+}
+
+static void take_stamped(bridge *b, dds_entity_t reader)
+{
+    ROS2_TAKE(reader, geometry_msgs_msg_dds__TwistStamped_, m)
+    {
+        const int64_t stamp =
+            (int64_t)m->header.stamp.sec * PONS_NS_PER_S + (int64_t)m->header.stamp.nanosec;
+        if (stamp != 0 && llabs(bridge_ros_ns(b) - stamp) > OLD_NS) {
+            bridge_say(b, BRIDGE_WARN, "cmd_vel: its stamp is not of now (%.0f s off): left out",
+                       (double)(bridge_ros_ns(b) - stamp) * 1e-9);
+            continue;
+        }
+        velocity(b, &m->twist);
+    }
+}
+
+// Topics of another type or with a QoS that does not fit never match; whoever waits for the robot to move is
+// told why, once.
+static void look_for_misfits(bridge *b)
+{
+    const dds_entity_t all[] = {b->c.stamped ? b->stamped_r : b->twist_r, b->goal_pose_r,
+                                b->initialpose_r};
+    for (int i = 0; i < 3; i++) {
+        char why[BRIDGE_TEXT] = "";
+        const bool fits = all[i] <= 0 || ros2_node_matched(all[i]) ||
+                          (i == 0 && b->other.participant > 0) ||
+                          !ros2_node_why(&b->node, all[i], why, sizeof why);
+        if (!fits && strcmp(why, b->misfit[i]) != 0) {
+            bridge_say(b, BRIDGE_WARN, "%s", why);
+        }
+        snprintf(b->misfit[i], sizeof b->misfit[i], "%s", fits ? "" : why);
+    }
+}
+
+static bool is_wanted(const dds_builtintopic_endpoint_t *e, void *user)
+{
+    wanted *w = user;
+    w->there = strcmp(e->topic_name, w->name) == 0 && strcmp(e->type_name, w->type) == 0;
+    return !w->there;
+}
+
+// Somebody publishes cmd_vel of the type that is not read yet.
+static void look_for_other_type(bridge *b)
+{
+    const dds_topic_descriptor_t *desc = b->c.stamped ? &geometry_msgs_msg_dds__Twist__desc
+                                                      : &geometry_msgs_msg_dds__TwistStamped__desc;
+    wanted w = {.type = desc->m_typename};
+    snprintf(w.name, sizeof w.name, "rt%s", b->c.t_cmd_vel.name);
+    ros2_node_each(&b->node, true, is_wanted, &w);
+    pons_error err = PONS_ERROR_INIT;
+    if (!w.there) {
+        return;
+    }
+    b->other.hashed = b->node.hashed;
+    if (ros2_node_open(&b->other, b->c.domain, &err) < 0) {
+        bridge_say(b, BRIDGE_WARN, "%.200s", err.message);
+        b->other.participant = 0;
+        b->look_due_ns = b->host_ns + 20 * LOOK_NS;
+        return;
+    }
+    *(b->c.stamped ? &b->twist_r : &b->stamped_r) = bridge_reader(
+        b, &b->other, "rt", b->c.t_cmd_vel.name, NULL, desc, b->c.t_cmd_vel.qos, &err);
+}
+
+static void steer(bridge *b, double v, double w, bool let_go)
+{
+    const pons_message m = {.type = PONS_MESSAGE_STEER,
+                            .as.steer = {.v = v, .w = w, .let_go = let_go}};
+    bridge_send(b->hand.link, &m);
+}
+
+// Who publishes a thousand times a second is not a thousand lines for the body.
+static void tell_newest(bridge *b)
+{
+    bridge_drive *d = &b->drive;
+    if (d->phase == DRIVE_ON && d->fresh && b->host_ns - d->told_host_ns >= STEER_NS) {
+        steer(b, d->v, d->w, false);
+        d->told_host_ns = b->host_ns;
+        d->fresh = false;
+    }
+}
+
+void bridge_drive_step(bridge *b)
+{
+    bridge_drive *d = &b->drive;
+    tell_newest(b);
+    const int64_t silent_ns = b->host_ns - d->heard_host_ns;
+    const bool old = b->host_ns - d->since_host_ns > ANSWER_NS;
+    if (d->phase == DRIVE_WANTED && (silent_ns > YIELD_NS || old)) {
+        d->phase = DRIVE_OFF; // it has changed its mind, or nobody gives control
+    } else if (d->phase == DRIVE_WANTED && bridge_in_control(b)) {
+        pons_autovalue args = json_object();
+        bridge_new_id(b, d->id);
+        if (args && bridge_goal_send(b, d->id, "drive_by_hand", args, false)) {
+            set_phase(b, DRIVE_SENT);
+        }
+    } else if (d->phase == DRIVE_ON &&
+               (silent_ns > QUIET_NS || b->host_ns - d->moved_host_ns > STILL_NS ||
+                (bridge_goals_want(b) && silent_ns > YIELD_NS))) {
+        steer(b, 0.0, 0.0, true);
+        set_phase(b, DRIVE_ENDS);
+    } else if ((d->phase == DRIVE_SENT || d->phase == DRIVE_ENDS) && old) {
+        bridge_goal_cancel(b, d->id);
+        d->phase = DRIVE_OFF;
+    }
+}
+
+bool bridge_drive_owns(const bridge *b, const char *goal_id)
+{
+    return b->drive.phase >= DRIVE_SENT && strcmp(b->drive.id, goal_id) == 0;
+}
+
+void bridge_drive_answered(bridge *b, bool accepted, const char *why)
+{
+    bridge_drive *d = &b->drive;
+    if (accepted && d->phase == DRIVE_SENT) {
+        set_phase(b, DRIVE_ON);
+        d->fresh = b->host_ns - d->heard_host_ns < YIELD_NS;
+    } else if (!accepted && d->phase != DRIVE_OFF) {
+        bridge_say(b, BRIDGE_WARN, "cmd_vel: %.200s", why);
+        d->phase = DRIVE_OFF;
+    }
+}
+
+void bridge_drive_over(bridge *b)
+{
+    b->drive.phase = DRIVE_OFF;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int bridge_drive_open(bridge *b, pons_error *err)
 {
@@ -111,189 +291,4 @@ void bridge_drive_take(bridge *b)
             }
         }
     }
-}
-
-// ---- cmd_vel ------------------------------------------------------------------------------------
-
-static void take_plain(bridge *b, dds_entity_t reader)
-{
-    ROS2_TAKE(reader, geometry_msgs_msg_dds__Twist_, m)
-    {
-        velocity(b, m);
-    }
-}
-
-static void take_stamped(bridge *b, dds_entity_t reader)
-{
-    ROS2_TAKE(reader, geometry_msgs_msg_dds__TwistStamped_, m)
-    {
-        const int64_t stamp =
-            (int64_t)m->header.stamp.sec * PONS_NS_PER_S + (int64_t)m->header.stamp.nanosec;
-        if (stamp != 0 && llabs(bridge_ros_ns(b) - stamp) > OLD_NS) {
-            bridge_say(b, BRIDGE_WARN, "cmd_vel: its stamp is not of now (%.0f s off): left out",
-                       (double)(bridge_ros_ns(b) - stamp) * 1e-9);
-            continue;
-        }
-        velocity(b, &m->twist);
-    }
-}
-
-// Topics of another type or with a QoS that does not fit never match; whoever waits for the robot to move is
-// told why, once.
-static void look_for_misfits(bridge *b)
-{
-    const dds_entity_t all[] = {b->c.stamped ? b->stamped_r : b->twist_r, b->goal_pose_r,
-                                b->initialpose_r};
-    for (int i = 0; i < 3; i++) {
-        char why[BRIDGE_TEXT] = "";
-        const bool fits = all[i] <= 0 || ros2_node_matched(all[i]) ||
-                          (i == 0 && b->other.participant > 0) ||
-                          !ros2_node_why(&b->node, all[i], why, sizeof why);
-        if (!fits && strcmp(why, b->misfit[i]) != 0) {
-            bridge_say(b, BRIDGE_WARN, "%s", why);
-        }
-        snprintf(b->misfit[i], sizeof b->misfit[i], "%s", fits ? "" : why);
-    }
-}
-
-typedef struct wanted {
-    char name[ROS2_NAME_MAX + 4];
-    const char *type;
-    bool there;
-} wanted;
-
-static bool is_wanted(const dds_builtintopic_endpoint_t *e, void *user)
-{
-    wanted *w = user;
-    w->there = strcmp(e->topic_name, w->name) == 0 && strcmp(e->type_name, w->type) == 0;
-    return !w->there;
-}
-
-// Somebody publishes cmd_vel of the type that is not read yet.
-static void look_for_other_type(bridge *b)
-{
-    const dds_topic_descriptor_t *desc = b->c.stamped ? &geometry_msgs_msg_dds__Twist__desc
-                                                      : &geometry_msgs_msg_dds__TwistStamped__desc;
-    wanted w = {.type = desc->m_typename};
-    snprintf(w.name, sizeof w.name, "rt%s", b->c.t_cmd_vel.name);
-    ros2_node_each(&b->node, true, is_wanted, &w);
-    pons_error err = PONS_ERROR_INIT;
-    if (!w.there) {
-        return;
-    }
-    b->other.hashed = b->node.hashed;
-    if (ros2_node_open(&b->other, b->c.domain, &err) < 0) {
-        bridge_say(b, BRIDGE_WARN, "%.200s", err.message);
-        b->other.participant = 0;
-        b->look_due_ns = b->host_ns + 20 * LOOK_NS;
-        return;
-    }
-    *(b->c.stamped ? &b->twist_r : &b->stamped_r) = bridge_reader(
-        b, &b->other, "rt", b->c.t_cmd_vel.name, NULL, desc, b->c.t_cmd_vel.qos, &err);
-}
-
-static void set_phase(bridge *b, int phase)
-{
-    b->drive.phase = phase;
-    b->drive.since_host_ns = b->host_ns;
-}
-
-static void steer(bridge *b, double v, double w, bool let_go)
-{
-    const pons_message m = {.type = PONS_MESSAGE_STEER,
-                            .as.steer = {.v = v, .w = w, .let_go = let_go}};
-    bridge_send(b->hand.link, &m);
-}
-
-static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t)
-{
-    bridge_drive *d = &b->drive;
-    const double v = t->linear.x, w = t->angular.z;
-    const bool moves = v != 0.0 || w != 0.0;
-    if (!(fabs(v) <= MOST && fabs(w) <= MOST)) {
-        bridge_say(b, BRIDGE_WARN, "cmd_vel: it is no velocity: left out");
-        return; // the last one grows old
-    }
-    if (d->phase == DRIVE_OFF && !moves) {
-        return; // a joystick that lies on the table takes no control
-    }
-    if (b->latched) {
-        if (moves) {
-            bridge_say(b, BRIDGE_WARN, "cmd_vel: a protective stop is in force: %.120s",
-                       b->latch_reason);
-        }
-        return;
-    }
-    if (bridge_goals_active(b) || (b->base_busy && !bridge_drive_owns(b, b->busy_goal))) {
-        if (moves) {
-            bridge_say(b, BRIDGE_WARN, "cmd_vel: a goal has the base");
-        }
-        return;
-    }
-    d->v = v;
-    d->w = w;
-    d->heard_host_ns = b->host_ns;
-    d->moved_host_ns = moves ? b->host_ns : d->moved_host_ns;
-    if (d->phase == DRIVE_OFF) {
-        set_phase(b, DRIVE_WANTED);
-    }
-    d->fresh = true;
-}
-
-// Who publishes a thousand times a second is not a thousand lines for the body.
-static void tell_newest(bridge *b)
-{
-    bridge_drive *d = &b->drive;
-    if (d->phase == DRIVE_ON && d->fresh && b->host_ns - d->told_host_ns >= STEER_NS) {
-        steer(b, d->v, d->w, false);
-        d->told_host_ns = b->host_ns;
-        d->fresh = false;
-    }
-}
-
-void bridge_drive_step(bridge *b)
-{
-    bridge_drive *d = &b->drive;
-    tell_newest(b);
-    const int64_t silent_ns = b->host_ns - d->heard_host_ns;
-    const bool old = b->host_ns - d->since_host_ns > ANSWER_NS;
-    if (d->phase == DRIVE_WANTED && (silent_ns > YIELD_NS || old)) {
-        d->phase = DRIVE_OFF; // it has changed its mind, or nobody gives control
-    } else if (d->phase == DRIVE_WANTED && bridge_in_control(b)) {
-        pons_autovalue args = json_object();
-        bridge_new_id(b, d->id);
-        if (args && bridge_goal_send(b, d->id, "drive_by_hand", args, false)) {
-            set_phase(b, DRIVE_SENT);
-        }
-    } else if (d->phase == DRIVE_ON &&
-               (silent_ns > QUIET_NS || b->host_ns - d->moved_host_ns > STILL_NS ||
-                (bridge_goals_want(b) && silent_ns > YIELD_NS))) {
-        steer(b, 0.0, 0.0, true);
-        set_phase(b, DRIVE_ENDS);
-    } else if ((d->phase == DRIVE_SENT || d->phase == DRIVE_ENDS) && old) {
-        bridge_goal_cancel(b, d->id);
-        d->phase = DRIVE_OFF;
-    }
-}
-
-bool bridge_drive_owns(const bridge *b, const char *goal_id)
-{
-    return b->drive.phase >= DRIVE_SENT && strcmp(b->drive.id, goal_id) == 0;
-}
-
-void bridge_drive_answered(bridge *b, bool accepted, const char *why)
-{
-    bridge_drive *d = &b->drive;
-    if (accepted && d->phase == DRIVE_SENT) {
-        set_phase(b, DRIVE_ON);
-        d->fresh = b->host_ns - d->heard_host_ns < YIELD_NS;
-    } else if (!accepted && d->phase != DRIVE_OFF) {
-        bridge_say(b, BRIDGE_WARN, "cmd_vel: %.200s", why);
-        d->phase = DRIVE_OFF;
-    }
-}
-
-void bridge_drive_over(bridge *b)
-{
-    b->drive.phase = DRIVE_OFF;
 }

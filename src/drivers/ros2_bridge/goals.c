@@ -31,89 +31,6 @@ enum { WAITING_MAX = 8 };
 
 typedef nav2_msgs_action_dds__NavigateToPose_SendGoal_Response_ send_response;
 
-static int open_action(bridge *b, int i, const char *name, pons_error *err);
-static void take_goals(bridge *b, int i);
-
-int bridge_goals_open(bridge *b, pons_error *err)
-{
-    const char *const names[BRIDGE_ACTIONS] = {b->c.shown.navigate_to_pose, b->c.shown.spin,
-                                               b->c.shown.back_up, b->c.shown.drive_on_heading};
-    b->goals = calloc(1, sizeof *b->goals);
-    if (!b->goals) {
-        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for actions");
-    }
-    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
-        const int rc = open_action(b, i, names[i], err);
-        if (rc < 0) {
-            return rc;
-        }
-        bridge_goals_publish(b, i);
-    }
-    return PONS_OK;
-}
-
-static int open_action(bridge *b, int i, const char *name, pons_error *err)
-{
-    const ros2_qos sure = {.reliable = true, .depth = 10},
-                   kept = {.reliable = true, .transient = true, .depth = 1};
-    const bridge_action *a = &bridge_actions[i];
-    char full[5][ROS2_NAME_MAX + 32];
-    static const char *const parts[] = {"send_goal", "get_result", "cancel_goal", "feedback",
-                                        "status"};
-    for (int k = 0; k < 5; k++) {
-        snprintf(full[k], sizeof full[k], "%s/_action/%s", name, parts[k]);
-    }
-    bridge_service *send = &b->goals->at[i].send, *result = &b->goals->at[i].result,
-                   *cancel = &b->goals->at[i].cancel;
-    bool ok = bridge_service_open(b, send, full[0], a->send_req, a->send_res, NULL, err);
-    ok = ok && bridge_service_open(b, result, full[1], a->result_req,
-                                   b->c.jazzy ? a->result_res : a->humble_res,
-                                   a->result_res->m_typename, err);
-    ok = ok &&
-         bridge_service_open(b, cancel, full[2], &action_msgs_srv_dds__CancelGoal_Request__desc,
-                             &action_msgs_srv_dds__CancelGoal_Response__desc, NULL, err);
-    b->goals->at[i].feedback_w =
-        ok ? ros2_node_writer(&b->node, "rt", full[3], NULL, a->feedback, sure, err) : 0;
-    b->goals->at[i].status_w =
-        ok ? ros2_node_writer(&b->node, "rt", full[4], NULL,
-                              &action_msgs_msg_dds__GoalStatusArray__desc, kept, err)
-           : 0;
-    ok = ok && b->goals->at[i].feedback_w > 0 && b->goals->at[i].status_w > 0;
-    return ok ? PONS_OK : PONS_EENV;
-}
-
-void bridge_goals_close(bridge *b)
-{
-    for (int i = 0; b->goals && i < GOALS_MAX; i++) {
-        pons_value_unref(b->goals->all[i].args);
-    }
-    free(b->goals);
-    b->goals = NULL;
-}
-
-void bridge_goals_flush(bridge *b)
-{
-    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
-        dds_wait_for_acks(b->goals->at[i].result.w, DDS_MSECS(300));
-        dds_wait_for_acks(b->goals->at[i].status_w, DDS_MSECS(100));
-    }
-}
-
-void bridge_goals_take(bridge *b)
-{
-    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
-        if (bridge_service_ready(b, &b->goals->at[i].send)) {
-            take_goals(b, i);
-        }
-        if (bridge_service_ready(b, &b->goals->at[i].cancel)) {
-            bridge_goals_take_cancels(b, i);
-        }
-        if (bridge_service_ready(b, &b->goals->at[i].result)) {
-            bridge_goals_take_questions(b, i);
-        }
-    }
-}
-
 // ---- goals come ---------------------------------------------------------------------------------
 
 static void answer(bridge *b, const bridge_goal *g, bool accepted)
@@ -280,6 +197,88 @@ void bridge_goals_step(bridge *b)
     for (int i = 0; i < BRIDGE_ACTIONS; i++) {
         if (gs->at[i].changed) {
             bridge_goals_publish(b, i);
+        }
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int open_action(bridge *b, int i, const char *name, pons_error *err)
+{
+    const ros2_qos sure = {.reliable = true, .depth = 10},
+                   kept = {.reliable = true, .transient = true, .depth = 1};
+    const bridge_action *a = &bridge_actions[i];
+    char full[5][ROS2_NAME_MAX + 32];
+    static const char *const parts[] = {"send_goal", "get_result", "cancel_goal", "feedback",
+                                        "status"};
+    for (int k = 0; k < 5; k++) {
+        snprintf(full[k], sizeof full[k], "%s/_action/%s", name, parts[k]);
+    }
+    bridge_service *send = &b->goals->at[i].send, *result = &b->goals->at[i].result,
+                   *cancel = &b->goals->at[i].cancel;
+    bool ok = bridge_service_open(b, send, full[0], a->send_req, a->send_res, NULL, err);
+    ok = ok && bridge_service_open(b, result, full[1], a->result_req,
+                                   b->c.jazzy ? a->result_res : a->humble_res,
+                                   a->result_res->m_typename, err);
+    ok = ok &&
+         bridge_service_open(b, cancel, full[2], &action_msgs_srv_dds__CancelGoal_Request__desc,
+                             &action_msgs_srv_dds__CancelGoal_Response__desc, NULL, err);
+    b->goals->at[i].feedback_w =
+        ok ? ros2_node_writer(&b->node, "rt", full[3], NULL, a->feedback, sure, err) : 0;
+    b->goals->at[i].status_w =
+        ok ? ros2_node_writer(&b->node, "rt", full[4], NULL,
+                              &action_msgs_msg_dds__GoalStatusArray__desc, kept, err)
+           : 0;
+    ok = ok && b->goals->at[i].feedback_w > 0 && b->goals->at[i].status_w > 0;
+    return ok ? PONS_OK : PONS_EENV;
+}
+
+int bridge_goals_open(bridge *b, pons_error *err)
+{
+    const char *const names[BRIDGE_ACTIONS] = {b->c.shown.navigate_to_pose, b->c.shown.spin,
+                                               b->c.shown.back_up, b->c.shown.drive_on_heading};
+    b->goals = calloc(1, sizeof *b->goals);
+    if (!b->goals) {
+        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for actions");
+    }
+    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
+        const int rc = open_action(b, i, names[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+        bridge_goals_publish(b, i);
+    }
+    return PONS_OK;
+}
+
+void bridge_goals_close(bridge *b)
+{
+    for (int i = 0; b->goals && i < GOALS_MAX; i++) {
+        pons_value_unref(b->goals->all[i].args);
+    }
+    free(b->goals);
+    b->goals = NULL;
+}
+
+void bridge_goals_flush(bridge *b)
+{
+    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
+        dds_wait_for_acks(b->goals->at[i].result.w, DDS_MSECS(300));
+        dds_wait_for_acks(b->goals->at[i].status_w, DDS_MSECS(100));
+    }
+}
+
+void bridge_goals_take(bridge *b)
+{
+    for (int i = 0; i < BRIDGE_ACTIONS; i++) {
+        if (bridge_service_ready(b, &b->goals->at[i].send)) {
+            take_goals(b, i);
+        }
+        if (bridge_service_ready(b, &b->goals->at[i].cancel)) {
+            bridge_goals_take_cancels(b, i);
+        }
+        if (bridge_service_ready(b, &b->goals->at[i].result)) {
+            bridge_goals_take_questions(b, i);
         }
     }
 }

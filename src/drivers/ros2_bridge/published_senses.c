@@ -19,11 +19,6 @@
 #define CELLS_MAX    (64 * 1024 * 1024)
 #define RESOLUTION_M 0.05 // of a map of boxes
 
-static void show_pose(bridge *b, builtin_interfaces_msg_dds__Time_ stamp);
-static void show_battery(bridge *b, const pons_report_senses *s,
-                         builtin_interfaces_msg_dds__Time_ stamp);
-static void show_scan(bridge *b, const pons_value *scan);
-
 typedef struct out {
     dds_entity_t *w;
     const ros2_stream *t;
@@ -81,53 +76,6 @@ static void anchor(bridge *b, int64_t robot_ns)
     if (!b->has_offset || llabs(offset_ns - b->offset_ns) > ANCHOR_NS) {
         b->offset_ns = offset_ns;
         b->has_offset = true;
-    }
-}
-
-void bridge_show(bridge *b, const pons_report_senses *s)
-{
-    anchor(b, s->stamp_ns);
-    const int64_t now_ns = ros_ns(b, s->stamp_ns);
-    b->robot_ns = s->stamp_ns;
-    const builtin_interfaces_msg_dds__Time_ stamp = bridge_stamp(now_ns);
-    if (bridge_sim_time(b) && b->clock_w > 0) {
-        const rosgraph_msgs_msg_dds__Clock_ m = {stamp};
-        dds_write(b->clock_w, &m);
-    }
-    const pons_pose2 odom = {s->odom_from_base.x, s->odom_from_base.y, s->odom_from_base.yaw},
-                     map = {s->map_from_odom.x, s->map_from_odom.y, s->map_from_odom.yaw};
-    if (!isfinite(odom.x + odom.y + odom.yaw)) {
-        return;
-    }
-    b->seen = true;
-    b->odom_from_base = odom;
-    b->placed = s->placed && isfinite(map.x + map.y + map.yaw);
-    b->map_from_odom = b->placed ? map : b->map_from_odom;
-    b->std_m = s->pose_std_m;
-    if (now_ns > b->last_ros_ns && b->tf_w > 0) { // time that goes back is no time to tell
-        geometry_msgs_msg_dds__TransformStamped_ t[2] = {frame(b->c.odom, b->c.base, odom, stamp),
-                                                         frame(b->c.map, b->c.odom, map, stamp)};
-        const uint32_t n = b->placed ? 2 : 1;
-        const tf2_msgs_msg_dds__TFMessage_ m = {.transforms = {n, n, t, false}};
-        dds_write(b->tf_w, &m);
-    }
-    b->last_ros_ns = now_ns;
-    nav_msgs_msg_dds__Odometry_ o = {
-        .header = {.stamp = stamp, .frame_id = b->c.odom},
-        .child_frame_id = b->c.base,
-        .pose.pose = {{odom.x, odom.y, 0.0}, turned(odom.yaw)},
-        .twist.twist = {.linear.x = s->twist.v, .angular.z = s->twist.w}};
-    for (int i = 0; i < 3 && json_array_size(s->covariance) == 9; i++) {
-        for (int j = 0; j < 3; j++) { // x, y, yaw of six
-            o.pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)] =
-                json_number_value(json_array_get(s->covariance, (size_t)(3 * i + j)));
-        }
-    }
-    dds_write(b->odom_w, &o);
-    show_pose(b, stamp);
-    show_battery(b, s, stamp);
-    if (s->scan) {
-        show_scan(b, s->scan);
     }
 }
 
@@ -223,6 +171,53 @@ static void show_scan(bridge *b, const pons_value *scan)
         .range_max = (float)pons_get_num(scan, "range_max", 0.0),
         .ranges = {(uint32_t)n, (uint32_t)n, ranges, false}};
     dds_write(b->scan_w, &m);
+}
+
+void bridge_show(bridge *b, const pons_report_senses *s)
+{
+    anchor(b, s->stamp_ns);
+    const int64_t now_ns = ros_ns(b, s->stamp_ns);
+    b->robot_ns = s->stamp_ns;
+    const builtin_interfaces_msg_dds__Time_ stamp = bridge_stamp(now_ns);
+    if (bridge_sim_time(b) && b->clock_w > 0) {
+        const rosgraph_msgs_msg_dds__Clock_ m = {stamp};
+        dds_write(b->clock_w, &m);
+    }
+    const pons_pose2 odom = {s->odom_from_base.x, s->odom_from_base.y, s->odom_from_base.yaw},
+                     map = {s->map_from_odom.x, s->map_from_odom.y, s->map_from_odom.yaw};
+    if (!isfinite(odom.x + odom.y + odom.yaw)) {
+        return;
+    }
+    b->seen = true;
+    b->odom_from_base = odom;
+    b->placed = s->placed && isfinite(map.x + map.y + map.yaw);
+    b->map_from_odom = b->placed ? map : b->map_from_odom;
+    b->std_m = s->pose_std_m;
+    if (now_ns > b->last_ros_ns && b->tf_w > 0) { // time that goes back is no time to tell
+        geometry_msgs_msg_dds__TransformStamped_ t[2] = {frame(b->c.odom, b->c.base, odom, stamp),
+                                                         frame(b->c.map, b->c.odom, map, stamp)};
+        const uint32_t n = b->placed ? 2 : 1;
+        const tf2_msgs_msg_dds__TFMessage_ m = {.transforms = {n, n, t, false}};
+        dds_write(b->tf_w, &m);
+    }
+    b->last_ros_ns = now_ns;
+    nav_msgs_msg_dds__Odometry_ o = {
+        .header = {.stamp = stamp, .frame_id = b->c.odom},
+        .child_frame_id = b->c.base,
+        .pose.pose = {{odom.x, odom.y, 0.0}, turned(odom.yaw)},
+        .twist.twist = {.linear.x = s->twist.v, .angular.z = s->twist.w}};
+    for (int i = 0; i < 3 && json_array_size(s->covariance) == 9; i++) {
+        for (int j = 0; j < 3; j++) { // x, y, yaw of six
+            o.pose.covariance[(i == 2 ? 30 : 6 * i) + (j == 2 ? 5 : j)] =
+                json_number_value(json_array_get(s->covariance, (size_t)(3 * i + j)));
+        }
+    }
+    dds_write(b->odom_w, &o);
+    show_pose(b, stamp);
+    show_battery(b, s, stamp);
+    if (s->scan) {
+        show_scan(b, s->scan);
+    }
 }
 
 // ---- the map ------------------------------------------------------------------------------------

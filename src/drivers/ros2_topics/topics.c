@@ -51,67 +51,29 @@ typedef struct topics {
     _Atomic bool quit;
 } topics;
 
-static int topics_open(const pons_topics_options *o, void **ret, pons_error *err);
-static void topics_close(void *self);
-static void *run(void *arg);
-static void look(topics *t);
-static void take(topics *t, const heard *h);
+// ---- what they say ------------------------------------------------------------------------------
 
-static const pons_topics_ops ops = {
-    .abi = PONS_TOPICS_ABI, .name = "ros2", .open = topics_open, .close = topics_close};
-PONS_MODULE_EXPORT("topics", "ros2", &ops);
-
-static int topics_open(const pons_topics_options *o, void **ret, pons_error *err)
+static void hand_over(topics *t, const heard *h, struct ddsi_serdata *d)
 {
-    topics *t = calloc(1, sizeof *t);
-    if (!t || !(t->types = ros2_types_create())) {
-        free(t);
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to hear topics with");
-    }
-    t->o = *o;
-    int rc = ros2_config_load(o->workspace, &t->c, err);
-    rc = rc < 0 ? rc : ros2_topic_texts(t->types, &t->c, err);
-    rc = rc < 0 ? rc : ros2_node_open(&t->node, t->c.domain, err);
-    if (rc >= 0) {
-        t->runs = pthread_create(&t->thread, NULL, run, t) == 0;
-        rc = t->runs ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
-    }
-    if (rc < 0) {
-        topics_close(t);
-        return rc;
-    }
-    *ret = t;
-    return PONS_OK;
+    ddsrt_iovec_t all = {.iov_base = NULL};
+    struct ddsi_serdata *held = ddsi_serdata_to_ser_ref(d, 0, ddsi_serdata_size(d), &all);
+    t->o.message(t->o.user, h->number, all.iov_base, (size_t)all.iov_len);
+    ddsi_serdata_to_ser_unref(held, &all);
 }
 
-static void topics_close(void *self)
+static void take(topics *t, const heard *h)
 {
-    topics *t = self;
-    if (!t) {
-        return;
-    }
-    atomic_store(&t->quit, true);
-    if (t->runs) {
-        pthread_join(t->thread, NULL);
-    }
-    ros2_node_close(&t->node);
-    ros2_types_destroy(t->types);
-    ros2_config_fini(&t->c);
-    free(t);
-}
-
-static void *run(void *arg)
-{
-    topics *t = arg;
-    while (!atomic_load(&t->quit)) {
-        dds_attach_t some[1];
-        look(t);
-        dds_waitset_wait(t->node.waitset, some, 1, DDS_MSECS(LOOK_MS));
-        for (int i = 0; i < t->n; i++) {
-            take(t, &t->at[i]);
+    for (int n = TURN; h->reader && n == TURN;) {
+        struct ddsi_serdata *data[TURN];
+        dds_sample_info_t info[TURN];
+        n = dds_takecdr(h->reader, data, TURN, info, DDS_ANY_STATE);
+        for (int i = 0; i < n; i++) {
+            if (info[i].valid_data) {
+                hand_over(t, h, data[i]);
+            }
+            ddsi_serdata_unref(data[i]);
         }
     }
-    return NULL;
 }
 
 // ---- who publishes ------------------------------------------------------------------------------
@@ -253,27 +215,61 @@ static void look(topics *t)
     }
 }
 
-// ---- what they say ------------------------------------------------------------------------------
+// ---- operations ---------------------------------------------------------------------------------
 
-static void hand_over(topics *t, const heard *h, struct ddsi_serdata *d)
+static void topics_close(void *self)
 {
-    ddsrt_iovec_t all = {.iov_base = NULL};
-    struct ddsi_serdata *held = ddsi_serdata_to_ser_ref(d, 0, ddsi_serdata_size(d), &all);
-    t->o.message(t->o.user, h->number, all.iov_base, (size_t)all.iov_len);
-    ddsi_serdata_to_ser_unref(held, &all);
+    topics *t = self;
+    if (!t) {
+        return;
+    }
+    atomic_store(&t->quit, true);
+    if (t->runs) {
+        pthread_join(t->thread, NULL);
+    }
+    ros2_node_close(&t->node);
+    ros2_types_destroy(t->types);
+    ros2_config_fini(&t->c);
+    free(t);
 }
 
-static void take(topics *t, const heard *h)
+static void *run(void *arg)
 {
-    for (int n = TURN; h->reader && n == TURN;) {
-        struct ddsi_serdata *data[TURN];
-        dds_sample_info_t info[TURN];
-        n = dds_takecdr(h->reader, data, TURN, info, DDS_ANY_STATE);
-        for (int i = 0; i < n; i++) {
-            if (info[i].valid_data) {
-                hand_over(t, h, data[i]);
-            }
-            ddsi_serdata_unref(data[i]);
+    topics *t = arg;
+    while (!atomic_load(&t->quit)) {
+        dds_attach_t some[1];
+        look(t);
+        dds_waitset_wait(t->node.waitset, some, 1, DDS_MSECS(LOOK_MS));
+        for (int i = 0; i < t->n; i++) {
+            take(t, &t->at[i]);
         }
     }
+    return NULL;
 }
+
+static int topics_open(const pons_topics_options *o, void **ret, pons_error *err)
+{
+    topics *t = calloc(1, sizeof *t);
+    if (!t || !(t->types = ros2_types_create())) {
+        free(t);
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to hear topics with");
+    }
+    t->o = *o;
+    int rc = ros2_config_load(o->workspace, &t->c, err);
+    rc = rc < 0 ? rc : ros2_topic_texts(t->types, &t->c, err);
+    rc = rc < 0 ? rc : ros2_node_open(&t->node, t->c.domain, err);
+    if (rc >= 0) {
+        t->runs = pthread_create(&t->thread, NULL, run, t) == 0;
+        rc = t->runs ? PONS_OK : pons_error_set(err, PONS_EENV, MODULE, "cannot start a thread");
+    }
+    if (rc < 0) {
+        topics_close(t);
+        return rc;
+    }
+    *ret = t;
+    return PONS_OK;
+}
+
+static const pons_topics_ops ops = {
+    .abi = PONS_TOPICS_ABI, .name = "ros2", .open = topics_open, .close = topics_close};
+PONS_MODULE_EXPORT("topics", "ros2", &ops);

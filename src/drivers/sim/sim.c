@@ -20,8 +20,6 @@
 // Whoever presses on a wall loses it now and then for some steps; that is no new bump.
 static const int64_t CONTACT_GAP_NS = 300 * PONS_NS_PER_MS;
 
-static double clamp(double v, double low, double high);
-
 int pons__sim_init(pons__sim *s, const char *module, const pons_value *world,
                    const pons_value *config, pons_error *err)
 {
@@ -57,6 +55,11 @@ void pons__sim_fini(pons__sim *s)
         pthread_mutex_destroy(&s->step_lock);
     }
     pons__sim_params_fini(&s->p);
+}
+
+static double clamp(double v, double low, double high)
+{
+    return v < low ? low : v > high ? high : v;
 }
 
 pons_twist2 pons__sim_command(pons__sim *s)
@@ -307,11 +310,6 @@ void pons__sim_truth(void *self, pons_pose2 *ret_pose_in_map)
     pons__published p;
     pons__seqlock_read(&s->state, &p);
     *ret_pose_in_map = p.truth;
-}
-
-static double clamp(double v, double low, double high)
-{
-    return v < low ? low : v > high ? high : v;
 }
 
 void pons__sim_set_battery(void *self, double pct)

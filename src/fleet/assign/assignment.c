@@ -27,73 +27,10 @@ typedef struct solver {
     bool *seen_row, *seen_column;
 } solver;
 
-static void find_forbidden(solver *s, size_t count);
-static int32_t shortest_chain(solver *s, size_t row, double *ret_far);
-static void follow_prices(solver *s, size_t row, double far);
-
 static inline double cost_at(const solver *s, size_t row, size_t column)
 {
     const double c = s->cost[row * s->row_step + column * s->column_step];
     return c < INFINITY ? c - s->low : s->forbidden; // false for NAN, too
-}
-
-double pons_fleet_match(const double *cost, size_t rows, size_t columns, int32_t *ret_column)
-{
-    for (size_t i = 0; i < rows; i++) {
-        ret_column[i] = -1;
-    }
-    if (rows == 0 || columns == 0) {
-        return 0.0;
-    }
-    const bool lies = rows > columns;
-    solver s = {.n = lies ? columns : rows,
-                .m = lies ? rows : columns,
-                .cost = cost,
-                .row_step = lies ? 1 : columns,
-                .column_step = lies ? columns : 1};
-    find_forbidden(&s, rows * columns);
-    s.u = pons_need_zeroed(s.n, sizeof *s.u);
-    s.v = pons_need_zeroed(s.m, sizeof *s.v);
-    s.far = pons_need(s.m * sizeof *s.far);
-    s.row_of = pons_need(s.m * sizeof *s.row_of);
-    s.column_of = pons_need(s.n * sizeof *s.column_of);
-    s.from = pons_need(s.m * sizeof *s.from);
-    s.left = pons_need(s.m * sizeof *s.left);
-    s.seen_row = pons_need(s.n);
-    s.seen_column = pons_need(s.m);
-    memset(s.row_of, 0xff, s.m * sizeof *s.row_of); // -1
-    memset(s.column_of, 0xff, s.n * sizeof *s.column_of);
-    for (size_t row = 0; row < s.n; row++) {
-        double far = 0.0;
-        int32_t column = shortest_chain(&s, row, &far);
-        follow_prices(&s, row, far);
-        for (int32_t at = -1; at != (int32_t)row;) { // the chain, from its end
-            at = s.from[column];
-            s.row_of[column] = at;
-            const int32_t before = s.column_of[at];
-            s.column_of[at] = column;
-            column = before;
-        }
-    }
-    double total = 0.0;
-    for (size_t row = 0; row < s.n; row++) {
-        const size_t i = lies ? (size_t)s.column_of[row] : row;
-        const size_t j = lies ? row : (size_t)s.column_of[row];
-        if (cost[i * columns + j] < INFINITY) {
-            ret_column[i] = (int32_t)j;
-            total += cost[i * columns + j];
-        }
-    }
-    free(s.u);
-    free(s.v);
-    free(s.far);
-    free(s.row_of);
-    free(s.column_of);
-    free(s.from);
-    free(s.left);
-    free(s.seen_row);
-    free(s.seen_column);
-    return total;
 }
 
 // Costs may be negative; what may not be must be dearer than any matching.
@@ -166,4 +103,63 @@ static void follow_prices(solver *s, size_t row, double far)
             s->v[j] -= far - s->far[j];
         }
     }
+}
+
+double pons_fleet_match(const double *cost, size_t rows, size_t columns, int32_t *ret_column)
+{
+    for (size_t i = 0; i < rows; i++) {
+        ret_column[i] = -1;
+    }
+    if (rows == 0 || columns == 0) {
+        return 0.0;
+    }
+    const bool lies = rows > columns;
+    solver s = {.n = lies ? columns : rows,
+                .m = lies ? rows : columns,
+                .cost = cost,
+                .row_step = lies ? 1 : columns,
+                .column_step = lies ? columns : 1};
+    find_forbidden(&s, rows * columns);
+    s.u = pons_need_zeroed(s.n, sizeof *s.u);
+    s.v = pons_need_zeroed(s.m, sizeof *s.v);
+    s.far = pons_need(s.m * sizeof *s.far);
+    s.row_of = pons_need(s.m * sizeof *s.row_of);
+    s.column_of = pons_need(s.n * sizeof *s.column_of);
+    s.from = pons_need(s.m * sizeof *s.from);
+    s.left = pons_need(s.m * sizeof *s.left);
+    s.seen_row = pons_need(s.n);
+    s.seen_column = pons_need(s.m);
+    memset(s.row_of, 0xff, s.m * sizeof *s.row_of); // -1
+    memset(s.column_of, 0xff, s.n * sizeof *s.column_of);
+    for (size_t row = 0; row < s.n; row++) {
+        double far = 0.0;
+        int32_t column = shortest_chain(&s, row, &far);
+        follow_prices(&s, row, far);
+        for (int32_t at = -1; at != (int32_t)row;) { // the chain, from its end
+            at = s.from[column];
+            s.row_of[column] = at;
+            const int32_t before = s.column_of[at];
+            s.column_of[at] = column;
+            column = before;
+        }
+    }
+    double total = 0.0;
+    for (size_t row = 0; row < s.n; row++) {
+        const size_t i = lies ? (size_t)s.column_of[row] : row;
+        const size_t j = lies ? row : (size_t)s.column_of[row];
+        if (cost[i * columns + j] < INFINITY) {
+            ret_column[i] = (int32_t)j;
+            total += cost[i * columns + j];
+        }
+    }
+    free(s.u);
+    free(s.v);
+    free(s.far);
+    free(s.row_of);
+    free(s.column_of);
+    free(s.from);
+    free(s.left);
+    free(s.seen_row);
+    free(s.seen_column);
+    return total;
 }

@@ -25,12 +25,41 @@
 const char *const pons_fleet_robot_states[] = {"unseen",   "idle", "busy",   "to_dock",
                                                "charging", "lost", "astray", NULL};
 
-static void on_leg(void *user, int32_t robot);
-static void on_grant(void *user, int32_t robot);
-static void come_back(pons_fleet *f, const pons_fleet_report *report);
-static void lose(pons_fleet *f, int32_t robot);
-static void arrived(pons_fleet *f, int32_t robot);
-static void get_on(pons_fleet *f, int32_t robot);
+// ---- what goes out ------------------------------------------------------------------------------
+
+static void on_grant(void *user, int32_t robot)
+{
+    pons__fleet_command(user, PONS_FLEET_MOVE, robot);
+}
+
+// Where a robot is and may be until its next leg is told.
+static void on_leg(void *user, int32_t robot)
+{
+    pons_fleet *f = user;
+    const pons__mover *m = &f->traffic.at[robot];
+    if (!f->o.leg) {
+        return;
+    }
+    int32_t zones[PONS_FLEET_STOPS_MAX * 8];
+    int32_t *all =
+        m->n + 2 <= sizeof zones / sizeof *zones ? zones : pons_need((m->n + 2) * sizeof *all);
+    size_t n = 0;
+    if (m->at >= 0) {
+        all[n++] = m->at;
+    }
+    if (m->next >= 0) {
+        all[n++] = m->next;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        all[n++] = m->leg[i];
+    }
+    f->o.leg(f->o.user, robot, all, n);
+    if (all != zones) {
+        free(all);
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons_fleet_create(const pons_fleet_options *options, const pons_fleet_robot *robots, size_t n,
                       pons_fleet **ret, pons_error *err)
@@ -94,77 +123,7 @@ void pons_fleet_destroy(pons_fleet *f)
     }
 }
 
-// ---- what goes out ------------------------------------------------------------------------------
-
-static void on_grant(void *user, int32_t robot)
-{
-    pons__fleet_command(user, PONS_FLEET_MOVE, robot);
-}
-
-// Where a robot is and may be until its next leg is told.
-static void on_leg(void *user, int32_t robot)
-{
-    pons_fleet *f = user;
-    const pons__mover *m = &f->traffic.at[robot];
-    if (!f->o.leg) {
-        return;
-    }
-    int32_t zones[PONS_FLEET_STOPS_MAX * 8];
-    int32_t *all =
-        m->n + 2 <= sizeof zones / sizeof *zones ? zones : pons_need((m->n + 2) * sizeof *all);
-    size_t n = 0;
-    if (m->at >= 0) {
-        all[n++] = m->at;
-    }
-    if (m->next >= 0) {
-        all[n++] = m->next;
-    }
-    for (size_t i = 0; i < m->n; i++) {
-        all[n++] = m->leg[i];
-    }
-    f->o.leg(f->o.user, robot, all, n);
-    if (all != zones) {
-        free(all);
-    }
-}
-
 // ---- what comes in ------------------------------------------------------------------------------
-
-void pons_fleet_hear(pons_fleet *f, const pons_fleet_report *report)
-{
-    pons__fleet_clock(f, report->now_ms);
-    const int32_t robot = report->robot, zones = (int32_t)f->map->n;
-    if (!pons__fleet_has(f, robot) || report->zone < 0 || report->zone >= zones ||
-        report->next >= zones) {
-        return;
-    }
-    pons__robot *r = &f->robots[robot];
-    const pons__mover *m = &f->traffic.at[robot];
-    r->seen_ms = f->now_ms;
-    if (isfinite(report->battery_pct)) {
-        r->battery_pct = pons__clamp_pct(report->battery_pct);
-    }
-    if (r->state == PONS_FLEET_UNSEEN || r->state == PONS_FLEET_LOST ||
-        r->state == PONS_FLEET_ASTRAY) {
-        come_back(f, report);
-        return;
-    }
-    if (report->zone == m->at) {
-        return;
-    }
-    if (report->zone != m->next) { // where it cannot be: it, or what it says, is wrong
-        lose(f, robot);
-        r->state = PONS_FLEET_ASTRAY;
-        if (f->traffic.holder[report->zone] == PONS__NOBODY) {
-            r->said = report->zone;
-            pons__traffic_block(&f->traffic, r->said, true, f->now_ms);
-        }
-        return;
-    }
-    get_on(f, robot);
-    pons__traffic_entered(&f->traffic, robot, f->now_ms);
-    arrived(f, robot);
-}
 
 // It has entered what it could not enter.
 static void get_on(pons_fleet *f, int32_t robot)
@@ -174,38 +133,6 @@ static void get_on(pons_fleet *f, int32_t robot)
         r->hindered = false;
         f->changed = true;
         pons__traffic_dead(&f->traffic, robot, false, f->now_ms);
-    }
-}
-
-void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_ms)
-{
-    pons__fleet_clock(f, now_ms);
-    if (!pons__fleet_has(f, robot)) {
-        return;
-    }
-    pons__robot *r = &f->robots[robot];
-    if (r->state == PONS_FLEET_UNSEEN || r->state == PONS_FLEET_LOST ||
-        r->state == PONS_FLEET_ASTRAY) {
-        return; // nobody counts on it anyway
-    }
-    if (!hindered) {
-        get_on(f, robot);
-    } else if (!r->hindered) {
-        r->hindered = true;
-        pons__traffic_dead(&f->traffic, robot, true, f->now_ms);
-        if (r->task >= 0) {
-            pons__task_give_back(f, robot); // one that has started stays its own
-        }
-    }
-}
-
-void pons_fleet_stay(pons_fleet *f, int32_t robot, int64_t now_ms)
-{
-    pons__fleet_clock(f, now_ms);
-    if (pons__fleet_has(f, robot) &&
-        f->robots[robot].hindered) { // else it is lost, or would be sent again
-        pons__traffic_revoke(&f->traffic, robot, f->now_ms);
-        f->changed = true;
     }
 }
 
@@ -275,6 +202,74 @@ static void lose(pons_fleet *f, int32_t robot)
     pons__traffic_dead(&f->traffic, robot, true, f->now_ms);
     pons__task_robot_lost(f, robot);
     f->changed = true;
+}
+
+void pons_fleet_hear(pons_fleet *f, const pons_fleet_report *report)
+{
+    pons__fleet_clock(f, report->now_ms);
+    const int32_t robot = report->robot, zones = (int32_t)f->map->n;
+    if (!pons__fleet_has(f, robot) || report->zone < 0 || report->zone >= zones ||
+        report->next >= zones) {
+        return;
+    }
+    pons__robot *r = &f->robots[robot];
+    const pons__mover *m = &f->traffic.at[robot];
+    r->seen_ms = f->now_ms;
+    if (isfinite(report->battery_pct)) {
+        r->battery_pct = pons__clamp_pct(report->battery_pct);
+    }
+    if (r->state == PONS_FLEET_UNSEEN || r->state == PONS_FLEET_LOST ||
+        r->state == PONS_FLEET_ASTRAY) {
+        come_back(f, report);
+        return;
+    }
+    if (report->zone == m->at) {
+        return;
+    }
+    if (report->zone != m->next) { // where it cannot be: it, or what it says, is wrong
+        lose(f, robot);
+        r->state = PONS_FLEET_ASTRAY;
+        if (f->traffic.holder[report->zone] == PONS__NOBODY) {
+            r->said = report->zone;
+            pons__traffic_block(&f->traffic, r->said, true, f->now_ms);
+        }
+        return;
+    }
+    get_on(f, robot);
+    pons__traffic_entered(&f->traffic, robot, f->now_ms);
+    arrived(f, robot);
+}
+
+void pons_fleet_hinder(pons_fleet *f, int32_t robot, bool hindered, int64_t now_ms)
+{
+    pons__fleet_clock(f, now_ms);
+    if (!pons__fleet_has(f, robot)) {
+        return;
+    }
+    pons__robot *r = &f->robots[robot];
+    if (r->state == PONS_FLEET_UNSEEN || r->state == PONS_FLEET_LOST ||
+        r->state == PONS_FLEET_ASTRAY) {
+        return; // nobody counts on it anyway
+    }
+    if (!hindered) {
+        get_on(f, robot);
+    } else if (!r->hindered) {
+        r->hindered = true;
+        pons__traffic_dead(&f->traffic, robot, true, f->now_ms);
+        if (r->task >= 0) {
+            pons__task_give_back(f, robot); // one that has started stays its own
+        }
+    }
+}
+
+void pons_fleet_stay(pons_fleet *f, int32_t robot, int64_t now_ms)
+{
+    pons__fleet_clock(f, now_ms);
+    if (pons__fleet_has(f, robot) &&
+        f->robots[robot].hindered) { // else it is lost, or would be sent again
+        pons__traffic_revoke(&f->traffic, robot, f->now_ms);
+        f->changed = true;
+    }
 }
 
 void pons_fleet_block(pons_fleet *f, int32_t zone, bool blocked, int64_t now_ms)

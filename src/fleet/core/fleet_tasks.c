@@ -32,124 +32,26 @@ static const pons_machine machine = {
             PONS_TO(PONS_FLEET_STARTED) | PONS_TO(PONS_FLEET_DONE) | PONS_TO(PONS_FLEET_FAILED),
     }};
 
-static void end(pons_fleet *f, pons__task *t, pons_fleet_task_state state);
-static void move_to(pons_fleet *f, pons__task *t, pons_fleet_task_state state);
-static void tell(pons_fleet *f, const pons__task *t);
-static int32_t new_task(pons_fleet *f);
-
-// ---- they come ----------------------------------------------------------------------------------
-
-static int check(const pons_fleet *f, const pons_fleet_task *t, pons_error *err)
-{
-    if (!*t->id || pons__task_find(f, t->id) >= 0) {
-        return pons_error_set(err, *t->id ? PONS_EEXIST : PONS_EINVAL, "fleet",
-                              *t->id ? "task %s is there already" : "a task has an id%s", t->id);
-    }
-    if (t->n_stops < 1 || t->n_stops > PONS_FLEET_STOPS_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: 1 to %d stops, not %zu", t->id,
-                              PONS_FLEET_STOPS_MAX, t->n_stops);
-    }
-    for (size_t i = 0; i < t->n_stops; i++) {
-        if (t->stops[i] < 0 || (size_t)t->stops[i] >= f->map->n ||
-            f->map->zones[t->stops[i]].kind != PONS_FLEET_STATION) {
-            return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: stop %zu is no station",
-                                  t->id, i + 1);
-        }
-    }
-    bool able = false, strong = false, both = false;
-    for (size_t i = 0; i < f->n; i++) {
-        const pons_fleet_robot *r = &f->robots[i].is;
-        const bool a = (r->capabilities & t->capabilities) == t->capabilities;
-        const bool s = r->payload_kg >= t->payload_kg;
-        able = able || a;
-        strong = strong || s;
-        both = both || (a && s);
-    }
-    if (!both) {
-        return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: no robot of the fleet %s", t->id,
-                              !able     ? "has all of its capabilities"
-                              : !strong ? "can carry as much"
-                                        : "has its capabilities and can carry as much");
-    }
-    return PONS_OK;
-}
-
-int pons_fleet_add(pons_fleet *f, const pons_fleet_task *task, pons_error *err)
-{
-    const int rc = check(f, task, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const int32_t at = new_task(f);
-    pons__task *t = &f->tasks[at];
-    t->is = *task;
-    t->is.state = PONS_FLEET_WAITING;
-    t->is.robot = -1;
-    t->is.stop = 0;
-    t->is.working = t->is.cancelling = false;
-    f->waiting++;
-    f->changed = true;
-    tell(f, t);
-    return PONS_OK;
-}
-
-int pons_fleet_restore_task(pons_fleet *f, const pons_fleet_task *task, pons_error *err)
-{
-    if (task->state >= PONS_FLEET_DONE) {
-        return PONS_OK;
-    }
-    const int rc = check(f, task, err);
-    const bool has = task->robot >= 0 && (size_t)task->robot < f->n;
-    if (rc < 0 ||
-        (task->state != PONS_FLEET_WAITING && (!has || f->robots[task->robot].task >= 0)) ||
-        task->stop >= task->n_stops) {
-        return rc < 0 ? rc
-                      : pons_error_set(err, PONS_EINVAL, "fleet", "task %s cannot be %s", task->id,
-                                       pons_fleet_task_states[task->state]);
-    }
-    const int32_t at = new_task(f);
-    pons__task *t = &f->tasks[at];
-    t->is = *task;
-    if (task->state == PONS_FLEET_WAITING) {
-        t->is.robot = -1;
-        f->waiting++;
-    } else {
-        f->robots[task->robot].task = at;
-        f->heading[t->is.stops[t->is.stop]]++;
-    }
-    f->changed = true;
-    return PONS_OK;
-}
-
-static int32_t new_task(pons_fleet *f)
-{
-    size_t i = f->n_tasks;
-    if (f->free_tasks > 0) {
-        for (i = 0; f->tasks[i].used; i++) {
-        }
-        f->free_tasks--;
-    } else if (f->n_tasks == f->cap_tasks) {
-        f->cap_tasks = f->cap_tasks ? f->cap_tasks * 2 : 64;
-        f->tasks = pons_need_more(f->tasks, f->cap_tasks * sizeof *f->tasks);
-    }
-    f->n_tasks += i == f->n_tasks;
-    f->tasks[i] = (pons__task){.used = true, .order = ++f->orders};
-    return (int32_t)i;
-}
-
-void pons__task_assign(pons_fleet *f, int32_t task, int32_t robot)
-{
-    pons__task *t = &f->tasks[task];
-    pons__robot *r = &f->robots[robot];
-    t->is.robot = robot;
-    r->task = task;
-    r->state = PONS_FLEET_BUSY;
-    f->heading[t->is.stops[0]]++;
-    move_to(f, t, PONS_FLEET_ASSIGNED);
-    pons__task_go_on(f, robot);
-}
-
 // ---- they are done ------------------------------------------------------------------------------
+
+static void tell(pons_fleet *f, const pons__task *t)
+{
+    if (f->o.task) {
+        f->o.task(f->o.user, &t->is);
+    }
+}
+
+static void move_to(pons_fleet *f, pons__task *t, pons_fleet_task_state state)
+{
+    int now = (int)t->is.state;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_machine_move(&machine, &now, (int)state, &none) < 0) {
+        return; // a word that came too late
+    }
+    f->waiting -= t->is.state == PONS_FLEET_WAITING;
+    t->is.state = state;
+    tell(f, t);
+}
 
 void pons__task_arrived(pons_fleet *f, int32_t robot)
 {
@@ -174,6 +76,16 @@ void pons__task_go_on(pons_fleet *f, int32_t robot)
     if (m->at == stop && m->next < 0) { // its ledger knows whether that was done
         pons__task_arrived(f, robot);
     }
+}
+
+static void end(pons_fleet *f, pons__task *t, pons_fleet_task_state state)
+{
+    if (t->is.robot >= 0) {
+        f->robots[t->is.robot].task = -1;
+    }
+    move_to(f, t, state);
+    t->used = false;
+    f->free_tasks++;
 }
 
 void pons_fleet_worked(pons_fleet *f, int32_t robot, const char *task, size_t stop, bool ok,
@@ -285,35 +197,6 @@ int pons_fleet_settle(pons_fleet *f, const char *id, bool done, pons_error *err)
     return PONS_OK;
 }
 
-static void end(pons_fleet *f, pons__task *t, pons_fleet_task_state state)
-{
-    if (t->is.robot >= 0) {
-        f->robots[t->is.robot].task = -1;
-    }
-    move_to(f, t, state);
-    t->used = false;
-    f->free_tasks++;
-}
-
-static void move_to(pons_fleet *f, pons__task *t, pons_fleet_task_state state)
-{
-    int now = (int)t->is.state;
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_machine_move(&machine, &now, (int)state, &none) < 0) {
-        return; // a word that came too late
-    }
-    f->waiting -= t->is.state == PONS_FLEET_WAITING;
-    t->is.state = state;
-    tell(f, t);
-}
-
-static void tell(pons_fleet *f, const pons__task *t)
-{
-    if (f->o.task) {
-        f->o.task(f->o.user, &t->is);
-    }
-}
-
 int32_t pons__task_find(const pons_fleet *f, const char *id)
 {
     for (size_t i = 0; i < f->n_tasks; i++) {
@@ -322,4 +205,116 @@ int32_t pons__task_find(const pons_fleet *f, const char *id)
         }
     }
     return -1;
+}
+
+// ---- they come ----------------------------------------------------------------------------------
+
+static int check(const pons_fleet *f, const pons_fleet_task *t, pons_error *err)
+{
+    if (!*t->id || pons__task_find(f, t->id) >= 0) {
+        return pons_error_set(err, *t->id ? PONS_EEXIST : PONS_EINVAL, "fleet",
+                              *t->id ? "task %s is there already" : "a task has an id%s", t->id);
+    }
+    if (t->n_stops < 1 || t->n_stops > PONS_FLEET_STOPS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: 1 to %d stops, not %zu", t->id,
+                              PONS_FLEET_STOPS_MAX, t->n_stops);
+    }
+    for (size_t i = 0; i < t->n_stops; i++) {
+        if (t->stops[i] < 0 || (size_t)t->stops[i] >= f->map->n ||
+            f->map->zones[t->stops[i]].kind != PONS_FLEET_STATION) {
+            return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: stop %zu is no station",
+                                  t->id, i + 1);
+        }
+    }
+    bool able = false, strong = false, both = false;
+    for (size_t i = 0; i < f->n; i++) {
+        const pons_fleet_robot *r = &f->robots[i].is;
+        const bool a = (r->capabilities & t->capabilities) == t->capabilities;
+        const bool s = r->payload_kg >= t->payload_kg;
+        able = able || a;
+        strong = strong || s;
+        both = both || (a && s);
+    }
+    if (!both) {
+        return pons_error_set(err, PONS_EINVAL, "fleet", "task %s: no robot of the fleet %s", t->id,
+                              !able     ? "has all of its capabilities"
+                              : !strong ? "can carry as much"
+                                        : "has its capabilities and can carry as much");
+    }
+    return PONS_OK;
+}
+
+static int32_t new_task(pons_fleet *f)
+{
+    size_t i = f->n_tasks;
+    if (f->free_tasks > 0) {
+        for (i = 0; f->tasks[i].used; i++) {
+        }
+        f->free_tasks--;
+    } else if (f->n_tasks == f->cap_tasks) {
+        f->cap_tasks = f->cap_tasks ? f->cap_tasks * 2 : 64;
+        f->tasks = pons_need_more(f->tasks, f->cap_tasks * sizeof *f->tasks);
+    }
+    f->n_tasks += i == f->n_tasks;
+    f->tasks[i] = (pons__task){.used = true, .order = ++f->orders};
+    return (int32_t)i;
+}
+
+int pons_fleet_add(pons_fleet *f, const pons_fleet_task *task, pons_error *err)
+{
+    const int rc = check(f, task, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const int32_t at = new_task(f);
+    pons__task *t = &f->tasks[at];
+    t->is = *task;
+    t->is.state = PONS_FLEET_WAITING;
+    t->is.robot = -1;
+    t->is.stop = 0;
+    t->is.working = t->is.cancelling = false;
+    f->waiting++;
+    f->changed = true;
+    tell(f, t);
+    return PONS_OK;
+}
+
+int pons_fleet_restore_task(pons_fleet *f, const pons_fleet_task *task, pons_error *err)
+{
+    if (task->state >= PONS_FLEET_DONE) {
+        return PONS_OK;
+    }
+    const int rc = check(f, task, err);
+    const bool has = task->robot >= 0 && (size_t)task->robot < f->n;
+    if (rc < 0 ||
+        (task->state != PONS_FLEET_WAITING && (!has || f->robots[task->robot].task >= 0)) ||
+        task->stop >= task->n_stops) {
+        return rc < 0 ? rc
+                      : pons_error_set(err, PONS_EINVAL, "fleet", "task %s cannot be %s", task->id,
+                                       pons_fleet_task_states[task->state]);
+    }
+    const int32_t at = new_task(f);
+    pons__task *t = &f->tasks[at];
+    t->is = *task;
+    if (task->state == PONS_FLEET_WAITING) {
+        t->is.robot = -1;
+        f->waiting++;
+    } else {
+        f->robots[task->robot].task = at;
+        f->heading[t->is.stops[t->is.stop]]++;
+    }
+    f->changed = true;
+    return PONS_OK;
+}
+
+void pons__task_assign(pons_fleet *f, int32_t task, int32_t robot)
+{
+    pons__task *t = &f->tasks[task];
+    pons__robot *r = &f->robots[robot];
+    t->is.robot = robot;
+    r->task = task;
+    r->state = PONS_FLEET_BUSY;
+    f->heading[t->is.stops[0]]++;
+    move_to(f, t, PONS_FLEET_ASSIGNED);
+    pons__task_go_on(f, robot);
 }

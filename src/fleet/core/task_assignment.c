@@ -26,48 +26,6 @@ typedef struct row {
     double urgency; // less is sooner
 } row;
 
-static size_t waiting_rows(pons_fleet *f, row *rows, size_t most);
-static size_t free_robots(pons_fleet *f, int32_t *robots);
-static double cost(pons_fleet *f, const pons__task *t, int32_t robot);
-static void take_greedily(const double *costs, size_t rows, size_t columns, int32_t *column);
-
-void pons__fleet_match(pons_fleet *f)
-{
-    if (f->waiting == 0 || (!f->changed && f->now_ms - f->matched_ms < EVERY_MS)) {
-        return;
-    }
-    int32_t *robots = pons_need((f->n + 1) * sizeof *robots);
-    const size_t n_robots = free_robots(f, robots);
-    f->changed = false;
-    f->matched_ms = f->now_ms;
-    if (n_robots > 0) {
-        row *rows = pons_need((f->waiting + 1) * sizeof *rows);
-        const size_t n = waiting_rows(f, rows, n_robots * TASKS_FACTOR + TASKS_MORE);
-        double *costs = pons_need((n * n_robots + 1) * sizeof *costs);
-        int32_t *column = pons_need((n + 1) * sizeof *column);
-        for (size_t i = 0; i < n; i++) {
-            for (size_t k = 0; k < n_robots; k++) {
-                costs[i * n_robots + k] =
-                    cost(f, &f->tasks[rows[i].task], robots[k]) + rows[i].urgency;
-            }
-        }
-        if (f->o.greedy) {
-            take_greedily(costs, n, n_robots, column);
-        } else {
-            pons_fleet_match(costs, n, n_robots, column);
-        }
-        for (size_t i = 0; i < n; i++) {
-            if (column[i] >= 0) {
-                pons__task_assign(f, rows[i].task, robots[column[i]]);
-            }
-        }
-        free(rows);
-        free(costs);
-        free(column);
-    }
-    free(robots);
-}
-
 static int by_urgency(const void *a, const void *b, void *user)
 {
     const pons_fleet *f = user;
@@ -130,24 +88,6 @@ static double cost(pons_fleet *f, const pons__task *t, int32_t robot)
            (left < f->o.low_pct ? CHARGE_S : 0.0);
 }
 
-// The way to the nearest dock that is in order. A map without docks: batteries are changed by hand.
-double pons__fleet_to_dock(pons_fleet *f, int32_t zone)
-{
-    if (f->map->counts[PONS_FLEET_DOCK] == 0) {
-        return 0.0;
-    }
-    if (f->dock_m[zone] < 0.0F) {
-        double least = INFINITY;
-        for (size_t z = f->map->lanes; z < f->map->n; z++) {
-            if (f->map->zones[z].kind == PONS_FLEET_DOCK && !f->closed[z]) {
-                least = fmin(least, pons_fleet_map_way(f->map, (size_t)zone, z));
-            }
-        }
-        f->dock_m[zone] = (float)least;
-    }
-    return (double)f->dock_m[zone];
-}
-
 static void take_greedily(const double *costs, size_t rows, size_t columns, int32_t *column)
 {
     bool *taken = pons_need_zeroed(columns + 1, 1);
@@ -165,6 +105,61 @@ static void take_greedily(const double *costs, size_t rows, size_t columns, int3
         }
     }
     free(taken);
+}
+
+void pons__fleet_match(pons_fleet *f)
+{
+    if (f->waiting == 0 || (!f->changed && f->now_ms - f->matched_ms < EVERY_MS)) {
+        return;
+    }
+    int32_t *robots = pons_need((f->n + 1) * sizeof *robots);
+    const size_t n_robots = free_robots(f, robots);
+    f->changed = false;
+    f->matched_ms = f->now_ms;
+    if (n_robots > 0) {
+        row *rows = pons_need((f->waiting + 1) * sizeof *rows);
+        const size_t n = waiting_rows(f, rows, n_robots * TASKS_FACTOR + TASKS_MORE);
+        double *costs = pons_need((n * n_robots + 1) * sizeof *costs);
+        int32_t *column = pons_need((n + 1) * sizeof *column);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < n_robots; k++) {
+                costs[i * n_robots + k] =
+                    cost(f, &f->tasks[rows[i].task], robots[k]) + rows[i].urgency;
+            }
+        }
+        if (f->o.greedy) {
+            take_greedily(costs, n, n_robots, column);
+        } else {
+            pons_fleet_match(costs, n, n_robots, column);
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (column[i] >= 0) {
+                pons__task_assign(f, rows[i].task, robots[column[i]]);
+            }
+        }
+        free(rows);
+        free(costs);
+        free(column);
+    }
+    free(robots);
+}
+
+// The way to the nearest dock that is in order. A map without docks: batteries are changed by hand.
+double pons__fleet_to_dock(pons_fleet *f, int32_t zone)
+{
+    if (f->map->counts[PONS_FLEET_DOCK] == 0) {
+        return 0.0;
+    }
+    if (f->dock_m[zone] < 0.0F) {
+        double least = INFINITY;
+        for (size_t z = f->map->lanes; z < f->map->n; z++) {
+            if (f->map->zones[z].kind == PONS_FLEET_DOCK && !f->closed[z]) {
+                least = fmin(least, pons_fleet_map_way(f->map, (size_t)zone, z));
+            }
+        }
+        f->dock_m[zone] = (float)least;
+    }
+    return (double)f->dock_m[zone];
 }
 
 // ---- docks --------------------------------------------------------------------------------------

@@ -39,45 +39,6 @@ typedef struct making {
     int32_t *first_line, *after_line; // (lines) accepted ones, by the bucket of their middle
 } making;
 
-static void measure(making *m);
-static void place_bays(making *m);
-static void place_ridges(making *m);
-static void place_grid(making *m);
-static void find_lines(making *m);
-static void choose_lines(making *m);
-static void keep_whole(making *m);
-
-void pons__floor_spots(const pons_fleet_floor *floor, double step_m, pons__spots *ret)
-{
-    *ret = (pons__spots){0};
-    making m = {
-        .floor = floor, .spots = ret, .step = step_m, .apart = 2.0 * floor->radius_m + BETWEEN_M};
-    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
-    m.cell = fmax(CELL_M, sqrt(wide * high / PONS__FLOOR_CELLS_MAX));
-    m.w = (int)(wide / m.cell) + 1;
-    m.h = (int)(high / m.cell) + 1;
-    m.cols = (int)(wide / step_m) + 2;
-    m.rows = (int)(high / step_m) + 2;
-    const size_t buckets = (size_t)m.cols * (size_t)m.rows;
-    m.first = pons_need(buckets * sizeof *m.first);
-    m.first_line = pons_need(buckets * sizeof *m.first_line);
-    memset(m.first, 0xff, buckets * sizeof *m.first);
-    memset(m.first_line, 0xff, buckets * sizeof *m.first_line);
-    measure(&m);
-    place_bays(&m);
-    place_ridges(&m);
-    place_grid(&m);
-    find_lines(&m);
-    choose_lines(&m);
-    keep_whole(&m);
-    free(m.room);
-    free(m.first);
-    free(m.after);
-    free(m.lines);
-    free(m.first_line);
-    free(m.after_line);
-}
-
 // ---- the floor ----------------------------------------------------------------------------------
 
 static double cell_x(const making *m, int i)
@@ -121,6 +82,12 @@ static void measure(making *m)
 }
 
 // ---- spots --------------------------------------------------------------------------------------
+
+typedef struct ridge {
+    int i, k;
+    bool passage;
+    float room;
+} ridge;
 
 static int bucket_col(const making *m, double x)
 {
@@ -203,12 +170,6 @@ static void place_bays(making *m)
         }
     }
 }
-
-typedef struct ridge {
-    int i, k;
-    bool passage;
-    float room;
-} ridge;
 
 // In the middle between what is on two sides of it; and a passage, where it is no narrower to both other sides.
 static bool is_ridge(const making *m, ridge *r)
@@ -465,4 +426,37 @@ static void keep_whole(making *m)
     s->n = n;
     free(part);
     free(queue);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+void pons__floor_spots(const pons_fleet_floor *floor, double step_m, pons__spots *ret)
+{
+    *ret = (pons__spots){0};
+    making m = {
+        .floor = floor, .spots = ret, .step = step_m, .apart = 2.0 * floor->radius_m + BETWEEN_M};
+    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
+    m.cell = fmax(CELL_M, sqrt(wide * high / PONS__FLOOR_CELLS_MAX));
+    m.w = (int)(wide / m.cell) + 1;
+    m.h = (int)(high / m.cell) + 1;
+    m.cols = (int)(wide / step_m) + 2;
+    m.rows = (int)(high / step_m) + 2;
+    const size_t buckets = (size_t)m.cols * (size_t)m.rows;
+    m.first = pons_need(buckets * sizeof *m.first);
+    m.first_line = pons_need(buckets * sizeof *m.first_line);
+    memset(m.first, 0xff, buckets * sizeof *m.first);
+    memset(m.first_line, 0xff, buckets * sizeof *m.first_line);
+    measure(&m);
+    place_bays(&m);
+    place_ridges(&m);
+    place_grid(&m);
+    find_lines(&m);
+    choose_lines(&m);
+    keep_whole(&m);
+    free(m.room);
+    free(m.first);
+    free(m.after);
+    free(m.lines);
+    free(m.first_line);
+    free(m.after_line);
 }

@@ -32,11 +32,59 @@ typedef struct hall {
     size_t slots;
 } hall;
 
-static void add_zone(hall *h, pons_fleet_kind kind, double x, double y, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-static void add_arc(hall *h, size_t from, size_t to);
-static void add_street(hall *h, size_t from, size_t to, bool along_x, size_t street, size_t part);
-static void add_bays(hall *h, size_t lane, bool along_x);
+__attribute__((format(printf, 5, 6))) static void add_zone(hall *h, pons_fleet_kind kind, double x,
+                                                           double y, const char *fmt, ...)
+{
+    pons_fleet_zone *z = &h->zones[h->n++];
+    va_list ap;
+    *z = (pons_fleet_zone){.kind = kind, .x = x, .y = y};
+    va_start(ap, fmt);
+    vsnprintf(z->id, sizeof z->id, fmt, ap);
+    va_end(ap);
+}
+
+static void add_arc(hall *h, size_t from, size_t to)
+{
+    h->arcs[h->n_arcs++] = (pons__arc){(int32_t)from, (int32_t)to};
+}
+
+// On both sides, in the kinds' shares, evenly.
+static void add_bays(hall *h, size_t lane, bool along_x)
+{
+    const double x = h->zones[lane].x, y = h->zones[lane].y;
+    for (int side = -1; side <= 1; side += 2) {
+        int kind = -1;
+        for (int k = PONS_FLEET_PARK; k < PONS_FLEET_KINDS; k++) {
+            h->due[k] += h->wish[k];
+            if (h->due[k] >= 0.5 && (kind < 0 || h->due[k] > h->due[kind])) {
+                kind = k;
+            }
+        }
+        if (kind < 0) {
+            continue;
+        }
+        h->due[kind] -= 1.0;
+        add_zone(h, (pons_fleet_kind)kind, x + (along_x ? 0 : side * 1.8),
+                 y + (along_x ? side * 1.8 : 0), "%c%zu", "?psd"[kind], h -> n);
+        add_arc(h, lane, h->n - 1);
+        add_arc(h, h->n - 1, lane);
+    }
+}
+
+static void add_street(hall *h, size_t from, size_t to, bool along_x, size_t street, size_t part)
+{
+    const pons_fleet_zone a = h->zones[from], b = h->zones[to];
+    size_t before = from;
+    for (size_t i = 1; i <= SPAN; i++) {
+        const double t = (double)i / (SPAN + 1);
+        add_zone(h, PONS_FLEET_LANE, a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), "%s%zu-%zu-%zu",
+                 along_x ? "h" : "v", street, part, i);
+        add_arc(h, before, h->n - 1);
+        before = h->n - 1;
+        add_bays(h, before, along_x);
+    }
+    add_arc(h, before, to);
+}
 
 int pons_fleet_map_hall(size_t robots, pons_fleet_map **ret, pons_error *err)
 {
@@ -77,57 +125,4 @@ int pons_fleet_map_hall(size_t robots, pons_fleet_map **ret, pons_error *err)
         }
     }
     return pons__map_make("hall", h.zones, h.n, h.arcs, h.n_arcs, NULL, NULL, ret, err);
-}
-
-static void add_zone(hall *h, pons_fleet_kind kind, double x, double y, const char *fmt, ...)
-{
-    pons_fleet_zone *z = &h->zones[h->n++];
-    va_list ap;
-    *z = (pons_fleet_zone){.kind = kind, .x = x, .y = y};
-    va_start(ap, fmt);
-    vsnprintf(z->id, sizeof z->id, fmt, ap);
-    va_end(ap);
-}
-
-static void add_arc(hall *h, size_t from, size_t to)
-{
-    h->arcs[h->n_arcs++] = (pons__arc){(int32_t)from, (int32_t)to};
-}
-
-static void add_street(hall *h, size_t from, size_t to, bool along_x, size_t street, size_t part)
-{
-    const pons_fleet_zone a = h->zones[from], b = h->zones[to];
-    size_t before = from;
-    for (size_t i = 1; i <= SPAN; i++) {
-        const double t = (double)i / (SPAN + 1);
-        add_zone(h, PONS_FLEET_LANE, a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), "%s%zu-%zu-%zu",
-                 along_x ? "h" : "v", street, part, i);
-        add_arc(h, before, h->n - 1);
-        before = h->n - 1;
-        add_bays(h, before, along_x);
-    }
-    add_arc(h, before, to);
-}
-
-// On both sides, in the kinds' shares, evenly.
-static void add_bays(hall *h, size_t lane, bool along_x)
-{
-    const double x = h->zones[lane].x, y = h->zones[lane].y;
-    for (int side = -1; side <= 1; side += 2) {
-        int kind = -1;
-        for (int k = PONS_FLEET_PARK; k < PONS_FLEET_KINDS; k++) {
-            h->due[k] += h->wish[k];
-            if (h->due[k] >= 0.5 && (kind < 0 || h->due[k] > h->due[kind])) {
-                kind = k;
-            }
-        }
-        if (kind < 0) {
-            continue;
-        }
-        h->due[kind] -= 1.0;
-        add_zone(h, (pons_fleet_kind)kind, x + (along_x ? 0 : side * 1.8),
-                 y + (along_x ? side * 1.8 : 0), "%c%zu", "?psd"[kind], h -> n);
-        add_arc(h, lane, h->n - 1);
-        add_arc(h, h->n - 1, lane);
-    }
 }

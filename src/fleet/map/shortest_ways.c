@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lower(pons_fleet_map *map, const float *far, int32_t zone, size_t *n);
-static int32_t take_least(pons_fleet_map *map, const float *far, size_t *n);
-
 double pons_fleet_map_way(pons_fleet_map *map, size_t from, size_t to)
 {
     if (from == to) {
@@ -30,44 +27,6 @@ double pons_fleet_map_way(pons_fleet_map *map, size_t from, size_t to)
         least = fmin(least, pons__map_step(map, (int32_t)from, map->out[k]) + far[map->out[k]]);
     }
     return least;
-}
-
-void pons__map_build(pons_fleet_map *map, int32_t to, const bool *shut, const float *extra,
-                     float *far, uint8_t *hop)
-{
-    size_t n = 0;
-    for (size_t z = 0; z < map->lanes; z++) {
-        far[z] = INFINITY;
-        map->place[z] = -1;
-    }
-    if (!pons__map_bay(map, to)) {
-        far[to] = 0.0F;
-        lower(map, far, to, &n);
-    } else {
-        for (int32_t k = map->first_in[to]; k < map->first_in[to + 1]; k++) {
-            const int32_t z = map->in[k];
-            if (!shut || !shut[z]) {
-                far[z] = (float)pons__map_step(map, z, to);
-                lower(map, far, z, &n);
-            }
-        }
-    }
-    while (n > 0) {
-        const int32_t z = take_least(map, far, &n);
-        const float here = far[z] + (extra ? extra[z] : 0.0F);
-        const struct pons__before *b = map->before + map->first_before[z];
-        for (const struct pons__before *end = map->before + map->first_before[z + 1]; b < end;
-             b++) {
-            const float d = here + b->m;
-            if (d < far[b->lane] && !(shut && shut[b->lane])) {
-                far[b->lane] = d;
-                if (hop) {
-                    hop[b->lane] = b->hop;
-                }
-                lower(map, far, b->lane, &n);
-            }
-        }
-    }
 }
 
 // A binary heap of lanes by `far`; `place` says where each stands.
@@ -113,4 +72,42 @@ static int32_t take_least(pons_fleet_map *map, const float *far, size_t *n)
     }
     put(map, at, last);
     return least;
+}
+
+void pons__map_build(pons_fleet_map *map, int32_t to, const bool *shut, const float *extra,
+                     float *far, uint8_t *hop)
+{
+    size_t n = 0;
+    for (size_t z = 0; z < map->lanes; z++) {
+        far[z] = INFINITY;
+        map->place[z] = -1;
+    }
+    if (!pons__map_bay(map, to)) {
+        far[to] = 0.0F;
+        lower(map, far, to, &n);
+    } else {
+        for (int32_t k = map->first_in[to]; k < map->first_in[to + 1]; k++) {
+            const int32_t z = map->in[k];
+            if (!shut || !shut[z]) {
+                far[z] = (float)pons__map_step(map, z, to);
+                lower(map, far, z, &n);
+            }
+        }
+    }
+    while (n > 0) {
+        const int32_t z = take_least(map, far, &n);
+        const float here = far[z] + (extra ? extra[z] : 0.0F);
+        const struct pons__before *b = map->before + map->first_before[z];
+        for (const struct pons__before *end = map->before + map->first_before[z + 1]; b < end;
+             b++) {
+            const float d = here + b->m;
+            if (d < far[b->lane] && !(shut && shut[b->lane])) {
+                far[b->lane] = d;
+                if (hop) {
+                    hop[b->lane] = b->hop;
+                }
+                lower(map, far, b->lane, &n);
+            }
+        }
+    }
 }

@@ -39,112 +39,6 @@ typedef struct plan {
     size_t asked, worth; // bays of the caller's that are made
 } plan;
 
-static void plan_make(plan *p, const pons_fleet_floor *floor, double step);
-static void plan_free(plan *p);
-static void choose_asked(plan *p);
-static void choose_found(plan *p);
-static void turn_lanes(plan *p);
-static int take_plan(plan *p, const char *name, pons_fleet_map **ret, pons_error *err);
-
-static double free_area(const pons_fleet_floor *floor)
-{
-    const double d =
-        fmax(SAMPLE_M, fmax(floor->xmax - floor->xmin, floor->ymax - floor->ymin) / 1000.0);
-    size_t n = 0;
-    for (double y = floor->ymin; y < floor->ymax; y += d) {
-        for (double x = floor->xmin; x < floor->xmax; x += d) {
-            n += floor->room(floor->user, x, y) > floor->radius_m;
-        }
-    }
-    return (double)n * d * d;
-}
-
-static bool better(const plan *a, const plan *b)
-{
-    const bool room_a = a->made[PONS_FLEET_PARK] >= a->floor->robots;
-    const bool room_b = b->made[PONS_FLEET_PARK] >= b->floor->robots;
-    return room_a != room_b       ? room_a
-           : a->worth != b->worth ? a->worth > b->worth
-                                  : a->made[PONS_FLEET_PARK] > b->made[PONS_FLEET_PARK] && !room_b;
-}
-
-int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons_fleet_map **ret,
-                           pons_error *err)
-{
-    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
-    const double least = SPARE * (2.0 * floor->radius_m + BETWEEN_M);
-    if (!(wide > 0.0 && high > 0.0 && wide <= SIDE_MAX_M && high <= SIDE_MAX_M)) {
-        return pons_error_set(err, PONS_EINVAL, "fleet",
-                              "a floor has sides of more than 0 and at most %g m", SIDE_MAX_M);
-    }
-    if (!(floor->radius_m > 0.0) || floor->robots < 1 || floor->robots > ROBOTS_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "fleet",
-                              "a map is for 1 to %d robots that have a radius", ROBOTS_MAX);
-    }
-    if (floor->step_m != 0.0 && !(floor->step_m >= least && floor->step_m <= 100.0)) {
-        return pons_error_set(err, PONS_EINVAL, "fleet",
-                              "zones are %.2f to 100 m apart for robots of this size, not %g",
-                              least, floor->step_m);
-    }
-    const double area = free_area(floor);
-    const double by_room = sqrt(area / (A_ROBOT * (double)floor->robots));
-    const double finest =
-        fmax(least, sqrt(fmax(area / SPOTS_MAX, wide * high / PONS__FLOOR_CELLS_MAX)));
-    if (floor->step_m > 0.0 && floor->step_m < finest) {
-        return pons_error_set(err, PONS_EINVAL, "fleet",
-                              "zones are %.2f to 100 m apart on a floor of this size, not %g",
-                              finest, floor->step_m);
-    }
-    double step = floor->step_m > 0.0 ? floor->step_m : fmax(fmin(by_room, STEP_MAX_M), finest);
-    plan best = {.floor = floor};
-    for (;;) {
-        plan p = {0};
-        plan_make(&p, floor, step);
-        if (!best.kind || better(&p, &best)) {
-            plan_free(&best);
-            best = p;
-        } else {
-            plan_free(&p);
-        }
-        if (floor->step_m > 0.0 || step <= finest ||
-            (best.asked == floor->n_bays && best.made[PONS_FLEET_PARK] >= floor->robots)) {
-            break;
-        }
-        step = fmax(step * STEP_LESS, finest);
-    }
-    const int rc = take_plan(&best, name, ret, err);
-    plan_free(&best);
-    return rc;
-}
-
-static void plan_make(plan *p, const pons_fleet_floor *floor, double step)
-{
-    *p = (plan){.floor = floor, .step = step};
-    pons__floor_spots(floor, step, &p->s);
-    const size_t n = p->s.n + 1;
-    p->kind = pons_need_zeroed(n, sizeof *p->kind);
-    p->bay_of = pons_need(n * sizeof *p->bay_of);
-    p->order = pons_need(n * sizeof *p->order);
-    p->low = pons_need(n * sizeof *p->low);
-    p->stack = pons_need(n * sizeof *p->stack);
-    p->next = pons_need(n);
-    memset(p->bay_of, 0xff, n * sizeof *p->bay_of);
-    choose_asked(p);
-    choose_found(p);
-}
-
-static void plan_free(plan *p)
-{
-    free(p->s.at);
-    free(p->kind);
-    free(p->bay_of);
-    free(p->order);
-    free(p->low);
-    free(p->stack);
-    free(p->next);
-    *p = (plan){0};
-}
-
 // ---- bays ---------------------------------------------------------------------------------------
 
 static bool is_lane(const plan *p, int32_t spot, int32_t without)
@@ -560,4 +454,105 @@ static int take_plan(plan *p, const char *name, pons_fleet_map **ret, pons_error
         }
     }
     return pons__map_make(name, zones, n, arcs, n_arcs, NULL, NULL, ret, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static double free_area(const pons_fleet_floor *floor)
+{
+    const double d =
+        fmax(SAMPLE_M, fmax(floor->xmax - floor->xmin, floor->ymax - floor->ymin) / 1000.0);
+    size_t n = 0;
+    for (double y = floor->ymin; y < floor->ymax; y += d) {
+        for (double x = floor->xmin; x < floor->xmax; x += d) {
+            n += floor->room(floor->user, x, y) > floor->radius_m;
+        }
+    }
+    return (double)n * d * d;
+}
+
+static bool better(const plan *a, const plan *b)
+{
+    const bool room_a = a->made[PONS_FLEET_PARK] >= a->floor->robots;
+    const bool room_b = b->made[PONS_FLEET_PARK] >= b->floor->robots;
+    return room_a != room_b       ? room_a
+           : a->worth != b->worth ? a->worth > b->worth
+                                  : a->made[PONS_FLEET_PARK] > b->made[PONS_FLEET_PARK] && !room_b;
+}
+
+static void plan_make(plan *p, const pons_fleet_floor *floor, double step)
+{
+    *p = (plan){.floor = floor, .step = step};
+    pons__floor_spots(floor, step, &p->s);
+    const size_t n = p->s.n + 1;
+    p->kind = pons_need_zeroed(n, sizeof *p->kind);
+    p->bay_of = pons_need(n * sizeof *p->bay_of);
+    p->order = pons_need(n * sizeof *p->order);
+    p->low = pons_need(n * sizeof *p->low);
+    p->stack = pons_need(n * sizeof *p->stack);
+    p->next = pons_need(n);
+    memset(p->bay_of, 0xff, n * sizeof *p->bay_of);
+    choose_asked(p);
+    choose_found(p);
+}
+
+static void plan_free(plan *p)
+{
+    free(p->s.at);
+    free(p->kind);
+    free(p->bay_of);
+    free(p->order);
+    free(p->low);
+    free(p->stack);
+    free(p->next);
+    *p = (plan){0};
+}
+
+int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons_fleet_map **ret,
+                           pons_error *err)
+{
+    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
+    const double least = SPARE * (2.0 * floor->radius_m + BETWEEN_M);
+    if (!(wide > 0.0 && high > 0.0 && wide <= SIDE_MAX_M && high <= SIDE_MAX_M)) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "a floor has sides of more than 0 and at most %g m", SIDE_MAX_M);
+    }
+    if (!(floor->radius_m > 0.0) || floor->robots < 1 || floor->robots > ROBOTS_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "a map is for 1 to %d robots that have a radius", ROBOTS_MAX);
+    }
+    if (floor->step_m != 0.0 && !(floor->step_m >= least && floor->step_m <= 100.0)) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "zones are %.2f to 100 m apart for robots of this size, not %g",
+                              least, floor->step_m);
+    }
+    const double area = free_area(floor);
+    const double by_room = sqrt(area / (A_ROBOT * (double)floor->robots));
+    const double finest =
+        fmax(least, sqrt(fmax(area / SPOTS_MAX, wide * high / PONS__FLOOR_CELLS_MAX)));
+    if (floor->step_m > 0.0 && floor->step_m < finest) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "zones are %.2f to 100 m apart on a floor of this size, not %g",
+                              finest, floor->step_m);
+    }
+    double step = floor->step_m > 0.0 ? floor->step_m : fmax(fmin(by_room, STEP_MAX_M), finest);
+    plan best = {.floor = floor};
+    for (;;) {
+        plan p = {0};
+        plan_make(&p, floor, step);
+        if (!best.kind || better(&p, &best)) {
+            plan_free(&best);
+            best = p;
+        } else {
+            plan_free(&p);
+        }
+        if (floor->step_m > 0.0 || step <= finest ||
+            (best.asked == floor->n_bays && best.made[PONS_FLEET_PARK] >= floor->robots)) {
+            break;
+        }
+        step = fmax(step * STEP_LESS, finest);
+    }
+    const int rc = take_plan(&best, name, ret, err);
+    plan_free(&best);
+    return rc;
 }

@@ -24,91 +24,23 @@ typedef struct making {
     pons_error *err;
 } making;
 
-static int check_names(making *m, const pons_fleet_zone *zones, size_t n);
-static void link_arcs(pons_fleet_map *map, const pons__arc *arcs, size_t n_arcs);
-static void link_lanes(pons_fleet_map *map);
-static int check_exits(making *m);
-static int check_bays(making *m);
-static int check_connected(making *m);
-static size_t reach(const pons_fleet_map *map, const int32_t *first, const int32_t *to, bool *seen);
-static int fault(making *m, int32_t zone, const char *text);
-
-int pons__map_make(const char *name, pons_fleet_zone *zones, size_t n, pons__arc *arcs,
-                   size_t n_arcs, void (*where)(void *user, size_t zone, pons_error *err),
-                   void *user, pons_fleet_map **ret, pons_error *err)
-{
-    pons_fleet_map *map = pons_need_zeroed(1, sizeof *map);
-    making m = {.map = map,
-                .number = pons_need((n + 1) * sizeof(int32_t)),
-                .where = where,
-                .user = user,
-                .err = err};
-    snprintf(map->name, sizeof map->name, "%s", name);
-    map->n = n;
-    map->zones = pons_need((n + 1) * sizeof *map->zones);
-    for (int pass = 0; pass < 2; pass++) { // lanes, then bays
-        for (size_t i = 0; i < n; i++) {
-            if ((zones[i].kind == PONS_FLEET_LANE) == (pass == 0)) {
-                m.number[i] = (int32_t)(map->lanes + (pass ? map->arcs : 0));
-                map->zones[m.number[i]] = zones[i];
-                map->counts[zones[i].kind]++;
-                *(pass ? &map->arcs : &map->lanes) += 1;
-            }
-        }
-    }
-    for (size_t i = 0; i < n_arcs; i++) {
-        arcs[i] = (pons__arc){m.number[arcs[i].from], m.number[arcs[i].to]};
-    }
-    map->ways = pons_need_zeroed(n + 1, sizeof *map->ways);
-    map->heap = pons_need((map->lanes + 1) * sizeof *map->heap);
-    map->place = pons_need((map->lanes + 1) * sizeof *map->place);
-    link_arcs(map, arcs, n_arcs);
-    int rc = n > 0 && map->lanes > 0
-                 ? check_names(&m, zones, n)
-                 : pons_error_set(err, PONS_EINVAL, "fleet", "a map without lanes");
-    rc = rc < 0 ? rc : check_exits(&m);
-    rc = rc < 0 ? rc : check_bays(&m);
-    rc = rc < 0 ? rc : check_connected(&m);
-    if (rc >= 0) {
-        link_lanes(map);
-    }
-    free(m.number);
-    free(zones);
-    free(arcs);
-    if (rc < 0) {
-        pons_fleet_map_destroy(map);
-        return rc;
-    }
-    *ret = map;
-    return PONS_OK;
-}
-
-void pons_fleet_map_destroy(pons_fleet_map *map)
-{
-    if (!map) {
-        return;
-    }
-    for (size_t i = 0; i < map->n; i++) {
-        free(map->ways[i]);
-    }
-    free(map->ways);
-    free(map->heap);
-    free(map->place);
-    free(map->first_out);
-    free(map->out);
-    free(map->first_in);
-    free(map->in);
-    free(map->first_before);
-    free(map->before);
-    free(map->zones);
-    free(map);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const pons_fleet_zone *const *x = a, *const *y = b;
     const int order = strcmp((*x)->id, (*y)->id);
     return order ? order : (*x > *y) - (*x < *y);
+}
+
+static int fault(making *m, int32_t zone, const char *text)
+{
+    const int rc = pons_error_set(m->err, PONS_EINVAL, "fleet", "map %s: zone %s %s", m->map->name,
+                                  m->map->zones[zone].id, text);
+    for (size_t i = 0; m->where && i < m->map->n; i++) {
+        if (m->number[i] == zone) {
+            m->where(m->user, i, m->err);
+        }
+    }
+    return rc;
 }
 
 static int check_names(making *m, const pons_fleet_zone *zones, size_t n)
@@ -202,6 +134,25 @@ static int check_bays(making *m)
     return PONS_OK;
 }
 
+static size_t reach(const pons_fleet_map *map, const int32_t *first, const int32_t *to, bool *seen)
+{
+    int32_t *stack = map->heap;
+    size_t n = 0, count = 1;
+    stack[n++] = 0;
+    seen[0] = true;
+    while (n > 0) {
+        const int32_t z = stack[--n];
+        for (int32_t k = first[z]; k < first[z + 1]; k++) {
+            if (!pons__map_bay(map, to[k]) && !seen[to[k]]) {
+                seen[to[k]] = true;
+                stack[n++] = to[k];
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
 static int check_connected(making *m)
 {
     const pons_fleet_map *map = m->map;
@@ -225,35 +176,75 @@ static int check_connected(making *m)
     return rc;
 }
 
-static size_t reach(const pons_fleet_map *map, const int32_t *first, const int32_t *to, bool *seen)
+int pons__map_make(const char *name, pons_fleet_zone *zones, size_t n, pons__arc *arcs,
+                   size_t n_arcs, void (*where)(void *user, size_t zone, pons_error *err),
+                   void *user, pons_fleet_map **ret, pons_error *err)
 {
-    int32_t *stack = map->heap;
-    size_t n = 0, count = 1;
-    stack[n++] = 0;
-    seen[0] = true;
-    while (n > 0) {
-        const int32_t z = stack[--n];
-        for (int32_t k = first[z]; k < first[z + 1]; k++) {
-            if (!pons__map_bay(map, to[k]) && !seen[to[k]]) {
-                seen[to[k]] = true;
-                stack[n++] = to[k];
-                count++;
+    pons_fleet_map *map = pons_need_zeroed(1, sizeof *map);
+    making m = {.map = map,
+                .number = pons_need((n + 1) * sizeof(int32_t)),
+                .where = where,
+                .user = user,
+                .err = err};
+    snprintf(map->name, sizeof map->name, "%s", name);
+    map->n = n;
+    map->zones = pons_need((n + 1) * sizeof *map->zones);
+    for (int pass = 0; pass < 2; pass++) { // lanes, then bays
+        for (size_t i = 0; i < n; i++) {
+            if ((zones[i].kind == PONS_FLEET_LANE) == (pass == 0)) {
+                m.number[i] = (int32_t)(map->lanes + (pass ? map->arcs : 0));
+                map->zones[m.number[i]] = zones[i];
+                map->counts[zones[i].kind]++;
+                *(pass ? &map->arcs : &map->lanes) += 1;
             }
         }
     }
-    return count;
+    for (size_t i = 0; i < n_arcs; i++) {
+        arcs[i] = (pons__arc){m.number[arcs[i].from], m.number[arcs[i].to]};
+    }
+    map->ways = pons_need_zeroed(n + 1, sizeof *map->ways);
+    map->heap = pons_need((map->lanes + 1) * sizeof *map->heap);
+    map->place = pons_need((map->lanes + 1) * sizeof *map->place);
+    link_arcs(map, arcs, n_arcs);
+    int rc = n > 0 && map->lanes > 0
+                 ? check_names(&m, zones, n)
+                 : pons_error_set(err, PONS_EINVAL, "fleet", "a map without lanes");
+    rc = rc < 0 ? rc : check_exits(&m);
+    rc = rc < 0 ? rc : check_bays(&m);
+    rc = rc < 0 ? rc : check_connected(&m);
+    if (rc >= 0) {
+        link_lanes(map);
+    }
+    free(m.number);
+    free(zones);
+    free(arcs);
+    if (rc < 0) {
+        pons_fleet_map_destroy(map);
+        return rc;
+    }
+    *ret = map;
+    return PONS_OK;
 }
 
-static int fault(making *m, int32_t zone, const char *text)
+void pons_fleet_map_destroy(pons_fleet_map *map)
 {
-    const int rc = pons_error_set(m->err, PONS_EINVAL, "fleet", "map %s: zone %s %s", m->map->name,
-                                  m->map->zones[zone].id, text);
-    for (size_t i = 0; m->where && i < m->map->n; i++) {
-        if (m->number[i] == zone) {
-            m->where(m->user, i, m->err);
-        }
+    if (!map) {
+        return;
     }
-    return rc;
+    for (size_t i = 0; i < map->n; i++) {
+        free(map->ways[i]);
+    }
+    free(map->ways);
+    free(map->heap);
+    free(map->place);
+    free(map->first_out);
+    free(map->out);
+    free(map->first_in);
+    free(map->in);
+    free(map->first_before);
+    free(map->before);
+    free(map->zones);
+    free(map);
 }
 
 // ---- what is asked ------------------------------------------------------------------------------

@@ -28,57 +28,15 @@ typedef struct reading {
     pons_error *err;
 } reading;
 
-static int read_zone(reading *r, size_t i);
-static int read_exits(reading *r, size_t i);
-static int add_arc(reading *r, size_t from, size_t to);
-static int wrong(reading *r, size_t i, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void where_zone(void *user, size_t zone, pons_error *err);
-
-static int read_yaml(pons_yaml *yaml, const char *name, pons_fleet_map **ret, pons_error *err)
+__attribute__((format(printf, 4, 5))) static int wrong(reading *r, size_t i, const char *key,
+                                                       const char *fmt, ...)
 {
-    const pons_value *all = pons_yaml_value(yaml);
-    reading r = {.yaml = yaml, .list = pons_get(all, "zones"), .err = err};
-    if (!json_is_array(r.list) || json_array_size(r.list) == 0) {
-        return pons_yaml_fault(yaml, "/zones", "fleet", err, "a map has `zones`, a list");
-    }
-    r.n = json_array_size(r.list);
-    r.zones = pons_need_zeroed(r.n, sizeof *r.zones);
-    r.numbers = json_object();
-    int rc = PONS_OK;
-    for (size_t i = 0; i < r.n && rc >= 0; i++) {
-        rc = read_zone(&r, i);
-    }
-    for (size_t i = 0; i < r.n && rc >= 0; i++) {
-        rc = read_exits(&r, i);
-    }
-    pons_value_unref(r.numbers);
-    if (rc < 0) {
-        free(r.zones);
-        free(r.arcs);
-        return rc;
-    }
-    return pons__map_make(pons_get_str(all, "name", name), r.zones, r.n, r.arcs, r.n_arcs,
-                          where_zone, &r, ret, err);
-}
-
-int pons_fleet_map_read(const char *text, size_t len, const char *name, pons_fleet_map **ret,
-                        pons_error *err)
-{
-    pons_yaml *yaml = NULL;
-    int rc = pons_yaml_parse(text, len, name, &yaml, err);
-    rc = rc < 0 ? rc : read_yaml(yaml, name, ret, err);
-    pons_yaml_destroy(yaml);
-    return rc;
-}
-
-int pons_fleet_map_load(const char *path, pons_fleet_map **ret, pons_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    pons_yaml *yaml = NULL;
-    int rc = pons_yaml_load(path, &yaml, err);
-    rc = rc < 0 ? rc : read_yaml(yaml, slash ? slash + 1 : path, ret, err);
-    pons_yaml_destroy(yaml);
+    char pointer[64];
+    va_list args;
+    snprintf(pointer, sizeof pointer, "/zones/%zu/%s", i, key);
+    va_start(args, fmt);
+    const int rc = pons_yaml_vfault(r->yaml, pointer, "fleet", r->err, fmt, args);
+    va_end(args);
     return rc;
 }
 
@@ -129,6 +87,21 @@ static int read_zone(reading *r, size_t i)
     return PONS_OK;
 }
 
+static int add_arc(reading *r, size_t from, size_t to)
+{
+    for (size_t k = 0; k < r->n_arcs && r->n_arcs < 4096; k++) { // said from both sides
+        if (r->arcs[k].from == (int32_t)from && r->arcs[k].to == (int32_t)to) {
+            return PONS_OK;
+        }
+    }
+    if (r->n_arcs == r->cap_arcs) {
+        r->cap_arcs = r->cap_arcs ? r->cap_arcs * 2 : 64;
+        r->arcs = pons_need_more(r->arcs, r->cap_arcs * sizeof *r->arcs);
+    }
+    r->arcs[r->n_arcs++] = (pons__arc){(int32_t)from, (int32_t)to};
+    return PONS_OK;
+}
+
 static int read_exits(reading *r, size_t i)
 {
     const pons_value *row = json_array_get(r->list, i);
@@ -172,38 +145,59 @@ static int read_exits(reading *r, size_t i)
     return PONS_OK;
 }
 
-static int add_arc(reading *r, size_t from, size_t to)
-{
-    for (size_t k = 0; k < r->n_arcs && r->n_arcs < 4096; k++) { // said from both sides
-        if (r->arcs[k].from == (int32_t)from && r->arcs[k].to == (int32_t)to) {
-            return PONS_OK;
-        }
-    }
-    if (r->n_arcs == r->cap_arcs) {
-        r->cap_arcs = r->cap_arcs ? r->cap_arcs * 2 : 64;
-        r->arcs = pons_need_more(r->arcs, r->cap_arcs * sizeof *r->arcs);
-    }
-    r->arcs[r->n_arcs++] = (pons__arc){(int32_t)from, (int32_t)to};
-    return PONS_OK;
-}
-
-static int wrong(reading *r, size_t i, const char *key, const char *fmt, ...)
-{
-    char pointer[64];
-    va_list args;
-    snprintf(pointer, sizeof pointer, "/zones/%zu/%s", i, key);
-    va_start(args, fmt);
-    const int rc = pons_yaml_vfault(r->yaml, pointer, "fleet", r->err, fmt, args);
-    va_end(args);
-    return rc;
-}
-
 static void where_zone(void *user, size_t zone, pons_error *err)
 {
     const reading *r = user;
     char pointer[64], at[256];
     snprintf(pointer, sizeof pointer, "/zones/%zu/id", zone);
     pons_error_source(err, "%s", pons_yaml_position(r->yaml, pointer, at, sizeof at));
+}
+
+static int read_yaml(pons_yaml *yaml, const char *name, pons_fleet_map **ret, pons_error *err)
+{
+    const pons_value *all = pons_yaml_value(yaml);
+    reading r = {.yaml = yaml, .list = pons_get(all, "zones"), .err = err};
+    if (!json_is_array(r.list) || json_array_size(r.list) == 0) {
+        return pons_yaml_fault(yaml, "/zones", "fleet", err, "a map has `zones`, a list");
+    }
+    r.n = json_array_size(r.list);
+    r.zones = pons_need_zeroed(r.n, sizeof *r.zones);
+    r.numbers = json_object();
+    int rc = PONS_OK;
+    for (size_t i = 0; i < r.n && rc >= 0; i++) {
+        rc = read_zone(&r, i);
+    }
+    for (size_t i = 0; i < r.n && rc >= 0; i++) {
+        rc = read_exits(&r, i);
+    }
+    pons_value_unref(r.numbers);
+    if (rc < 0) {
+        free(r.zones);
+        free(r.arcs);
+        return rc;
+    }
+    return pons__map_make(pons_get_str(all, "name", name), r.zones, r.n, r.arcs, r.n_arcs,
+                          where_zone, &r, ret, err);
+}
+
+int pons_fleet_map_read(const char *text, size_t len, const char *name, pons_fleet_map **ret,
+                        pons_error *err)
+{
+    pons_yaml *yaml = NULL;
+    int rc = pons_yaml_parse(text, len, name, &yaml, err);
+    rc = rc < 0 ? rc : read_yaml(yaml, name, ret, err);
+    pons_yaml_destroy(yaml);
+    return rc;
+}
+
+int pons_fleet_map_load(const char *path, pons_fleet_map **ret, pons_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    pons_yaml *yaml = NULL;
+    int rc = pons_yaml_load(path, &yaml, err);
+    rc = rc < 0 ? rc : read_yaml(yaml, slash ? slash + 1 : path, ret, err);
+    pons_yaml_destroy(yaml);
+    return rc;
 }
 
 // ---- back ---------------------------------------------------------------------------------------

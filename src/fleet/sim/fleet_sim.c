@@ -24,225 +24,6 @@
 #define PERSON_MAX_MS 300000
 #define DEADLOCK_S    1200.0 // nobody waits that long for anything else, but for a dead robot
 
-static int start_core(pons__sim *s, pons_error *err);
-static void kill_core(pons__sim *s);
-static void person(pons__sim *s);
-static void make_task(pons__sim *s);
-static void fill_backlog(pons__sim *s);
-static void look(pons__sim *s);
-static int step(pons__sim *s, const pons__sim_event *e, pons_error *err);
-static int64_t some_time(pons__sim *s, double per_hour);
-
-int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf *ret_svg,
-                        pons_error *err)
-{
-    pons__sim s = {.play = play, .map = play->map, .dead_ms = INT64_MIN / 2};
-    int rc = PONS_OK;
-    if (play->robots < 1 || !(play->hours > 0.0)) {
-        return pons_error_set(err, PONS_EINVAL, "fleet",
-                              "a fleet is played with robots, for hours");
-    }
-    if (!s.map) {
-        rc = pons_fleet_map_hall(play->robots, &s.map, err);
-    }
-    if (rc >= 0 &&
-        (s.map->counts[PONS_FLEET_STATION] < 2 || s.map->counts[PONS_FLEET_PARK] < play->robots)) {
-        rc = pons_error_set(err, PONS_EINVAL, "fleet",
-                            "map %s has %zu parks and %zu stations: it takes a park for each of "
-                            "%zu robots, and two stations",
-                            s.map->name, s.map->counts[PONS_FLEET_PARK],
-                            s.map->counts[PONS_FLEET_STATION], play->robots);
-    }
-    if (rc >= 0) {
-        pons_rand_seed(&s.rand, play->seed);
-        s.standing = pons_need_zeroed(s.map->n, sizeof *s.standing);
-        s.people = pons_need_zeroed(s.map->n, sizeof *s.people);
-        s.flow = pons_need_zeroed(s.map->n, sizeof *s.flow);
-        s.stations = pons_need(s.map->n * sizeof *s.stations);
-        s.legs = pons_need_zeroed(play->robots, sizeof *s.legs);
-        s.lost_ms = pons_need_zeroed(play->robots, sizeof *s.lost_ms);
-        for (size_t z = 0; z < s.map->n; z++) {
-            if (s.map->zones[z].kind == PONS_FLEET_STATION) {
-                s.stations[s.n_stations++] = (int32_t)z;
-            }
-        }
-        pons__sim_bodies_init(&s);
-        rc = start_core(&s, err);
-    }
-    if (rc >= 0) {
-        pons__sim_push(&s, BEAT_MS, PONS__SIM_BEAT, -1);
-        pons__sim_push(&s, 0, PONS__SIM_TICK, -1);
-        pons__sim_push(&s, LOOK_MS, PONS__SIM_LOOK, -1);
-        if (play->tasks_per_robot_hour > 0.0) {
-            pons__sim_push(&s, 0, PONS__SIM_TASK, -1);
-        }
-        if (play->robot_kills_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->robot_kills_per_hour), PONS__SIM_KILL, -1);
-        }
-        if (play->people_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->people_per_hour), PONS__SIM_PERSON, -1);
-        }
-        if (play->kills_of_orchestrator_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->kills_of_orchestrator_per_hour),
-                           PONS__SIM_KILL_CORE, -1);
-        }
-        pons__sim_event e;
-        const int64_t end_ms = (int64_t)(play->hours * HOUR_MS);
-        while (rc >= 0 && pons__sim_pop(&s, &e) && e.at_ms <= end_ms) {
-            s.now_ms = e.at_ms;
-            rc = step(&s, &e, err);
-        }
-    }
-    if (rc >= 0) {
-        *ret = pons__sim_report(&s);
-        if (ret_svg) {
-            pons__sim_picture(&s, ret_svg);
-        }
-    }
-    kill_core(&s);
-    for (size_t i = 0; s.legs && i < play->robots; i++) {
-        free(s.legs[i].zones);
-    }
-    if (!play->map) {
-        pons_fleet_map_destroy(s.map);
-    }
-    free(s.standing);
-    free(s.people);
-    free(s.flow);
-    free(s.stations);
-    free(s.legs);
-    free(s.lost_ms);
-    free(s.robots);
-    free(s.bodies);
-    free(s.live);
-    free(s.heap);
-    free(s.done);
-    return rc;
-}
-
-// ---- what happens -------------------------------------------------------------------------------
-
-static int step(pons__sim *s, const pons__sim_event *e, pons_error *err)
-{
-    const bool own = e->robot < 0 || e->life == s->bodies[e->robot].life;
-    switch (e->kind) {
-    case PONS__SIM_ENTER:
-        if (own) {
-            pons__sim_enter(s, e->robot);
-        }
-        break;
-    case PONS__SIM_WORKED:
-        if (own) {
-            pons__sim_worked(s, e->robot);
-        }
-        break;
-    case PONS__SIM_REVIVE:
-        pons__sim_revive(s, e->robot);
-        break;
-    case PONS__SIM_BEAT:
-        pons__sim_beat(s);
-        pons__sim_push(s, s->now_ms + BEAT_MS, PONS__SIM_BEAT, -1);
-        break;
-    case PONS__SIM_TICK:
-        if (s->core) {
-            if (s->play->tasks_per_robot_hour <= 0.0) {
-                fill_backlog(s);
-            }
-            pons_fleet_tick(s->core, s->now_ms);
-            // Often where it costs little: a state that is not safe may last for a second.
-            if (s->play->robots <= SAFE_ROBOTS) {
-                s->unsafe += !pons_fleet_safe(s->core);
-            }
-        }
-        pons__sim_push(s, s->now_ms + TICK_MS, PONS__SIM_TICK, -1);
-        break;
-    case PONS__SIM_KILL:
-        pons__sim_kill(s);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->robot_kills_per_hour), PONS__SIM_KILL,
-                       -1);
-        break;
-    case PONS__SIM_KILL_CORE:
-        kill_core(s);
-        s->core_kills++;
-        pons__sim_push(s, s->now_ms + 2000 + (int64_t)pons_rand_below(&s->rand, 3000),
-                       PONS__SIM_START_CORE, -1);
-        break;
-    case PONS__SIM_START_CORE: {
-        const int rc = start_core(s, err);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->kills_of_orchestrator_per_hour),
-                       PONS__SIM_KILL_CORE, -1);
-        return rc;
-    }
-    case PONS__SIM_PERSON:
-        person(s);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->people_per_hour), PONS__SIM_PERSON, -1);
-        break;
-    case PONS__SIM_PERSON_GONE:
-        s->people[e->zone] = 0;
-        if (s->core) {
-            pons_fleet_block(s->core, e->zone, false, s->now_ms);
-        }
-        break;
-    case PONS__SIM_TASK:
-        if (s->core) {
-            make_task(s);
-        }
-        pons__sim_push(
-            s, s->now_ms + some_time(s, s->play->tasks_per_robot_hour * (double)s->play->robots),
-            PONS__SIM_TASK, -1);
-        break;
-    case PONS__SIM_LOOK:
-        look(s);
-        pons__sim_push(s, s->now_ms + LOOK_MS, PONS__SIM_LOOK, -1);
-        break;
-    }
-    return PONS_OK;
-}
-
-// Until the next of what comes so often an hour, at random.
-static int64_t some_time(pons__sim *s, double per_hour)
-{
-    return 1 + (int64_t)(-log(1.0 - pons_rand_unit(&s->rand)) * HOUR_MS / per_hour);
-}
-
-static void fill_backlog(pons__sim *s)
-{
-    size_t waiting = 0;
-    for (size_t i = 0; i < s->n_live; i++) {
-        waiting += s->live[i].state == PONS_FLEET_WAITING;
-    }
-    for (const size_t wanted = (size_t)(BACKLOG * (double)s->play->robots) + 4; waiting < wanted;
-         waiting++) {
-        make_task(s);
-    }
-}
-
-static void make_task(pons__sim *s)
-{
-    pons_error err = PONS_ERROR_INIT;
-    const uint64_t kind = pons_rand_below(&s->rand, 100);
-    const size_t from = pons_rand_below(&s->rand, s->n_stations);
-    const size_t to = (from + 1 + pons_rand_below(&s->rand, s->n_stations - 1)) % s->n_stations;
-    pons_fleet_task t = {.stops = {s->stations[from], s->stations[to]},
-                         .n_stops = 2,
-                         .capabilities = kind < 10 ? 2 : 1,
-                         .payload_kg = kind >= 75 && s->play->robots > 1 ? 80.0 : 20.0,
-                         .priority = kind % 10 == 0   ? PONS_FLEET_HIGH
-                                     : kind % 10 == 9 ? PONS_FLEET_LOW
-                                                      : PONS_FLEET_NORMAL,
-                         .deadline_ms = kind % 10 == 1 ? s->now_ms + 1800000 : 0,
-                         .created_ms = s->now_ms};
-    snprintf(t.id, sizeof t.id, "t%u", s->n_tasks);
-    if (s->n_tasks + 1 >= s->cap_tasks) {
-        s->cap_tasks = s->cap_tasks ? s->cap_tasks * 2 : 1024;
-        s->done = pons_need_more(s->done, s->cap_tasks);
-    }
-    s->done[s->n_tasks] = 0;
-    if (pons_fleet_add(s->core, &t, &err) >= 0) {
-        s->n_tasks++;
-    }
-}
-
 // ---- the core and what it wants kept ------------------------------------------------------------
 
 static void on_command(void *user, const pons_fleet_command *c)
@@ -396,4 +177,216 @@ static void look(pons__sim *s)
     const bool all_live = s->now_ms - s->dead_ms > 2 * LOOK_MS; // else a way may be shut
     s->deadlocks += s->moves == s->moves_before && s->n_live > 0 && all_live;
     s->moves_before = s->moves;
+}
+
+// ---- what happens -------------------------------------------------------------------------------
+
+// Until the next of what comes so often an hour, at random.
+static int64_t some_time(pons__sim *s, double per_hour)
+{
+    return 1 + (int64_t)(-log(1.0 - pons_rand_unit(&s->rand)) * HOUR_MS / per_hour);
+}
+
+static void make_task(pons__sim *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const uint64_t kind = pons_rand_below(&s->rand, 100);
+    const size_t from = pons_rand_below(&s->rand, s->n_stations);
+    const size_t to = (from + 1 + pons_rand_below(&s->rand, s->n_stations - 1)) % s->n_stations;
+    pons_fleet_task t = {.stops = {s->stations[from], s->stations[to]},
+                         .n_stops = 2,
+                         .capabilities = kind < 10 ? 2 : 1,
+                         .payload_kg = kind >= 75 && s->play->robots > 1 ? 80.0 : 20.0,
+                         .priority = kind % 10 == 0   ? PONS_FLEET_HIGH
+                                     : kind % 10 == 9 ? PONS_FLEET_LOW
+                                                      : PONS_FLEET_NORMAL,
+                         .deadline_ms = kind % 10 == 1 ? s->now_ms + 1800000 : 0,
+                         .created_ms = s->now_ms};
+    snprintf(t.id, sizeof t.id, "t%u", s->n_tasks);
+    if (s->n_tasks + 1 >= s->cap_tasks) {
+        s->cap_tasks = s->cap_tasks ? s->cap_tasks * 2 : 1024;
+        s->done = pons_need_more(s->done, s->cap_tasks);
+    }
+    s->done[s->n_tasks] = 0;
+    if (pons_fleet_add(s->core, &t, &err) >= 0) {
+        s->n_tasks++;
+    }
+}
+
+static void fill_backlog(pons__sim *s)
+{
+    size_t waiting = 0;
+    for (size_t i = 0; i < s->n_live; i++) {
+        waiting += s->live[i].state == PONS_FLEET_WAITING;
+    }
+    for (const size_t wanted = (size_t)(BACKLOG * (double)s->play->robots) + 4; waiting < wanted;
+         waiting++) {
+        make_task(s);
+    }
+}
+
+static int step(pons__sim *s, const pons__sim_event *e, pons_error *err)
+{
+    const bool own = e->robot < 0 || e->life == s->bodies[e->robot].life;
+    switch (e->kind) {
+    case PONS__SIM_ENTER:
+        if (own) {
+            pons__sim_enter(s, e->robot);
+        }
+        break;
+    case PONS__SIM_WORKED:
+        if (own) {
+            pons__sim_worked(s, e->robot);
+        }
+        break;
+    case PONS__SIM_REVIVE:
+        pons__sim_revive(s, e->robot);
+        break;
+    case PONS__SIM_BEAT:
+        pons__sim_beat(s);
+        pons__sim_push(s, s->now_ms + BEAT_MS, PONS__SIM_BEAT, -1);
+        break;
+    case PONS__SIM_TICK:
+        if (s->core) {
+            if (s->play->tasks_per_robot_hour <= 0.0) {
+                fill_backlog(s);
+            }
+            pons_fleet_tick(s->core, s->now_ms);
+            // Often where it costs little: a state that is not safe may last for a second.
+            if (s->play->robots <= SAFE_ROBOTS) {
+                s->unsafe += !pons_fleet_safe(s->core);
+            }
+        }
+        pons__sim_push(s, s->now_ms + TICK_MS, PONS__SIM_TICK, -1);
+        break;
+    case PONS__SIM_KILL:
+        pons__sim_kill(s);
+        pons__sim_push(s, s->now_ms + some_time(s, s->play->robot_kills_per_hour), PONS__SIM_KILL,
+                       -1);
+        break;
+    case PONS__SIM_KILL_CORE:
+        kill_core(s);
+        s->core_kills++;
+        pons__sim_push(s, s->now_ms + 2000 + (int64_t)pons_rand_below(&s->rand, 3000),
+                       PONS__SIM_START_CORE, -1);
+        break;
+    case PONS__SIM_START_CORE: {
+        const int rc = start_core(s, err);
+        pons__sim_push(s, s->now_ms + some_time(s, s->play->kills_of_orchestrator_per_hour),
+                       PONS__SIM_KILL_CORE, -1);
+        return rc;
+    }
+    case PONS__SIM_PERSON:
+        person(s);
+        pons__sim_push(s, s->now_ms + some_time(s, s->play->people_per_hour), PONS__SIM_PERSON, -1);
+        break;
+    case PONS__SIM_PERSON_GONE:
+        s->people[e->zone] = 0;
+        if (s->core) {
+            pons_fleet_block(s->core, e->zone, false, s->now_ms);
+        }
+        break;
+    case PONS__SIM_TASK:
+        if (s->core) {
+            make_task(s);
+        }
+        pons__sim_push(
+            s, s->now_ms + some_time(s, s->play->tasks_per_robot_hour * (double)s->play->robots),
+            PONS__SIM_TASK, -1);
+        break;
+    case PONS__SIM_LOOK:
+        look(s);
+        pons__sim_push(s, s->now_ms + LOOK_MS, PONS__SIM_LOOK, -1);
+        break;
+    }
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf *ret_svg,
+                        pons_error *err)
+{
+    pons__sim s = {.play = play, .map = play->map, .dead_ms = INT64_MIN / 2};
+    int rc = PONS_OK;
+    if (play->robots < 1 || !(play->hours > 0.0)) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "a fleet is played with robots, for hours");
+    }
+    if (!s.map) {
+        rc = pons_fleet_map_hall(play->robots, &s.map, err);
+    }
+    if (rc >= 0 &&
+        (s.map->counts[PONS_FLEET_STATION] < 2 || s.map->counts[PONS_FLEET_PARK] < play->robots)) {
+        rc = pons_error_set(err, PONS_EINVAL, "fleet",
+                            "map %s has %zu parks and %zu stations: it takes a park for each of "
+                            "%zu robots, and two stations",
+                            s.map->name, s.map->counts[PONS_FLEET_PARK],
+                            s.map->counts[PONS_FLEET_STATION], play->robots);
+    }
+    if (rc >= 0) {
+        pons_rand_seed(&s.rand, play->seed);
+        s.standing = pons_need_zeroed(s.map->n, sizeof *s.standing);
+        s.people = pons_need_zeroed(s.map->n, sizeof *s.people);
+        s.flow = pons_need_zeroed(s.map->n, sizeof *s.flow);
+        s.stations = pons_need(s.map->n * sizeof *s.stations);
+        s.legs = pons_need_zeroed(play->robots, sizeof *s.legs);
+        s.lost_ms = pons_need_zeroed(play->robots, sizeof *s.lost_ms);
+        for (size_t z = 0; z < s.map->n; z++) {
+            if (s.map->zones[z].kind == PONS_FLEET_STATION) {
+                s.stations[s.n_stations++] = (int32_t)z;
+            }
+        }
+        pons__sim_bodies_init(&s);
+        rc = start_core(&s, err);
+    }
+    if (rc >= 0) {
+        pons__sim_push(&s, BEAT_MS, PONS__SIM_BEAT, -1);
+        pons__sim_push(&s, 0, PONS__SIM_TICK, -1);
+        pons__sim_push(&s, LOOK_MS, PONS__SIM_LOOK, -1);
+        if (play->tasks_per_robot_hour > 0.0) {
+            pons__sim_push(&s, 0, PONS__SIM_TASK, -1);
+        }
+        if (play->robot_kills_per_hour > 0.0) {
+            pons__sim_push(&s, some_time(&s, play->robot_kills_per_hour), PONS__SIM_KILL, -1);
+        }
+        if (play->people_per_hour > 0.0) {
+            pons__sim_push(&s, some_time(&s, play->people_per_hour), PONS__SIM_PERSON, -1);
+        }
+        if (play->kills_of_orchestrator_per_hour > 0.0) {
+            pons__sim_push(&s, some_time(&s, play->kills_of_orchestrator_per_hour),
+                           PONS__SIM_KILL_CORE, -1);
+        }
+        pons__sim_event e;
+        const int64_t end_ms = (int64_t)(play->hours * HOUR_MS);
+        while (rc >= 0 && pons__sim_pop(&s, &e) && e.at_ms <= end_ms) {
+            s.now_ms = e.at_ms;
+            rc = step(&s, &e, err);
+        }
+    }
+    if (rc >= 0) {
+        *ret = pons__sim_report(&s);
+        if (ret_svg) {
+            pons__sim_picture(&s, ret_svg);
+        }
+    }
+    kill_core(&s);
+    for (size_t i = 0; s.legs && i < play->robots; i++) {
+        free(s.legs[i].zones);
+    }
+    if (!play->map) {
+        pons_fleet_map_destroy(s.map);
+    }
+    free(s.standing);
+    free(s.people);
+    free(s.flow);
+    free(s.stations);
+    free(s.legs);
+    free(s.lost_ms);
+    free(s.robots);
+    free(s.bodies);
+    free(s.live);
+    free(s.heap);
+    free(s.done);
+    return rc;
 }

@@ -19,9 +19,6 @@
 #define CHARGE_PCT_PER_S 0.0185 // an hour and a half
 #define CHARGE_EVERY_S   10
 
-static void hear(pons__sim *s, int32_t robot);
-static void tell_worked(pons__sim *s, int32_t robot);
-
 void pons__sim_bodies_init(pons__sim *s)
 {
     const size_t n = s->play->robots;
@@ -57,6 +54,15 @@ void pons__sim_bodies_init(pons__sim *s)
 static void start(pons__sim *s, int32_t robot, pons__sim_kind kind, int64_t ms)
 {
     pons__sim_push(s, s->now_ms + ms, kind, robot);
+}
+
+static void tell_worked(pons__sim *s, int32_t robot)
+{
+    char id[PONS_FLEET_NAME_MAX];
+    snprintf(id, sizeof id, "t%u", s->bodies[robot].task);
+    if (s->core) {
+        pons_fleet_worked(s->core, robot, id, s->bodies[robot].stop, true, s->now_ms);
+    }
 }
 
 void pons__sim_obey(pons__sim *s, const pons_fleet_command *c)
@@ -111,6 +117,19 @@ void pons__sim_obey(pons__sim *s, const pons_fleet_command *c)
     }
 }
 
+static void hear(pons__sim *s, int32_t robot)
+{
+    const pons__sim_body *b = &s->bodies[robot];
+    const pons_fleet_report report = {.robot = robot,
+                                      .now_ms = s->now_ms,
+                                      .zone = b->zone,
+                                      .next = b->next,
+                                      .battery_pct = b->battery_pct};
+    if (s->core) {
+        pons_fleet_hear(s->core, &report);
+    }
+}
+
 void pons__sim_enter(pons__sim *s, int32_t robot)
 {
     pons__sim_body *b = &s->bodies[robot];
@@ -131,28 +150,6 @@ void pons__sim_worked(pons__sim *s, int32_t robot)
     }
     s->done[b->task] += (uint8_t)(1 << shift);
     tell_worked(s, robot);
-}
-
-static void hear(pons__sim *s, int32_t robot)
-{
-    const pons__sim_body *b = &s->bodies[robot];
-    const pons_fleet_report report = {.robot = robot,
-                                      .now_ms = s->now_ms,
-                                      .zone = b->zone,
-                                      .next = b->next,
-                                      .battery_pct = b->battery_pct};
-    if (s->core) {
-        pons_fleet_hear(s->core, &report);
-    }
-}
-
-static void tell_worked(pons__sim *s, int32_t robot)
-{
-    char id[PONS_FLEET_NAME_MAX];
-    snprintf(id, sizeof id, "t%u", s->bodies[robot].task);
-    if (s->core) {
-        pons_fleet_worked(s->core, robot, id, s->bodies[robot].stop, true, s->now_ms);
-    }
 }
 
 void pons__sim_beat(pons__sim *s)

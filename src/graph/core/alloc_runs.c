@@ -14,79 +14,6 @@
 
 #include <stdlib.h>
 
-static void task_destroy(pons_cx *cx);
-
-// ---- runs ---------------------------------------------------------------------------------------
-
-pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
-                           const pons_run_options *opts, const pons__loop *loop)
-{
-    pons_run *r = calloc(1, sizeof *r);
-    if (!r) {
-        return NULL;
-    }
-    r->t = t;
-    r->g = pons__graph_ref(g);
-    r->ns = ns;
-    r->loop = loop;
-    r->serial = ++t->serial;
-    r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
-    pons_value_ref(r->opts.metadata);
-    pons_value_ref(r->opts.context);
-    pons__cancel_ref(r->opts.cancel);
-    r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
-    r->state = PONS_RUN_READY;
-    ns->active = r;
-    return r;
-}
-
-// Gives the namespace back. Memory that is ahead of the store for good is read again.
-void pons__run_release(pons_run *r)
-{
-    if (!r->ns || r->ns->active != r) {
-        return;
-    }
-    r->ns->active = NULL;
-    if (r->ns->queue) {
-        pons__queue_wake(r->ns);
-    }
-    if (r->durable && (r->spoiled || r->ns->ahead || r->commit_due ||
-                       (!r->cp_stored && r->state != PONS_RUN_DONE))) {
-        pons__ns_forget(r->ns);
-    }
-}
-
-void pons_run_destroy(pons_run *r)
-{
-    if (!r) {
-        return;
-    }
-    for (size_t i = 0; i < r->n_pool; i++) {
-        task_destroy(r->tasks[i]);
-    }
-    pons__queue_leave(r);
-    pons_value_unref(r->queued_input);
-    pons_value_unref((pons_value *)(uintptr_t)r->opts.metadata);
-    pons_value_unref(r->ran);
-    pons_value_unref(r->early);
-    pons_value_unref((pons_value *)(uintptr_t)r->opts.context);
-    pons_cancel_destroy(r->opts.cancel);
-    pons_value_unref(r->only);
-    free(r->before);
-    free(r->after);
-    pons__run_release(r);
-    if (r->parent_task && r->mode != PONS_SUBGRAPH_OWN) {
-        pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
-    }
-    pons__graph_unref(r->g);
-    pons__out_fini(&r->out);
-    free(r->tasks);
-    free(r->flat);
-    free(r->stage);
-    free(r->updates);
-    free(r);
-}
-
 // ---- tasks --------------------------------------------------------------------------------------
 
 pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
@@ -210,6 +137,77 @@ static void task_destroy(pons_cx *cx)
     free(cx->views);
     free(cx->held);
     free(cx);
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+pons_run *pons__run_create(pons_thread *t, const pons_graph *g, pons__ns *ns,
+                           const pons_run_options *opts, const pons__loop *loop)
+{
+    pons_run *r = calloc(1, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    r->t = t;
+    r->g = pons__graph_ref(g);
+    r->ns = ns;
+    r->loop = loop;
+    r->serial = ++t->serial;
+    r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
+    pons_value_ref(r->opts.metadata);
+    pons_value_ref(r->opts.context);
+    pons__cancel_ref(r->opts.cancel);
+    r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
+    r->state = PONS_RUN_READY;
+    ns->active = r;
+    return r;
+}
+
+// Gives the namespace back. Memory that is ahead of the store for good is read again.
+void pons__run_release(pons_run *r)
+{
+    if (!r->ns || r->ns->active != r) {
+        return;
+    }
+    r->ns->active = NULL;
+    if (r->ns->queue) {
+        pons__queue_wake(r->ns);
+    }
+    if (r->durable && (r->spoiled || r->ns->ahead || r->commit_due ||
+                       (!r->cp_stored && r->state != PONS_RUN_DONE))) {
+        pons__ns_forget(r->ns);
+    }
+}
+
+void pons_run_destroy(pons_run *r)
+{
+    if (!r) {
+        return;
+    }
+    for (size_t i = 0; i < r->n_pool; i++) {
+        task_destroy(r->tasks[i]);
+    }
+    pons__queue_leave(r);
+    pons_value_unref(r->queued_input);
+    pons_value_unref((pons_value *)(uintptr_t)r->opts.metadata);
+    pons_value_unref(r->ran);
+    pons_value_unref(r->early);
+    pons_value_unref((pons_value *)(uintptr_t)r->opts.context);
+    pons_cancel_destroy(r->opts.cancel);
+    pons_value_unref(r->only);
+    free(r->before);
+    free(r->after);
+    pons__run_release(r);
+    if (r->parent_task && r->mode != PONS_SUBGRAPH_OWN) {
+        pons__ns_drop(r->t, r->ns); // nobody asks for it by this name again in this process
+    }
+    pons__graph_unref(r->g);
+    pons__out_fini(&r->out);
+    free(r->tasks);
+    free(r->flat);
+    free(r->stage);
+    free(r->updates);
+    free(r);
 }
 
 // ---- runs that wait for their namespace ---------------------------------------------------------

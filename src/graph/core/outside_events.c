@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *post,
-                        const char *type, pons_value *payload, const pons_item_write *item,
-                        pons_error *err);
-static void event_show(pons_thread *t, const char *ns, int64_t seq, int64_t ts_ms, const char *type,
-                       const pons_value *payload);
-
 static int count_row(void *user, const pons_inbox_row *row)
 {
     (void)row;
@@ -44,32 +38,15 @@ int pons_thread_inbox_count(pons_thread *t, const char *name, int64_t *ret, pons
     return st;
 }
 
-int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
-                     pons_error *err)
+static void event_show(pons_thread *t, const char *ns, int64_t seq, int64_t ts_ms, const char *type,
+                       const pons_value *payload)
 {
-    return commit_event(t, ns, NULL, type, payload, NULL, err);
-}
-
-int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
-                     const char *type, pons_value *payload, pons_error *err)
-{
-    return pons_thread_post_with(t, ns, kind, value, type, payload, NULL, err);
-}
-
-int pons_thread_post_with(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
-                          const char *type, pons_value *payload, const pons_item_write *item,
-                          pons_error *err)
-{
-    char *text = NULL;
-    long n = t->store.ops ? pons_value_dump(value, &text) : PONS_EUNSUPPORTED;
-    if (n < 0) {
-        pons_value_unref(payload);
-        return pons_error_set(err, (int)n, PONS__MODULE, "cannot post '%s' to %s", kind, ns);
+    if (!t->on_event) {
+        return;
     }
-    pons_inbox_row post = {.ns = ns, .kind = kind, .value = {text, (size_t)n}};
-    int st = commit_event(t, ns, &post, type, payload, item, err);
-    free(text);
-    return st;
+    pons_event ev = {
+        .seq = seq, .thread = t->id, .ns = ns, .ts_ms = ts_ms, .type = type, .payload = payload};
+    t->on_event(t->user, &ev);
 }
 
 // An event, and a message and an item's write when there are any, in one commit. Takes payload.
@@ -110,19 +87,36 @@ static int commit_event(pons_thread *t, const char *ns, const pons_inbox_row *po
     return st;
 }
 
+int pons_thread_emit(pons_thread *t, const char *ns, const char *type, pons_value *payload,
+                     pons_error *err)
+{
+    return commit_event(t, ns, NULL, type, payload, NULL, err);
+}
+
+int pons_thread_post(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                     const char *type, pons_value *payload, pons_error *err)
+{
+    return pons_thread_post_with(t, ns, kind, value, type, payload, NULL, err);
+}
+
+int pons_thread_post_with(pons_thread *t, const char *ns, const char *kind, const pons_value *value,
+                          const char *type, pons_value *payload, const pons_item_write *item,
+                          pons_error *err)
+{
+    char *text = NULL;
+    long n = t->store.ops ? pons_value_dump(value, &text) : PONS_EUNSUPPORTED;
+    if (n < 0) {
+        pons_value_unref(payload);
+        return pons_error_set(err, (int)n, PONS__MODULE, "cannot post '%s' to %s", kind, ns);
+    }
+    pons_inbox_row post = {.ns = ns, .kind = kind, .value = {text, (size_t)n}};
+    int st = commit_event(t, ns, &post, type, payload, item, err);
+    free(text);
+    return st;
+}
+
 void pons_thread_emit_live(pons_thread *t, const char *ns, const char *type, pons_value *payload)
 {
     event_show(t, ns, 0, pons_wall_ms(&t->clock), type, payload);
     pons_value_unref(payload);
-}
-
-static void event_show(pons_thread *t, const char *ns, int64_t seq, int64_t ts_ms, const char *type,
-                       const pons_value *payload)
-{
-    if (!t->on_event) {
-        return;
-    }
-    pons_event ev = {
-        .seq = seq, .thread = t->id, .ns = ns, .ts_ms = ts_ms, .type = type, .payload = payload};
-    t->on_event(t->user, &ev);
 }

@@ -34,9 +34,6 @@ typedef struct listener {
     pthread_t id;
 } listener;
 
-static void *listen_on(void *arg);
-static void end(void *arg);
-
 int pons_cancel_post(pons_store store, const char *thread, pons_cancel_how how, pons_error *err)
 {
     pons_lease holder = {0};
@@ -61,36 +58,6 @@ static int last_seq(void *user, const pons_inbox_row *row)
 {
     *(int64_t *)user = row->seq;
     return 0;
-}
-
-int pons_cancel_listen(pons_cancel *c, pons_store store, const char *thread, pons_error *err)
-{
-    listener *l = calloc(1, sizeof *l);
-    if (!l || strlen(thread) >= sizeof l->thread) {
-        free(l);
-        return pons_error_set(err, l ? PONS_EINVAL : PONS_ENOMEM, PONS__MODULE,
-                              "cannot listen on thread %.80s", thread);
-    }
-    *l = (listener){.c = c, .store = store, .stop_fd = eventfd(0, EFD_CLOEXEC)};
-    memcpy(l->thread, thread, strlen(thread) + 1);
-    int st = l->stop_fd < 0 ? pons_error_set(err, PONS_EIO, PONS__MODULE, "no descriptor to listen")
-                            : store.ops->inbox_read(store.self, thread, CANCEL_SPACE, 0, last_seq,
-                                                    &l->after, err);
-    st = st == PONS_ENOTFOUND ? PONS_OK : st; // a thread that is still to be made
-    if (st == PONS_OK && !pons__cancel_attach(c, end, l)) {
-        st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a cancel listens once");
-    }
-    if (st == PONS_OK && pthread_create(&l->id, NULL, listen_on, l) != 0) {
-        pons__cancel_detach(c);
-        st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "cannot start a listener");
-    }
-    if (st != PONS_OK) {
-        if (l->stop_fd >= 0) {
-            close(l->stop_fd);
-        }
-        free(l);
-    }
-    return st;
 }
 
 static int heed(void *user, const pons_inbox_row *row)
@@ -127,6 +94,36 @@ static void end(void *arg)
     pthread_join(l->id, NULL);
     close(l->stop_fd);
     free(l);
+}
+
+int pons_cancel_listen(pons_cancel *c, pons_store store, const char *thread, pons_error *err)
+{
+    listener *l = calloc(1, sizeof *l);
+    if (!l || strlen(thread) >= sizeof l->thread) {
+        free(l);
+        return pons_error_set(err, l ? PONS_EINVAL : PONS_ENOMEM, PONS__MODULE,
+                              "cannot listen on thread %.80s", thread);
+    }
+    *l = (listener){.c = c, .store = store, .stop_fd = eventfd(0, EFD_CLOEXEC)};
+    memcpy(l->thread, thread, strlen(thread) + 1);
+    int st = l->stop_fd < 0 ? pons_error_set(err, PONS_EIO, PONS__MODULE, "no descriptor to listen")
+                            : store.ops->inbox_read(store.self, thread, CANCEL_SPACE, 0, last_seq,
+                                                    &l->after, err);
+    st = st == PONS_ENOTFOUND ? PONS_OK : st; // a thread that is still to be made
+    if (st == PONS_OK && !pons__cancel_attach(c, end, l)) {
+        st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a cancel listens once");
+    }
+    if (st == PONS_OK && pthread_create(&l->id, NULL, listen_on, l) != 0) {
+        pons__cancel_detach(c);
+        st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "cannot start a listener");
+    }
+    if (st != PONS_OK) {
+        if (l->stop_fd >= 0) {
+            close(l->stop_fd);
+        }
+        free(l);
+    }
+    return st;
 }
 
 // ---- afterwards ---------------------------------------------------------------------------------

@@ -11,9 +11,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static void rand_ready(pons_cx *cx);
-static int64_t fixed_wall(void *ctx);
-static int64_t fixed_ns(void *ctx);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static int64_t fixed_wall(void *ctx)
+{
+    return ((pons_cx *)ctx)->wall_ms;
+}
+
+static int64_t fixed_ns(void *ctx)
+{
+    return ((pons_cx *)ctx)->wall_ms * PONS_NS_PER_MS;
+}
+
+static void rand_ready(pons_cx *cx)
+{
+    if (cx->rand_ready) {
+        return;
+    }
+    pons__task_fix(cx);
+    pons_rand_seed(&cx->rand, cx->seed);
+    pons_clock fixed = {fixed_ns, fixed_wall, fixed_ns, cx};
+    pons_id_source_init(&cx->ids, fixed, &cx->rand);
+    cx->rand_ready = true;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int64_t pons_cx_wall_ms(pons_cx *cx)
 {
@@ -57,28 +79,4 @@ const char *pons__task_id(pons_cx *cx)
                         cx->id);
     }
     return cx->id;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static void rand_ready(pons_cx *cx)
-{
-    if (cx->rand_ready) {
-        return;
-    }
-    pons__task_fix(cx);
-    pons_rand_seed(&cx->rand, cx->seed);
-    pons_clock fixed = {fixed_ns, fixed_wall, fixed_ns, cx};
-    pons_id_source_init(&cx->ids, fixed, &cx->rand);
-    cx->rand_ready = true;
-}
-
-static int64_t fixed_wall(void *ctx)
-{
-    return ((pons_cx *)ctx)->wall_ms;
-}
-
-static int64_t fixed_ns(void *ctx)
-{
-    return ((pons_cx *)ctx)->wall_ms * PONS_NS_PER_MS;
 }

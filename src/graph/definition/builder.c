@@ -10,12 +10,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(pons_graph_builder *b, const char *s);
-static pons__names names_copy(const char *const *v, bool *failed);
-static void names_fini(pons__names *n);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static char *copy(pons_graph_builder *b, const char *s)
+{
+    char *c = strdup(s ? s : "");
+    if (!c) {
+        b->failed = true;
+    }
+    return c;
+}
+
+static pons__names names_copy(const char *const *v, bool *failed)
+{
+    pons__names r = {0};
+    while (v && v[r.n]) {
+        r.n++;
+    }
+    r.v = calloc(r.n + 1, sizeof *r.v);
+    for (size_t i = 0; i < r.n && r.v; i++) {
+        r.v[i] = strdup(v[i]);
+        if (!r.v[i]) {
+            *failed = true;
+        }
+    }
+    if (!r.v) {
+        *failed = true;
+    }
+    return r;
+}
+
+static void runs_copy(pons_graph_builder *b, pons__node_spec *n, const pons_graph *const *runs)
+{
+    free(n->runs);
+    n->runs = NULL;
+    n->n_runs = 0;
+    while (runs && runs[n->n_runs]) {
+        n->n_runs++;
+    }
+    if (n->n_runs == 0) {
+        return;
+    }
+    n->runs = calloc(n->n_runs, sizeof *n->runs);
+    if (n->runs) {
+        memcpy(n->runs, runs, n->n_runs * sizeof *n->runs);
+    } else {
+        b->failed = true;
+    }
+}
+
+// The one policy or the several, whichever was given; both are found by the compiler.
 static void retries_copy(pons_graph_builder *b, const pons_node_options *o, pons_retry **ret,
-                         size_t *ret_n);
-static void runs_copy(pons_graph_builder *b, pons__node_spec *n, const pons_graph *const *runs);
+                         size_t *ret_n)
+{
+    const bool one = o->retry.attempts != 0;
+    const size_t n = o->n_retries + one;
+    free(*ret);
+    *ret_n = 0;
+    *ret = n > 0 ? calloc(n, sizeof **ret) : NULL;
+    if (n == 0 || !*ret) {
+        b->failed = b->failed || n > 0;
+        return;
+    }
+    if (one) {
+        (*ret)[0] = o->retry;
+    }
+    for (size_t i = one; i < n; i++) {
+        (*ret)[i] = o->retries[i - one];
+    }
+    *ret_n = n;
+}
+
+static void names_fini(pons__names *n)
+{
+    for (size_t i = 0; i < n->n && n->v; i++) {
+        free(n->v[i]);
+    }
+    free(n->v);
+}
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -344,83 +416,4 @@ void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn f
                                                      .user = user,
                                                      .anywhere = targets == NULL,
                                                      .targets = names_copy(targets, &b->failed)};
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static char *copy(pons_graph_builder *b, const char *s)
-{
-    char *c = strdup(s ? s : "");
-    if (!c) {
-        b->failed = true;
-    }
-    return c;
-}
-
-static pons__names names_copy(const char *const *v, bool *failed)
-{
-    pons__names r = {0};
-    while (v && v[r.n]) {
-        r.n++;
-    }
-    r.v = calloc(r.n + 1, sizeof *r.v);
-    for (size_t i = 0; i < r.n && r.v; i++) {
-        r.v[i] = strdup(v[i]);
-        if (!r.v[i]) {
-            *failed = true;
-        }
-    }
-    if (!r.v) {
-        *failed = true;
-    }
-    return r;
-}
-
-static void runs_copy(pons_graph_builder *b, pons__node_spec *n, const pons_graph *const *runs)
-{
-    free(n->runs);
-    n->runs = NULL;
-    n->n_runs = 0;
-    while (runs && runs[n->n_runs]) {
-        n->n_runs++;
-    }
-    if (n->n_runs == 0) {
-        return;
-    }
-    n->runs = calloc(n->n_runs, sizeof *n->runs);
-    if (n->runs) {
-        memcpy(n->runs, runs, n->n_runs * sizeof *n->runs);
-    } else {
-        b->failed = true;
-    }
-}
-
-// The one policy or the several, whichever was given; both are found by the compiler.
-static void retries_copy(pons_graph_builder *b, const pons_node_options *o, pons_retry **ret,
-                         size_t *ret_n)
-{
-    const bool one = o->retry.attempts != 0;
-    const size_t n = o->n_retries + one;
-    free(*ret);
-    *ret_n = 0;
-    *ret = n > 0 ? calloc(n, sizeof **ret) : NULL;
-    if (n == 0 || !*ret) {
-        b->failed = b->failed || n > 0;
-        return;
-    }
-    if (one) {
-        (*ret)[0] = o->retry;
-    }
-    for (size_t i = one; i < n; i++) {
-        (*ret)[i] = o->retries[i - one];
-    }
-    *ret_n = n;
-}
-
-static void names_fini(pons__names *n)
-{
-    for (size_t i = 0; i < n->n && n->v; i++) {
-        free(n->v[i]);
-    }
-    free(n->v);
 }

@@ -24,96 +24,30 @@ typedef struct faults { // "a; b; c"
     pons_value *list; // all of them
 } faults;
 
-static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
-                   pons_graph **ret, pons_error *err);
-static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_nodes(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_schema(pons__contract *c, const pons_value *schema, const char *what,
-                        const char *of, faults *f);
-static bool take_schemas(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_joins(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_shares(pons_graph *g, const pons_graph_builder *b, faults *f);
-static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f);
-static void take_interrupts(pons_graph *g, const pons_graph_options *opts, faults *f);
-static bool check_paths(const pons_graph *g, faults *f);
-static void fault(faults *f, const char *fmt, ...);
-static int by_node_name(const void *a, const void *b);
+// ---- helpers ------------------------------------------------------------------------------------
 
-int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, pons_graph **ret,
-                       pons_error *err)
+static void fault(faults *f, const char *fmt, ...)
 {
-    faults *f = calloc(1, sizeof *f);
-    if (!f) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    char one[FAULT_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(one, sizeof one, fmt, ap);
+    va_end(ap);
+    if (!f->list) {
+        f->list = json_array();
     }
-    int st = compile(b, opts, f, ret, err);
-    if (st == PONS_EINVAL) {
-        pons_error_set(err, st, PONS__MODULE, "%s", f->text);
-        pons_error_source(err, "graph %s", b->name);
+    json_array_append_new(f->list, json_string(one)); // without memory for it, the text has it
+    int n =
+        snprintf(f->text + f->len, sizeof f->text - f->len, "%s%s", f->n++ > 0 ? "; " : "", one);
+    f->len += n > 0 ? (size_t)n : 0;
+    if (f->len >= sizeof f->text) {
+        f->len = sizeof f->text - 1;
     }
-    pons_value_unref(f->list);
-    free(f);
-    return st;
 }
 
-int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pons_value **ret_list,
-                      pons_error *err)
+static int by_node_name(const void *a, const void *b)
 {
-    faults *f = calloc(1, sizeof *f);
-    pons_graph *g = NULL;
-    if (!f) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
-    }
-    int st = compile(b, opts, f, &g, err);
-    pons__graph_unref(g);
-    if (st == PONS_OK || st == PONS_EINVAL) {
-        *ret_list = f->list ? f->list : json_array();
-        f->list = NULL;
-        st = PONS_OK;
-    }
-    pons_value_unref(f->list);
-    free(f);
-    return st;
-}
-
-static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
-                   pons_graph **ret, pons_error *err)
-{
-    pons_graph_options o = PONS_GRAPH_OPTIONS_INIT;
-    if (opts) {
-        o = *opts;
-    }
-    pons_graph *g = b && !b->failed ? calloc(1, sizeof *g) : NULL;
-    if (!g) {
-        goto nomem;
-    }
-    atomic_init(&g->refs, 1);
-    g->recursion_limit = o.recursion_limit > 0 ? o.recursion_limit : RECURSION_LIMIT_DEFAULT;
-    g->quiet = o.quiet;
-    g->step_timeout_ms = o.step_timeout_ms;
-    g->cache_stored = o.cache_stored;
-    g->name = strdup(b->name);
-    if (!g->name || !take_schemas(g, b, f) || !take_channels(g, b, f) || !take_nodes(g, b, f) ||
-        !take_edges(g, b, f) || !take_joins(g, b, f) || !take_routers(g, b, f) ||
-        !take_shares(g, b, f) || !take_options(g, b, f)) {
-        goto nomem;
-    }
-    take_interrupts(g, &o, f);
-    if (!check_paths(g, f)) {
-        goto nomem;
-    }
-    if (f->n > 0) {
-        pons__graph_unref(g);
-        return PONS_EINVAL;
-    }
-    *ret = g;
-    return PONS_OK;
-
-nomem:
-    pons__graph_unref(g);
-    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    return strcmp(((const pons__node *)a)->name, ((const pons__node *)b)->name);
 }
 
 // ---- the parts ----------------------------------------------------------------------------------
@@ -131,6 +65,19 @@ static const char *name_fault(const char *name)
         return "has ':' or '|' in its name";
     }
     return strlen(name) >= PONS_NAME_MAX ? "has too long a name" : NULL;
+}
+
+// A schema that does not compile is a fault.
+static bool take_schema(pons__contract *c, const pons_value *schema, const char *what,
+                        const char *of, faults *f)
+{
+    pons_error said = PONS_ERROR_INIT;
+    c->source = pons_value_ref(schema);
+    int st = pons__contract_compile(c, &said);
+    if (st == PONS_EINVAL) {
+        fault(f, "the %s%s: %s", what, of, said.message);
+    }
+    return st != PONS_ENOMEM;
 }
 
 static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
@@ -175,19 +122,6 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
         }
     }
     return pons__graph_index_channels(g);
-}
-
-// A schema that does not compile is a fault.
-static bool take_schema(pons__contract *c, const pons_value *schema, const char *what,
-                        const char *of, faults *f)
-{
-    pons_error said = PONS_ERROR_INIT;
-    c->source = pons_value_ref(schema);
-    int st = pons__contract_compile(c, &said);
-    if (st == PONS_EINVAL) {
-        fault(f, "the %s%s: %s", what, of, said.message);
-    }
-    return st != PONS_ENOMEM;
 }
 
 static bool take_schemas(pons_graph *g, const pons_graph_builder *b, faults *f)
@@ -713,28 +647,79 @@ static bool check_paths(const pons_graph *g, faults *f)
     return true;
 }
 
-// ---- helpers ------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static void fault(faults *f, const char *fmt, ...)
+static int compile(pons_graph_builder *b, const pons_graph_options *opts, faults *f,
+                   pons_graph **ret, pons_error *err)
 {
-    char one[FAULT_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(one, sizeof one, fmt, ap);
-    va_end(ap);
-    if (!f->list) {
-        f->list = json_array();
+    pons_graph_options o = PONS_GRAPH_OPTIONS_INIT;
+    if (opts) {
+        o = *opts;
     }
-    json_array_append_new(f->list, json_string(one)); // without memory for it, the text has it
-    int n =
-        snprintf(f->text + f->len, sizeof f->text - f->len, "%s%s", f->n++ > 0 ? "; " : "", one);
-    f->len += n > 0 ? (size_t)n : 0;
-    if (f->len >= sizeof f->text) {
-        f->len = sizeof f->text - 1;
+    pons_graph *g = b && !b->failed ? calloc(1, sizeof *g) : NULL;
+    if (!g) {
+        goto nomem;
     }
+    atomic_init(&g->refs, 1);
+    g->recursion_limit = o.recursion_limit > 0 ? o.recursion_limit : RECURSION_LIMIT_DEFAULT;
+    g->quiet = o.quiet;
+    g->step_timeout_ms = o.step_timeout_ms;
+    g->cache_stored = o.cache_stored;
+    g->name = strdup(b->name);
+    if (!g->name || !take_schemas(g, b, f) || !take_channels(g, b, f) || !take_nodes(g, b, f) ||
+        !take_edges(g, b, f) || !take_joins(g, b, f) || !take_routers(g, b, f) ||
+        !take_shares(g, b, f) || !take_options(g, b, f)) {
+        goto nomem;
+    }
+    take_interrupts(g, &o, f);
+    if (!check_paths(g, f)) {
+        goto nomem;
+    }
+    if (f->n > 0) {
+        pons__graph_unref(g);
+        return PONS_EINVAL;
+    }
+    *ret = g;
+    return PONS_OK;
+
+nomem:
+    pons__graph_unref(g);
+    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
 }
 
-static int by_node_name(const void *a, const void *b)
+int pons_graph_compile(pons_graph_builder *b, const pons_graph_options *opts, pons_graph **ret,
+                       pons_error *err)
 {
-    return strcmp(((const pons__node *)a)->name, ((const pons__node *)b)->name);
+    faults *f = calloc(1, sizeof *f);
+    if (!f) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    }
+    int st = compile(b, opts, f, ret, err);
+    if (st == PONS_EINVAL) {
+        pons_error_set(err, st, PONS__MODULE, "%s", f->text);
+        pons_error_source(err, "graph %s", b->name);
+    }
+    pons_value_unref(f->list);
+    free(f);
+    return st;
+}
+
+int pons_graph_faults(pons_graph_builder *b, const pons_graph_options *opts, pons_value **ret_list,
+                      pons_error *err)
+{
+    faults *f = calloc(1, sizeof *f);
+    pons_graph *g = NULL;
+    if (!f) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to compile a graph");
+    }
+    int st = compile(b, opts, f, &g, err);
+    pons__graph_unref(g);
+    if (st == PONS_OK || st == PONS_EINVAL) {
+        *ret_list = f->list ? f->list : json_array();
+        f->list = NULL;
+        st = PONS_OK;
+    }
+    pons_value_unref(f->list);
+    free(f);
+    return st;
 }

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void node_fini(pons__node *n);
-static void policy_destroy(pons__policy *p);
-
 // ---- life ---------------------------------------------------------------------------------------
 
 void pons_graph_destroy(pons_graph *g)
@@ -20,6 +17,41 @@ const pons_graph *pons__graph_ref(const pons_graph *g)
 {
     atomic_fetch_add_explicit(&((pons_graph *)(uintptr_t)g)->refs, 1, memory_order_relaxed);
     return g;
+}
+
+static void policy_destroy(pons__policy *p)
+{
+    if (!p) {
+        return;
+    }
+    for (size_t i = 0; i < p->n_entries; i++) {
+        pons_value_unref(p->entries[i].task);
+    }
+    free(p->entries);
+    free(p->cache_on);
+    free(p->retries);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+static void node_fini(pons__node *n)
+{
+    for (size_t i = 0; i < n->n_routers; i++) {
+        free(n->routers[i].targets);
+    }
+    free(n->routers);
+    free(n->edges);
+    free(n->arms);
+    free(n->shares);
+    free(n->goes);
+    policy_destroy(n->policy);
+    pons__contract_fini(&n->input);
+    free(n->name);
+    pons__graph_unref(n->sub);
+    for (size_t i = 0; i < n->n_runs; i++) {
+        pons__graph_unref(n->runs[i]);
+    }
+    free(n->runs);
 }
 
 void pons__graph_unref(const pons_graph *shared)
@@ -57,41 +89,6 @@ void pons__channel_fini(pons__channel *c)
     free(c->name);
     pons_value_unref(c->initial);
     pons__contract_fini(&c->schema);
-}
-
-static void node_fini(pons__node *n)
-{
-    for (size_t i = 0; i < n->n_routers; i++) {
-        free(n->routers[i].targets);
-    }
-    free(n->routers);
-    free(n->edges);
-    free(n->arms);
-    free(n->shares);
-    free(n->goes);
-    policy_destroy(n->policy);
-    pons__contract_fini(&n->input);
-    free(n->name);
-    pons__graph_unref(n->sub);
-    for (size_t i = 0; i < n->n_runs; i++) {
-        pons__graph_unref(n->runs[i]);
-    }
-    free(n->runs);
-}
-
-static void policy_destroy(pons__policy *p)
-{
-    if (!p) {
-        return;
-    }
-    for (size_t i = 0; i < p->n_entries; i++) {
-        pons_value_unref(p->entries[i].task);
-    }
-    free(p->entries);
-    free(p->cache_on);
-    free(p->retries);
-    pthread_mutex_destroy(&p->lock);
-    free(p);
 }
 
 // ---- names --------------------------------------------------------------------------------------

@@ -21,79 +21,10 @@ typedef struct pen { // what is drawn, and where to
     const pons_value *takes, *gives; // what the declared schemas name, or NULL
 } pen;
 
-static int draw_svg(const pons_graph *g, int xray, char **ret, pons_error *err);
-static void draw_mermaid(pen *p);
-static void draw_dot(pen *p, const char *name);
-static pons_value *as_json(const pons_graph *g, const pen *p);
-static pons_value *as_langgraph(const pen *p);
-
-int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err)
-{
-    return pons_graph_draw_as(g, &(pons_draw_options){.format = format}, ret, err);
-}
-
-int pons_graph_draw_as(const pons_graph *g, const pons_draw_options *o, char **ret, pons_error *err)
-{
-    static const char *const formats[] = {"mermaid", "dot", "json", "langgraph", "svg"};
-    size_t k = 0, n = sizeof formats / sizeof *formats;
-    if (pons__graph_given(g, err) != PONS_OK) {
-        return PONS_EINVAL;
-    }
-    while (k < n && strcmp(formats[k], o->format) != 0) {
-        k++;
-    }
-    if (k == n) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "a graph is drawn as mermaid, dot, json, langgraph or svg, not '%s'",
-                              o->format);
-    }
-    if (strcmp(o->format, "svg") == 0) {
-        return draw_svg(g, o->xray, ret, err);
-    }
-    pons_autobuf b = PONS_BUF_INIT;
-    pons_autovalue scene = NULL;
-    pons_autovalue json = NULL;
-    int st = pons__scene(g, o->xray, &scene, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pen p = {&b, pons_get(scene, "nodes"), pons_get(scene, "edges"),
-             pons__contract_names(&g->input), pons__contract_names(&g->output)};
-    if (strcmp(o->format, "mermaid") == 0) {
-        draw_mermaid(&p);
-    } else if (strcmp(o->format, "dot") == 0) {
-        draw_dot(&p, g->name);
-    } else {
-        char *text = NULL;
-        json = strcmp(o->format, "json") == 0 ? as_json(g, &p) : as_langgraph(&p);
-        const long len = json ? pons_value_line(json, &text) : PONS_ENOMEM;
-        if (len >= 0) {
-            pons_buf_bytes(&b, text, (size_t)len);
-            pons_buf_str(&b, "\n");
-        }
-        b.failed = b.failed || len < 0;
-        free(text);
-    }
-    char *text = pons_buf_take(&b, NULL);
-    if (!text) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
-    }
-    *ret = text;
-    return PONS_OK;
-}
-
-static int draw_svg(const pons_graph *g, int xray, char **ret, pons_error *err)
-{
-    char *dot = NULL;
-    int st = pons_graph_draw_as(g, &(pons_draw_options){.format = "dot", .xray = xray}, &dot, err);
-    if (st == PONS_OK) {
-        st = pons_picture_svg(dot, ret, err);
-    }
-    free(dot);
-    return st;
-}
-
 // ---- clusters -----------------------------------------------------------------------------------
+
+typedef void (*node_fn)(pen *p, const pons_value *node, int depth);
+typedef void (*cluster_fn)(pen *p, const char *id, size_t len, int depth); // len 0: its end
 
 // How much of an id is the subgraph that its node is in: "a:b" of "a:b:c".
 static size_t place_of(const char *id)
@@ -106,9 +37,6 @@ static const char *name_of(const char *id)
 {
     return strrchr(id, ':') ? strrchr(id, ':') + 1 : id;
 }
-
-typedef void (*node_fn)(pen *p, const pons_value *node, int depth);
-typedef void (*cluster_fn)(pen *p, const char *id, size_t len, int depth); // len 0: its end
 
 // What the schemas say of START or END of the outermost graph, or NULL.
 static const pons_value *names_at(const pen *p, const char *id)
@@ -441,4 +369,72 @@ static pons_value *as_langgraph(const pen *p)
         edges = NULL;
     }
     return pons_object_whole("nodes", nodes, "edges", edges, NULL);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_graph_draw(const pons_graph *g, const char *format, char **ret, pons_error *err)
+{
+    return pons_graph_draw_as(g, &(pons_draw_options){.format = format}, ret, err);
+}
+
+static int draw_svg(const pons_graph *g, int xray, char **ret, pons_error *err)
+{
+    char *dot = NULL;
+    int st = pons_graph_draw_as(g, &(pons_draw_options){.format = "dot", .xray = xray}, &dot, err);
+    if (st == PONS_OK) {
+        st = pons_picture_svg(dot, ret, err);
+    }
+    free(dot);
+    return st;
+}
+
+int pons_graph_draw_as(const pons_graph *g, const pons_draw_options *o, char **ret, pons_error *err)
+{
+    static const char *const formats[] = {"mermaid", "dot", "json", "langgraph", "svg"};
+    size_t k = 0, n = sizeof formats / sizeof *formats;
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
+    while (k < n && strcmp(formats[k], o->format) != 0) {
+        k++;
+    }
+    if (k == n) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "a graph is drawn as mermaid, dot, json, langgraph or svg, not '%s'",
+                              o->format);
+    }
+    if (strcmp(o->format, "svg") == 0) {
+        return draw_svg(g, o->xray, ret, err);
+    }
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_autovalue scene = NULL;
+    pons_autovalue json = NULL;
+    int st = pons__scene(g, o->xray, &scene, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pen p = {&b, pons_get(scene, "nodes"), pons_get(scene, "edges"),
+             pons__contract_names(&g->input), pons__contract_names(&g->output)};
+    if (strcmp(o->format, "mermaid") == 0) {
+        draw_mermaid(&p);
+    } else if (strcmp(o->format, "dot") == 0) {
+        draw_dot(&p, g->name);
+    } else {
+        char *text = NULL;
+        json = strcmp(o->format, "json") == 0 ? as_json(g, &p) : as_langgraph(&p);
+        const long len = json ? pons_value_line(json, &text) : PONS_ENOMEM;
+        if (len >= 0) {
+            pons_buf_bytes(&b, text, (size_t)len);
+            pons_buf_str(&b, "\n");
+        }
+        b.failed = b.failed || len < 0;
+        free(text);
+    }
+    char *text = pons_buf_take(&b, NULL);
+    if (!text) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
+    }
+    *ret = text;
+    return PONS_OK;
 }

@@ -27,40 +27,6 @@ typedef struct budget { // of one drawing
     bool spent;
 } budget;
 
-static bool build(const pons_graph *g, int xray, int level, budget *b, scene *s);
-static bool open_subgraph(scene *s, const char *name, scene *inner);
-static void fini(scene *s);
-
-int pons__scene(const pons_graph *g, int xray, pons_value **ret, pons_error *err)
-{
-    scene s = {0};
-    budget b = {0};
-    pons_value *nodes = json_array(), *edges = json_array(), *v;
-    const char *key;
-    bool ok = nodes && edges && build(g, xray < 0 ? LEVELS_MAX : xray, 0, &b, &s);
-    json_object_foreach(s.nodes, key, v)
-    {
-        ok = ok && json_array_append_new(nodes, pons_value_ref(v)) == 0;
-    }
-    json_object_foreach(s.edges, key, v)
-    {
-        ok = ok && json_array_append_new(edges, pons_value_ref(v)) == 0;
-    }
-    fini(&s);
-    if (!ok) {
-        pons_value_unref(nodes);
-        pons_value_unref(edges);
-        return b.spent ? pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                                        "graph %s has more than %d nodes with its subgraphs: open "
-                                        "fewer levels",
-                                        g->name, NODES_MAX)
-                       : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
-    }
-    *ret = pons_object_whole("nodes", nodes, "edges", edges, NULL);
-    return *ret ? PONS_OK
-                : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
-}
-
 // ---- one graph ----------------------------------------------------------------------------------
 
 static bool add_node(scene *s, budget *b, const char *id, bool sub, pons_value *metadata)
@@ -129,38 +95,12 @@ static pons_value *metadata_of(const pons__node *n)
                              n->before || n->after ? json_string(stops) : PONS_ABSENT, NULL);
 }
 
-static bool build(const pons_graph *g, int xray, int level, budget *b, scene *s)
-{
-    s->nodes = json_object();
-    s->edges = json_object();
-    bool ok = s->nodes && s->edges && add_node(s, b, PONS_START, false, PONS_ABSENT);
-    for (size_t i = 0; i < g->n_nodes && ok; i++) {
-        ok = g->nodes[i].called || // no edge leads there
-             add_node(s, b, g->nodes[i].name, g->nodes[i].sub != NULL, metadata_of(&g->nodes[i]));
-    }
-    ok = ok && add_node(s, b, PONS_END, false, PONS_ABSENT) && edges_of(g, &g->start, s);
-    for (size_t i = 0; i < g->n_nodes && ok; i++) {
-        ok = edges_of(g, &g->nodes[i], s);
-    }
-    for (size_t i = 0; i < g->n_nodes && ok && level < xray && level < LEVELS_MAX; i++) {
-        scene inner = {0};
-        if (g->nodes[i].sub) {
-            ok = build(g->nodes[i].sub, xray, level + 1, b, &inner) &&
-                 open_subgraph(s, g->nodes[i].name, &inner);
-        }
-        fini(&inner);
-    }
-    return ok;
-}
-
 static void fini(scene *s)
 {
     pons_value_unref(s->nodes);
     pons_value_unref(s->edges);
     *s = (scene){0};
 }
-
-// ---- opening ------------------------------------------------------------------------------------
 
 // The only node that no edge enters (or leaves), but for `without` and its edges; NULL: none, or
 // several.
@@ -276,4 +216,60 @@ static bool open_subgraph(scene *s, const char *name, scene *inner)
     return first && last && json_object_del(s->nodes, name) == 0 &&
            tie(s, name, json_string_value(first), json_string_value(last)) &&
            take_nodes(s, name, inner) && take_edges(s, name, inner);
+}
+
+static bool build(const pons_graph *g, int xray, int level, budget *b, scene *s)
+{
+    s->nodes = json_object();
+    s->edges = json_object();
+    bool ok = s->nodes && s->edges && add_node(s, b, PONS_START, false, PONS_ABSENT);
+    for (size_t i = 0; i < g->n_nodes && ok; i++) {
+        ok = g->nodes[i].called || // no edge leads there
+             add_node(s, b, g->nodes[i].name, g->nodes[i].sub != NULL, metadata_of(&g->nodes[i]));
+    }
+    ok = ok && add_node(s, b, PONS_END, false, PONS_ABSENT) && edges_of(g, &g->start, s);
+    for (size_t i = 0; i < g->n_nodes && ok; i++) {
+        ok = edges_of(g, &g->nodes[i], s);
+    }
+    for (size_t i = 0; i < g->n_nodes && ok && level < xray && level < LEVELS_MAX; i++) {
+        scene inner = {0};
+        if (g->nodes[i].sub) {
+            ok = build(g->nodes[i].sub, xray, level + 1, b, &inner) &&
+                 open_subgraph(s, g->nodes[i].name, &inner);
+        }
+        fini(&inner);
+    }
+    return ok;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__scene(const pons_graph *g, int xray, pons_value **ret, pons_error *err)
+{
+    scene s = {0};
+    budget b = {0};
+    pons_value *nodes = json_array(), *edges = json_array(), *v;
+    const char *key;
+    bool ok = nodes && edges && build(g, xray < 0 ? LEVELS_MAX : xray, 0, &b, &s);
+    json_object_foreach(s.nodes, key, v)
+    {
+        ok = ok && json_array_append_new(nodes, pons_value_ref(v)) == 0;
+    }
+    json_object_foreach(s.edges, key, v)
+    {
+        ok = ok && json_array_append_new(edges, pons_value_ref(v)) == 0;
+    }
+    fini(&s);
+    if (!ok) {
+        pons_value_unref(nodes);
+        pons_value_unref(edges);
+        return b.spent ? pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                        "graph %s has more than %d nodes with its subgraphs: open "
+                                        "fewer levels",
+                                        g->name, NODES_MAX)
+                       : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
+    }
+    *ret = pons_object_whole("nodes", nodes, "edges", edges, NULL);
+    return *ret ? PONS_OK
+                : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a drawing");
 }

@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-static int check(const pons__contract *c, const pons_value *v, const char *what, const char *of,
-                 pons_error *err);
-
 int pons__contract_compile(pons__contract *c, pons_error *err)
 {
     if (c->source && !json_is_object(c->source) && !json_is_boolean(c->source)) {

@@ -20,37 +20,40 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_error *err);
-static int after_input(pons_run *r, pons__image *im, pons_error *err);
+typedef struct child_search {
+    const char *parent;
+    int64_t step; // the parent's
+    char id[32];  // empty: none
+} child_search;
 
-int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const char *checkpoint,
-                  const pons_value *input, const pons_run_options *opts, pons_run **ret,
-                  pons_error *err)
+static int is_child(void *user, const pons_checkpoint_row *row)
 {
-    pons_run *r;
-    int st = t->store.ops ? pons__run_open(t, g, ns, opts, &pons__supersteps, &r, err)
-                          : pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
-                                           "a thread without a store has no older checkpoints");
+    child_search *s = user;
+    if (row->step == s->step + 1 && strcmp(row->parent, s->parent) == 0) {
+        snprintf(s->id, sizeof s->id, "%s", row->id); // the oldest of several is the last
+    }
+    return strcmp(row->id, s->parent) == 0;
+}
+
+// Takes the image of an input on to that of the step that applied it.
+static int after_input(pons_run *r, pons__image *im, pons_error *err)
+{
+    pons_store s = r->t->store;
+    child_search found = {.parent = im->id, .step = im->step};
+    int st = s.ops->history(s.self, r->t->id, r->ns->name, "", 0, is_child, &found, err);
     if (st != PONS_OK) {
         return st;
     }
-    bool head = r->ns->exists && strcmp(r->ns->head, checkpoint ? checkpoint : "") == 0;
-    if (head && !input) {
-        st = pons__run_continue(r, err);
-    } else {
-        st = fork_from(r, checkpoint ? checkpoint : "", !input, err);
+    if (!found.id[0]) {
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
+                              "what input %s of thread %s made was not stored by itself", im->id,
+                              r->t->id);
     }
-    if (st == PONS_OK && input) {
-        st = pons__run_begin(r, input, r->ns->owner, NULL, err);
-        r->ns->forked = true;
-    }
-    if (st != PONS_OK) {
-        r->state = PONS_RUN_DONE;
-        pons_run_destroy(r);
-        return st;
-    }
-    *ret = r;
-    return PONS_OK;
+    pons__image next = {0};
+    st = pons__image_at(s, r->t->id, r->ns->name, found.id, &next, err);
+    pons__image_fini(im);
+    *im = next;
+    return st;
 }
 
 static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_error *err)
@@ -98,38 +101,32 @@ static int fork_from(pons_run *r, const char *checkpoint, bool replay, pons_erro
     return PONS_OK;
 }
 
-typedef struct child_search {
-    const char *parent;
-    int64_t step; // the parent's
-    char id[32];  // empty: none
-} child_search;
-
-static int is_child(void *user, const pons_checkpoint_row *row)
+int pons_run_fork(pons_thread *t, const pons_graph *g, const char *ns, const char *checkpoint,
+                  const pons_value *input, const pons_run_options *opts, pons_run **ret,
+                  pons_error *err)
 {
-    child_search *s = user;
-    if (row->step == s->step + 1 && strcmp(row->parent, s->parent) == 0) {
-        snprintf(s->id, sizeof s->id, "%s", row->id); // the oldest of several is the last
-    }
-    return strcmp(row->id, s->parent) == 0;
-}
-
-// Takes the image of an input on to that of the step that applied it.
-static int after_input(pons_run *r, pons__image *im, pons_error *err)
-{
-    pons_store s = r->t->store;
-    child_search found = {.parent = im->id, .step = im->step};
-    int st = s.ops->history(s.self, r->t->id, r->ns->name, "", 0, is_child, &found, err);
+    pons_run *r;
+    int st = t->store.ops ? pons__run_open(t, g, ns, opts, &pons__supersteps, &r, err)
+                          : pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                                           "a thread without a store has no older checkpoints");
     if (st != PONS_OK) {
         return st;
     }
-    if (!found.id[0]) {
-        return pons_error_set(err, PONS_ENOTFOUND, PONS__MODULE,
-                              "what input %s of thread %s made was not stored by itself", im->id,
-                              r->t->id);
+    bool head = r->ns->exists && strcmp(r->ns->head, checkpoint ? checkpoint : "") == 0;
+    if (head && !input) {
+        st = pons__run_continue(r, err);
+    } else {
+        st = fork_from(r, checkpoint ? checkpoint : "", !input, err);
     }
-    pons__image next = {0};
-    st = pons__image_at(s, r->t->id, r->ns->name, found.id, &next, err);
-    pons__image_fini(im);
-    *im = next;
-    return st;
+    if (st == PONS_OK && input) {
+        st = pons__run_begin(r, input, r->ns->owner, NULL, err);
+        r->ns->forked = true;
+    }
+    if (st != PONS_OK) {
+        r->state = PONS_RUN_DONE;
+        pons_run_destroy(r);
+        return st;
+    }
+    *ret = r;
+    return PONS_OK;
 }

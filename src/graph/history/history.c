@@ -31,54 +31,6 @@ typedef struct walk {
     int st;
 } walk;
 
-static int see_row(void *user, const pons_checkpoint_row *row);
-static int tell(walk *w);
-
-int pons_state_history_find(pons_store store, const char *thread, const char *ns,
-                            const pons_history_query *q, pons_value **ret, pons_error *err)
-{
-    if (!store.ops) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
-                              "a thread without a store can't be read from outside");
-    }
-    const char *before = q->before ? q->before : "";
-    walk w = {.q = q, .found = json_array()};
-    pons_autovalue list = json_array();
-    pons_autovalue spaces = NULL;
-    pons_value *id;
-    size_t i;
-    int st = w.found && list ? PONS_OK : PONS_ENOMEM;
-    if (st == PONS_OK && before[0]) { // the run of what is newer, and whether that went back
-        st = pons__image_at(store, thread, ns, before, &w.newer, err);
-        w.rolled = w.newer.source == 'b';
-        snprintf(w.back, sizeof w.back, "%s", w.newer.parent);
-    }
-    if (st == PONS_OK && !(w.rolled && !w.back[0])) {
-        st = store.ops->history(store.self, thread, ns, before, 0, see_row, &w, err);
-    }
-    st = st ? st : w.st;
-    st = st ? st : tell(&w); // the input of a first run stands alone
-    st = st ? st : pons__look_open(store, thread, &spaces, err);
-    json_array_foreach(w.found, i, id)
-    {
-        pons_value *one = NULL;
-        st = st ? st
-                : pons__look(store, thread, spaces, ns, json_string_value(id), q->bare, &one, err);
-        st = st ? st : json_array_append_new(list, one) ? PONS_ENOMEM : PONS_OK;
-    }
-    pons_value_unref(w.found);
-    pons__image_fini(&w.newer);
-    free(w.rows);
-    if (st == PONS_ENOMEM) {
-        return pons_error_set(err, st, PONS__MODULE, "no memory for the history of thread %s",
-                              thread);
-    }
-    if (st == PONS_OK) {
-        *ret = pons_value_ref(list);
-    }
-    return st;
-}
-
 static bool is_enough(const walk *w)
 {
     return w->q->limit > 0 && json_array_size(w->found) >= (size_t)w->q->limit;
@@ -150,4 +102,49 @@ static int see_row(void *user, const pons_checkpoint_row *row)
         tell(w);
     }
     return w->st || is_enough(w);
+}
+
+int pons_state_history_find(pons_store store, const char *thread, const char *ns,
+                            const pons_history_query *q, pons_value **ret, pons_error *err)
+{
+    if (!store.ops) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "a thread without a store can't be read from outside");
+    }
+    const char *before = q->before ? q->before : "";
+    walk w = {.q = q, .found = json_array()};
+    pons_autovalue list = json_array();
+    pons_autovalue spaces = NULL;
+    pons_value *id;
+    size_t i;
+    int st = w.found && list ? PONS_OK : PONS_ENOMEM;
+    if (st == PONS_OK && before[0]) { // the run of what is newer, and whether that went back
+        st = pons__image_at(store, thread, ns, before, &w.newer, err);
+        w.rolled = w.newer.source == 'b';
+        snprintf(w.back, sizeof w.back, "%s", w.newer.parent);
+    }
+    if (st == PONS_OK && !(w.rolled && !w.back[0])) {
+        st = store.ops->history(store.self, thread, ns, before, 0, see_row, &w, err);
+    }
+    st = st ? st : w.st;
+    st = st ? st : tell(&w); // the input of a first run stands alone
+    st = st ? st : pons__look_open(store, thread, &spaces, err);
+    json_array_foreach(w.found, i, id)
+    {
+        pons_value *one = NULL;
+        st = st ? st
+                : pons__look(store, thread, spaces, ns, json_string_value(id), q->bare, &one, err);
+        st = st ? st : json_array_append_new(list, one) ? PONS_ENOMEM : PONS_OK;
+    }
+    pons_value_unref(w.found);
+    pons__image_fini(&w.newer);
+    free(w.rows);
+    if (st == PONS_ENOMEM) {
+        return pons_error_set(err, st, PONS__MODULE, "no memory for the history of thread %s",
+                              thread);
+    }
+    if (st == PONS_OK) {
+        *ret = pons_value_ref(list);
+    }
+    return st;
 }

@@ -21,59 +21,7 @@ typedef struct sweep { // namespaces of subgraphs that nobody can come back to
     int st;
 } sweep;
 
-static int prune(pons_store store, const char *thread, pons_thread *holder, const pons_prune *what,
-                 pons_prune_result *ret, pons_error *err);
 static int sweep_all(sweep *s, const pons_lease *lease, pons_prune_result *sum, pons_error *err);
-
-int pons_state_prune_as(pons_store store, const char *thread, const pons_prune *what,
-                        pons_prune_result *ret, pons_error *err)
-{
-    if (what->ns || what->lease) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "a whole thread is pruned, which nobody holds");
-    }
-    return prune(store, thread, NULL, what, ret, err);
-}
-
-int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
-                     int64_t *ret_removed, pons_error *err)
-{
-    pons_prune_result r = {0};
-    int st = prune(store, thread, NULL,
-                   &(pons_prune){.keep_last = keep_last, .keep_since_ms = keep_since_ms}, &r, err);
-    if (st == PONS_OK && ret_removed) {
-        *ret_removed = r.checkpoints;
-    }
-    return st;
-}
-
-int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
-                      int64_t *ret_removed, pons_error *err)
-{
-    int st = t->store.ops ? pons__thread_flush(t, err) : PONS_OK;
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_prune_result r = {0};
-    st = prune(
-        t->store, t->id, t,
-        &(pons_prune){.lease = &t->lease, .keep_last = keep_last, .keep_since_ms = keep_since_ms},
-        &r, err);
-    if (st == PONS_OK && ret_removed) {
-        *ret_removed = r.checkpoints;
-    }
-    return st;
-}
-
-int pons_thread_trim(pons_thread *t, pons_trim *what, pons_trim_result *ret, pons_error *err)
-{
-    if (!t->store.ops || !t->store.ops->trim) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't trim a thread",
-                              t->store.ops ? t->store.ops->name : "none");
-    }
-    what->lease = &t->lease;
-    return t->store.ops->trim(t->store.self, what, ret, err);
-}
 
 static int prune(pons_store store, const char *thread, pons_thread *holder, const pons_prune *what,
                  pons_prune_result *ret, pons_error *err)
@@ -126,7 +74,62 @@ static int prune(pons_store store, const char *thread, pons_thread *holder, cons
     return st;
 }
 
+int pons_state_prune_as(pons_store store, const char *thread, const pons_prune *what,
+                        pons_prune_result *ret, pons_error *err)
+{
+    if (what->ns || what->lease) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "a whole thread is pruned, which nobody holds");
+    }
+    return prune(store, thread, NULL, what, ret, err);
+}
+
+int pons_state_prune(pons_store store, const char *thread, int64_t keep_last, int64_t keep_since_ms,
+                     int64_t *ret_removed, pons_error *err)
+{
+    pons_prune_result r = {0};
+    int st = prune(store, thread, NULL,
+                   &(pons_prune){.keep_last = keep_last, .keep_since_ms = keep_since_ms}, &r, err);
+    if (st == PONS_OK && ret_removed) {
+        *ret_removed = r.checkpoints;
+    }
+    return st;
+}
+
+int pons_thread_prune(pons_thread *t, int64_t keep_last, int64_t keep_since_ms,
+                      int64_t *ret_removed, pons_error *err)
+{
+    int st = t->store.ops ? pons__thread_flush(t, err) : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_prune_result r = {0};
+    st = prune(
+        t->store, t->id, t,
+        &(pons_prune){.lease = &t->lease, .keep_last = keep_last, .keep_since_ms = keep_since_ms},
+        &r, err);
+    if (st == PONS_OK && ret_removed) {
+        *ret_removed = r.checkpoints;
+    }
+    return st;
+}
+
+int pons_thread_trim(pons_thread *t, pons_trim *what, pons_trim_result *ret, pons_error *err)
+{
+    if (!t->store.ops || !t->store.ops->trim) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't trim a thread",
+                              t->store.ops ? t->store.ops->name : "none");
+    }
+    what->lease = &t->lease;
+    return t->store.ops->trim(t->store.self, what, ret, err);
+}
+
 // ---- namespaces of subgraphs --------------------------------------------------------------------
+
+typedef struct id_search {
+    const char *id;
+    bool found;
+} id_search;
 
 static int sweep_name(void *user, const char *ns)
 {
@@ -146,11 +149,6 @@ static int by_length(const void *a, const void *b)
     const size_t x = strlen(*(const char *const *)a), y = strlen(*(const char *const *)b);
     return (x > y) - (x < y);
 }
-
-typedef struct id_search {
-    const char *id;
-    bool found;
-} id_search;
 
 static int is_id(void *user, const pons_checkpoint_row *row)
 {

@@ -30,53 +30,300 @@ typedef struct looker { // one reading
     pons_error *err;
 } looker;
 
+// ---- its tasks ----------------------------------------------------------------------------------
+
+typedef struct task_rows { // what is recorded of a checkpoint's tasks: {task: {"idx": record}}
+    pons_value *tasks;
+    int st;
+} task_rows;
+
+typedef struct place { // whose records are read
+    const pons_value *records;
+    const char *ns, *checkpoint;
+} place;
+
+typedef struct owner_search {
+    const char *owner;
+    char newest[32]; // of the run that is being passed
+    char found[32];
+} owner_search;
+
+typedef struct seen_task {
+    const char *node;
+    const pons_value *arg; // of a Send
+    char id[24];
+    pons_value *asked, *awaits; // the caller's
+    bool finished;
+} seen_task;
+
+static int see_record(void *user, const pons_record_row *row)
+{
+    task_rows *t = user;
+    pons_value *v = NULL;
+    char idx[16];
+    t->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
+    if (t->st) {
+        return t->st;
+    }
+    pons_value *task = json_object_get(t->tasks, row->task);
+    if (!task) {
+        task = json_object();
+        json_object_set_new(t->tasks, row->task, task);
+    }
+    snprintf(idx, sizeof idx, "%d", (int)row->idx);
+    t->st = json_object_set_new(task, idx, v) ? PONS_ENOMEM : PONS_OK;
+    return t->st;
+}
+
+static const pons_value *record_at(const pons_value *rows, size_t idx)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%zu", idx);
+    return pons_get(rows, name);
+}
+
+// What a finished task wrote: {channel: value}, or a list of them when a channel was written twice.
+static pons_value *result_of(const pons_value *record)
+{
+    pons_value *list = json_array(), *pair;
+    size_t i;
+    if (json_array_append_new(list, json_object())) {
+        pons_value_unref(list);
+        return NULL;
+    }
+    json_array_foreach(pons_get(record, "w"), i, pair)
+    {
+        const char *channel = json_string_value(json_array_get(pair, 0));
+        size_t at = 0;
+        while (at < json_array_size(list) && json_object_get(json_array_get(list, at), channel)) {
+            at++;
+        }
+        if (at == json_array_size(list)) {
+            json_array_append_new(list, json_object());
+        }
+        json_object_set(json_array_get(list, at), channel, json_array_get(pair, 1));
+    }
+    pons_value *one = json_array_size(list) == 1 ? pons_value_ref(json_array_get(list, 0)) : NULL;
+    if (one) {
+        pons_value_unref(list);
+    }
+    return one ? one : list;
+}
+
+// The calls without an answer: of people into one list, all others into another; those of a task that
+// it has called are its own, too.
+static int pending_of(const place *at, const char *id, pons_value *asked, pons_value *awaits,
+                      int depth)
+{
+    const pons_value *rows = pons_get(at->records, id), *header = record_at(rows, IDX_HEADER);
+    const int64_t round = pons_get_int(header, "t", 0), keep = pons_get_int(header, "c", 0);
+    int bad = 0;
+    for (size_t n = 0; record_at(rows, IDX_CALLS + n); n++) {
+        const pons_value *call = record_at(rows, IDX_CALLS + n);
+        const int64_t of = pons_get_int(call, "t", 0);
+        const bool step = strcmp(pons_get_str(call, "k", ""), "step") == 0;
+        if (pons_get(call, "ans") || (!step && strcmp(pons_get_str(call, "k", ""), "await") != 0) ||
+            ((int64_t)n >= keep && of < round)) {
+            continue;
+        }
+        char name[64];
+        if (of) {
+            snprintf(name, sizeof name, "%s.%zu.%" PRId64, id, n, of);
+        } else {
+            snprintf(name, sizeof name, "%s.%zu", id, n);
+        }
+        if (step) {
+            char called[24];
+            pons__task_hash(at->ns, at->checkpoint, name, 0, called);
+            bad |= depth < DEPTH_MAX && pending_of(at, called, asked, awaits, depth + 1);
+            continue;
+        }
+        const pons_value *request = pons_get(call, "req");
+        pons_value *req = request ? pons_value_ref(request) : json_null();
+        if (strcmp(pons_get_str(call, "name", ""), "human") == 0) {
+            bad |= json_array_append_new(
+                asked, pons_object_whole("id", json_string(name), "value", req, NULL));
+        } else {
+            bad |= json_array_append_new(
+                awaits,
+                pons_object_whole("id", json_string(name), "kind",
+                                  json_string(pons_get_str(call, "name", "")), "request", req,
+                                  "deadline_ms", pons_optional(pons_get(call, "dl")), NULL));
+        }
+    }
+    return bad;
+}
+
+// Which call of a task an owner is: 0 for the task itself, 1, 2, … for the graphs that it runs; < 0:
+// none of its.
+static long call_of(const char *owner, const char *task)
+{
+    const size_t n = strlen(task);
+    if (strncmp(owner, task, n) != 0 || (owner[n] && owner[n] != '.')) {
+        return -1;
+    }
+    return owner[n] ? strtol(owner + n + 1, NULL, 10) + 1 : 0;
+}
+
+// Newest first: the row that names a run comes after those of that run.
+static int is_owned(void *user, const pons_checkpoint_row *row)
+{
+    owner_search *s = user;
+    pons_autovalue data = NULL;
+    if (!s->newest[0]) {
+        snprintf(s->newest, sizeof s->newest, "%s", row->id);
+    }
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK ||
+        !pons_get(data, "r")) {
+        return 0;
+    }
+    if (call_of(pons_get_str(data, "o", ""), s->owner) >= 0) {
+        snprintf(s->found, sizeof s->found, "%s", s->newest);
+        return 1;
+    }
+    s->newest[0] = '\0';
+    return 0;
+}
+
+// The namespace below, of a node, whose run this task owns; "" when there is none. *ret_at: its
+// newest checkpoint of that run.
+static int find_child(looker *l, const char *ns, const char *node, const char *id,
+                      char ret_ns[PONS_NAME_MAX], char ret_at[32])
+{
+    const size_t outer = strlen(ns), name = strlen(node);
+    long newest = -1;
+    pons_value *space;
+    size_t i;
+    ret_ns[0] = '\0';
+    json_array_foreach(l->spaces, i, space)
+    {
+        const char *text = json_string_value(space), *at = text + outer + (outer > 0);
+        if (strlen(text) <= outer || strncmp(text, ns, outer) != 0 ||
+            (outer && text[outer] != '|') || strncmp(at, node, name) != 0 ||
+            (at[name] && at[name] != ':') || strchr(at, '|')) {
+            continue;
+        }
+        owner_search s = {.owner = id};
+        pons__image head = {0};
+        int st = pons__image_head(l->store, l->thread, text, &head, l->err);
+        const long call = st == PONS_OK ? call_of(head.owner, id) : -1;
+        if (call >= 0) {
+            snprintf(s.found, sizeof s.found, "%s", head.id);
+        } else if (st == PONS_OK && l->past) {
+            st = l->store.ops->history(l->store.self, l->thread, text, "", 0, is_owned, &s, l->err);
+        }
+        pons__image_fini(&head);
+        if (st && st != PONS_ENOTFOUND) {
+            return st;
+        }
+        if (s.found[0] && call >= newest) { // of several, the one that it runs now
+            newest = call;
+            snprintf(ret_ns, PONS_NAME_MAX, "%s", text);
+            snprintf(ret_at, 32, "%s", s.found);
+        }
+    }
+    return PONS_OK;
+}
+
+static int no_memory(looker *l)
+{
+    return pons_error_set(l->err, PONS_ENOMEM, PONS__MODULE, "no memory to read thread %s",
+                          l->thread);
+}
+
 static int look(looker *l, const char *ns, const char *checkpoint, bool bare, int depth,
                 pons_value **ret);
-static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth, pons_value *tasks,
-                    pons_value *next);
-static int no_memory(looker *l);
 
-int pons_state_snapshot(pons_store store, const char *thread, const char *ns,
-                        const pons_snapshot_options *opts, pons_value **ret, pons_error *err)
+// A subgraph's questions are its task's, too.
+static int look_below(looker *l, const char *ns, seen_task *t, int depth, pons_value *task)
 {
-    static const pons_snapshot_options plain = {0};
-    opts = opts ? opts : &plain;
-    if (!store.ops) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
-                              "a thread without a store can't be read from outside");
+    char below[PONS_NAME_MAX], at[32];
+    pons_value *state = NULL;
+    int st = depth < DEPTH_MAX ? find_child(l, ns, t->node, t->id, below, at) : PONS_OK;
+    if (st || depth >= DEPTH_MAX || !below[0]) {
+        return st;
     }
-    looker l = {.store = store, .thread = thread, .subgraphs = opts->subgraphs, .err = err};
-    int st = pons__look_open(store, thread, &l.spaces, err);
-    l.past = opts->checkpoint && opts->checkpoint[0];
-    st = st ? st : look(&l, ns, l.past ? opts->checkpoint : NULL, opts->bare, 0, ret);
-    pons_value_unref(l.spaces);
+    if (l->subgraphs || !t->finished) {
+        st = look(l, below, at, !l->subgraphs, depth + 1, &state);
+    }
+    if (st == PONS_ENOTFOUND) { // pruned meanwhile
+        return PONS_OK;
+    }
+    int bad = st == PONS_OK && json_object_set_new(task, "ns", json_string(below));
+    if (state && !t->finished) {
+        bad = bad || json_array_extend(t->asked, json_object_get(state, "interrupts"));
+    }
+    if (state && l->subgraphs) {
+        bad = bad || json_object_set(task, "state", state);
+    }
+    pons_value_unref(state);
+    return bad ? no_memory(l) : st;
+}
+
+static int add_task(looker *l, const place *at, seen_task *t, int depth, pons_value *tasks,
+                    pons_value *next)
+{
+    const pons_value *rows = pons_get(at->records, t->id), *result = record_at(rows, IDX_RESULT);
+    const pons_value *error = pons_get(result, "error");
+    pons_autovalue asked = json_array();
+    pons_autovalue awaits = json_array();
+    t->finished = result && !error;
+    t->asked = asked;
+    t->awaits = awaits;
+    if (!asked || !awaits || (!t->finished && pending_of(at, t->id, asked, awaits, 0))) {
+        return no_memory(l);
+    }
+    pons_value *task = pons_object_whole(
+        "id", json_string(t->id), "name", json_string(t->node), "error",
+        error ? pons_value_ref(error) : json_null(), "interrupts", pons_value_ref(asked), "awaits",
+        pons_value_ref(awaits), "result", t->finished ? result_of(result) : json_null(), "arg",
+        pons_optional(t->arg), NULL);
+    int st = task ? look_below(l, at->ns, t, depth, task) : no_memory(l);
+    if (st || json_array_append(tasks, task) ||
+        (!t->finished && json_array_append_new(next, json_string(t->node)))) {
+        st = st ? st : no_memory(l);
+    }
+    pons_value_unref(task);
     return st;
 }
 
-static int add_space(void *user, const char *ns)
+static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth, pons_value *tasks,
+                    pons_value *next)
 {
-    return json_array_append_new(user, json_string(ns)); // what did not fit is told by its absence
-}
-
-int pons__look_open(pons_store store, const char *thread, pons_value **ret, pons_error *err)
-{
-    *ret = json_array();
-    if (!*ret) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to read thread %s",
-                              thread);
+    task_rows rows = {.tasks = json_object()};
+    pons_value *v;
+    size_t i;
+    int st = rows.tasks ? l->store.ops->records(l->store.self, l->thread, ns, im->id, see_record,
+                                                &rows, l->err)
+                        : no_memory(l);
+    if (st == PONS_OK && rows.st) {
+        st = pons_error_set(l->err, rows.st == PONS_ENOMEM ? PONS_ENOMEM : PONS_ECORRUPT,
+                            PONS__MODULE, "the records of checkpoint %s can't be read", im->id);
     }
-    return store.ops->namespaces(store.self, thread, add_space, *ret, err);
-}
-
-int pons__look(pons_store store, const char *thread, pons_value *spaces, const char *ns,
-               const char *checkpoint, bool bare, pons_value **ret, pons_error *err)
-{
-    looker l = {
-        .store = store, .thread = thread, .spaces = spaces, .past = checkpoint != NULL, .err = err};
-    return look(&l, ns, checkpoint, bare, 0, ret);
+    const place at = {rows.tasks, ns, im->id};
+    json_array_foreach(im->next, i, v)
+    {
+        seen_task t = {.node = json_string_value(v)};
+        pons__task_hash(ns, im->id, t.node, 0, t.id);
+        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
+    }
+    json_array_foreach(im->sends, i, v)
+    {
+        seen_task t = {.node = json_string_value(json_array_get(v, 0)),
+                       .arg = json_array_get(v, 1)};
+        pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
+        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
+    }
+    pons_value_unref(rows.tasks);
+    return st;
 }
 
 // ---- one namespace ------------------------------------------------------------------------------
+
+typedef struct child_search {
+    const char *parent;
+    char id[32]; // empty: none
+} child_search;
 
 static int image_of(looker *l, const char *ns, const char *checkpoint, pons__image *ret)
 {
@@ -87,11 +334,6 @@ static int image_of(looker *l, const char *ns, const char *checkpoint, pons__ima
     }
     return st;
 }
-
-typedef struct child_search {
-    const char *parent;
-    char id[32]; // empty: none
-} child_search;
 
 static int is_child(void *user, const pons_checkpoint_row *row)
 {
@@ -183,287 +425,44 @@ static int look(looker *l, const char *ns, const char *checkpoint, bool bare, in
     return st;
 }
 
-// ---- its tasks ----------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-typedef struct task_rows { // what is recorded of a checkpoint's tasks: {task: {"idx": record}}
-    pons_value *tasks;
-    int st;
-} task_rows;
-
-static int see_record(void *user, const pons_record_row *row)
+int pons_state_snapshot(pons_store store, const char *thread, const char *ns,
+                        const pons_snapshot_options *opts, pons_value **ret, pons_error *err)
 {
-    task_rows *t = user;
-    pons_value *v = NULL;
-    char idx[16];
-    t->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
-    if (t->st) {
-        return t->st;
+    static const pons_snapshot_options plain = {0};
+    opts = opts ? opts : &plain;
+    if (!store.ops) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "a thread without a store can't be read from outside");
     }
-    pons_value *task = json_object_get(t->tasks, row->task);
-    if (!task) {
-        task = json_object();
-        json_object_set_new(t->tasks, row->task, task);
-    }
-    snprintf(idx, sizeof idx, "%d", (int)row->idx);
-    t->st = json_object_set_new(task, idx, v) ? PONS_ENOMEM : PONS_OK;
-    return t->st;
-}
-
-static const pons_value *record_at(const pons_value *rows, size_t idx)
-{
-    char name[16];
-    snprintf(name, sizeof name, "%zu", idx);
-    return pons_get(rows, name);
-}
-
-// What a finished task wrote: {channel: value}, or a list of them when a channel was written twice.
-static pons_value *result_of(const pons_value *record)
-{
-    pons_value *list = json_array(), *pair;
-    size_t i;
-    if (json_array_append_new(list, json_object())) {
-        pons_value_unref(list);
-        return NULL;
-    }
-    json_array_foreach(pons_get(record, "w"), i, pair)
-    {
-        const char *channel = json_string_value(json_array_get(pair, 0));
-        size_t at = 0;
-        while (at < json_array_size(list) && json_object_get(json_array_get(list, at), channel)) {
-            at++;
-        }
-        if (at == json_array_size(list)) {
-            json_array_append_new(list, json_object());
-        }
-        json_object_set(json_array_get(list, at), channel, json_array_get(pair, 1));
-    }
-    pons_value *one = json_array_size(list) == 1 ? pons_value_ref(json_array_get(list, 0)) : NULL;
-    if (one) {
-        pons_value_unref(list);
-    }
-    return one ? one : list;
-}
-
-typedef struct place { // whose records are read
-    const pons_value *records;
-    const char *ns, *checkpoint;
-} place;
-
-// The calls without an answer: of people into one list, all others into another; those of a task that
-// it has called are its own, too.
-static int pending_of(const place *at, const char *id, pons_value *asked, pons_value *awaits,
-                      int depth)
-{
-    const pons_value *rows = pons_get(at->records, id), *header = record_at(rows, IDX_HEADER);
-    const int64_t round = pons_get_int(header, "t", 0), keep = pons_get_int(header, "c", 0);
-    int bad = 0;
-    for (size_t n = 0; record_at(rows, IDX_CALLS + n); n++) {
-        const pons_value *call = record_at(rows, IDX_CALLS + n);
-        const int64_t of = pons_get_int(call, "t", 0);
-        const bool step = strcmp(pons_get_str(call, "k", ""), "step") == 0;
-        if (pons_get(call, "ans") || (!step && strcmp(pons_get_str(call, "k", ""), "await") != 0) ||
-            ((int64_t)n >= keep && of < round)) {
-            continue;
-        }
-        char name[64];
-        if (of) {
-            snprintf(name, sizeof name, "%s.%zu.%" PRId64, id, n, of);
-        } else {
-            snprintf(name, sizeof name, "%s.%zu", id, n);
-        }
-        if (step) {
-            char called[24];
-            pons__task_hash(at->ns, at->checkpoint, name, 0, called);
-            bad |= depth < DEPTH_MAX && pending_of(at, called, asked, awaits, depth + 1);
-            continue;
-        }
-        const pons_value *request = pons_get(call, "req");
-        pons_value *req = request ? pons_value_ref(request) : json_null();
-        if (strcmp(pons_get_str(call, "name", ""), "human") == 0) {
-            bad |= json_array_append_new(
-                asked, pons_object_whole("id", json_string(name), "value", req, NULL));
-        } else {
-            bad |= json_array_append_new(
-                awaits,
-                pons_object_whole("id", json_string(name), "kind",
-                                  json_string(pons_get_str(call, "name", "")), "request", req,
-                                  "deadline_ms", pons_optional(pons_get(call, "dl")), NULL));
-        }
-    }
-    return bad;
-}
-
-typedef struct owner_search {
-    const char *owner;
-    char newest[32]; // of the run that is being passed
-    char found[32];
-} owner_search;
-
-// Which call of a task an owner is: 0 for the task itself, 1, 2, … for the graphs that it runs; < 0:
-// none of its.
-static long call_of(const char *owner, const char *task)
-{
-    const size_t n = strlen(task);
-    if (strncmp(owner, task, n) != 0 || (owner[n] && owner[n] != '.')) {
-        return -1;
-    }
-    return owner[n] ? strtol(owner + n + 1, NULL, 10) + 1 : 0;
-}
-
-// Newest first: the row that names a run comes after those of that run.
-static int is_owned(void *user, const pons_checkpoint_row *row)
-{
-    owner_search *s = user;
-    pons_autovalue data = NULL;
-    if (!s->newest[0]) {
-        snprintf(s->newest, sizeof s->newest, "%s", row->id);
-    }
-    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK ||
-        !pons_get(data, "r")) {
-        return 0;
-    }
-    if (call_of(pons_get_str(data, "o", ""), s->owner) >= 0) {
-        snprintf(s->found, sizeof s->found, "%s", s->newest);
-        return 1;
-    }
-    s->newest[0] = '\0';
-    return 0;
-}
-
-// The namespace below, of a node, whose run this task owns; "" when there is none. *ret_at: its
-// newest checkpoint of that run.
-static int find_child(looker *l, const char *ns, const char *node, const char *id,
-                      char ret_ns[PONS_NAME_MAX], char ret_at[32])
-{
-    const size_t outer = strlen(ns), name = strlen(node);
-    long newest = -1;
-    pons_value *space;
-    size_t i;
-    ret_ns[0] = '\0';
-    json_array_foreach(l->spaces, i, space)
-    {
-        const char *text = json_string_value(space), *at = text + outer + (outer > 0);
-        if (strlen(text) <= outer || strncmp(text, ns, outer) != 0 ||
-            (outer && text[outer] != '|') || strncmp(at, node, name) != 0 ||
-            (at[name] && at[name] != ':') || strchr(at, '|')) {
-            continue;
-        }
-        owner_search s = {.owner = id};
-        pons__image head = {0};
-        int st = pons__image_head(l->store, l->thread, text, &head, l->err);
-        const long call = st == PONS_OK ? call_of(head.owner, id) : -1;
-        if (call >= 0) {
-            snprintf(s.found, sizeof s.found, "%s", head.id);
-        } else if (st == PONS_OK && l->past) {
-            st = l->store.ops->history(l->store.self, l->thread, text, "", 0, is_owned, &s, l->err);
-        }
-        pons__image_fini(&head);
-        if (st && st != PONS_ENOTFOUND) {
-            return st;
-        }
-        if (s.found[0] && call >= newest) { // of several, the one that it runs now
-            newest = call;
-            snprintf(ret_ns, PONS_NAME_MAX, "%s", text);
-            snprintf(ret_at, 32, "%s", s.found);
-        }
-    }
-    return PONS_OK;
-}
-
-typedef struct seen_task {
-    const char *node;
-    const pons_value *arg; // of a Send
-    char id[24];
-    pons_value *asked, *awaits; // the caller's
-    bool finished;
-} seen_task;
-
-// A subgraph's questions are its task's, too.
-static int look_below(looker *l, const char *ns, seen_task *t, int depth, pons_value *task)
-{
-    char below[PONS_NAME_MAX], at[32];
-    pons_value *state = NULL;
-    int st = depth < DEPTH_MAX ? find_child(l, ns, t->node, t->id, below, at) : PONS_OK;
-    if (st || depth >= DEPTH_MAX || !below[0]) {
-        return st;
-    }
-    if (l->subgraphs || !t->finished) {
-        st = look(l, below, at, !l->subgraphs, depth + 1, &state);
-    }
-    if (st == PONS_ENOTFOUND) { // pruned meanwhile
-        return PONS_OK;
-    }
-    int bad = st == PONS_OK && json_object_set_new(task, "ns", json_string(below));
-    if (state && !t->finished) {
-        bad = bad || json_array_extend(t->asked, json_object_get(state, "interrupts"));
-    }
-    if (state && l->subgraphs) {
-        bad = bad || json_object_set(task, "state", state);
-    }
-    pons_value_unref(state);
-    return bad ? no_memory(l) : st;
-}
-
-static int add_task(looker *l, const place *at, seen_task *t, int depth, pons_value *tasks,
-                    pons_value *next)
-{
-    const pons_value *rows = pons_get(at->records, t->id), *result = record_at(rows, IDX_RESULT);
-    const pons_value *error = pons_get(result, "error");
-    pons_autovalue asked = json_array();
-    pons_autovalue awaits = json_array();
-    t->finished = result && !error;
-    t->asked = asked;
-    t->awaits = awaits;
-    if (!asked || !awaits || (!t->finished && pending_of(at, t->id, asked, awaits, 0))) {
-        return no_memory(l);
-    }
-    pons_value *task = pons_object_whole(
-        "id", json_string(t->id), "name", json_string(t->node), "error",
-        error ? pons_value_ref(error) : json_null(), "interrupts", pons_value_ref(asked), "awaits",
-        pons_value_ref(awaits), "result", t->finished ? result_of(result) : json_null(), "arg",
-        pons_optional(t->arg), NULL);
-    int st = task ? look_below(l, at->ns, t, depth, task) : no_memory(l);
-    if (st || json_array_append(tasks, task) ||
-        (!t->finished && json_array_append_new(next, json_string(t->node)))) {
-        st = st ? st : no_memory(l);
-    }
-    pons_value_unref(task);
+    looker l = {.store = store, .thread = thread, .subgraphs = opts->subgraphs, .err = err};
+    int st = pons__look_open(store, thread, &l.spaces, err);
+    l.past = opts->checkpoint && opts->checkpoint[0];
+    st = st ? st : look(&l, ns, l.past ? opts->checkpoint : NULL, opts->bare, 0, ret);
+    pons_value_unref(l.spaces);
     return st;
 }
 
-static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth, pons_value *tasks,
-                    pons_value *next)
+static int add_space(void *user, const char *ns)
 {
-    task_rows rows = {.tasks = json_object()};
-    pons_value *v;
-    size_t i;
-    int st = rows.tasks ? l->store.ops->records(l->store.self, l->thread, ns, im->id, see_record,
-                                                &rows, l->err)
-                        : no_memory(l);
-    if (st == PONS_OK && rows.st) {
-        st = pons_error_set(l->err, rows.st == PONS_ENOMEM ? PONS_ENOMEM : PONS_ECORRUPT,
-                            PONS__MODULE, "the records of checkpoint %s can't be read", im->id);
-    }
-    const place at = {rows.tasks, ns, im->id};
-    json_array_foreach(im->next, i, v)
-    {
-        seen_task t = {.node = json_string_value(v)};
-        pons__task_hash(ns, im->id, t.node, 0, t.id);
-        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
-    }
-    json_array_foreach(im->sends, i, v)
-    {
-        seen_task t = {.node = json_string_value(json_array_get(v, 0)),
-                       .arg = json_array_get(v, 1)};
-        pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
-        st = st ? st : add_task(l, &at, &t, depth, tasks, next);
-    }
-    pons_value_unref(rows.tasks);
-    return st;
+    return json_array_append_new(user, json_string(ns)); // what did not fit is told by its absence
 }
 
-static int no_memory(looker *l)
+int pons__look_open(pons_store store, const char *thread, pons_value **ret, pons_error *err)
 {
-    return pons_error_set(l->err, PONS_ENOMEM, PONS__MODULE, "no memory to read thread %s",
-                          l->thread);
+    *ret = json_array();
+    if (!*ret) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to read thread %s",
+                              thread);
+    }
+    return store.ops->namespaces(store.self, thread, add_space, *ret, err);
+}
+
+int pons__look(pons_store store, const char *thread, pons_value *spaces, const char *ns,
+               const char *checkpoint, bool bare, pons_value **ret, pons_error *err)
+{
+    looker l = {
+        .store = store, .thread = thread, .spaces = spaces, .past = checkpoint != NULL, .err = err};
+    return look(&l, ns, checkpoint, bare, 0, ret);
 }

@@ -24,152 +24,6 @@
 
 #define AS_END (PONS__NONE - 1) // no node, and nothing is next
 
-static int check_step(const pons_state_step *step, size_t i, pons_error *err);
-static int update_step(pons_run *r, const pons_state_step *step, pons_error *err);
-static int apply_step(pons_run *r, const uint32_t *as, pons_error *err);
-static int load_unfinished(pons_run *r, const pons_state_step *step, const uint32_t *as,
-                           pons_error *err);
-static int write_as(pons_run *r, uint32_t node, const pons_value *values, pons_error *err);
-static int resolve(pons_run *r, const char *as_node, uint32_t *ret, pons_error *err);
-static int last_writer(pons_run *r, uint32_t *ret, pons_error *err);
-
-int pons_state_update(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *values,
-                      const char *as_node, char ret_checkpoint[32], pons_error *err)
-{
-    pons_state_change change = {values, as_node};
-    return pons_state_update_bulk(t, g, ns, &(pons_state_step){&change, 1}, 1, ret_checkpoint, err);
-}
-
-int pons_state_update_bulk(pons_thread *t, const pons_graph *g, const char *ns,
-                           const pons_state_step *steps, size_t n, char ret_checkpoint[32],
-                           pons_error *err)
-{
-    pons_run *r;
-    int st = n > 0 ? PONS_OK
-                   : pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                                    "an update of several supersteps has none");
-    for (size_t i = 0; i < n && st == PONS_OK; i++) {
-        st = check_step(&steps[i], i, err);
-    }
-    if (st == PONS_OK) {
-        st = pons__run_open(t, g, ns, NULL, &pons__supersteps, &r, err);
-    }
-    if (st != PONS_OK) {
-        return st;
-    }
-    for (size_t i = 0; i < n && st == PONS_OK; i++) {
-        st = update_step(r, &steps[i], err);
-    }
-    if (st == PONS_OK && ret_checkpoint) {
-        snprintf(ret_checkpoint, sizeof r->cp_id, "%s", r->durable ? r->ns->head : "");
-    }
-    r->state = PONS_RUN_DONE;
-    pons_run_destroy(r);
-    return st;
-}
-
-// What can be told without the state, before anything is changed.
-static int check_step(const pons_state_step *step, size_t i, pons_error *err)
-{
-    if (step->n == 0) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "superstep %zu has no changes", i);
-    }
-    for (size_t k = 0; k < step->n; k++) {
-        const char *as = step->changes[k].as_node;
-        const bool end = as && strcmp(as, PONS_END) == 0;
-        if (step->n > 1 && as && (end || strcmp(as, PONS_START) == 0)) {
-            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                                  "superstep %zu has a change as %s beside others", i,
-                                  end ? "END" : "START");
-        }
-        if (end && step->changes[k].values) {
-            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                                  "END writes no values: an update as END only ends what is next");
-        }
-    }
-    return PONS_OK;
-}
-
-static int update_step(pons_run *r, const pons_state_step *step, pons_error *err)
-{
-    pons__ns *ns = r->ns;
-    uint32_t *as = calloc(step->n + 1, sizeof *as);
-    pons_autovalue names = json_array();
-    int st = as && names ? PONS_OK : PONS_ENOMEM;
-    for (size_t i = 0; i < step->n && st == PONS_OK; i++) {
-        st = resolve(r, step->changes[i].as_node, &as[i], err);
-        if (st == PONS_OK && as[i] != AS_END) {
-            json_array_append_new(
-                names, json_string(as[i] == PONS__END ? PONS_START : r->g->nodes[as[i]].name));
-        }
-    }
-    if (st == PONS_OK) {
-        st = load_unfinished(r, step, as, err);
-    }
-    for (size_t i = 0; i < step->n && st == PONS_OK; i++) {
-        st = as[i] == AS_END ? PONS_OK : write_as(r, as[i], step->changes[i].values, err);
-    }
-    const bool input = st == PONS_OK && as[0] == PONS__END;
-    if (st == PONS_OK) {
-        st = apply_step(r, as, err);
-    }
-    free(as);
-    for (size_t i = 0; i < r->n_pool; i++) {
-        pons__task_clear(r->tasks[i]);
-    }
-    r->n_tasks = 0;
-    if (st != PONS_OK) {
-        return st;
-    }
-    ns->step += input || ns->step == PONS__STEP_NONE ? 2 : 1; // an input and START's step count
-    r->cp_id[0] = '\0';
-    r->cp_stored = false;
-    r->source = 'u';
-    ns->wrote = names;
-    st = pons__run_commit(r, &(pons__extra){0}, err);
-    ns->wrote = NULL;
-    r->spoiled = r->spoiled || st != PONS_OK; // memory is ahead: it is read again
-    return st;
-}
-
-// Nodes that a join has triggered, or that were deferred and are released, and that had no turn
-// yet: what led to them is over, so that no router can decide it anew. They keep their turn, but for
-// deferred ones that are triggered again.
-static int apply_step(pons_run *r, const uint32_t *as, pons_error *err)
-{
-    pons__ns *ns = r->ns;
-    const pons_graph *g = r->g;
-    if (!g->deferred && g->n_joins == 0) {
-        return pons__apply(r, err);
-    }
-    uint64_t *keep = calloc(2 * g->n_words, sizeof *keep), *fired = keep + g->n_words;
-    if (!keep) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to update the state");
-    }
-    for (size_t w = 0; w < g->n_words && as[0] != AS_END && as[0] != PONS__END; w++) {
-        fired[w] = ns->fired ? ns->next[w] & ns->fired[w] : 0;
-        keep[w] = fired[w] | (g->deferred ? ns->next[w] & g->deferred[w] : 0);
-    }
-    for (size_t w = 0; ns->waiting && as[0] == AS_END && w < g->n_words; w++) {
-        ns->waiting[w] = 0;
-    }
-    for (size_t i = 0; i < r->n_tasks; i++) { // those that have been spoken for, or had run
-        if (r->tasks[i]->state == PONS__TASK_DONE && r->tasks[i]->node_ix < g->n_nodes &&
-            !r->tasks[i]->send_ix) {
-            pons__bit_clear(keep, r->tasks[i]->node_ix);
-        }
-    }
-    int st = pons__apply(r, err);
-    for (size_t w = 0; st == PONS_OK && w < g->n_words; w++) {
-        ns->next[w] |= keep[w] & ~(ns->waiting ? ns->waiting[w] : 0);
-        if (ns->fired) {
-            ns->fired[w] |= fired[w] & keep[w];
-        }
-    }
-    free(keep);
-    return st;
-}
-
 // ---- the step it is in --------------------------------------------------------------------------
 
 static bool speaks_for(const pons_state_step *step, const uint32_t *as, uint32_t node)
@@ -254,6 +108,8 @@ static int write_as(pons_run *r, uint32_t node, const pons_value *values, pons_e
 
 // ---- as which node ------------------------------------------------------------------------------
 
+static int last_writer(pons_run *r, uint32_t *ret, pons_error *err);
+
 static int resolve(pons_run *r, const char *as_node, uint32_t *ret, pons_error *err)
 {
     if (!as_node) {
@@ -328,4 +184,143 @@ static int last_writer(pons_run *r, uint32_t *ret, pons_error *err)
         }
     }
     return st == PONS_OK && name ? resolve(r, name, ret, err) : st;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_state_update(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *values,
+                      const char *as_node, char ret_checkpoint[32], pons_error *err)
+{
+    pons_state_change change = {values, as_node};
+    return pons_state_update_bulk(t, g, ns, &(pons_state_step){&change, 1}, 1, ret_checkpoint, err);
+}
+
+// What can be told without the state, before anything is changed.
+static int check_step(const pons_state_step *step, size_t i, pons_error *err)
+{
+    if (step->n == 0) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "superstep %zu has no changes", i);
+    }
+    for (size_t k = 0; k < step->n; k++) {
+        const char *as = step->changes[k].as_node;
+        const bool end = as && strcmp(as, PONS_END) == 0;
+        if (step->n > 1 && as && (end || strcmp(as, PONS_START) == 0)) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "superstep %zu has a change as %s beside others", i,
+                                  end ? "END" : "START");
+        }
+        if (end && step->changes[k].values) {
+            return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                  "END writes no values: an update as END only ends what is next");
+        }
+    }
+    return PONS_OK;
+}
+
+// Nodes that a join has triggered, or that were deferred and are released, and that had no turn
+// yet: what led to them is over, so that no router can decide it anew. They keep their turn, but for
+// deferred ones that are triggered again.
+static int apply_step(pons_run *r, const uint32_t *as, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    const pons_graph *g = r->g;
+    if (!g->deferred && g->n_joins == 0) {
+        return pons__apply(r, err);
+    }
+    uint64_t *keep = calloc(2 * g->n_words, sizeof *keep), *fired = keep + g->n_words;
+    if (!keep) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to update the state");
+    }
+    for (size_t w = 0; w < g->n_words && as[0] != AS_END && as[0] != PONS__END; w++) {
+        fired[w] = ns->fired ? ns->next[w] & ns->fired[w] : 0;
+        keep[w] = fired[w] | (g->deferred ? ns->next[w] & g->deferred[w] : 0);
+    }
+    for (size_t w = 0; ns->waiting && as[0] == AS_END && w < g->n_words; w++) {
+        ns->waiting[w] = 0;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) { // those that have been spoken for, or had run
+        if (r->tasks[i]->state == PONS__TASK_DONE && r->tasks[i]->node_ix < g->n_nodes &&
+            !r->tasks[i]->send_ix) {
+            pons__bit_clear(keep, r->tasks[i]->node_ix);
+        }
+    }
+    int st = pons__apply(r, err);
+    for (size_t w = 0; st == PONS_OK && w < g->n_words; w++) {
+        ns->next[w] |= keep[w] & ~(ns->waiting ? ns->waiting[w] : 0);
+        if (ns->fired) {
+            ns->fired[w] |= fired[w] & keep[w];
+        }
+    }
+    free(keep);
+    return st;
+}
+
+static int update_step(pons_run *r, const pons_state_step *step, pons_error *err)
+{
+    pons__ns *ns = r->ns;
+    uint32_t *as = calloc(step->n + 1, sizeof *as);
+    pons_autovalue names = json_array();
+    int st = as && names ? PONS_OK : PONS_ENOMEM;
+    for (size_t i = 0; i < step->n && st == PONS_OK; i++) {
+        st = resolve(r, step->changes[i].as_node, &as[i], err);
+        if (st == PONS_OK && as[i] != AS_END) {
+            json_array_append_new(
+                names, json_string(as[i] == PONS__END ? PONS_START : r->g->nodes[as[i]].name));
+        }
+    }
+    if (st == PONS_OK) {
+        st = load_unfinished(r, step, as, err);
+    }
+    for (size_t i = 0; i < step->n && st == PONS_OK; i++) {
+        st = as[i] == AS_END ? PONS_OK : write_as(r, as[i], step->changes[i].values, err);
+    }
+    const bool input = st == PONS_OK && as[0] == PONS__END;
+    if (st == PONS_OK) {
+        st = apply_step(r, as, err);
+    }
+    free(as);
+    for (size_t i = 0; i < r->n_pool; i++) {
+        pons__task_clear(r->tasks[i]);
+    }
+    r->n_tasks = 0;
+    if (st != PONS_OK) {
+        return st;
+    }
+    ns->step += input || ns->step == PONS__STEP_NONE ? 2 : 1; // an input and START's step count
+    r->cp_id[0] = '\0';
+    r->cp_stored = false;
+    r->source = 'u';
+    ns->wrote = names;
+    st = pons__run_commit(r, &(pons__extra){0}, err);
+    ns->wrote = NULL;
+    r->spoiled = r->spoiled || st != PONS_OK; // memory is ahead: it is read again
+    return st;
+}
+
+int pons_state_update_bulk(pons_thread *t, const pons_graph *g, const char *ns,
+                           const pons_state_step *steps, size_t n, char ret_checkpoint[32],
+                           pons_error *err)
+{
+    pons_run *r;
+    int st = n > 0 ? PONS_OK
+                   : pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                                    "an update of several supersteps has none");
+    for (size_t i = 0; i < n && st == PONS_OK; i++) {
+        st = check_step(&steps[i], i, err);
+    }
+    if (st == PONS_OK) {
+        st = pons__run_open(t, g, ns, NULL, &pons__supersteps, &r, err);
+    }
+    if (st != PONS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < n && st == PONS_OK; i++) {
+        st = update_step(r, &steps[i], err);
+    }
+    if (st == PONS_OK && ret_checkpoint) {
+        snprintf(ret_checkpoint, sizeof r->cp_id, "%s", r->durable ? r->ns->head : "");
+    }
+    r->state = PONS_RUN_DONE;
+    pons_run_destroy(r);
+    return st;
 }

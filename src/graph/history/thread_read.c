@@ -16,129 +16,14 @@ typedef struct history_walk {
     bool rolled;
 } history_walk;
 
-static int history_row(void *user, const pons_checkpoint_row *row);
-static int tell_parents(history_walk *h, const pons_value *data);
-static int need_store(pons_store store, pons_error *err);
-
-int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
-                    pons_error *err)
-{
-    int st = need_store(store, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons__image im = {0};
-    st = pons__image_head(store, thread, ns, &im, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    *ret_state = pons_value_ref(im.state);
-    pons__image_fini(&im);
-    return PONS_OK;
-}
-
-// ---- history ------------------------------------------------------------------------------------
-
-int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
-                       bool with_values, pons_value **ret_list, pons_error *err)
-{
-    int st = need_store(store, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_autovalue list = json_array();
-    history_walk walk = {.list = list, .limit = limit > 0 ? (size_t)limit : 0};
-    st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
-    size_t i;
-    pons_value *row;
-    for (; walk.told < json_array_size(list);
-         walk.told++) { // the input of a first run stands alone
-        json_object_set_new(json_array_get(list, walk.told), "parents", json_object());
-    }
-    json_array_foreach(list, i, row)
-    {
-        if (!with_values || st != PONS_OK) {
-            break;
-        }
-        pons__image im = {0};
-        st = pons__image_at(store, thread, ns, pons_get_str(row, "checkpoint_id", ""), &im, err);
-        json_object_set_new(row, "values", pons_value_ref(im.state));
-        pons__image_fini(&im);
-    }
-    if (st == PONS_OK) {
-        *ret_list = pons_value_ref(list);
-    }
-    return st;
-}
-
-static int history_row(void *user, const pons_checkpoint_row *row)
-{
-    history_walk *h = user;
-    pons_autovalue data = NULL;
-    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
-        data = json_object();
-    }
-    if (h->rolled && strcmp(row->id, h->back) != 0) {
-        return 0;
-    }
-    if (h->limit && json_array_size(h->list) >= h->limit) { // only looking for parents
-        return tell_parents(h, data);
-    }
-    const char *source = pons_get_str(data, "k", "l");
-    h->rolled = source[0] == 'b';
-    snprintf(h->back, sizeof h->back, "%s", row->parent);
-    if (h->rolled && !row->parent[0]) {
-        return 1; // back to where there was nothing
-    }
-    pons_value *next = json_array(); // triggered nodes, then sends
-    size_t i;
-    pons_value *v;
-    json_array_extend(next, (pons_value *)(uintptr_t)pons_get(data, "n"));
-    json_array_foreach(pons_get(data, "s"), i, v)
-    {
-        json_array_append(next, json_array_get(v, 0));
-    }
-    int bad = json_array_append_new(
-        h->list, pons_object_whole("checkpoint_id", json_string(row->id), "parent_id",
-                                   row->parent[0] ? json_string(row->parent) : json_null(), "step",
-                                   json_integer(row->step), "source",
-                                   json_string(pons__source_word(source[0])), "ts_ms",
-                                   json_integer(pons__id_ms(row->id)), "next", next, NULL));
-    return bad || tell_parents(h, data);
-}
-
-// A run's row that names it says what it stood on; those after it do not repeat that. Returns
-// whether all is told.
-static int tell_parents(history_walk *h, const pons_value *data)
-{
-    const bool input = strcmp(pons_get_str(data, "k", ""), "i") == 0;
-    const pons_value *parents = input ? h->newer : pons_get(data, "P");
-    if (input || pons_get(data, "r")) { // an input comes just before its run's row
-        for (; h->told < json_array_size(h->list); h->told++) {
-            pons_value *row = json_array_get(h->list, h->told);
-            json_object_set_new(row, "parents", parents ? pons_value_ref(parents) : json_object());
-            h->newer = pons_get(row, "parents");
-        }
-    }
-    return h->limit && h->told >= h->limit;
-}
-
-// ---- threads as a whole -------------------------------------------------------------------------
-
-int pons_state_copy(pons_store store, const char *from, const char *to, pons_error *err)
-{
-    int st = need_store(store, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    if (!store.ops->thread_copy) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't copy a thread",
-                              store.ops->name);
-    }
-    return store.ops->thread_copy(store.self, from, to, err);
-}
-
 // ---- inbox, effects -----------------------------------------------------------------------------
+
+static int need_store(pons_store store, pons_error *err)
+{
+    return store.ops ? PONS_OK
+                     : pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                                      "a thread without a store can't be read from outside");
+}
 
 int pons_inbox_post(pons_store store, const char *thread, const char *ns, const char *kind,
                     const pons_value *value, pons_error *err)
@@ -197,9 +82,122 @@ int pons_effects_read(pons_store store, const char *thread, uint32_t state_mask,
     return st;
 }
 
-static int need_store(pons_store store, pons_error *err)
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
+                    pons_error *err)
 {
-    return store.ops ? PONS_OK
-                     : pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
-                                      "a thread without a store can't be read from outside");
+    int st = need_store(store, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons__image im = {0};
+    st = pons__image_head(store, thread, ns, &im, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    *ret_state = pons_value_ref(im.state);
+    pons__image_fini(&im);
+    return PONS_OK;
+}
+
+// ---- history ------------------------------------------------------------------------------------
+
+// A run's row that names it says what it stood on; those after it do not repeat that. Returns
+// whether all is told.
+static int tell_parents(history_walk *h, const pons_value *data)
+{
+    const bool input = strcmp(pons_get_str(data, "k", ""), "i") == 0;
+    const pons_value *parents = input ? h->newer : pons_get(data, "P");
+    if (input || pons_get(data, "r")) { // an input comes just before its run's row
+        for (; h->told < json_array_size(h->list); h->told++) {
+            pons_value *row = json_array_get(h->list, h->told);
+            json_object_set_new(row, "parents", parents ? pons_value_ref(parents) : json_object());
+            h->newer = pons_get(row, "parents");
+        }
+    }
+    return h->limit && h->told >= h->limit;
+}
+
+static int history_row(void *user, const pons_checkpoint_row *row)
+{
+    history_walk *h = user;
+    pons_autovalue data = NULL;
+    if (pons_value_read(row->data.data, row->data.len, &data, NULL) != PONS_OK) {
+        data = json_object();
+    }
+    if (h->rolled && strcmp(row->id, h->back) != 0) {
+        return 0;
+    }
+    if (h->limit && json_array_size(h->list) >= h->limit) { // only looking for parents
+        return tell_parents(h, data);
+    }
+    const char *source = pons_get_str(data, "k", "l");
+    h->rolled = source[0] == 'b';
+    snprintf(h->back, sizeof h->back, "%s", row->parent);
+    if (h->rolled && !row->parent[0]) {
+        return 1; // back to where there was nothing
+    }
+    pons_value *next = json_array(); // triggered nodes, then sends
+    size_t i;
+    pons_value *v;
+    json_array_extend(next, (pons_value *)(uintptr_t)pons_get(data, "n"));
+    json_array_foreach(pons_get(data, "s"), i, v)
+    {
+        json_array_append(next, json_array_get(v, 0));
+    }
+    int bad = json_array_append_new(
+        h->list, pons_object_whole("checkpoint_id", json_string(row->id), "parent_id",
+                                   row->parent[0] ? json_string(row->parent) : json_null(), "step",
+                                   json_integer(row->step), "source",
+                                   json_string(pons__source_word(source[0])), "ts_ms",
+                                   json_integer(pons__id_ms(row->id)), "next", next, NULL));
+    return bad || tell_parents(h, data);
+}
+
+int pons_state_history(pons_store store, const char *thread, const char *ns, int64_t limit,
+                       bool with_values, pons_value **ret_list, pons_error *err)
+{
+    int st = need_store(store, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_autovalue list = json_array();
+    history_walk walk = {.list = list, .limit = limit > 0 ? (size_t)limit : 0};
+    st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
+    size_t i;
+    pons_value *row;
+    for (; walk.told < json_array_size(list);
+         walk.told++) { // the input of a first run stands alone
+        json_object_set_new(json_array_get(list, walk.told), "parents", json_object());
+    }
+    json_array_foreach(list, i, row)
+    {
+        if (!with_values || st != PONS_OK) {
+            break;
+        }
+        pons__image im = {0};
+        st = pons__image_at(store, thread, ns, pons_get_str(row, "checkpoint_id", ""), &im, err);
+        json_object_set_new(row, "values", pons_value_ref(im.state));
+        pons__image_fini(&im);
+    }
+    if (st == PONS_OK) {
+        *ret_list = pons_value_ref(list);
+    }
+    return st;
+}
+
+// ---- threads as a whole -------------------------------------------------------------------------
+
+int pons_state_copy(pons_store store, const char *from, const char *to, pons_error *err)
+{
+    int st = need_store(store, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    if (!store.ops->thread_copy) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "store %s can't copy a thread",
+                              store.ops->name);
+    }
+    return store.ops->thread_copy(store.self, from, to, err);
 }

@@ -29,10 +29,146 @@ typedef struct finder {
     int st;
 } finder;
 
-static int see_thread(void *user, const pons_thread_info *info);
-static int describe(finder *f, pons_value *row);
-static int give_page(finder *f, pons_value **ret);
-static int no_memory(pons_error *err);
+// ---- the page -----------------------------------------------------------------------------------
+
+typedef struct placed {
+    pons_value *row;
+    pons_threads_by by;
+    bool down;
+    size_t at;
+} placed;
+
+static int by_order(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    static const char *const members[] = {"created_ms", "updated_ms", "thread_id", "status"};
+    const pons_value *v = pons_get(x->row, members[x->by]), *w = pons_get(y->row, members[x->by]);
+    int order = json_is_string(v)
+                    ? strcmp(json_string_value(v), json_string_value(w) ? json_string_value(w) : "")
+                    : (json_integer_value(v) > json_integer_value(w)) -
+                          (json_integer_value(v) < json_integer_value(w));
+    order = x->down ? -order : order;
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+// Whether a row, described, is wanted.
+static bool is_wanted(const finder *f, const pons_value *row)
+{
+    const pons_threads_query *q = f->q;
+    return (!q->status || strcmp(q->status, pons_get_str(row, "status", "")) == 0) &&
+           (!q->values || (json_is_object(pons_get(row, "values")) &&
+                           pons_items_fits(pons_get(row, "values"), q->values)));
+}
+
+static standing standing_of(const pons_value *snapshot, bool held)
+{
+    const pons_value *task;
+    standing s = json_array_size(pons_get(snapshot, "next")) ? INTERRUPTED : IDLE;
+    size_t i;
+    json_array_foreach(pons_get(snapshot, "tasks"), i, task)
+    {
+        const bool done = !json_is_null(pons_get(task, "result"));
+        const bool failed = !json_is_null(pons_get(task, "error"));
+        const bool asks = json_array_size(pons_get(task, "interrupts")) > 0;
+        if (failed && s < FAILED) {
+            s = FAILED;
+        }
+        if (held && !done && !failed && !asks) {
+            s = BUSY;
+        }
+    }
+    return s;
+}
+
+static int no_memory(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to look for threads");
+}
+
+// Adds to a row how the thread stands: {status, values, interrupts: {task: [...]}}.
+static int describe(finder *f, pons_value *row)
+{
+    const char *thread = pons_get_str(row, "thread_id", ""), *name;
+    const bool held = pons_get_int(row, "holder_pid", 0) != 0;
+    pons_autovalue spaces = NULL;
+    pons_autovalue values = NULL;
+    pons_autovalue asked = json_object();
+    pons_value *space;
+    standing s = IDLE;
+    size_t i, looked = 0;
+    int st = pons__look_open(f->store, thread, &spaces, f->err);
+    json_array_foreach(spaces, i, space)
+    {
+        pons_autovalue look = NULL;
+        name = json_string_value(space);
+        const bool wanted = f->q->ns ? strcmp(name, f->q->ns) == 0 : !strpbrk(name, "|:");
+        if (st || !wanted) {
+            continue;
+        }
+        st = pons__look(f->store, thread, spaces, name, NULL, false, &look, f->err);
+        if (st == PONS_ENOTFOUND) { // gone meanwhile
+            st = PONS_OK;
+            continue;
+        }
+        const standing mine = standing_of(look, held);
+        s = mine > s ? mine : s;
+        const pons_value *task;
+        size_t k;
+        json_array_foreach(pons_get(look, "tasks"), k, task)
+        {
+            if (json_array_size(pons_get(task, "interrupts"))) {
+                json_object_set(asked, pons_get_str(task, "id", ""),
+                                (pons_value *)(uintptr_t)pons_get(task, "interrupts"));
+            }
+        }
+        if (pons_get_int(look, "ts_ms", 0) > pons_get_int(row, "updated_ms", 0)) {
+            json_object_set(row, "updated_ms", (pons_value *)(uintptr_t)pons_get(look, "ts_ms"));
+        }
+        pons_value_unref(values); // of several there is none that is the thread's
+        values = looked++ ? NULL : pons_value_ref(pons_get(look, "values"));
+    }
+    json_object_del(row, "holder_pid");
+    if (st || !asked || json_object_set_new(row, "status", json_string(standing_words[s])) ||
+        json_object_set_new(row, "values", values ? pons_value_ref(values) : json_null()) ||
+        json_object_set(row, "interrupts", asked)) {
+        return st ? st : no_memory(f->err);
+    }
+    return PONS_OK;
+}
+
+// Describing a thread reads its heads, so it is done for all of them only where that decides.
+static int give_page(finder *f, pons_value **ret)
+{
+    const pons_threads_query *q = f->q;
+    const bool all = q->status || q->values || q->by == PONS_THREADS_BY_UPDATED ||
+                     q->by == PONS_THREADS_BY_STATUS;
+    const size_t n = json_array_size(f->rows), from = q->offset > 0 ? (size_t)q->offset : 0;
+    const int64_t limit = q->limit ? q->limit : PAGE;
+    placed *list = malloc((n + 1) * sizeof *list);
+    pons_autovalue page = json_array();
+    size_t kept = 0;
+    int st = list && page ? PONS_OK : no_memory(f->err);
+    for (size_t i = 0; i < n && !st; i++) {
+        pons_value *row = json_array_get(f->rows, i);
+        st = all ? describe(f, row) : PONS_OK;
+        if (!st && (!all || is_wanted(f, row))) {
+            list[kept] = (placed){row, q->by, !q->ascending, kept};
+            kept++;
+        }
+    }
+    if (!st && kept) {
+        qsort(list, kept, sizeof *list, by_order);
+    }
+    for (size_t i = from; i < kept && !st && (limit < 0 || i - from < (size_t)limit); i++) {
+        st = all ? PONS_OK : describe(f, list[i].row);
+        st = st ? st : json_array_append(page, list[i].row) ? no_memory(f->err) : PONS_OK;
+    }
+    free(list);
+    if (!st) {
+        *ret = pons_value_ref(page);
+    }
+    return st;
+}
 
 // ---- metadata -----------------------------------------------------------------------------------
 
@@ -107,22 +243,6 @@ int pons_thread_metadata_set(pons_store store, const char *thread, const pons_va
 
 // ---- looking for threads ------------------------------------------------------------------------
 
-int pons_threads_find(pons_store store, const pons_threads_query *q, pons_value **ret,
-                      pons_error *err)
-{
-    if (!store.ops || !store.ops->thread_list) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
-                              "the threads of this store can't be searched");
-    }
-    finder f = {.store = store, .q = q, .rows = json_array(), .err = err};
-    int st = f.rows ? PONS_OK : no_memory(err);
-    st = st ? st : store.ops->thread_list(store.self, q->thread, false, see_thread, &f, err);
-    st = st ? st : f.st;
-    st = st ? st : give_page(&f, ret);
-    pons_value_unref(f.rows);
-    return st;
-}
-
 static int see_thread(void *user, const pons_thread_info *info)
 {
     finder *f = user;
@@ -143,143 +263,18 @@ static int see_thread(void *user, const pons_thread_info *info)
     return f->st;
 }
 
-static standing standing_of(const pons_value *snapshot, bool held)
+int pons_threads_find(pons_store store, const pons_threads_query *q, pons_value **ret,
+                      pons_error *err)
 {
-    const pons_value *task;
-    standing s = json_array_size(pons_get(snapshot, "next")) ? INTERRUPTED : IDLE;
-    size_t i;
-    json_array_foreach(pons_get(snapshot, "tasks"), i, task)
-    {
-        const bool done = !json_is_null(pons_get(task, "result"));
-        const bool failed = !json_is_null(pons_get(task, "error"));
-        const bool asks = json_array_size(pons_get(task, "interrupts")) > 0;
-        if (failed && s < FAILED) {
-            s = FAILED;
-        }
-        if (held && !done && !failed && !asks) {
-            s = BUSY;
-        }
+    if (!store.ops || !store.ops->thread_list) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
+                              "the threads of this store can't be searched");
     }
-    return s;
-}
-
-// Adds to a row how the thread stands: {status, values, interrupts: {task: [...]}}.
-static int describe(finder *f, pons_value *row)
-{
-    const char *thread = pons_get_str(row, "thread_id", ""), *name;
-    const bool held = pons_get_int(row, "holder_pid", 0) != 0;
-    pons_autovalue spaces = NULL;
-    pons_autovalue values = NULL;
-    pons_autovalue asked = json_object();
-    pons_value *space;
-    standing s = IDLE;
-    size_t i, looked = 0;
-    int st = pons__look_open(f->store, thread, &spaces, f->err);
-    json_array_foreach(spaces, i, space)
-    {
-        pons_autovalue look = NULL;
-        name = json_string_value(space);
-        const bool wanted = f->q->ns ? strcmp(name, f->q->ns) == 0 : !strpbrk(name, "|:");
-        if (st || !wanted) {
-            continue;
-        }
-        st = pons__look(f->store, thread, spaces, name, NULL, false, &look, f->err);
-        if (st == PONS_ENOTFOUND) { // gone meanwhile
-            st = PONS_OK;
-            continue;
-        }
-        const standing mine = standing_of(look, held);
-        s = mine > s ? mine : s;
-        const pons_value *task;
-        size_t k;
-        json_array_foreach(pons_get(look, "tasks"), k, task)
-        {
-            if (json_array_size(pons_get(task, "interrupts"))) {
-                json_object_set(asked, pons_get_str(task, "id", ""),
-                                (pons_value *)(uintptr_t)pons_get(task, "interrupts"));
-            }
-        }
-        if (pons_get_int(look, "ts_ms", 0) > pons_get_int(row, "updated_ms", 0)) {
-            json_object_set(row, "updated_ms", (pons_value *)(uintptr_t)pons_get(look, "ts_ms"));
-        }
-        pons_value_unref(values); // of several there is none that is the thread's
-        values = looked++ ? NULL : pons_value_ref(pons_get(look, "values"));
-    }
-    json_object_del(row, "holder_pid");
-    if (st || !asked || json_object_set_new(row, "status", json_string(standing_words[s])) ||
-        json_object_set_new(row, "values", values ? pons_value_ref(values) : json_null()) ||
-        json_object_set(row, "interrupts", asked)) {
-        return st ? st : no_memory(f->err);
-    }
-    return PONS_OK;
-}
-
-// ---- the page -----------------------------------------------------------------------------------
-
-typedef struct placed {
-    pons_value *row;
-    pons_threads_by by;
-    bool down;
-    size_t at;
-} placed;
-
-static int by_order(const void *a, const void *b)
-{
-    const placed *x = a, *y = b;
-    static const char *const members[] = {"created_ms", "updated_ms", "thread_id", "status"};
-    const pons_value *v = pons_get(x->row, members[x->by]), *w = pons_get(y->row, members[x->by]);
-    int order = json_is_string(v)
-                    ? strcmp(json_string_value(v), json_string_value(w) ? json_string_value(w) : "")
-                    : (json_integer_value(v) > json_integer_value(w)) -
-                          (json_integer_value(v) < json_integer_value(w));
-    order = x->down ? -order : order;
-    return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-// Whether a row, described, is wanted.
-static bool is_wanted(const finder *f, const pons_value *row)
-{
-    const pons_threads_query *q = f->q;
-    return (!q->status || strcmp(q->status, pons_get_str(row, "status", "")) == 0) &&
-           (!q->values || (json_is_object(pons_get(row, "values")) &&
-                           pons_items_fits(pons_get(row, "values"), q->values)));
-}
-
-// Describing a thread reads its heads, so it is done for all of them only where that decides.
-static int give_page(finder *f, pons_value **ret)
-{
-    const pons_threads_query *q = f->q;
-    const bool all = q->status || q->values || q->by == PONS_THREADS_BY_UPDATED ||
-                     q->by == PONS_THREADS_BY_STATUS;
-    const size_t n = json_array_size(f->rows), from = q->offset > 0 ? (size_t)q->offset : 0;
-    const int64_t limit = q->limit ? q->limit : PAGE;
-    placed *list = malloc((n + 1) * sizeof *list);
-    pons_autovalue page = json_array();
-    size_t kept = 0;
-    int st = list && page ? PONS_OK : no_memory(f->err);
-    for (size_t i = 0; i < n && !st; i++) {
-        pons_value *row = json_array_get(f->rows, i);
-        st = all ? describe(f, row) : PONS_OK;
-        if (!st && (!all || is_wanted(f, row))) {
-            list[kept] = (placed){row, q->by, !q->ascending, kept};
-            kept++;
-        }
-    }
-    if (!st && kept) {
-        qsort(list, kept, sizeof *list, by_order);
-    }
-    for (size_t i = from; i < kept && !st && (limit < 0 || i - from < (size_t)limit); i++) {
-        st = all ? PONS_OK : describe(f, list[i].row);
-        st = st ? st : json_array_append(page, list[i].row) ? no_memory(f->err) : PONS_OK;
-    }
-    free(list);
-    if (!st) {
-        *ret = pons_value_ref(page);
-    }
+    finder f = {.store = store, .q = q, .rows = json_array(), .err = err};
+    int st = f.rows ? PONS_OK : no_memory(err);
+    st = st ? st : store.ops->thread_list(store.self, q->thread, false, see_thread, &f, err);
+    st = st ? st : f.st;
+    st = st ? st : give_page(&f, ret);
+    pons_value_unref(f.rows);
     return st;
-}
-
-static int no_memory(pons_error *err)
-{
-    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to look for threads");
 }

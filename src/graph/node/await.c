@@ -14,7 +14,32 @@
 #include "graph/engine.h"
 #include "graph/persist/commit.h"
 
-static int take_early(pons_cx *cx, pons_error *err);
+// The newest call's answer is there already: it is recorded before anybody sees it.
+static int take_early(pons_cx *cx, pons_error *err)
+{
+    pons_run *root = pons__run_root(cx->run);
+    pons__call *c = &cx->calls[cx->n_calls - 1];
+    pons__rows rows = {0};
+    c->answer = root->early;
+    c->early = true;
+    c->start_due = false;
+    int st = cx->run->durable ? pons__rows_task(&rows, cx, err) : PONS_OK;
+    if (st == PONS_OK) {
+        st = pons__run_commit(cx->run, &(pons__extra){.rows = &rows}, err);
+    }
+    pons__rows_fini(&rows);
+    if (st != PONS_OK) {
+        c->answer = NULL;
+        c->early = false;
+        c->start_due = true;
+        pons__cx_break(cx, st, err);
+        return st;
+    }
+    pons__rows_saved(cx);
+    root->early = NULL;
+    root->early_used = true;
+    return PONS_OK;
+}
 
 int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadline_ms,
                const pons_value **ret_answer, pons_error *err)
@@ -51,33 +76,6 @@ int pons_await(pons_cx *cx, const char *kind, pons_value *request, int64_t deadl
         return st != PONS_OK ? st : PONS_EPARKED;
     }
     *ret_answer = c->answer;
-    return PONS_OK;
-}
-
-// The newest call's answer is there already: it is recorded before anybody sees it.
-static int take_early(pons_cx *cx, pons_error *err)
-{
-    pons_run *root = pons__run_root(cx->run);
-    pons__call *c = &cx->calls[cx->n_calls - 1];
-    pons__rows rows = {0};
-    c->answer = root->early;
-    c->early = true;
-    c->start_due = false;
-    int st = cx->run->durable ? pons__rows_task(&rows, cx, err) : PONS_OK;
-    if (st == PONS_OK) {
-        st = pons__run_commit(cx->run, &(pons__extra){.rows = &rows}, err);
-    }
-    pons__rows_fini(&rows);
-    if (st != PONS_OK) {
-        c->answer = NULL;
-        c->early = false;
-        c->start_due = true;
-        pons__cx_break(cx, st, err);
-        return st;
-    }
-    pons__rows_saved(cx);
-    root->early = NULL;
-    root->early_used = true;
     return PONS_OK;
 }
 

@@ -28,199 +28,6 @@
 
 enum { ID_BYTES = 16, ID_TEXT_MAX = 1024 };
 
-static bool forked(const pons_cx *cx);
-static int confirm(pons_cx *cx, pons__change *c, pons_error *err);
-static int effect_find(pons_cx *cx, const char *id, pons__change *ret, pons_error *err);
-static void make_id(pons_cx *cx, int attempt, char ret[40]);
-static pons_value *with(const pons_value *data, const char *key, pons_value *v);
-static void show(const pons__change *c, pons_effect *ret);
-
-// ---- in a node ----------------------------------------------------------------------------------
-
-int pons_effect_intend(pons_cx *cx, const char *skill, pons_value *args, int attempt,
-                       pons_value *tag, char ret_id[40], pons_error *err)
-{
-    pons_autovalue named =
-        pons_object_whole("skill", json_string(skill), "args", args ? args : json_object(), NULL);
-    pons_autovalue owned_tag = tag;
-    pons__change c = {.state = PONS_EFFECT_INTENDED, .fresh = true};
-    pons__change known = {0};
-    char hash[33];
-    if (!named) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an effect");
-    }
-    pons_value_hash(named, hash);
-    make_id(cx, attempt, c.id);
-    pons_error ignored = PONS_ERROR_INIT;
-    int st = effect_find(cx, c.id, &known, &ignored);
-    if (st == PONS_OK) { // a replay: it keeps what has become of it
-        pons_autovalue data = known.data;
-        if (strcmp(pons_get_str(data, "args_hash", ""), hash) != 0) {
-            return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
-                                  "effect %s of node '%s' was %s (%s) and is now %s (%s)", c.id,
-                                  cx->node->name, pons_get_str(data, "skill", ""),
-                                  pons_get_str(data, "args_hash", ""), skill, hash);
-        }
-        snprintf(ret_id, sizeof c.id, "%s", c.id);
-        return PONS_OK;
-    }
-    if (st != PONS_ENOTFOUND) {
-        pons__cx_break(cx, st, &ignored);
-        if (err) {
-            *err = ignored;
-        }
-        return st;
-    }
-    snprintf(c.ns, sizeof c.ns, "%s", cx->run->ns->name);
-    c.created = c.updated = pons_wall_ms(&cx->run->t->clock);
-    c.data = json_copy(named);
-    if (json_object_set_new(c.data, "args_hash", json_string(hash)) != 0 ||
-        json_object_set_new(c.data, "attempt", json_integer(attempt)) != 0 ||
-        (owned_tag && json_object_set_new(c.data, "tag", pons_value_ref(owned_tag)) != 0)) {
-        pons_value_unref(c.data);
-        c.data = NULL;
-    }
-    st = c.data ? pons__out_change_put(&cx->out, &c) : PONS_ENOMEM;
-    if (st != PONS_OK) {
-        return pons_error_set(err, st, PONS__MODULE, "no memory for an effect");
-    }
-    snprintf(ret_id, sizeof c.id, "%s", c.id);
-    return PONS_OK;
-}
-
-int pons_effect_dispatch(pons_cx *cx, const char *id, pons_value *details, pons_effect_send_fn send,
-                         void *user, pons_effect_state *ret_state, pons_error *err)
-{
-    pons_autovalue owned = details;
-    pons__change c = {0};
-    int st = effect_find(cx, id, &c, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_autovalue was = c.data;
-    if (forked(cx)) {
-        st = confirm(cx, &c, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    if (c.state != PONS_EFFECT_INTENDED) {
-        if (ret_state) {
-            *ret_state = c.state;
-        }
-        return PONS_OK;
-    }
-    pons_autovalue data = with(was, "details", pons_value_ref(owned));
-    if (!data) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to dispatch an effect");
-    }
-    c.data = data;
-    c.state = PONS_EFFECT_DISPATCHED;
-    c.updated = pons_wall_ms(&cx->run->t->clock);
-    pons_run *r = cx->run;
-    while (!r->durable && r->parent) {
-        r = r->parent;
-    }
-    st = pons__run_commit(r, &(pons__extra){.sync = PONS_SYNC_FULL, .effect = &c}, err);
-    if (st != PONS_OK) {
-        pons__cx_break(cx, st, err);
-        return st;
-    }
-    for (pons_cx *at = cx; at; at = at->run->parent_task) { // it is in the store now
-        pons__out_change_drop(&at->out, id);
-        pons__out_change_drop(&at->run->out, id);
-    }
-    if (ret_state) {
-        *ret_state = PONS_EFFECT_INTENDED;
-    }
-    pons_effect e;
-    show(&c, &e);
-    return send ? send(user, &e, err) : PONS_OK;
-}
-
-static bool forked(const pons_cx *cx)
-{
-    for (const pons_run *r = cx->run; r; r = r->parent) {
-        if (r->ns->forked) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_yes(const pons_value *answer)
-{
-    return json_is_true(answer) || pons_get_bool(answer, "confirm", false) ||
-           pons_yes_no_of(json_string_value(answer), NULL, NULL) == PONS_SAID_YES;
-}
-
-// A person says whether the past may touch the world again. A refusal makes the effect REFUSED, in
-// this step's commit. The question is asked again by a replay, whatever has become of the effect.
-static int confirm(pons_cx *cx, pons__change *c, pons_error *err)
-{
-    pons_value *question =
-        pons_object_whole("type", json_string("confirm_effect"), "effect_id", json_string(c->id),
-                          "skill", pons_optional(pons_get(c->data, "skill")), "args",
-                          pons_optional(pons_get(c->data, "args")), NULL);
-    const pons_value *answer = NULL;
-    if (!question) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to ask for an effect");
-    }
-    if (c->state != PONS_EFFECT_INTENDED && !pons__await_expected(cx, PONS__HUMAN, question)) {
-        pons_value_unref(question);
-        return PONS_OK;
-    }
-    int st = pons_interrupt(cx, question, &answer, err);
-    if (st != PONS_OK || is_yes(answer) || c->state != PONS_EFFECT_INTENDED) {
-        return st;
-    }
-    pons__change no = *c;
-    no.data = pons_value_ref(c->data);
-    no.state = c->state = PONS_EFFECT_REFUSED;
-    no.updated = pons_wall_ms(&cx->run->t->clock);
-    st = pons__out_change_put(&cx->out, &no);
-    return st == PONS_OK ? st
-                         : pons_error_set(err, st, PONS__MODULE, "no memory to refuse an effect");
-}
-
-int pons_effect_settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
-                       pons_error *err)
-{
-    pons_autovalue owned = result;
-    pons__change c = {0};
-    int st = effect_find(cx, id, &c, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_autovalue was = c.data;
-    if (to == PONS_EFFECT_DISPATCHED) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "effect %s becomes dispatched by a dispatch alone", id);
-    }
-    st = pons__effect_check_move(c.state, to, id, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    c.data = owned ? with(was, "result", pons_value_ref(owned)) : pons_value_ref(was);
-    c.state = to;
-    c.updated = pons_wall_ms(&cx->run->t->clock);
-    st = c.data ? pons__out_change_put(&cx->out, &c) : PONS_ENOMEM;
-    return st == PONS_OK ? st
-                         : pons_error_set(err, st, PONS__MODULE, "no memory to settle an effect");
-}
-
-int pons_effect_get(pons_cx *cx, const char *id, pons_effect *ret, pons_error *err)
-{
-    pons__change c = {0};
-    int st = effect_find(cx, id, &c, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons__task_hold(cx, c.data);
-    show(&c, ret);
-    return PONS_OK;
-}
-
 // ---- finding ------------------------------------------------------------------------------------
 
 typedef struct found {
@@ -326,4 +133,190 @@ static void show(const pons__change *c, pons_effect *ret)
     };
     snprintf(ret->id, sizeof ret->id, "%s", c->id);
     snprintf(ret->args_hash, sizeof ret->args_hash, "%s", pons_get_str(c->data, "args_hash", ""));
+}
+
+// ---- in a node ----------------------------------------------------------------------------------
+
+int pons_effect_intend(pons_cx *cx, const char *skill, pons_value *args, int attempt,
+                       pons_value *tag, char ret_id[40], pons_error *err)
+{
+    pons_autovalue named =
+        pons_object_whole("skill", json_string(skill), "args", args ? args : json_object(), NULL);
+    pons_autovalue owned_tag = tag;
+    pons__change c = {.state = PONS_EFFECT_INTENDED, .fresh = true};
+    pons__change known = {0};
+    char hash[33];
+    if (!named) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an effect");
+    }
+    pons_value_hash(named, hash);
+    make_id(cx, attempt, c.id);
+    pons_error ignored = PONS_ERROR_INIT;
+    int st = effect_find(cx, c.id, &known, &ignored);
+    if (st == PONS_OK) { // a replay: it keeps what has become of it
+        pons_autovalue data = known.data;
+        if (strcmp(pons_get_str(data, "args_hash", ""), hash) != 0) {
+            return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
+                                  "effect %s of node '%s' was %s (%s) and is now %s (%s)", c.id,
+                                  cx->node->name, pons_get_str(data, "skill", ""),
+                                  pons_get_str(data, "args_hash", ""), skill, hash);
+        }
+        snprintf(ret_id, sizeof c.id, "%s", c.id);
+        return PONS_OK;
+    }
+    if (st != PONS_ENOTFOUND) {
+        pons__cx_break(cx, st, &ignored);
+        if (err) {
+            *err = ignored;
+        }
+        return st;
+    }
+    snprintf(c.ns, sizeof c.ns, "%s", cx->run->ns->name);
+    c.created = c.updated = pons_wall_ms(&cx->run->t->clock);
+    c.data = json_copy(named);
+    if (json_object_set_new(c.data, "args_hash", json_string(hash)) != 0 ||
+        json_object_set_new(c.data, "attempt", json_integer(attempt)) != 0 ||
+        (owned_tag && json_object_set_new(c.data, "tag", pons_value_ref(owned_tag)) != 0)) {
+        pons_value_unref(c.data);
+        c.data = NULL;
+    }
+    st = c.data ? pons__out_change_put(&cx->out, &c) : PONS_ENOMEM;
+    if (st != PONS_OK) {
+        return pons_error_set(err, st, PONS__MODULE, "no memory for an effect");
+    }
+    snprintf(ret_id, sizeof c.id, "%s", c.id);
+    return PONS_OK;
+}
+
+static bool forked(const pons_cx *cx)
+{
+    for (const pons_run *r = cx->run; r; r = r->parent) {
+        if (r->ns->forked) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_yes(const pons_value *answer)
+{
+    return json_is_true(answer) || pons_get_bool(answer, "confirm", false) ||
+           pons_yes_no_of(json_string_value(answer), NULL, NULL) == PONS_SAID_YES;
+}
+
+// A person says whether the past may touch the world again. A refusal makes the effect REFUSED, in
+// this step's commit. The question is asked again by a replay, whatever has become of the effect.
+static int confirm(pons_cx *cx, pons__change *c, pons_error *err)
+{
+    pons_value *question =
+        pons_object_whole("type", json_string("confirm_effect"), "effect_id", json_string(c->id),
+                          "skill", pons_optional(pons_get(c->data, "skill")), "args",
+                          pons_optional(pons_get(c->data, "args")), NULL);
+    const pons_value *answer = NULL;
+    if (!question) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to ask for an effect");
+    }
+    if (c->state != PONS_EFFECT_INTENDED && !pons__await_expected(cx, PONS__HUMAN, question)) {
+        pons_value_unref(question);
+        return PONS_OK;
+    }
+    int st = pons_interrupt(cx, question, &answer, err);
+    if (st != PONS_OK || is_yes(answer) || c->state != PONS_EFFECT_INTENDED) {
+        return st;
+    }
+    pons__change no = *c;
+    no.data = pons_value_ref(c->data);
+    no.state = c->state = PONS_EFFECT_REFUSED;
+    no.updated = pons_wall_ms(&cx->run->t->clock);
+    st = pons__out_change_put(&cx->out, &no);
+    return st == PONS_OK ? st
+                         : pons_error_set(err, st, PONS__MODULE, "no memory to refuse an effect");
+}
+
+int pons_effect_dispatch(pons_cx *cx, const char *id, pons_value *details, pons_effect_send_fn send,
+                         void *user, pons_effect_state *ret_state, pons_error *err)
+{
+    pons_autovalue owned = details;
+    pons__change c = {0};
+    int st = effect_find(cx, id, &c, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_autovalue was = c.data;
+    if (forked(cx)) {
+        st = confirm(cx, &c, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    if (c.state != PONS_EFFECT_INTENDED) {
+        if (ret_state) {
+            *ret_state = c.state;
+        }
+        return PONS_OK;
+    }
+    pons_autovalue data = with(was, "details", pons_value_ref(owned));
+    if (!data) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to dispatch an effect");
+    }
+    c.data = data;
+    c.state = PONS_EFFECT_DISPATCHED;
+    c.updated = pons_wall_ms(&cx->run->t->clock);
+    pons_run *r = cx->run;
+    while (!r->durable && r->parent) {
+        r = r->parent;
+    }
+    st = pons__run_commit(r, &(pons__extra){.sync = PONS_SYNC_FULL, .effect = &c}, err);
+    if (st != PONS_OK) {
+        pons__cx_break(cx, st, err);
+        return st;
+    }
+    for (pons_cx *at = cx; at; at = at->run->parent_task) { // it is in the store now
+        pons__out_change_drop(&at->out, id);
+        pons__out_change_drop(&at->run->out, id);
+    }
+    if (ret_state) {
+        *ret_state = PONS_EFFECT_INTENDED;
+    }
+    pons_effect e;
+    show(&c, &e);
+    return send ? send(user, &e, err) : PONS_OK;
+}
+
+int pons_effect_settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *result,
+                       pons_error *err)
+{
+    pons_autovalue owned = result;
+    pons__change c = {0};
+    int st = effect_find(cx, id, &c, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_autovalue was = c.data;
+    if (to == PONS_EFFECT_DISPATCHED) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "effect %s becomes dispatched by a dispatch alone", id);
+    }
+    st = pons__effect_check_move(c.state, to, id, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    c.data = owned ? with(was, "result", pons_value_ref(owned)) : pons_value_ref(was);
+    c.state = to;
+    c.updated = pons_wall_ms(&cx->run->t->clock);
+    st = c.data ? pons__out_change_put(&cx->out, &c) : PONS_ENOMEM;
+    return st == PONS_OK ? st
+                         : pons_error_set(err, st, PONS__MODULE, "no memory to settle an effect");
+}
+
+int pons_effect_get(pons_cx *cx, const char *id, pons_effect *ret, pons_error *err)
+{
+    pons__change c = {0};
+    int st = effect_find(cx, id, &c, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons__task_hold(cx, c.data);
+    show(&c, ret);
+    return PONS_OK;
 }

@@ -12,10 +12,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int need_items(const pons_cx *cx, pons_error *err);
-static pons_items items_of(const pons_cx *cx);
-static int overlay(const pons_cx *cx, const pons_item_write ***ret, size_t *ret_n, pons_error *err);
-static int hold(pons_cx *cx, pons_value *v, const pons_value **ret);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static int need_items(const pons_cx *cx, pons_error *err)
+{
+    const pons_store *s = &cx->run->t->store;
+    if (s->ops && s->ops->items_write) {
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "node '%s': %s has no items",
+                          cx->node->name, s->ops ? "this store" : "a thread without a store");
+}
+
+static pons_items items_of(const pons_cx *cx)
+{
+    const pons_thread *t = cx->run->t;
+    return (pons_items){.store = t->store, .clock = t->clock, .opts = t->items};
+}
+
+static size_t add_all(const pons_item_write **to, size_t n, const pons__out *o)
+{
+    for (size_t i = 0; i < o->n_items; i++) {
+        to[n++] = o->items[i];
+    }
+    return n;
+}
+
+static size_t add_around(const pons_item_write **to, size_t n, const pons_run *r)
+{
+    if (r->parent) {
+        n = add_around(to, n, r->parent);
+        n = add_all(to, n, &r->parent_task->out);
+    }
+    return add_all(to, n, &r->out);
+}
+
+static int overlay(const pons_cx *cx, const pons_item_write ***ret, size_t *ret_n, pons_error *err)
+{
+    size_t n = cx->out.n_items;
+    for (const pons_run *r = cx->run; r; r = r->parent) {
+        n += r->out.n_items + (r->parent ? r->parent_task->out.n_items : 0);
+    }
+    const pons_item_write **list = calloc(n + 1, sizeof(pons_item_write *));
+    if (!list) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to read items");
+    }
+    n = add_around(list, 0, cx->run);
+    *ret_n = add_all(list, n, &cx->out);
+    *ret = list;
+    return PONS_OK;
+}
+
+static int hold(pons_cx *cx, pons_value *v, const pons_value **ret)
+{
+    const size_t before = cx->n_held;
+    pons__task_hold(cx, v);
+    if (cx->n_held == before) {
+        return PONS_ENOMEM; // it is freed, and the task knows
+    }
+    *ret = v;
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons_cx_item_put(pons_cx *cx, const char *ns, const char *key, const pons_value *value,
                      const pons_item_put *opts, pons_error *err)
@@ -97,66 +156,4 @@ int pons_cx_item_search(pons_cx *cx, const pons_items_query *q, const pons_value
     st = st ? st : pons_items_search(&it, &mine, &list, err);
     free(over);
     return st ? st : hold(cx, list, ret);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int need_items(const pons_cx *cx, pons_error *err)
-{
-    const pons_store *s = &cx->run->t->store;
-    if (s->ops && s->ops->items_write) {
-        return PONS_OK;
-    }
-    return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE, "node '%s': %s has no items",
-                          cx->node->name, s->ops ? "this store" : "a thread without a store");
-}
-
-static pons_items items_of(const pons_cx *cx)
-{
-    const pons_thread *t = cx->run->t;
-    return (pons_items){.store = t->store, .clock = t->clock, .opts = t->items};
-}
-
-static size_t add_all(const pons_item_write **to, size_t n, const pons__out *o)
-{
-    for (size_t i = 0; i < o->n_items; i++) {
-        to[n++] = o->items[i];
-    }
-    return n;
-}
-
-static size_t add_around(const pons_item_write **to, size_t n, const pons_run *r)
-{
-    if (r->parent) {
-        n = add_around(to, n, r->parent);
-        n = add_all(to, n, &r->parent_task->out);
-    }
-    return add_all(to, n, &r->out);
-}
-
-static int overlay(const pons_cx *cx, const pons_item_write ***ret, size_t *ret_n, pons_error *err)
-{
-    size_t n = cx->out.n_items;
-    for (const pons_run *r = cx->run; r; r = r->parent) {
-        n += r->out.n_items + (r->parent ? r->parent_task->out.n_items : 0);
-    }
-    const pons_item_write **list = calloc(n + 1, sizeof(pons_item_write *));
-    if (!list) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to read items");
-    }
-    n = add_around(list, 0, cx->run);
-    *ret_n = add_all(list, n, &cx->out);
-    *ret = list;
-    return PONS_OK;
-}
-
-static int hold(pons_cx *cx, pons_value *v, const pons_value **ret)
-{
-    const size_t before = cx->n_held;
-    pons__task_hold(cx, v);
-    if (cx->n_held == before) {
-        return PONS_ENOMEM; // it is freed, and the task knows
-    }
-    *ret = v;
-    return PONS_OK;
 }

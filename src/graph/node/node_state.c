@@ -11,42 +11,7 @@
 
 #include <stdlib.h>
 
-static const pons_value *managed(pons_cx *cx, pons_channel_kind kind);
-static const pons_value *own_view(pons_cx *cx, uint32_t ch);
-
 // ---- state --------------------------------------------------------------------------------------
-
-const pons_value *pons_cx_get(pons_cx *cx, const char *channel)
-{
-    uint32_t ch = pons__run_channel(cx->run, channel);
-    if (ch == PONS__NONE) {
-        pons_error e = PONS_ERROR_INIT;
-        pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' reads unknown channel '%s'",
-                       cx->node->name, channel);
-        pons__cx_fault(cx, PONS_EINVAL, &e);
-        return NULL;
-    }
-    if (cx->run->g->managed && cx->run->g->channels[ch].kind >= PONS_CHANNEL_IS_LAST_STEP) {
-        return managed(cx, cx->run->g->channels[ch].kind);
-    }
-    return cx->router && cx->n_writes > 0 ? own_view(cx, ch) : cx->run->ns->slots[ch].v;
-}
-
-int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v)
-{
-    pons_error e = PONS_ERROR_INIT;
-    uint32_t ch = pons__run_channel(cx->run, channel);
-    if (ch == PONS__NONE) {
-        pons__cx_dropped(cx, channel);
-        pons_value_unref(v);
-        return PONS_OK;
-    }
-    int st = pons__cx_write(cx, ch, v, &e);
-    if (st != PONS_OK) {
-        pons__cx_fault(cx, st, &e);
-    }
-    return st;
-}
 
 // What the managed channels say. A step counts as the last one when nothing could run after it.
 static const pons_value *managed(pons_cx *cx, pons_channel_kind kind)
@@ -108,6 +73,38 @@ static const pons_value *own_view(pons_cx *cx, uint32_t ch)
     }
     cx->views[cx->n_views++] = (pons__view){ch, v};
     return v;
+}
+
+const pons_value *pons_cx_get(pons_cx *cx, const char *channel)
+{
+    uint32_t ch = pons__run_channel(cx->run, channel);
+    if (ch == PONS__NONE) {
+        pons_error e = PONS_ERROR_INIT;
+        pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' reads unknown channel '%s'",
+                       cx->node->name, channel);
+        pons__cx_fault(cx, PONS_EINVAL, &e);
+        return NULL;
+    }
+    if (cx->run->g->managed && cx->run->g->channels[ch].kind >= PONS_CHANNEL_IS_LAST_STEP) {
+        return managed(cx, cx->run->g->channels[ch].kind);
+    }
+    return cx->router && cx->n_writes > 0 ? own_view(cx, ch) : cx->run->ns->slots[ch].v;
+}
+
+int pons_cx_put(pons_cx *cx, const char *channel, pons_value *v)
+{
+    pons_error e = PONS_ERROR_INIT;
+    uint32_t ch = pons__run_channel(cx->run, channel);
+    if (ch == PONS__NONE) {
+        pons__cx_dropped(cx, channel);
+        pons_value_unref(v);
+        return PONS_OK;
+    }
+    int st = pons__cx_write(cx, ch, v, &e);
+    if (st != PONS_OK) {
+        pons__cx_fault(cx, st, &e);
+    }
+    return st;
 }
 
 // ---- what a task is -----------------------------------------------------------------------------

@@ -12,9 +12,89 @@
 
 #include <string.h>
 
-static void route(pons_cx *cx, const char *node, pons_value *arg, bool send);
-static uint32_t allowed(const pons_cx *cx, const char *node);
-static int escape(pons_cx *cx, pons_value *update, const pons_command *cmd, pons_error *err);
+// ---- to the parent ------------------------------------------------------------------------------
+
+static int escape(pons_cx *cx, pons_value *update, const pons_command *cmd, pons_error *err)
+{
+    pons_value *go = json_array(), *sends = json_array();
+    int bad = !go || !sends;
+    for (const char *const *s = cmd->go; s && *s; s++) {
+        bad |= json_array_append_new(go, json_string(*s));
+    }
+    for (size_t i = 0; i < cmd->n_sends; i++) {
+        bad |=
+            json_array_append_new(sends, json_pack("[so]", cmd->sends[i].node, cmd->sends[i].arg));
+    }
+    pons_value *e = pons_object_whole("u", pons_optional(update), "g", go, "s", sends, NULL);
+    if (!e || bad) {
+        pons_value_unref(e);
+        pons__cx_fault(cx, PONS_ENOMEM, NULL);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a command");
+    }
+    pons_value_unref(cx->escape);
+    cx->escape = e;
+    return PONS_OK;
+}
+
+// A handful of targets: comparing beats looking up.
+static uint32_t allowed(const pons_cx *cx, const char *node)
+{
+    const uint32_t *to = cx->router ? cx->router->targets : cx->node->goes;
+    size_t n = cx->router ? cx->router->n_targets : cx->node->n_goes;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(pons__graph_node_name(cx->run->g, to[i]), node) == 0) {
+            return to[i];
+        }
+    }
+    return PONS__NONE;
+}
+
+static void route(pons_cx *cx, const char *node, pons_value *arg, bool send)
+{
+    pons_error e = PONS_ERROR_INIT;
+    uint32_t to = node ? allowed(cx, node) : PONS__NONE;
+    int st = PONS_OK;
+    if (to == PONS__NONE) {
+        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
+                            cx->router ? "a router of '%s' goes to '%s', which it has not named"
+                                       : "node '%s' goes to '%s', which its options do not name",
+                            cx->node->name, node ? node : "");
+    } else if (send && (to == PONS__END || !arg)) {
+        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' sends %s", cx->node->name,
+                            arg ? "to END, which takes no argument" : "no argument");
+    } else if (!pons_value_fits(arg)) {
+        st = pons__too_deep(cx, "sends", &e);
+    }
+    if (st != PONS_OK || to == PONS__END) {
+        pons_value_unref(arg);
+        if (st != PONS_OK) {
+            pons__cx_fault(cx, st, &e);
+        }
+        return;
+    }
+    st = pons__cx_route(cx, to, arg);
+    if (st != PONS_OK) {
+        pons__cx_fault(cx, st, NULL);
+    }
+}
+
+int pons__cx_escape(pons_cx *cx, const pons_value *e, pons_error *err)
+{
+    size_t i;
+    pons_value *v;
+    const pons_value *update = pons_get(e, "u");
+    int st = update ? pons__cx_input(cx, update, err) : PONS_OK;
+    json_array_foreach(pons_get(e, "g"), i, v)
+    {
+        route(cx, json_string_value(v), NULL, false);
+    }
+    json_array_foreach(pons_get(e, "s"), i, v)
+    {
+        route(cx, json_string_value(json_array_get(v, 0)), pons_value_ref(json_array_get(v, 1)),
+              true);
+    }
+    return st;
+}
 
 // ---- in a node or a router ----------------------------------------------------------------------
 
@@ -71,90 +151,6 @@ int pons_cx_command(pons_cx *cx, const pons_command *cmd, pons_error *err)
         *err = cx->fault_error;
     }
     return cx->fault;
-}
-
-static void route(pons_cx *cx, const char *node, pons_value *arg, bool send)
-{
-    pons_error e = PONS_ERROR_INIT;
-    uint32_t to = node ? allowed(cx, node) : PONS__NONE;
-    int st = PONS_OK;
-    if (to == PONS__NONE) {
-        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE,
-                            cx->router ? "a router of '%s' goes to '%s', which it has not named"
-                                       : "node '%s' goes to '%s', which its options do not name",
-                            cx->node->name, node ? node : "");
-    } else if (send && (to == PONS__END || !arg)) {
-        st = pons_error_set(&e, PONS_EINVAL, PONS__MODULE, "node '%s' sends %s", cx->node->name,
-                            arg ? "to END, which takes no argument" : "no argument");
-    } else if (!pons_value_fits(arg)) {
-        st = pons__too_deep(cx, "sends", &e);
-    }
-    if (st != PONS_OK || to == PONS__END) {
-        pons_value_unref(arg);
-        if (st != PONS_OK) {
-            pons__cx_fault(cx, st, &e);
-        }
-        return;
-    }
-    st = pons__cx_route(cx, to, arg);
-    if (st != PONS_OK) {
-        pons__cx_fault(cx, st, NULL);
-    }
-}
-
-// A handful of targets: comparing beats looking up.
-static uint32_t allowed(const pons_cx *cx, const char *node)
-{
-    const uint32_t *to = cx->router ? cx->router->targets : cx->node->goes;
-    size_t n = cx->router ? cx->router->n_targets : cx->node->n_goes;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(pons__graph_node_name(cx->run->g, to[i]), node) == 0) {
-            return to[i];
-        }
-    }
-    return PONS__NONE;
-}
-
-// ---- to the parent ------------------------------------------------------------------------------
-
-static int escape(pons_cx *cx, pons_value *update, const pons_command *cmd, pons_error *err)
-{
-    pons_value *go = json_array(), *sends = json_array();
-    int bad = !go || !sends;
-    for (const char *const *s = cmd->go; s && *s; s++) {
-        bad |= json_array_append_new(go, json_string(*s));
-    }
-    for (size_t i = 0; i < cmd->n_sends; i++) {
-        bad |=
-            json_array_append_new(sends, json_pack("[so]", cmd->sends[i].node, cmd->sends[i].arg));
-    }
-    pons_value *e = pons_object_whole("u", pons_optional(update), "g", go, "s", sends, NULL);
-    if (!e || bad) {
-        pons_value_unref(e);
-        pons__cx_fault(cx, PONS_ENOMEM, NULL);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a command");
-    }
-    pons_value_unref(cx->escape);
-    cx->escape = e;
-    return PONS_OK;
-}
-
-int pons__cx_escape(pons_cx *cx, const pons_value *e, pons_error *err)
-{
-    size_t i;
-    pons_value *v;
-    const pons_value *update = pons_get(e, "u");
-    int st = update ? pons__cx_input(cx, update, err) : PONS_OK;
-    json_array_foreach(pons_get(e, "g"), i, v)
-    {
-        route(cx, json_string_value(v), NULL, false);
-    }
-    json_array_foreach(pons_get(e, "s"), i, v)
-    {
-        route(cx, json_string_value(json_array_get(v, 0)), pons_value_ref(json_array_get(v, 1)),
-              true);
-    }
-    return st;
 }
 
 // ---- of an input --------------------------------------------------------------------------------

@@ -38,85 +38,6 @@ typedef struct commit_parts { // a commit's rows, which borrow from the run and 
     char first[192]; // the input checkpoint's text; the only member that is not zeroed
 } commit_parts;
 
-static void put_checkpoints(pons_run *r, commit_parts *p);
-static bool put_out(commit_parts *p, const pons__out *o, const pons__change *extra, const char *ns);
-static bool put_others(const pons__extra *x, commit_parts *p);
-static void parts_fini(commit_parts *p);
-static void committed(pons_run *r, const commit_parts *p, bool queued);
-static int commit_memory(pons_run *r, const pons__extra *x);
-
-int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
-{
-    if (!r->durable) {
-        return commit_memory(r, x);
-    }
-    if (r->ns->ahead) {
-        return pons_error_set(
-            err, PONS_EIO, PONS__MODULE,
-            "queued checkpoints of namespace '%s' of thread %s are lost: a resume "
-            "goes on from what is stored",
-            r->ns->name, r->t->id);
-    }
-    if (r->parent && !r->parent->cp_stored) { // what names this run must be there first
-        int st = pons__run_commit(r->parent, &(pons__extra){0}, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    size_t n_rows = x->rows ? x->rows->n : 0;
-    bool plain = pons__out_empty(&r->out) && !x->effect && x->n_with == 0;
-    if (r->cp_stored && plain && n_rows == 0) {
-        return PONS_OK;
-    }
-    commit_parts p;
-    memset(&p, 0, offsetof(commit_parts, first));
-    p.cps = p.own;
-    if (!r->cp_stored) {
-        put_checkpoints(r, &p);
-    }
-    if ((!r->cp_stored && r->t->buf.failed) ||
-        (!plain && !put_out(&p, &r->out, x->effect, r->ns->name)) ||
-        (x->n_with > 0 && !put_others(x, &p))) {
-        parts_fini(&p);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to commit a step");
-    }
-    pons_commit c = {
-        .lease = &r->t->lease,
-        .ns = r->ns->name,
-        .sync = x->sync,
-        .checkpoints = p.cps,
-        .n_checkpoints = p.n_cps,
-        .records = x->rows ? x->rows->rows : NULL,
-        .n_records = n_rows,
-        .inbox_taken = r->out.taken,
-        .n_inbox_taken = r->out.n_taken,
-        .posts = p.posts,
-        .n_posts = r->out.n_posts,
-        .effects = p.effects,
-        .n_effects = r->out.n_changes + (x->effect ? 1 : 0),
-        .events = p.events,
-        .n_events = r->out.n_emits,
-        .items = p.items,
-        .n_items = r->out.n_items,
-    };
-    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC &&
-                  (c.n_events == 0 || r->t->on_stored) && c.n_effects == 0 && c.n_items == 0 &&
-                  n_rows == 0;
-    if (queued && c.n_events > 0) {
-        c.written = r->t->on_stored;
-        c.user = r->t->user;
-    }
-    int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
-    if (st == PONS_OK) {
-        committed(r, &p, queued);
-    }
-    parts_fini(&p);
-    return st;
-}
-
-static void pack_one(pons_run *r, pons_buf *b, const char *parent, pons_checkpoint_row *row,
-                     bool *ret_snapshot);
-
 // ---- rows ---------------------------------------------------------------------------------------
 
 static bool text_of(commit_parts *p, const pons_value *v, bool line, pons_bytes *ret)
@@ -129,22 +50,6 @@ static bool text_of(commit_parts *p, const pons_value *v, bool line, pons_bytes 
     p->texts[p->n_texts++] = text;
     *ret = (pons_bytes){text, (size_t)n};
     return true;
-}
-
-static void put_checkpoints(pons_run *r, commit_parts *p)
-{
-    pons__ns *ns = r->ns;
-    const char *parent = ns->exists ? ns->head : "";
-    if (r->input_row) {
-        int n = snprintf(p->first, sizeof p->first, "{\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
-        pons_checkpoint_row *row = &p->cps[p->n_cps++];
-        *row = (pons_checkpoint_row){
-            .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};
-        pons__id_copy(row->id, pons__run_input_id(r));
-        pons__id_copy(row->parent, parent);
-        parent = row->id;
-    }
-    pack_one(r, &r->t->buf, parent, &p->cps[p->n_cps++], &p->snapshot);
 }
 
 static void pack_one(pons_run *r, pons_buf *b, const char *parent, pons_checkpoint_row *row,
@@ -162,6 +67,22 @@ static void pack_one(pons_run *r, pons_buf *b, const char *parent, pons_checkpoi
     row->data = (pons_bytes){b->data, b->len};
     pons__id_copy(row->id, pons__run_cp(r));
     pons__id_copy(row->parent, parent);
+}
+
+static void put_checkpoints(pons_run *r, commit_parts *p)
+{
+    pons__ns *ns = r->ns;
+    const char *parent = ns->exists ? ns->head : "";
+    if (r->input_row) {
+        int n = snprintf(p->first, sizeof p->first, "{\"k\":\"i\",\"n\":[\"%s\"]}", PONS_START);
+        pons_checkpoint_row *row = &p->cps[p->n_cps++];
+        *row = (pons_checkpoint_row){
+            .step = ns->step - 1, .snapshot = !ns->exists, .data = {p->first, (size_t)n}};
+        pons__id_copy(row->id, pons__run_input_id(r));
+        pons__id_copy(row->parent, parent);
+        parent = row->id;
+    }
+    pack_one(r, &r->t->buf, parent, &p->cps[p->n_cps++], &p->snapshot);
 }
 
 static bool put_others(const pons__extra *x, commit_parts *p)
@@ -332,4 +253,75 @@ static int commit_memory(pons_run *r, const pons__extra *x)
         show_events(r, NULL, r->ns->name, true);
     }
     return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
+{
+    if (!r->durable) {
+        return commit_memory(r, x);
+    }
+    if (r->ns->ahead) {
+        return pons_error_set(
+            err, PONS_EIO, PONS__MODULE,
+            "queued checkpoints of namespace '%s' of thread %s are lost: a resume "
+            "goes on from what is stored",
+            r->ns->name, r->t->id);
+    }
+    if (r->parent && !r->parent->cp_stored) { // what names this run must be there first
+        int st = pons__run_commit(r->parent, &(pons__extra){0}, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    size_t n_rows = x->rows ? x->rows->n : 0;
+    bool plain = pons__out_empty(&r->out) && !x->effect && x->n_with == 0;
+    if (r->cp_stored && plain && n_rows == 0) {
+        return PONS_OK;
+    }
+    commit_parts p;
+    memset(&p, 0, offsetof(commit_parts, first));
+    p.cps = p.own;
+    if (!r->cp_stored) {
+        put_checkpoints(r, &p);
+    }
+    if ((!r->cp_stored && r->t->buf.failed) ||
+        (!plain && !put_out(&p, &r->out, x->effect, r->ns->name)) ||
+        (x->n_with > 0 && !put_others(x, &p))) {
+        parts_fini(&p);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to commit a step");
+    }
+    pons_commit c = {
+        .lease = &r->t->lease,
+        .ns = r->ns->name,
+        .sync = x->sync,
+        .checkpoints = p.cps,
+        .n_checkpoints = p.n_cps,
+        .records = x->rows ? x->rows->rows : NULL,
+        .n_records = n_rows,
+        .inbox_taken = r->out.taken,
+        .n_inbox_taken = r->out.n_taken,
+        .posts = p.posts,
+        .n_posts = r->out.n_posts,
+        .effects = p.effects,
+        .n_effects = r->out.n_changes + (x->effect ? 1 : 0),
+        .events = p.events,
+        .n_events = r->out.n_emits,
+        .items = p.items,
+        .n_items = r->out.n_items,
+    };
+    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC &&
+                  (c.n_events == 0 || r->t->on_stored) && c.n_effects == 0 && c.n_items == 0 &&
+                  n_rows == 0;
+    if (queued && c.n_events > 0) {
+        c.written = r->t->on_stored;
+        c.user = r->t->user;
+    }
+    int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
+    if (st == PONS_OK) {
+        committed(r, &p, queued);
+    }
+    parts_fini(&p);
+    return st;
 }

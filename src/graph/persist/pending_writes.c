@@ -40,16 +40,6 @@
 
 enum { IDX_HEADER, IDX_RESULT, IDX_CALLS };
 
-static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err);
-static bool unknown(const pons_cx *cx);
-static pons_value *header_of(pons_cx *cx);
-static pons_value *call_of(const pons__call *c);
-static pons_value *result_of(const pons_cx *cx);
-static int load_row(void *user, const pons_record_row *row);
-static void load_retry(pons_cx *cx, const pons_value *v);
-static int load_call(pons_cx *cx, size_t n, const pons_value *v);
-static int load_result(pons_cx *cx, const pons_value *v);
-
 // ---- writing ------------------------------------------------------------------------------------
 
 void pons__rows_fini(pons__rows *r)
@@ -61,28 +51,6 @@ void pons__rows_fini(pons__rows *r)
     *r = (pons__rows){0};
 }
 
-int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
-{
-    int st = PONS_OK;
-    if (!cx->header_saved) {
-        st = add(r, cx, IDX_HEADER, header_of(cx), err);
-    }
-    for (size_t i = 0; i < call && st == PONS_OK;
-         i++) { // failures that it went on from, open calls
-        const pons__call *c = &cx->calls[i];
-        if (!c->saved && (c->answer || c->kind == PONS__CALL_STEP)) {
-            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
-        }
-    }
-    if (st == PONS_OK) {
-        st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
-    }
-    if (st == PONS_OK && unknown(cx)) { // else nobody would know of this task
-        st = pons__rows_call(r, cx->caller, cx->caller_call, err);
-    }
-    return st;
-}
-
 // Whether a task was called by a call that is not recorded.
 static bool unknown(const pons_cx *cx)
 {
@@ -90,76 +58,9 @@ static bool unknown(const pons_cx *cx)
            !cx->caller->calls[cx->caller_call].saved;
 }
 
-void pons__rows_call_saved(pons_cx *cx, size_t call)
-{
-    for (size_t i = 0; i < call; i++) {
-        cx->calls[i].saved =
-            cx->calls[i].saved || cx->calls[i].answer || cx->calls[i].kind == PONS__CALL_STEP;
-    }
-    cx->calls[call].saved = cx->header_saved = true;
-    if (unknown(cx)) {
-        pons__rows_call_saved(cx->caller, cx->caller_call);
-    }
-}
-
-int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
-{
-    if (cx->state == PONS__TASK_DONE) {
-        return cx->done_saved ? PONS_OK : add(r, cx, IDX_RESULT, result_of(cx), err);
-    }
-    if (cx->retired || (cx->caller && cx->state == PONS__TASK_FAILED)) {
-        return PONS_OK; // its caller's record has what became of it
-    }
-    if (cx->state == PONS__TASK_FAILED) {
-        char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX];
-        pons_error_line(&cx->error, line, sizeof line);
-        return add(r, cx, IDX_RESULT, pons_object_whole("error", json_string(line), NULL), err);
-    }
-    if (cx->n_calls == 0 && !cx->header_due) {
-        return PONS_OK; // a subgraph's: its child keeps its own
-    }
-    int st = PONS_OK;
-    if (!cx->header_saved || cx->header_due || cx->answers_seen != pons__task_answered(cx)) {
-        st = add(r, cx, IDX_HEADER, header_of(cx), err);
-    }
-    for (size_t i = 0; i < cx->n_calls && st == PONS_OK; i++) {
-        if (!cx->calls[i].saved) {
-            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
-        }
-    }
-    return st;
-}
-
-void pons__rows_saved(pons_cx *cx)
-{
-    cx->done_saved = cx->state == PONS__TASK_DONE;
-    cx->header_saved = cx->header_saved || cx->n_calls > 0 || cx->header_due;
-    cx->header_due = false;
-    for (size_t i = 0; i < cx->n_calls; i++) {
-        cx->calls[i].saved = true;
-    }
-}
-
 static int add(pons__rows *r, pons_cx *cx, int32_t idx, pons_value *v, pons_error *err)
 {
     return pons__rows_add(r, cx->run, pons__task_id(cx), idx, v, err);
-}
-
-int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
-                   pons_error *err)
-{
-    char *text = NULL;
-    long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
-    pons_value_unref(v);
-    if (n < 0 || !pons__reserve(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
-        free(text);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's record");
-    }
-    pons_record_row *row = &r->rows[r->n++];
-    *row = (pons_record_row){.idx = idx, .data = {text, (size_t)n}};
-    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(run));
-    snprintf(row->task, sizeof row->task, "%s", task);
-    return PONS_OK;
 }
 
 static pons_value *header_of(pons_cx *cx)
@@ -191,6 +92,40 @@ static pons_value *call_of(const pons__call *c)
         c->deadline_span_ms ? json_integer(c->deadline_span_ms) : PONS_ABSENT, "t",
         c->round ? json_integer(c->round) : PONS_ABSENT, "early",
         c->early ? json_true() : PONS_ABSENT, NULL);
+}
+
+int pons__rows_call(pons__rows *r, pons_cx *cx, size_t call, pons_error *err)
+{
+    int st = PONS_OK;
+    if (!cx->header_saved) {
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    }
+    for (size_t i = 0; i < call && st == PONS_OK;
+         i++) { // failures that it went on from, open calls
+        const pons__call *c = &cx->calls[i];
+        if (!c->saved && (c->answer || c->kind == PONS__CALL_STEP)) {
+            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
+        }
+    }
+    if (st == PONS_OK) {
+        st = add(r, cx, (int32_t)(IDX_CALLS + call), call_of(&cx->calls[call]), err);
+    }
+    if (st == PONS_OK && unknown(cx)) { // else nobody would know of this task
+        st = pons__rows_call(r, cx->caller, cx->caller_call, err);
+    }
+    return st;
+}
+
+void pons__rows_call_saved(pons_cx *cx, size_t call)
+{
+    for (size_t i = 0; i < call; i++) {
+        cx->calls[i].saved =
+            cx->calls[i].saved || cx->calls[i].answer || cx->calls[i].kind == PONS__CALL_STEP;
+    }
+    cx->calls[call].saved = cx->header_saved = true;
+    if (unknown(cx)) {
+        pons__rows_call_saved(cx->caller, cx->caller_call);
+    }
 }
 
 static pons_value *result_of(const pons_cx *cx)
@@ -245,6 +180,61 @@ static pons_value *result_of(const pons_cx *cx)
     return v;
 }
 
+int pons__rows_task(pons__rows *r, pons_cx *cx, pons_error *err)
+{
+    if (cx->state == PONS__TASK_DONE) {
+        return cx->done_saved ? PONS_OK : add(r, cx, IDX_RESULT, result_of(cx), err);
+    }
+    if (cx->retired || (cx->caller && cx->state == PONS__TASK_FAILED)) {
+        return PONS_OK; // its caller's record has what became of it
+    }
+    if (cx->state == PONS__TASK_FAILED) {
+        char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX];
+        pons_error_line(&cx->error, line, sizeof line);
+        return add(r, cx, IDX_RESULT, pons_object_whole("error", json_string(line), NULL), err);
+    }
+    if (cx->n_calls == 0 && !cx->header_due) {
+        return PONS_OK; // a subgraph's: its child keeps its own
+    }
+    int st = PONS_OK;
+    if (!cx->header_saved || cx->header_due || cx->answers_seen != pons__task_answered(cx)) {
+        st = add(r, cx, IDX_HEADER, header_of(cx), err);
+    }
+    for (size_t i = 0; i < cx->n_calls && st == PONS_OK; i++) {
+        if (!cx->calls[i].saved) {
+            st = add(r, cx, (int32_t)(IDX_CALLS + i), call_of(&cx->calls[i]), err);
+        }
+    }
+    return st;
+}
+
+void pons__rows_saved(pons_cx *cx)
+{
+    cx->done_saved = cx->state == PONS__TASK_DONE;
+    cx->header_saved = cx->header_saved || cx->n_calls > 0 || cx->header_due;
+    cx->header_due = false;
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        cx->calls[i].saved = true;
+    }
+}
+
+int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, pons_value *v,
+                   pons_error *err)
+{
+    char *text = NULL;
+    long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
+    pons_value_unref(v);
+    if (n < 0 || !pons__reserve(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
+        free(text);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's record");
+    }
+    pons_record_row *row = &r->rows[r->n++];
+    *row = (pons_record_row){.idx = idx, .data = {text, (size_t)n}};
+    snprintf(row->checkpoint, sizeof row->checkpoint, "%s", pons__run_cp(run));
+    snprintf(row->task, sizeof row->task, "%s", task);
+    return PONS_OK;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 typedef struct load_state {
@@ -267,70 +257,6 @@ static int open_called(pons_run *r, size_t from, pons_error *err)
         }
     }
     return PONS_OK;
-}
-
-int pons__records_load(pons_run *r, pons_error *err)
-{
-    load_state l = {.r = r};
-    pons_thread *t = r->t;
-    int st = PONS_OK;
-    do { // with every pass those that the tasks of the last one had called
-        const size_t n = r->n_tasks;
-        st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
-        if (st == PONS_OK && l.st != PONS_OK) {
-            st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
-                                "the records of checkpoint %s can't be read", r->cp_id);
-        }
-        st = st == PONS_OK ? open_called(r, l.from, err) : st;
-        l.from = n;
-    } while (st == PONS_OK && l.from < r->n_tasks);
-    return st;
-}
-
-static int load_row(void *user, const pons_record_row *row)
-{
-    load_state *l = user;
-    pons_cx *cx = NULL;
-    if (strcmp(row->task, PONS__COMMAND_TASK) == 0 && l->from > 0) {
-        return 0;
-    }
-    if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
-        pons_autovalue writes = NULL;
-        l->st = pons_value_read(row->data.data, row->data.len, &writes, NULL);
-        l->r->commands = row->idx + 1;
-        if (l->st == PONS_OK && json_is_object(writes)) {
-            l->r->early = l->r->early_used ? NULL : pons_value_ref(pons_get(writes, "early"));
-            return PONS_OK;
-        }
-        return l->st = l->st == PONS_OK ? pons__ns_patch(l->r->ns, writes, NULL) : l->st;
-    }
-    for (size_t i = l->from; i < l->r->n_tasks && !cx; i++) {
-        if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0) {
-            cx = l->r->tasks[i];
-        }
-    }
-    if (!cx) {
-        return 0; // of a node that the graph has no more
-    }
-    pons_autovalue v = NULL;
-    l->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
-    if (l->st != PONS_OK) {
-        return l->st;
-    }
-    if (row->idx == IDX_HEADER) {
-        cx->seed = strtoull(pons_get_str(v, "seed", "0"), NULL, 16);
-        cx->wall_ms = pons_get_int(v, "wall", 0);
-        cx->seeded = cx->wall_fixed = cx->header_saved = true;
-        cx->inbox_fixed = pons_get(v, "inbox") != NULL;
-        cx->inbox_bound = pons_get_int(v, "inbox", 0);
-        cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
-        load_retry(cx, v);
-    } else if (row->idx == IDX_RESULT) {
-        l->st = load_result(cx, v);
-    } else if (row->idx >= IDX_CALLS) {
-        l->st = load_call(cx, (size_t)(row->idx - IDX_CALLS), v);
-    }
-    return l->st;
 }
 
 // When something is due by the host's clock that was written by the wall's: never later than the whole
@@ -492,4 +418,68 @@ static int load_result(pons_cx *cx, const pons_value *v)
     cx->state = PONS__TASK_DONE;
     cx->done_saved = cx->streamed = true; // with this record
     return load_out(cx, v);
+}
+
+static int load_row(void *user, const pons_record_row *row)
+{
+    load_state *l = user;
+    pons_cx *cx = NULL;
+    if (strcmp(row->task, PONS__COMMAND_TASK) == 0 && l->from > 0) {
+        return 0;
+    }
+    if (strcmp(row->task, PONS__COMMAND_TASK) == 0) {
+        pons_autovalue writes = NULL;
+        l->st = pons_value_read(row->data.data, row->data.len, &writes, NULL);
+        l->r->commands = row->idx + 1;
+        if (l->st == PONS_OK && json_is_object(writes)) {
+            l->r->early = l->r->early_used ? NULL : pons_value_ref(pons_get(writes, "early"));
+            return PONS_OK;
+        }
+        return l->st = l->st == PONS_OK ? pons__ns_patch(l->r->ns, writes, NULL) : l->st;
+    }
+    for (size_t i = l->from; i < l->r->n_tasks && !cx; i++) {
+        if (strcmp(pons__task_id(l->r->tasks[i]), row->task) == 0) {
+            cx = l->r->tasks[i];
+        }
+    }
+    if (!cx) {
+        return 0; // of a node that the graph has no more
+    }
+    pons_autovalue v = NULL;
+    l->st = pons_value_read(row->data.data, row->data.len, &v, NULL);
+    if (l->st != PONS_OK) {
+        return l->st;
+    }
+    if (row->idx == IDX_HEADER) {
+        cx->seed = strtoull(pons_get_str(v, "seed", "0"), NULL, 16);
+        cx->wall_ms = pons_get_int(v, "wall", 0);
+        cx->seeded = cx->wall_fixed = cx->header_saved = true;
+        cx->inbox_fixed = pons_get(v, "inbox") != NULL;
+        cx->inbox_bound = pons_get_int(v, "inbox", 0);
+        cx->answers_seen = (size_t)pons_get_int(v, "seen", 0);
+        load_retry(cx, v);
+    } else if (row->idx == IDX_RESULT) {
+        l->st = load_result(cx, v);
+    } else if (row->idx >= IDX_CALLS) {
+        l->st = load_call(cx, (size_t)(row->idx - IDX_CALLS), v);
+    }
+    return l->st;
+}
+
+int pons__records_load(pons_run *r, pons_error *err)
+{
+    load_state l = {.r = r};
+    pons_thread *t = r->t;
+    int st = PONS_OK;
+    do { // with every pass those that the tasks of the last one had called
+        const size_t n = r->n_tasks;
+        st = t->store.ops->records(t->store.self, t->id, r->ns->name, r->cp_id, load_row, &l, err);
+        if (st == PONS_OK && l.st != PONS_OK) {
+            st = pons_error_set(err, PONS_ECORRUPT, PONS__MODULE,
+                                "the records of checkpoint %s can't be read", r->cp_id);
+        }
+        st = st == PONS_OK ? open_called(r, l.from, err) : st;
+        l.from = n;
+    } while (st == PONS_OK && l.from < r->n_tasks);
+    return st;
 }

@@ -16,13 +16,63 @@
 #include <stdio.h>
 #include <string.h>
 
-static void show_checkpoint(pons_run *r, int64_t step, pons_value *cp);
-static void show_task(pons_run *r, const char *type, pons_value *payload);
-static bool wanted(pons_cx *cx);
-static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata);
-static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload);
-static void put(pons_run *r, uint32_t mode, pons_value *payload);
-static void put_debug(pons_run *r, int64_t step, const char *type, const pons_value *payload);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// Whether anybody wants to see what this task does: its node's name, or that of a subgraph that it is
+// in, is among those that the run was given.
+static bool wanted(pons_cx *cx)
+{
+    const pons_value *only = pons__run_root(cx->run)->only;
+    for (const pons_cx *at = cx; only && at; at = at->run->parent_task) {
+        for (size_t i = 0; i < json_array_size(only); i++) {
+            if (strcmp(json_string_value(json_array_get(only, i)), at->node->name) == 0) {
+                return true;
+            }
+        }
+    }
+    return !only;
+}
+
+static void put(pons_run *r, uint32_t mode, pons_value *payload)
+{
+    char type[32];
+    snprintf(type, sizeof type, PONS__STREAM_PREFIX "%s", pons__stream_word(mode));
+    if (pons__out_emit(&r->out, type, payload, pons_wall_ms(&r->t->clock)) != PONS_OK) {
+        r->spoiled = true; // something is missing: the next commit must not pretend
+    }
+}
+
+static void put_debug(pons_run *r, int64_t step, const char *type, const pons_value *payload)
+{
+    put(r, PONS_STREAM_DEBUG,
+        pons_object_whole("step", json_integer(step), "timestamp",
+                          pons__shown_time(pons_wall_ms(&r->t->clock)), "type", json_string(type),
+                          "payload", pons_value_ref(payload), NULL));
+}
+
+static void show_checkpoint(pons_run *r, int64_t step, pons_value *cp)
+{
+    if (r->opts.stream & PONS_STREAM_DEBUG) {
+        put_debug(r, step, "checkpoint", cp);
+    }
+    if (r->opts.stream & PONS_STREAM_CHECKPOINTS) {
+        put(r, PONS_STREAM_CHECKPOINTS, cp);
+    } else {
+        pons_value_unref(cp);
+    }
+}
+
+static void show_task(pons_run *r, const char *type, pons_value *payload)
+{
+    if (r->opts.stream & PONS_STREAM_DEBUG) {
+        put_debug(r, r->ns->step + 1, type, payload);
+    }
+    if (r->opts.stream & PONS_STREAM_TASKS) {
+        put(r, PONS_STREAM_TASKS, payload);
+    } else {
+        pons_value_unref(payload);
+    }
+}
 
 // ---- states and checkpoints ---------------------------------------------------------------------
 
@@ -176,6 +226,28 @@ void pons__stream_stop(pons_run *r)
 
 // ---- what a node says ---------------------------------------------------------------------------
 
+static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata)
+{
+    pons_autovalue given = metadata;
+    pons_value *meta = pons__shown_origin(cx, given);
+    pons_value *pair = json_array();
+    bool ok = json_array_append_new(pair, chunk) == 0;
+    ok = json_array_append_new(pair, meta) == 0 && ok;
+    return pons__whole(pair, ok);
+}
+
+static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
+{
+    pons_error e = PONS_ERROR_INIT;
+    const bool good = pons_value_fits(payload);
+    const int st = pons__stream_say(cx, mode, payload, true, &e);
+    if (st != PONS_OK && !good) {
+        pons__cx_fault(cx, st, &e);
+    } else if (st != PONS_OK) {
+        pons__cx_break(cx, st, &e);
+    }
+}
+
 void pons_cx_message(pons_cx *cx, pons_value *chunk, pons_value *metadata)
 {
     say_now(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata));
@@ -189,16 +261,6 @@ void pons_cx_custom(pons_cx *cx, pons_value *payload)
 int pons__stream_message(pons_cx *cx, pons_value *chunk, pons_value *metadata, pons_error *err)
 {
     return pons__stream_say(cx, PONS_STREAM_MESSAGES, pair_of(cx, chunk, metadata), false, err);
-}
-
-static pons_value *pair_of(pons_cx *cx, pons_value *chunk, pons_value *metadata)
-{
-    pons_autovalue given = metadata;
-    pons_value *meta = pons__shown_origin(cx, given);
-    pons_value *pair = json_array();
-    bool ok = json_array_append_new(pair, chunk) == 0;
-    ok = json_array_append_new(pair, meta) == 0 && ok;
-    return pons__whole(pair, ok);
 }
 
 // Also in a subgraph whose other events nobody asked for: a node's words are never lost on the way.
@@ -216,74 +278,4 @@ int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, bool may_w
     }
     put(cx->run, mode, payload);
     return pons__run_commit(cx->run, &(pons__extra){.may_wait = may_wait}, err);
-}
-
-static void say_now(pons_cx *cx, uint32_t mode, pons_value *payload)
-{
-    pons_error e = PONS_ERROR_INIT;
-    const bool good = pons_value_fits(payload);
-    const int st = pons__stream_say(cx, mode, payload, true, &e);
-    if (st != PONS_OK && !good) {
-        pons__cx_fault(cx, st, &e);
-    } else if (st != PONS_OK) {
-        pons__cx_break(cx, st, &e);
-    }
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-// Whether anybody wants to see what this task does: its node's name, or that of a subgraph that it is
-// in, is among those that the run was given.
-static bool wanted(pons_cx *cx)
-{
-    const pons_value *only = pons__run_root(cx->run)->only;
-    for (const pons_cx *at = cx; only && at; at = at->run->parent_task) {
-        for (size_t i = 0; i < json_array_size(only); i++) {
-            if (strcmp(json_string_value(json_array_get(only, i)), at->node->name) == 0) {
-                return true;
-            }
-        }
-    }
-    return !only;
-}
-
-static void show_checkpoint(pons_run *r, int64_t step, pons_value *cp)
-{
-    if (r->opts.stream & PONS_STREAM_DEBUG) {
-        put_debug(r, step, "checkpoint", cp);
-    }
-    if (r->opts.stream & PONS_STREAM_CHECKPOINTS) {
-        put(r, PONS_STREAM_CHECKPOINTS, cp);
-    } else {
-        pons_value_unref(cp);
-    }
-}
-
-static void show_task(pons_run *r, const char *type, pons_value *payload)
-{
-    if (r->opts.stream & PONS_STREAM_DEBUG) {
-        put_debug(r, r->ns->step + 1, type, payload);
-    }
-    if (r->opts.stream & PONS_STREAM_TASKS) {
-        put(r, PONS_STREAM_TASKS, payload);
-    } else {
-        pons_value_unref(payload);
-    }
-}
-
-static void put(pons_run *r, uint32_t mode, pons_value *payload)
-{
-    char type[32];
-    snprintf(type, sizeof type, PONS__STREAM_PREFIX "%s", pons__stream_word(mode));
-    if (pons__out_emit(&r->out, type, payload, pons_wall_ms(&r->t->clock)) != PONS_OK) {
-        r->spoiled = true; // something is missing: the next commit must not pretend
-    }
-}
-
-static void put_debug(pons_run *r, int64_t step, const char *type, const pons_value *payload)
-{
-    put(r, PONS_STREAM_DEBUG,
-        pons_object_whole("step", json_integer(step), "timestamp",
-                          pons__shown_time(pons_wall_ms(&r->t->clock)), "type", json_string(type),
-                          "payload", pons_value_ref(payload), NULL));
 }

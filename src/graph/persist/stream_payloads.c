@@ -18,11 +18,6 @@
 #define PULL "__pregel_pull" // LangGraph's words for how a task comes to be
 #define PUSH "__pregel_push"
 
-static pons_value *config_of(const pons_run *r, const char *id);
-static pons_value *metadata_of(const pons_run *r, bool input);
-static pons_value *tasks_of(pons_run *r);
-static pons_value *triggers_of(const pons_cx *cx);
-
 pons_value *pons__whole(pons_value *v, bool ok)
 {
     if (ok) {
@@ -108,75 +103,6 @@ static pons_value *result_of(const pons_cx *cx)
         }
     }
     return pons__whole(result, ok);
-}
-
-// ---- checkpoints --------------------------------------------------------------------------------
-
-// The checkpoint before the one that the run stands on; "": none.
-static const char *parent_of(pons_run *r)
-{
-    const pons__ns *ns = r->ns;
-    if (ns->exists && strcmp(ns->head, pons__run_cp(r)) == 0) {
-        return ns->head_parent;
-    }
-    return r->input_row ? pons__run_input_id(r) : ns->exists ? ns->head : "";
-}
-
-pons_value *pons__shown_checkpoint(pons_run *r, bool input, pons_value *values)
-{
-    char task[PONS__TASK_ID_MAX];
-    pons_value *tasks = NULL, *next = json_array(), *one;
-    size_t i;
-    const char *id = input ? pons__run_input_id(r) : pons__run_cp(r);
-    const char *parent = input ? r->ns->exists ? r->ns->head : "" : parent_of(r);
-    if (input) {
-        pons__task_hash(r->ns->name, id, PONS_START, 0, task);
-        tasks = json_pack("[{s:s,s:s,s:[],s:n}]", "id", task, "name", PONS_START, "interrupts",
-                          "state");
-    } else {
-        tasks = tasks_of(r);
-    }
-    bool ok = next != NULL;
-    json_array_foreach(tasks, i, one)
-    {
-        ok = ok && json_array_append_new(next, pons_value_ref(pons_get(one, "name"))) == 0;
-    }
-    return pons_object_whole("config", config_of(r, id), "parent_config",
-                             parent[0] ? config_of(r, parent) : json_null(), "values", values,
-                             "metadata", metadata_of(r, input), "next", pons__whole(next, ok),
-                             "tasks", tasks, NULL);
-}
-
-// {"configurable": …} as LangGraph addresses a checkpoint; of a subgraph's with those around it.
-static pons_value *config_of(const pons_run *r, const char *id)
-{
-    const pons__ns *ns = r->ns;
-    pons_value *map = PONS_ABSENT;
-    if (json_object_size(ns->parents) > 0) {
-        map = json_copy(ns->parents);
-        map = pons__whole(map, map && json_object_set_new(map, ns->name, json_string(id)) == 0);
-    }
-    return pons_object_whole("configurable",
-                             pons_object_whole("thread_id", json_string(r->t->id), "checkpoint_ns",
-                                               json_string(ns->name), "checkpoint_id",
-                                               json_string(id), "checkpoint_map", map, NULL),
-                             NULL);
-}
-
-static pons_value *metadata_of(const pons_run *r, bool input)
-{
-    const pons__ns *ns = r->ns;
-    const pons_value *own = run_metadata(r);
-    const char source = r->source ? r->source : ns->source;
-    pons_value *m = own ? json_copy((pons_value *)(uintptr_t)own) : json_object();
-    const bool ok =
-        m &&
-        json_object_set_new(m, "source",
-                            json_string(input ? "input" : pons__source_word(source))) == 0 &&
-        json_object_set_new(m, "step", json_integer(ns->step - input)) == 0 &&
-        json_object_set_new(m, "parents",
-                            ns->parents ? pons_value_ref(ns->parents) : json_object()) == 0;
-    return pons__whole(m, ok);
 }
 
 // ---- the tasks of a checkpoint ------------------------------------------------------------------
@@ -267,26 +193,76 @@ static pons_value *tasks_of(pons_run *r)
     return pons__whole(list, ok);
 }
 
+// ---- checkpoints --------------------------------------------------------------------------------
+
+// The checkpoint before the one that the run stands on; "": none.
+static const char *parent_of(pons_run *r)
+{
+    const pons__ns *ns = r->ns;
+    if (ns->exists && strcmp(ns->head, pons__run_cp(r)) == 0) {
+        return ns->head_parent;
+    }
+    return r->input_row ? pons__run_input_id(r) : ns->exists ? ns->head : "";
+}
+
+// {"configurable": …} as LangGraph addresses a checkpoint; of a subgraph's with those around it.
+static pons_value *config_of(const pons_run *r, const char *id)
+{
+    const pons__ns *ns = r->ns;
+    pons_value *map = PONS_ABSENT;
+    if (json_object_size(ns->parents) > 0) {
+        map = json_copy(ns->parents);
+        map = pons__whole(map, map && json_object_set_new(map, ns->name, json_string(id)) == 0);
+    }
+    return pons_object_whole("configurable",
+                             pons_object_whole("thread_id", json_string(r->t->id), "checkpoint_ns",
+                                               json_string(ns->name), "checkpoint_id",
+                                               json_string(id), "checkpoint_map", map, NULL),
+                             NULL);
+}
+
+static pons_value *metadata_of(const pons_run *r, bool input)
+{
+    const pons__ns *ns = r->ns;
+    const pons_value *own = run_metadata(r);
+    const char source = r->source ? r->source : ns->source;
+    pons_value *m = own ? json_copy((pons_value *)(uintptr_t)own) : json_object();
+    const bool ok =
+        m &&
+        json_object_set_new(m, "source",
+                            json_string(input ? "input" : pons__source_word(source))) == 0 &&
+        json_object_set_new(m, "step", json_integer(ns->step - input)) == 0 &&
+        json_object_set_new(m, "parents",
+                            ns->parents ? pons_value_ref(ns->parents) : json_object()) == 0;
+    return pons__whole(m, ok);
+}
+
+pons_value *pons__shown_checkpoint(pons_run *r, bool input, pons_value *values)
+{
+    char task[PONS__TASK_ID_MAX];
+    pons_value *tasks = NULL, *next = json_array(), *one;
+    size_t i;
+    const char *id = input ? pons__run_input_id(r) : pons__run_cp(r);
+    const char *parent = input ? r->ns->exists ? r->ns->head : "" : parent_of(r);
+    if (input) {
+        pons__task_hash(r->ns->name, id, PONS_START, 0, task);
+        tasks = json_pack("[{s:s,s:s,s:[],s:n}]", "id", task, "name", PONS_START, "interrupts",
+                          "state");
+    } else {
+        tasks = tasks_of(r);
+    }
+    bool ok = next != NULL;
+    json_array_foreach(tasks, i, one)
+    {
+        ok = ok && json_array_append_new(next, pons_value_ref(pons_get(one, "name"))) == 0;
+    }
+    return pons_object_whole("config", config_of(r, id), "parent_config",
+                             parent[0] ? config_of(r, parent) : json_null(), "values", values,
+                             "metadata", metadata_of(r, input), "next", pons__whole(next, ok),
+                             "tasks", tasks, NULL);
+}
+
 // ---- tasks --------------------------------------------------------------------------------------
-
-pons_value *pons__shown_task(pons_cx *cx)
-{
-    const pons_value *own = run_metadata(cx->run);
-    return pons_object_whole(
-        "id", json_string(pons__task_id(cx)), "name", json_string(cx->node->name), "input",
-        cx->arg ? pons_value_ref(cx->arg) : pons__shown_state(cx->run), "triggers", triggers_of(cx),
-        "metadata", json_object_size(own) > 0 ? pons_value_ref(own) : PONS_ABSENT, NULL);
-}
-
-pons_value *pons__shown_result(pons_cx *cx, pons_value *asked)
-{
-    const bool failed = cx->state == PONS__TASK_FAILED;
-    return pons_object_whole(
-        "id", json_string(pons__task_id(cx)), "name", json_string(cx->node->name), "error",
-        failed ? pons_string(cx->error.message) : json_null(), "result",
-        failed || asked ? json_object() : result_of(cx), "cached", json_boolean(cx->cached),
-        "interrupts", asked ? asked : json_array(), NULL);
-}
 
 // By what a task may be triggered: a Send, an edge, each join into its node.
 static pons_value *triggers_of(const pons_cx *cx)
@@ -306,6 +282,25 @@ static pons_value *triggers_of(const pons_cx *cx)
         }
     }
     return pons__whole(list, ok);
+}
+
+pons_value *pons__shown_task(pons_cx *cx)
+{
+    const pons_value *own = run_metadata(cx->run);
+    return pons_object_whole(
+        "id", json_string(pons__task_id(cx)), "name", json_string(cx->node->name), "input",
+        cx->arg ? pons_value_ref(cx->arg) : pons__shown_state(cx->run), "triggers", triggers_of(cx),
+        "metadata", json_object_size(own) > 0 ? pons_value_ref(own) : PONS_ABSENT, NULL);
+}
+
+pons_value *pons__shown_result(pons_cx *cx, pons_value *asked)
+{
+    const bool failed = cx->state == PONS__TASK_FAILED;
+    return pons_object_whole(
+        "id", json_string(pons__task_id(cx)), "name", json_string(cx->node->name), "error",
+        failed ? pons_string(cx->error.message) : json_null(), "result",
+        failed || asked ? json_object() : result_of(cx), "cached", json_boolean(cx->cached),
+        "interrupts", asked ? asked : json_array(), NULL);
 }
 
 pons_value *pons__shown_origin(pons_cx *cx, const pons_value *given)

@@ -16,87 +16,84 @@
 
 #include <string.h>
 
-static int gather(pons_run *r, size_t *ret_staged, pons_error *err);
-static int stage(pons_run *r, pons__stage *s, pons_error *err);
-static void blame(pons_run *r, const pons__stage *s, pons_error *err);
-static void unstage(pons_run *r, size_t n);
-static int check_effects(pons_run *r, pons_error *err);
-static bool set_staged(pons_run *r, pons__stage *st);
-static void clear_transient(pons_run *r);
-static void trigger(pons_run *r);
-static void defer(pons_run *r);
-static int nomem(pons_error *err);
+// ---- what is next -------------------------------------------------------------------------------
 
-int pons__apply(pons_run *r, pons_error *err)
+// Deferred nodes are put aside until nothing else is next.
+static void defer(pons_run *r)
 {
-    size_t n = 0, done = 0;
-    int st = gather(r, &n, err);
-    r->wrote = n > 0;
-    for (; done < n && st == PONS_OK; done++) {
-        st = stage(r, &r->stage[done], err);
+    pons__ns *ns = r->ns;
+    for (size_t w = 0; w < r->g->n_words; w++) {
+        ns->waiting[w] |= ns->next[w] & r->g->deferred[w];
+        ns->next[w] &= ~r->g->deferred[w];
     }
-    if (st == PONS_OK) {
-        st = check_effects(r, err);
+    if (pons__ns_more(ns)) {
+        return;
     }
-    if (st != PONS_OK) {
-        unstage(r, done);
-        return st;
+    memcpy(ns->next, ns->waiting, r->g->n_words * sizeof *ns->next);
+    memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
+}
+
+static void trigger(pons_run *r)
+{
+    pons__ns *ns = r->ns;
+    memset(ns->next, 0, r->g->n_words * sizeof *ns->next);
+    if (ns->fired) {
+        memset(ns->fired, 0, r->g->n_words * sizeof *ns->fired);
     }
-    for (size_t i = 0; i < n; i++) {
-        r->spoiled = !set_staged(r, &r->stage[i]) || r->spoiled;
+    if (ns->n_sends > 0) {
+        pons__ns_sends_clear(ns);
     }
-    if (r->ns->n_live > 0) {
-        clear_transient(r);
+    if (r->starting) { // what an unfinished run had left is discarded
+        memset(ns->arrived, 0, r->g->n_joins * sizeof *ns->arrived);
+        if (ns->waiting) {
+            memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
+        }
     }
-    trigger(r);
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        pons__out *o = &r->tasks[i]->out;
-        if (pons__out_empty(o)) {
+    for (size_t t = 0; t < r->n_tasks; t++) {
+        pons_cx *cx = r->tasks[t];
+        for (size_t i = 0; i < cx->n_sends; i++) {
+            r->spoiled = !pons__ns_send(ns, cx->sends[i].node, cx->sends[i].arg) || r->spoiled;
+            cx->sends[i].arg = NULL;
+        }
+        if (cx->bare) {
+            for (size_t i = 0; i < cx->n_gotos; i++) {
+                pons__bit_set(ns->next, cx->gotos[i]);
+            }
             continue;
         }
-        for (size_t k = 0; k < o->n_taken; k++) {
-            if (o->taken[k] > r->ns->inbox_after) {
-                r->ns->inbox_after = o->taken[k];
+        for (size_t i = 0; i < cx->node->n_edges; i++) {
+            if (cx->node->edges[i] != PONS__END) {
+                pons__bit_set(ns->next, cx->node->edges[i]);
             }
         }
-        r->spoiled = pons__out_move(&r->out, o) != PONS_OK || r->spoiled;
+        for (size_t i = 0; i < cx->n_gotos; i++) {
+            pons__bit_set(ns->next, cx->gotos[i]);
+        }
+        for (size_t i = 0; i < cx->node->n_arms; i++) {
+            ns->arrived[cx->node->arms[i].join] |= 1ULL << cx->node->arms[i].bit;
+        }
     }
-    return r->spoiled ? nomem(err) : PONS_OK;
+    for (size_t j = 0; j < r->g->n_joins; j++) {
+        if (ns->arrived[j] != r->g->joins[j].full) {
+            continue;
+        }
+        ns->arrived[j] = 0;
+        if (r->g->joins[j].to != PONS__END) {
+            pons__bit_set(ns->next, r->g->joins[j].to);
+            pons__bit_set(ns->fired, r->g->joins[j].to);
+        }
+    }
+    if (r->g->deferred) {
+        defer(r);
+    }
+}
+
+static int nomem(pons_error *err)
+{
+    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to apply a superstep");
 }
 
 // ---- first pass ---------------------------------------------------------------------------------
-
-static int gather(pons_run *r, size_t *ret_staged, pons_error *err)
-{
-    size_t n_flat = 0, n_stage = 0;
-    if (++r->ns->mark == 0) { // it wrapped: no slot may look marked
-        r->ns->mark = 1;
-    }
-    for (uint32_t t = 0; t < r->n_tasks; t++) {
-        const pons_cx *cx = r->tasks[t];
-        if (!pons__reserve(&r->flat, &r->cap_flat, n_flat + cx->n_writes, sizeof *r->flat)) {
-            return nomem(err);
-        }
-        for (size_t i = 0; i < cx->n_writes; i++) {
-            uint32_t at = (uint32_t)n_flat++;
-            r->flat[at] = (pons__flat){cx->writes[i].v, cx->writes[i].ch, t, PONS__NONE};
-            pons__slot *s = &r->ns->slots[cx->writes[i].ch];
-            if (s->mark == r->ns->mark) {
-                r->flat[s->last].next = at;
-            } else {
-                if (!pons__reserve(&r->stage, &r->cap_stage, n_stage + 1, sizeof *r->stage)) {
-                    return nomem(err);
-                }
-                r->stage[n_stage++] = (pons__stage){.ch = cx->writes[i].ch};
-                s->mark = r->ns->mark;
-                s->first = at;
-            }
-            s->last = at;
-        }
-    }
-    *ret_staged = n_stage;
-    return PONS_OK;
-}
 
 static bool all_objects(pons_value *const *v, size_t n)
 {
@@ -116,6 +113,29 @@ static bool any_overwrite(pons_value *const *v, size_t n)
         }
     }
     return false;
+}
+
+// Says which channel did not take which node's write: the first with which the fold fails.
+static void blame(pons_run *r, const pons__stage *s, pons_error *err)
+{
+    const pons__channel *ch = &r->g->channels[s->ch];
+    const pons__slot *slot = &r->ns->slots[s->ch];
+    uint32_t at = slot->first;
+    for (size_t n = 1; r->flat[at].next != PONS__NONE; n++, at = r->flat[at].next) {
+        pons_error ignored = PONS_ERROR_INIT;
+        pons_value *v = NULL;
+        size_t keep;
+        int st = pons__channel_fold(ch, slot->v, r->updates, n, &v, &keep, &ignored);
+        if (st != PONS_OK) {
+            break;
+        }
+        pons_value_unref(v);
+    }
+    if (err) {
+        pons_error e = *err;
+        pons_error_set(err, e.status, PONS__MODULE, "node '%s' wrote channel '%s': %s",
+                       r->tasks[r->flat[at].task]->node->name, ch->name, e.message);
+    }
 }
 
 // Works out what a channel becomes. The short cuts give what the fold would.
@@ -155,27 +175,36 @@ static int stage(pons_run *r, pons__stage *s, pons_error *err)
     return st;
 }
 
-// Says which channel did not take which node's write: the first with which the fold fails.
-static void blame(pons_run *r, const pons__stage *s, pons_error *err)
+static int gather(pons_run *r, size_t *ret_staged, pons_error *err)
 {
-    const pons__channel *ch = &r->g->channels[s->ch];
-    const pons__slot *slot = &r->ns->slots[s->ch];
-    uint32_t at = slot->first;
-    for (size_t n = 1; r->flat[at].next != PONS__NONE; n++, at = r->flat[at].next) {
-        pons_error ignored = PONS_ERROR_INIT;
-        pons_value *v = NULL;
-        size_t keep;
-        int st = pons__channel_fold(ch, slot->v, r->updates, n, &v, &keep, &ignored);
-        if (st != PONS_OK) {
-            break;
+    size_t n_flat = 0, n_stage = 0;
+    if (++r->ns->mark == 0) { // it wrapped: no slot may look marked
+        r->ns->mark = 1;
+    }
+    for (uint32_t t = 0; t < r->n_tasks; t++) {
+        const pons_cx *cx = r->tasks[t];
+        if (!pons__reserve(&r->flat, &r->cap_flat, n_flat + cx->n_writes, sizeof *r->flat)) {
+            return nomem(err);
         }
-        pons_value_unref(v);
+        for (size_t i = 0; i < cx->n_writes; i++) {
+            uint32_t at = (uint32_t)n_flat++;
+            r->flat[at] = (pons__flat){cx->writes[i].v, cx->writes[i].ch, t, PONS__NONE};
+            pons__slot *s = &r->ns->slots[cx->writes[i].ch];
+            if (s->mark == r->ns->mark) {
+                r->flat[s->last].next = at;
+            } else {
+                if (!pons__reserve(&r->stage, &r->cap_stage, n_stage + 1, sizeof *r->stage)) {
+                    return nomem(err);
+                }
+                r->stage[n_stage++] = (pons__stage){.ch = cx->writes[i].ch};
+                s->mark = r->ns->mark;
+                s->first = at;
+            }
+            s->last = at;
+        }
     }
-    if (err) {
-        pons_error e = *err;
-        pons_error_set(err, e.status, PONS__MODULE, "node '%s' wrote channel '%s': %s",
-                       r->tasks[r->flat[at].task]->node->name, ch->name, e.message);
-    }
+    *ret_staged = n_stage;
+    return PONS_OK;
 }
 
 static void unstage(pons_run *r, size_t n)
@@ -303,79 +332,41 @@ static void clear_transient(pons_run *r)
     ns->n_live = n;
 }
 
-// ---- what is next -------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static void trigger(pons_run *r)
+int pons__apply(pons_run *r, pons_error *err)
 {
-    pons__ns *ns = r->ns;
-    memset(ns->next, 0, r->g->n_words * sizeof *ns->next);
-    if (ns->fired) {
-        memset(ns->fired, 0, r->g->n_words * sizeof *ns->fired);
+    size_t n = 0, done = 0;
+    int st = gather(r, &n, err);
+    r->wrote = n > 0;
+    for (; done < n && st == PONS_OK; done++) {
+        st = stage(r, &r->stage[done], err);
     }
-    if (ns->n_sends > 0) {
-        pons__ns_sends_clear(ns);
+    if (st == PONS_OK) {
+        st = check_effects(r, err);
     }
-    if (r->starting) { // what an unfinished run had left is discarded
-        memset(ns->arrived, 0, r->g->n_joins * sizeof *ns->arrived);
-        if (ns->waiting) {
-            memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
-        }
+    if (st != PONS_OK) {
+        unstage(r, done);
+        return st;
     }
-    for (size_t t = 0; t < r->n_tasks; t++) {
-        pons_cx *cx = r->tasks[t];
-        for (size_t i = 0; i < cx->n_sends; i++) {
-            r->spoiled = !pons__ns_send(ns, cx->sends[i].node, cx->sends[i].arg) || r->spoiled;
-            cx->sends[i].arg = NULL;
-        }
-        if (cx->bare) {
-            for (size_t i = 0; i < cx->n_gotos; i++) {
-                pons__bit_set(ns->next, cx->gotos[i]);
-            }
+    for (size_t i = 0; i < n; i++) {
+        r->spoiled = !set_staged(r, &r->stage[i]) || r->spoiled;
+    }
+    if (r->ns->n_live > 0) {
+        clear_transient(r);
+    }
+    trigger(r);
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons__out *o = &r->tasks[i]->out;
+        if (pons__out_empty(o)) {
             continue;
         }
-        for (size_t i = 0; i < cx->node->n_edges; i++) {
-            if (cx->node->edges[i] != PONS__END) {
-                pons__bit_set(ns->next, cx->node->edges[i]);
+        for (size_t k = 0; k < o->n_taken; k++) {
+            if (o->taken[k] > r->ns->inbox_after) {
+                r->ns->inbox_after = o->taken[k];
             }
         }
-        for (size_t i = 0; i < cx->n_gotos; i++) {
-            pons__bit_set(ns->next, cx->gotos[i]);
-        }
-        for (size_t i = 0; i < cx->node->n_arms; i++) {
-            ns->arrived[cx->node->arms[i].join] |= 1ULL << cx->node->arms[i].bit;
-        }
+        r->spoiled = pons__out_move(&r->out, o) != PONS_OK || r->spoiled;
     }
-    for (size_t j = 0; j < r->g->n_joins; j++) {
-        if (ns->arrived[j] != r->g->joins[j].full) {
-            continue;
-        }
-        ns->arrived[j] = 0;
-        if (r->g->joins[j].to != PONS__END) {
-            pons__bit_set(ns->next, r->g->joins[j].to);
-            pons__bit_set(ns->fired, r->g->joins[j].to);
-        }
-    }
-    if (r->g->deferred) {
-        defer(r);
-    }
-}
-
-// Deferred nodes are put aside until nothing else is next.
-static void defer(pons_run *r)
-{
-    pons__ns *ns = r->ns;
-    for (size_t w = 0; w < r->g->n_words; w++) {
-        ns->waiting[w] |= ns->next[w] & r->g->deferred[w];
-        ns->next[w] &= ~r->g->deferred[w];
-    }
-    if (pons__ns_more(ns)) {
-        return;
-    }
-    memcpy(ns->next, ns->waiting, r->g->n_words * sizeof *ns->next);
-    memset(ns->waiting, 0, r->g->n_words * sizeof *ns->waiting);
-}
-
-static int nomem(pons_error *err)
-{
-    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to apply a superstep");
+    return r->spoiled ? nomem(err) : PONS_OK;
 }

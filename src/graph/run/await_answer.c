@@ -16,51 +16,68 @@
 
 #include <string.h>
 
-static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err);
-static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call);
-static int not_pending(const pons_run *r, const char *id, pons_error *err);
+// ---- what is pending ----------------------------------------------------------------------------
+
+static bool collect(const pons_run *r, pons_value *list)
+{
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        const pons_cx *cx = r->tasks[i];
+        if (cx->state == PONS__TASK_DONE) {
+            continue;
+        }
+        for (size_t k = 0; k < cx->n_calls; k++) {
+            const pons__call *c = &cx->calls[k];
+            if (!pons__call_outstanding(c) || !c->saved) {
+                continue;
+            }
+            pons_value *item =
+                json_pack("{sssssO?ssso}", "id", c->id, "kind", c->name, "request", c->request,
+                          "node", cx->node->name, "deadline_ms",
+                          c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : json_null());
+            if (json_array_append_new(list, item) != 0) {
+                return false;
+            }
+        }
+        if (cx->child && !collect(cx->child, list)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+pons_value *pons_run_pending(const pons_run *r)
+{
+    pons_value *list = json_array();
+    if (list && collect(r, list)) {
+        return list;
+    }
+    pons_value_unref(list);
+    return NULL;
+}
+
+static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call)
+{
+    for (size_t i = 0; i < r->n_tasks && id; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->state == PONS__TASK_DONE) {
+            continue;
+        }
+        for (size_t k = 0; k < cx->n_calls; k++) {
+            if (pons__call_outstanding(&cx->calls[k]) && cx->calls[k].saved &&
+                strcmp(cx->calls[k].id, id) == 0) {
+                *ret_call = k;
+                return cx;
+            }
+        }
+        pons_cx *inner = cx->child ? find(cx->child, id, ret_call) : NULL;
+        if (inner) {
+            return inner;
+        }
+    }
+    return NULL;
+}
 
 // ---- answers ------------------------------------------------------------------------------------
-
-int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_error *err)
-{
-    size_t call = 0;
-    if (!pons_value_fits(value)) {
-        pons_value_unref(value);
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "an answer is nested deeper than %d",
-                              PONS_VALUE_DEPTH_MAX);
-    }
-    pons_cx *cx = value ? find(r, await_id, &call) : NULL;
-    if (!cx) {
-        pons_value_unref(value);
-        return not_pending(r, await_id, err);
-    }
-    return answer(cx, call, value, err);
-}
-
-int pons_run_message(pons_run *r, const char *await_id, pons_value *chunk, pons_value *metadata,
-                     pons_error *err)
-{
-    size_t call = 0;
-    pons_cx *cx = find(r, await_id, &call);
-    if (!cx) {
-        pons_value_unref(chunk);
-        pons_value_unref(metadata);
-        return not_pending(r, await_id, err);
-    }
-    return pons__stream_message(cx, chunk, metadata, err);
-}
-
-int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons_error *err)
-{
-    size_t call = 0;
-    pons_cx *cx = find(r, await_id, &call);
-    if (!cx) {
-        pons_value_unref(payload);
-        return not_pending(r, await_id, err);
-    }
-    return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, false, err);
-}
 
 static int not_pending(const pons_run *r, const char *id, pons_error *err)
 {
@@ -105,6 +122,46 @@ static int answer(pons_cx *cx, size_t call, pons_value *value, pons_error *err)
     }
     pons__run_wake(cx->run);
     return PONS_OK;
+}
+
+int pons_run_answer(pons_run *r, const char *await_id, pons_value *value, pons_error *err)
+{
+    size_t call = 0;
+    if (!pons_value_fits(value)) {
+        pons_value_unref(value);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "an answer is nested deeper than %d",
+                              PONS_VALUE_DEPTH_MAX);
+    }
+    pons_cx *cx = value ? find(r, await_id, &call) : NULL;
+    if (!cx) {
+        pons_value_unref(value);
+        return not_pending(r, await_id, err);
+    }
+    return answer(cx, call, value, err);
+}
+
+int pons_run_message(pons_run *r, const char *await_id, pons_value *chunk, pons_value *metadata,
+                     pons_error *err)
+{
+    size_t call = 0;
+    pons_cx *cx = find(r, await_id, &call);
+    if (!cx) {
+        pons_value_unref(chunk);
+        pons_value_unref(metadata);
+        return not_pending(r, await_id, err);
+    }
+    return pons__stream_message(cx, chunk, metadata, err);
+}
+
+int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons_error *err)
+{
+    size_t call = 0;
+    pons_cx *cx = find(r, await_id, &call);
+    if (!cx) {
+        pons_value_unref(payload);
+        return not_pending(r, await_id, err);
+    }
+    return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, false, err);
 }
 
 static int detach_one(pons_run *r, const pons_value *value, pons_error *err)
@@ -170,67 +227,6 @@ int pons_run_detach(pons_run *r, const pons_value *value, pons_error *err)
         n = m < 0 ? m : n + m;
     }
     return n;
-}
-
-// ---- what is pending ----------------------------------------------------------------------------
-
-static bool collect(const pons_run *r, pons_value *list)
-{
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        const pons_cx *cx = r->tasks[i];
-        if (cx->state == PONS__TASK_DONE) {
-            continue;
-        }
-        for (size_t k = 0; k < cx->n_calls; k++) {
-            const pons__call *c = &cx->calls[k];
-            if (!pons__call_outstanding(c) || !c->saved) {
-                continue;
-            }
-            pons_value *item =
-                json_pack("{sssssO?ssso}", "id", c->id, "kind", c->name, "request", c->request,
-                          "node", cx->node->name, "deadline_ms",
-                          c->deadline_wall_ms ? json_integer(c->deadline_wall_ms) : json_null());
-            if (json_array_append_new(list, item) != 0) {
-                return false;
-            }
-        }
-        if (cx->child && !collect(cx->child, list)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-pons_value *pons_run_pending(const pons_run *r)
-{
-    pons_value *list = json_array();
-    if (list && collect(r, list)) {
-        return list;
-    }
-    pons_value_unref(list);
-    return NULL;
-}
-
-static pons_cx *find(const pons_run *r, const char *id, size_t *ret_call)
-{
-    for (size_t i = 0; i < r->n_tasks && id; i++) {
-        pons_cx *cx = r->tasks[i];
-        if (cx->state == PONS__TASK_DONE) {
-            continue;
-        }
-        for (size_t k = 0; k < cx->n_calls; k++) {
-            if (pons__call_outstanding(&cx->calls[k]) && cx->calls[k].saved &&
-                strcmp(cx->calls[k].id, id) == 0) {
-                *ret_call = k;
-                return cx;
-            }
-        }
-        pons_cx *inner = cx->child ? find(cx->child, id, ret_call) : NULL;
-        if (inner) {
-            return inner;
-        }
-    }
-    return NULL;
 }
 
 // ---- time ---------------------------------------------------------------------------------------

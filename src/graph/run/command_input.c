@@ -9,8 +9,47 @@
 #include "graph/run/run_open.h"
 #include "graph/run/superstep.h"
 
-static int continue_with(pons_run *r, const pons_command *cmd, pons_error *err);
-static int patch_durably(pons_run *r, const pons_value *update, pons_error *err);
+// The update becomes writes (messages get their ids) and a record, then changes the state.
+static int patch_durably(pons_run *r, const pons_value *update, pons_error *err)
+{
+    pons_cx *cx = pons__task_add(r, PONS__END, err);
+    if (!cx) {
+        return PONS_ENOMEM;
+    }
+    r->n_tasks--; // a scratch task: nothing of the superstep
+    int st = pons__cx_input(cx, update, err);
+    pons_autovalue writes = json_array();
+    for (size_t i = 0; i < cx->n_writes; i++) {
+        json_array_append_new(
+            writes, json_pack("[sO]", r->g->channels[cx->writes[i].ch].name, cx->writes[i].v));
+    }
+    if (st == PONS_OK && json_array_size(writes) != cx->n_writes) {
+        st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an update");
+    }
+    if (st == PONS_OK && r->durable) {
+        pons__rows rows = {0};
+        st = pons__rows_add(&rows, r, PONS__COMMAND_TASK, r->commands, pons_value_ref(writes), err);
+        if (st == PONS_OK) {
+            st = pons__run_commit(r, &(pons__extra){.rows = &rows}, err);
+        }
+        pons__rows_fini(&rows);
+    }
+    r->commands += st == PONS_OK;
+    pons__task_clear(cx);
+    return st == PONS_OK ? pons__ns_patch(r->ns, writes, err) : st;
+}
+
+static int continue_with(pons_run *r, const pons_command *cmd, pons_error *err)
+{
+    int st = cmd->update ? patch_durably(r, cmd->update, err) : PONS_OK;
+    if (st == PONS_OK && cmd->resume) {
+        st = pons_run_resume_value(r, cmd->resume, err);
+    }
+    if (st == PONS_OK && cmd->resume_map) {
+        st = pons_run_resume_map(r, cmd->resume_map, err);
+    }
+    return st;
+}
 
 int pons_run_command(pons_thread *t, const pons_graph *g, const char *ns, const pons_command *cmd,
                      const pons_run_options *opts, pons_run **ret, pons_error *err)
@@ -55,46 +94,4 @@ int pons_run_command(pons_thread *t, const pons_graph *g, const char *ns, const 
     }
     *ret = r;
     return PONS_OK;
-}
-
-static int continue_with(pons_run *r, const pons_command *cmd, pons_error *err)
-{
-    int st = cmd->update ? patch_durably(r, cmd->update, err) : PONS_OK;
-    if (st == PONS_OK && cmd->resume) {
-        st = pons_run_resume_value(r, cmd->resume, err);
-    }
-    if (st == PONS_OK && cmd->resume_map) {
-        st = pons_run_resume_map(r, cmd->resume_map, err);
-    }
-    return st;
-}
-
-// The update becomes writes (messages get their ids) and a record, then changes the state.
-static int patch_durably(pons_run *r, const pons_value *update, pons_error *err)
-{
-    pons_cx *cx = pons__task_add(r, PONS__END, err);
-    if (!cx) {
-        return PONS_ENOMEM;
-    }
-    r->n_tasks--; // a scratch task: nothing of the superstep
-    int st = pons__cx_input(cx, update, err);
-    pons_autovalue writes = json_array();
-    for (size_t i = 0; i < cx->n_writes; i++) {
-        json_array_append_new(
-            writes, json_pack("[sO]", r->g->channels[cx->writes[i].ch].name, cx->writes[i].v));
-    }
-    if (st == PONS_OK && json_array_size(writes) != cx->n_writes) {
-        st = pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for an update");
-    }
-    if (st == PONS_OK && r->durable) {
-        pons__rows rows = {0};
-        st = pons__rows_add(&rows, r, PONS__COMMAND_TASK, r->commands, pons_value_ref(writes), err);
-        if (st == PONS_OK) {
-            st = pons__run_commit(r, &(pons__extra){.rows = &rows}, err);
-        }
-        pons__rows_fini(&rows);
-    }
-    r->commands += st == PONS_OK;
-    pons__task_clear(cx);
-    return st == PONS_OK ? pons__ns_patch(r->ns, writes, err) : st;
 }

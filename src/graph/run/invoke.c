@@ -9,44 +9,6 @@
 
 static int begin(pons_thread *t, const pons_graph *g, const pons_value *input,
                  const pons_value *answer, const pons_run_options *opts, pons_run **ret,
-                 pons_error *err);
-static int state_of(const pons_run *r, pons_value **ret, pons_error *err);
-
-int pons_graph_invoke(const pons_graph *g, pons_store store, const char *thread,
-                      const pons_value *input, const pons_value *answer,
-                      const pons_run_options *opts, pons_value **ret_state, pons_error *err)
-{
-    pons_thread_options o = {.clock = pons_clock_real()};
-    pons_thread *t = NULL;
-    pons_run *r = NULL;
-    if (input && answer) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "an answer goes on with a run, an input begins another");
-    }
-    int st = pons_thread_open(store, thread, &o, &t, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    st = begin(t, g, input, answer, opts, &r, err);
-    if (st == PONS_OK) {
-        st = pons_run_wait(r, err);
-    }
-    if (st == PONS_OK && r->state == PONS_RUN_FAILED) {
-        st = r->error.status;
-        if (err) {
-            *err = r->error;
-        }
-    }
-    if (st == PONS_OK) {
-        st = state_of(r, ret_state, err);
-    }
-    pons_run_destroy(r);
-    pons_thread_close(t);
-    return st;
-}
-
-static int begin(pons_thread *t, const pons_graph *g, const pons_value *input,
-                 const pons_value *answer, const pons_run_options *opts, pons_run **ret,
                  pons_error *err)
 {
     if (input) {
@@ -93,4 +55,37 @@ static int state_of(const pons_run *r, pons_value **ret, pons_error *err)
     }
     *ret = state;
     return PONS_OK;
+}
+
+int pons_graph_invoke(const pons_graph *g, pons_store store, const char *thread,
+                      const pons_value *input, const pons_value *answer,
+                      const pons_run_options *opts, pons_value **ret_state, pons_error *err)
+{
+    pons_thread_options o = {.clock = pons_clock_real()};
+    pons_thread *t = NULL;
+    pons_run *r = NULL;
+    if (input && answer) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "an answer goes on with a run, an input begins another");
+    }
+    int st = pons_thread_open(store, thread, &o, &t, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    st = begin(t, g, input, answer, opts, &r, err);
+    if (st == PONS_OK) {
+        st = pons_run_wait(r, err);
+    }
+    if (st == PONS_OK && r->state == PONS_RUN_FAILED) {
+        st = r->error.status;
+        if (err) {
+            *err = r->error;
+        }
+    }
+    if (st == PONS_OK) {
+        st = state_of(r, ret_state, err);
+    }
+    pons_run_destroy(r);
+    pons_thread_close(t);
+    return st;
 }

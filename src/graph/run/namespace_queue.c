@@ -20,10 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int roll_back(pons_run *old, pons_error *err);
-static int restore(pons_run *r, pons__ns *ns, const pons_graph *g, const char *base,
-                   bool *ret_stored, pons_error *err);
-
 // ---- its turn -----------------------------------------------------------------------------------
 
 int pons__queue_begin(pons_run *r, pons_error *err)
@@ -64,38 +60,31 @@ int pons__queue_begin(pons_run *r, pons_error *err)
     return PONS_OK;
 }
 
-// ---- giving way ---------------------------------------------------------------------------------
-
-int pons__run_give_way(pons_run *old, bool back, pons_error *err)
-{
-    int st = PONS_OK;
-    if (!back && old->durable && !old->cp_stored && !old->ns->ahead) {
-        st = pons__run_commit(old, &(pons__extra){0}, err);
-    }
-    if (st != PONS_OK) {
-        return st;
-    }
-    for (size_t i = 0; i < old->n_tasks; i++) {
-        if (old->tasks[i]->state != PONS__TASK_DONE) {
-            pons__task_cancel(old->tasks[i]);
-        }
-    }
-    for (size_t i = 0; i < old->n_pool; i++) {
-        pons__task_clear(old->tasks[i]);
-    }
-    old->n_tasks = 0;
-    st = back ? roll_back(old, err) : PONS_OK;
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_error_set(&old->error, PONS_ECANCELED, PONS__MODULE, "another run took namespace '%s'",
-                   old->ns->name);
-    old->commit_due = false;
-    old->state = PONS_RUN_FAILED;
-    return PONS_OK;
-}
-
 // ---- rolling back -------------------------------------------------------------------------------
+
+// Memory goes back to a checkpoint; *ret_stored: the store has newer ones, so it must be told.
+static int restore(pons_run *r, pons__ns *ns, const pons_graph *g, const char *base,
+                   bool *ret_stored, pons_error *err)
+{
+    pons_thread *t = r->t;
+    pons__image im = {0};
+    int st = PONS_OK;
+    *ret_stored = ns->exists && strcmp(ns->head, base) != 0;
+    if (!*ret_stored) {
+        pons__ns_forget(ns);
+        return pons__ns_load(t, ns, g, true, err);
+    }
+    if (base[0]) {
+        st = pons__image_at(t->store, t->id, ns->name, base, &im, err);
+    } else {
+        im.state = json_object();
+    }
+    if (st == PONS_OK) {
+        st = pons__ns_restore(ns, g, &im, err);
+    }
+    pons__image_fini(&im);
+    return st;
+}
 
 // Subgraphs that keep their state go back as well, in the same commit; the others nobody finds again.
 static int roll_back(pons_run *old, pons_error *err)
@@ -139,26 +128,33 @@ static int roll_back(pons_run *old, pons_error *err)
     return st;
 }
 
-// Memory goes back to a checkpoint; *ret_stored: the store has newer ones, so it must be told.
-static int restore(pons_run *r, pons__ns *ns, const pons_graph *g, const char *base,
-                   bool *ret_stored, pons_error *err)
+// ---- giving way ---------------------------------------------------------------------------------
+
+int pons__run_give_way(pons_run *old, bool back, pons_error *err)
 {
-    pons_thread *t = r->t;
-    pons__image im = {0};
     int st = PONS_OK;
-    *ret_stored = ns->exists && strcmp(ns->head, base) != 0;
-    if (!*ret_stored) {
-        pons__ns_forget(ns);
-        return pons__ns_load(t, ns, g, true, err);
+    if (!back && old->durable && !old->cp_stored && !old->ns->ahead) {
+        st = pons__run_commit(old, &(pons__extra){0}, err);
     }
-    if (base[0]) {
-        st = pons__image_at(t->store, t->id, ns->name, base, &im, err);
-    } else {
-        im.state = json_object();
+    if (st != PONS_OK) {
+        return st;
     }
-    if (st == PONS_OK) {
-        st = pons__ns_restore(ns, g, &im, err);
+    for (size_t i = 0; i < old->n_tasks; i++) {
+        if (old->tasks[i]->state != PONS__TASK_DONE) {
+            pons__task_cancel(old->tasks[i]);
+        }
     }
-    pons__image_fini(&im);
-    return st;
+    for (size_t i = 0; i < old->n_pool; i++) {
+        pons__task_clear(old->tasks[i]);
+    }
+    old->n_tasks = 0;
+    st = back ? roll_back(old, err) : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_error_set(&old->error, PONS_ECANCELED, PONS__MODULE, "another run took namespace '%s'",
+                   old->ns->name);
+    old->commit_due = false;
+    old->state = PONS_RUN_FAILED;
+    return PONS_OK;
 }

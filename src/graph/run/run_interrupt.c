@@ -27,8 +27,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int keep_finished(pons_run *r, pons_error *err);
-
 // ---- canceled -----------------------------------------------------------------------------------
 
 static int canceled(pons_run *r)
@@ -50,40 +48,6 @@ bool pons__cut_due(pons_run *r)
         }
     }
     return false;
-}
-
-int pons__cut(pons_run *r, pons_error *err)
-{
-    if (r->parent && pons__run_cancel_how(r) == PONS_CANCEL_NONE) {
-        pons_error_set(&r->error, PONS_ETIMEOUT, PONS__MODULE,
-                       "the time of a superstep around graph %s is over", r->g->name);
-        r->state = PONS_RUN_FAILED;
-        return PONS_OK;
-    }
-    if (r->parent) { // the outermost run sees to all of them
-        return canceled(r);
-    }
-    if (r->queued_ns) { // nothing was begun
-        pons__queue_leave(r);
-        return canceled(r);
-    }
-    const bool back = pons__run_cancel_how(r) == PONS_CANCEL_ROLLBACK && r->durable;
-    int st = PONS_OK;
-    if (!back && !r->ns->ahead) {
-        st = r->durable && r->opts.durability == PONS_DURABILITY_EXIT ? pons__below_store(r, err)
-                                                                      : PONS_OK;
-        st = st == PONS_OK ? keep_finished(r, err) : st;
-    }
-    if (st == PONS_OK) {
-        st = pons__run_give_way(r, back, err);
-    }
-    if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC) {
-        st = pons__thread_flush(r->t, err);
-    }
-    if (st == PONS_OK && r->t->store.ops && r->opts.cancel) {
-        st = pons__cancel_heeded(r->t, err);
-    }
-    return st == PONS_OK ? canceled(r) : st;
 }
 
 // The records of what has finished, in this run and in those inside it, and of what is to be asked
@@ -118,6 +82,40 @@ static int keep_finished(pons_run *r, pons_error *err)
         }
     }
     return st;
+}
+
+int pons__cut(pons_run *r, pons_error *err)
+{
+    if (r->parent && pons__run_cancel_how(r) == PONS_CANCEL_NONE) {
+        pons_error_set(&r->error, PONS_ETIMEOUT, PONS__MODULE,
+                       "the time of a superstep around graph %s is over", r->g->name);
+        r->state = PONS_RUN_FAILED;
+        return PONS_OK;
+    }
+    if (r->parent) { // the outermost run sees to all of them
+        return canceled(r);
+    }
+    if (r->queued_ns) { // nothing was begun
+        pons__queue_leave(r);
+        return canceled(r);
+    }
+    const bool back = pons__run_cancel_how(r) == PONS_CANCEL_ROLLBACK && r->durable;
+    int st = PONS_OK;
+    if (!back && !r->ns->ahead) {
+        st = r->durable && r->opts.durability == PONS_DURABILITY_EXIT ? pons__below_store(r, err)
+                                                                      : PONS_OK;
+        st = st == PONS_OK ? keep_finished(r, err) : st;
+    }
+    if (st == PONS_OK) {
+        st = pons__run_give_way(r, back, err);
+    }
+    if (st == PONS_OK && r->durable && r->opts.durability == PONS_DURABILITY_ASYNC) {
+        st = pons__thread_flush(r->t, err);
+    }
+    if (st == PONS_OK && r->t->store.ops && r->opts.cancel) {
+        st = pons__cancel_heeded(r->t, err);
+    }
+    return st == PONS_OK ? canceled(r) : st;
 }
 
 // ---- a superstep's time -------------------------------------------------------------------------

@@ -30,63 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int parents_of(const pons_run *r, pons_value **ret, pons_error *err);
-static void park(pons_cx *cx);
-static int breakpoints(const pons_graph *g, const char *const *names, const char *what,
-                       uint64_t **ret, pons_error *err);
-static int streamed_nodes(const pons_graph *g, const char *const *names, pons_value **ret,
-                          pons_error *err);
-
-int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
-                   const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
-                   pons_error *err)
-{
-    if (pons__graph_given(g, err) != PONS_OK) {
-        return PONS_EINVAL;
-    }
-    pons__ns *ns = pons__ns_get(t, name, err);
-    if (!ns) {
-        return PONS_EINVAL;
-    }
-    pons_run *old = ns->active;
-    if (old && old->state != PONS_RUN_DONE && old->state != PONS_RUN_FAILED) {
-        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
-                              "namespace '%s' of thread %s has a run under way", name, t->id);
-    }
-    if (old) { // it has ended and keeps nothing but its outcome
-        for (size_t i = 0; i < old->n_pool; i++) {
-            pons__task_clear(old->tasks[i]);
-        }
-        old->n_tasks = 0;
-        pons__run_release(old);
-        old->ns = NULL;
-    }
-    int st = pons__ns_load(t, ns, g, t->store.ops != NULL, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_run *r = pons__run_create(t, g, ns, opts, loop);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
-    }
-    r->durable = t->store.ops != NULL;
-    snprintf(r->base, sizeof r->base, "%s", ns->exists ? ns->head : "");
-    st = breakpoints(g, r->opts.interrupt_before, "before", &r->before, err);
-    if (st == PONS_OK) {
-        st = breakpoints(g, r->opts.interrupt_after, "after", &r->after, err);
-    }
-    if (st == PONS_OK) {
-        st = streamed_nodes(g, r->opts.stream_nodes, &r->only, err);
-    }
-    if (st != PONS_OK) {
-        r->state = PONS_RUN_DONE; // nothing was begun
-        pons_run_destroy(r);
-        return st;
-    }
-    *ret = r;
-    return PONS_OK;
-}
-
 // The names of a run's options as bits; *ret stays NULL when there are none.
 static int breakpoints(const pons_graph *g, const char *const *names, const char *what,
                        uint64_t **ret, pons_error *err)
@@ -147,6 +90,72 @@ static int streamed_nodes(const pons_graph *g, const char *const *names, pons_va
             return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
         }
     }
+    return PONS_OK;
+}
+
+int pons__run_open(pons_thread *t, const pons_graph *g, const char *name,
+                   const pons_run_options *opts, const pons__loop *loop, pons_run **ret,
+                   pons_error *err)
+{
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
+    pons__ns *ns = pons__ns_get(t, name, err);
+    if (!ns) {
+        return PONS_EINVAL;
+    }
+    pons_run *old = ns->active;
+    if (old && old->state != PONS_RUN_DONE && old->state != PONS_RUN_FAILED) {
+        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
+                              "namespace '%s' of thread %s has a run under way", name, t->id);
+    }
+    if (old) { // it has ended and keeps nothing but its outcome
+        for (size_t i = 0; i < old->n_pool; i++) {
+            pons__task_clear(old->tasks[i]);
+        }
+        old->n_tasks = 0;
+        pons__run_release(old);
+        old->ns = NULL;
+    }
+    int st = pons__ns_load(t, ns, g, t->store.ops != NULL, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_run *r = pons__run_create(t, g, ns, opts, loop);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+    }
+    r->durable = t->store.ops != NULL;
+    snprintf(r->base, sizeof r->base, "%s", ns->exists ? ns->head : "");
+    st = breakpoints(g, r->opts.interrupt_before, "before", &r->before, err);
+    if (st == PONS_OK) {
+        st = breakpoints(g, r->opts.interrupt_after, "after", &r->after, err);
+    }
+    if (st == PONS_OK) {
+        st = streamed_nodes(g, r->opts.stream_nodes, &r->only, err);
+    }
+    if (st != PONS_OK) {
+        r->state = PONS_RUN_DONE; // nothing was begun
+        pons_run_destroy(r);
+        return st;
+    }
+    *ret = r;
+    return PONS_OK;
+}
+
+// The checkpoints that the graphs around this one stand on: {namespace: id}.
+static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
+{
+    pons_value *parents = json_object();
+    bool ok = parents != NULL;
+    for (pons_run *p = r->parent; p && ok; p = p->parent) {
+        ok = json_object_set_new(parents, p->ns->name, json_string(pons__run_cp(p))) == 0;
+    }
+    if (!ok) {
+        pons_value_unref(parents);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    *ret = parents;
     return PONS_OK;
 }
 
@@ -224,20 +233,21 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
     return PONS_OK;
 }
 
-// The checkpoints that the graphs around this one stand on: {namespace: id}.
-static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
+// A task that waited goes on waiting; its time-outs begin again.
+static void park(pons_cx *cx)
 {
-    pons_value *parents = json_object();
-    bool ok = parents != NULL;
-    for (pons_run *p = r->parent; p && ok; p = p->parent) {
-        ok = json_object_set_new(parents, p->ns->name, json_string(pons__run_cp(p))) == 0;
+    bool waits = pons__task_pending(cx) && pons__task_answered(cx) <= cx->answers_seen;
+    for (size_t i = 0; i < cx->n_calls && waits; i++) { // of a task that is gone the node is told
+        const pons__call *c = &cx->calls[i];
+        waits = c->kind != PONS__CALL_STEP || c->answer || pons__called_find(cx, i);
     }
-    if (!ok) {
-        pons_value_unref(parents);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    if (cx->state != PONS__TASK_TODO || (!cx->wake_ns && !waits)) {
+        return;
     }
-    *ret = parents;
-    return PONS_OK;
+    cx->state = PONS__TASK_PARKED;
+    if (cx->node->policy && !cx->wake_ns) {
+        pons__policy_park(cx);
+    }
 }
 
 int pons__run_continue(pons_run *r, pons_error *err)
@@ -294,23 +304,6 @@ int pons__run_continue(pons_run *r, pons_error *err)
         }
     }
     return st;
-}
-
-// A task that waited goes on waiting; its time-outs begin again.
-static void park(pons_cx *cx)
-{
-    bool waits = pons__task_pending(cx) && pons__task_answered(cx) <= cx->answers_seen;
-    for (size_t i = 0; i < cx->n_calls && waits; i++) { // of a task that is gone the node is told
-        const pons__call *c = &cx->calls[i];
-        waits = c->kind != PONS__CALL_STEP || c->answer || pons__called_find(cx, i);
-    }
-    if (cx->state != PONS__TASK_TODO || (!cx->wake_ns && !waits)) {
-        return;
-    }
-    cx->state = PONS__TASK_PARKED;
-    if (cx->node->policy && !cx->wake_ns) {
-        pons__policy_park(cx);
-    }
 }
 
 int pons__run_prepare(pons_run *r, pons_error *err)

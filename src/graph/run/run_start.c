@@ -19,10 +19,6 @@
 
 #include <stdlib.h>
 
-static bool inside(const pons_run *r);
-static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons_value *input,
-                   const pons_run_options *opts, pons_run **ret, pons_error *err);
-
 int pons_run_start(pons_thread *t, const pons_graph *g, const char *ns, const pons_value *input,
                    const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
@@ -60,6 +56,39 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
 }
 
 // ---- on a namespace that is at work -------------------------------------------------------------
+
+static bool inside(const pons_run *r)
+{
+    return r->stepping > 0;
+}
+
+static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons_value *input,
+                   const pons_run_options *opts, pons_run **ret, pons_error *err)
+{
+    pons_run *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
+    }
+    r->t = t;
+    r->g = pons__graph_ref(g);
+    r->loop = &pons__supersteps;
+    r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
+    pons_value_ref(r->opts.metadata);
+    pons_value_ref(r->opts.context);
+    pons__cancel_ref(r->opts.cancel);
+    r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
+    r->durable = t->store.ops != NULL;
+    r->state = PONS_RUN_PARKED;
+    r->queued_ns = ns;
+    r->queued_input = pons_value_ref(input);
+    pons_run **at = &ns->queue;
+    while (*at) {
+        at = &(*at)->next_queued;
+    }
+    *at = r;
+    *ret = r;
+    return PONS_OK;
+}
 
 int pons_run_submit(pons_thread *t, const pons_graph *g, const char *name, const pons_value *input,
                     pons_busy how, const pons_run_options *opts, pons_run **ret, pons_error *err)
@@ -100,37 +129,4 @@ int pons_run_rollback(pons_run *r, pons_error *err)
                               "a thread without a store can't roll back");
     }
     return pons__run_give_way(r, true, err);
-}
-
-static bool inside(const pons_run *r)
-{
-    return r->stepping > 0;
-}
-
-static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons_value *input,
-                   const pons_run_options *opts, pons_run **ret, pons_error *err)
-{
-    pons_run *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a run");
-    }
-    r->t = t;
-    r->g = pons__graph_ref(g);
-    r->loop = &pons__supersteps;
-    r->opts = opts ? *opts : (pons_run_options)PONS_RUN_OPTIONS_INIT;
-    pons_value_ref(r->opts.metadata);
-    pons_value_ref(r->opts.context);
-    pons__cancel_ref(r->opts.cancel);
-    r->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : g->recursion_limit;
-    r->durable = t->store.ops != NULL;
-    r->state = PONS_RUN_PARKED;
-    r->queued_ns = ns;
-    r->queued_input = pons_value_ref(input);
-    pons_run **at = &ns->queue;
-    while (*at) {
-        at = &(*at)->next_queued;
-    }
-    *at = r;
-    *ret = r;
-    return PONS_OK;
 }

@@ -35,12 +35,6 @@ typedef struct lineage { // of a checkpoint
     bool ok;
 } lineage;
 
-static int trace(pons_run *r, const char *checkpoint, lineage *l, pons_error *err);
-static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineage *l,
-                      pons__others *o, pons_error *err);
-static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id, pons__others *o,
-                    pons_error *err);
-
 const pons_graph *pons__below(const pons_run *r, const char *name)
 {
     const pons_graph *g = r->g;
@@ -97,31 +91,6 @@ static bool has_own(const pons_graph *g)
         }
     }
     return false;
-}
-
-int pons__below_rewind(pons_run *r, const char *checkpoint, pons__others *o, pons_error *err)
-{
-    pons_thread *t = r->t;
-    if (!has_own(r->g)) {
-        return PONS_OK;
-    }
-    name_list names = {.r = r, .names = json_array(), .ok = true};
-    pons_autovalue owned = names.names;
-    pons_autovalue seen = json_object();
-    lineage l = {.seen = seen, .at = checkpoint, .outer = r->ns->name, .ok = true};
-    if (!owned || !seen) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a fork");
-    }
-    int st = t->store.ops->namespaces(t->store.self, t->id, take_name, &names, err);
-    if (st != PONS_OK || json_array_size(owned) == 0) {
-        return st;
-    }
-    st = names.ok ? trace(r, checkpoint, &l, err) : PONS_ENOMEM;
-    for (size_t i = 0; i < json_array_size(owned) && st == PONS_OK; i++) {
-        const char *name = json_string_value(json_array_get(owned, i));
-        st = rewind_one(r, name, pons__below(r, name), &l, o, err);
-    }
-    return st;
 }
 
 static int trace_row(void *user, const pons_checkpoint_row *row)
@@ -184,27 +153,6 @@ static int find_row(void *user, const pons_checkpoint_row *row)
     return 0;
 }
 
-static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineage *l,
-                      pons__others *o, pons_error *err)
-{
-    pons_store s = r->t->store;
-    l->found[0] = l->newest[0] = '\0';
-    int st = s.ops->history(s.self, r->t->id, name, "", 0, find_row, l, err);
-    pons__ns *ns = st == PONS_OK ? pons__ns_get(r->t, name, err) : NULL;
-    if (!ns) {
-        return st == PONS_OK ? PONS_EINVAL : st;
-    }
-    if (ns->active && ns->active->state != PONS_RUN_DONE && ns->active->state != PONS_RUN_FAILED) {
-        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
-                              "subgraph namespace '%s' has a run under way", name);
-    }
-    st = pons__ns_load(r->t, ns, g, true, err);
-    if (st != PONS_OK || (ns->exists && strcmp(ns->head, l->found) == 0)) {
-        return st;
-    }
-    return put_back(r, ns, g, l->found, o, err);
-}
-
 // A fork of a namespace below; id empty: as it was before its first run.
 static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *id, pons__others *o,
                     pons_error *err)
@@ -235,6 +183,52 @@ static int put_back(pons_run *r, pons__ns *ns, const pons_graph *g, const char *
     ns->forked = true;
     own->source = 'f';
     return PONS_OK;
+}
+
+static int rewind_one(pons_run *r, const char *name, const pons_graph *g, lineage *l,
+                      pons__others *o, pons_error *err)
+{
+    pons_store s = r->t->store;
+    l->found[0] = l->newest[0] = '\0';
+    int st = s.ops->history(s.self, r->t->id, name, "", 0, find_row, l, err);
+    pons__ns *ns = st == PONS_OK ? pons__ns_get(r->t, name, err) : NULL;
+    if (!ns) {
+        return st == PONS_OK ? PONS_EINVAL : st;
+    }
+    if (ns->active && ns->active->state != PONS_RUN_DONE && ns->active->state != PONS_RUN_FAILED) {
+        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
+                              "subgraph namespace '%s' has a run under way", name);
+    }
+    st = pons__ns_load(r->t, ns, g, true, err);
+    if (st != PONS_OK || (ns->exists && strcmp(ns->head, l->found) == 0)) {
+        return st;
+    }
+    return put_back(r, ns, g, l->found, o, err);
+}
+
+int pons__below_rewind(pons_run *r, const char *checkpoint, pons__others *o, pons_error *err)
+{
+    pons_thread *t = r->t;
+    if (!has_own(r->g)) {
+        return PONS_OK;
+    }
+    name_list names = {.r = r, .names = json_array(), .ok = true};
+    pons_autovalue owned = names.names;
+    pons_autovalue seen = json_object();
+    lineage l = {.seen = seen, .at = checkpoint, .outer = r->ns->name, .ok = true};
+    if (!owned || !seen) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a fork");
+    }
+    int st = t->store.ops->namespaces(t->store.self, t->id, take_name, &names, err);
+    if (st != PONS_OK || json_array_size(owned) == 0) {
+        return st;
+    }
+    st = names.ok ? trace(r, checkpoint, &l, err) : PONS_ENOMEM;
+    for (size_t i = 0; i < json_array_size(owned) && st == PONS_OK; i++) {
+        const char *name = json_string_value(json_array_get(owned, i));
+        st = rewind_one(r, name, pons__below(r, name), &l, o, err);
+    }
+    return st;
 }
 
 // ---- several in one commit ----------------------------------------------------------------------

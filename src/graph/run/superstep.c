@@ -46,17 +46,6 @@ const pons__loop pons__supersteps = {
     .task = pons__task_run,
 };
 
-static int superstep(pons_run *r, pons_error *err);
-static int settle_step(pons_run *r, pons_error *err);
-static bool must_store(const pons_run *r);
-static int finish(pons_run *r, pons_run_state state, pons_error *err);
-static int step_tasks(pons_run *r, pons_error *err);
-static int run_tasks(pons_run *r, pons_error *err);
-static int begin_tasks(pons_run *r, pons_error *err);
-static bool all_done(const pons_run *r);
-static int conclude_parked(pons_run *r, bool failed, pons_error *err);
-static int conclude_step(pons_run *r, pons_error *err);
-
 int pons_run_advance(pons_run *r, pons_error *err)
 {
     int st = PONS_OK;
@@ -67,78 +56,6 @@ int pons_run_advance(pons_run *r, pons_error *err)
         st = pons_run_step(r, err);
     }
     return st;
-}
-
-int pons_run_step(pons_run *r, pons_error *err)
-{
-    if (r->state != PONS_RUN_READY) {
-        return PONS_OK;
-    }
-    if (r->queued_ns && pons__run_cancel_how(r) == PONS_CANCEL_NONE) {
-        int st = pons__queue_begin(r, err);
-        if (st != PONS_OK || r->queued_ns || r->state != PONS_RUN_READY) {
-            return st;
-        }
-    }
-    r->stepping++;
-    int st = pons__cut_possible(r) && pons__cut_due(r) ? pons__cut(r, err) : superstep(r, err);
-    r->stepping--;
-    if (st != PONS_OK) {
-        pons__run_lost(r, err);
-    }
-    if (r->ns && r->ns->queue) {
-        pons__queue_wake(r->ns);
-    }
-    pons__seen_run(r);
-    return st;
-}
-
-static int superstep(pons_run *r, pons_error *err)
-{
-    if (!r->prepared) {
-        int st = settle_step(r, err);
-        if (st != PONS_OK || r->state != PONS_RUN_READY) {
-            return st;
-        }
-        st = pons__run_prepare(r, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    return step_tasks(r, err);
-}
-
-// After an applied step: store it when it is due, and end the run when nothing is next.
-static int settle_step(pons_run *r, pons_error *err)
-{
-    bool more = pons__ns_more(r->ns);
-    if (r->commit_due && (must_store(r) || !r->durable)) {
-        int st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    r->commit_due = false;
-    if (more && pons__run_root(r)->drain && (r->durable || !r->parent)) {
-        r->stopped = r->drained = true;
-    }
-    if (r->stopped) {
-        if (!r->drained && !r->stop_shown) {
-            pons__stream_stop(pons__run_root(r));
-            r->stop_shown = true;
-        }
-        return finish(r, PONS_RUN_INTERRUPTED, err);
-    }
-    if (r->supersteps >= r->limit) {
-        pons_error e = PONS_ERROR_INIT;
-        pons_error_set(&e, PONS_ERECURSION, PONS__MODULE,
-                       "%d supersteps did not end graph %s (its recursion limit)", r->limit,
-                       r->g->name);
-        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step);
-        r->error = e;
-        return finish(r, PONS_RUN_FAILED, err);
-    }
-    return more ? PONS_OK : finish(r, PONS_RUN_DONE, err);
 }
 
 // Whether the state in memory may not stay out of the store any longer.
@@ -191,81 +108,37 @@ static int finish(pons_run *r, pons_run_state state, pons_error *err)
     return st;
 }
 
-// ---- the tasks of a superstep -------------------------------------------------------------------
-
-// However the step ends: what was begun and not run is given up.
-static int step_tasks(pons_run *r, pons_error *err)
+// After an applied step: store it when it is due, and end the run when nothing is next.
+static int settle_step(pons_run *r, pons_error *err)
 {
-    const int st = run_tasks(r, err);
-    pons__tasks_give_up(r);
-    return st;
-}
-
-static int run_tasks(pons_run *r, pons_error *err)
-{
-    bool failed = false, parked = false;
-    pons__awaits_start(r); // those of a resumed run
-    if (pons__cut_step_over(r)) {
-        pons__cut_step(r, r->n_tasks);
-    }
-    const int st = begin_tasks(r, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        pons_cx *cx = r->tasks[i];
-        if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
-            pons__future_settle(cx); // one whose commit had failed
-            if (cx->broken) {
-                if (err) {
-                    *err = cx->fault_error;
-                }
-                return cx->fault;
-            }
+    bool more = pons__ns_more(r->ns);
+    if (r->commit_due && (must_store(r) || !r->durable)) {
+        int st = pons__run_commit(r, &(pons__extra){.may_wait = true}, err);
+        if (st != PONS_OK) {
+            return st;
         }
-        if (cx->state == PONS__TASK_TODO) {
-            if (r->opts.stream) {
-                pons__stream_task(cx, true);
-            }
-            pons__task_run(cx);
-            if (cx->broken) {
-                if (err) {
-                    *err = cx->fault_error;
-                }
-                return cx->fault;
-            }
-            if (cx->node->begin && !all_done(r)) {
-                pons__task_keep(cx); // what others take is a host's to say
-            }
-            if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
-                pons__tasks_give_up(r); // before anything of them is freed
-                return pons__cut(r, err);
-            }
-            if (pons__cut_step_over(r)) {
-                pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
-            }
-        }
-        if (r->opts.stream && !cx->streamed && !cx->escape && !cx->caller) {
-            pons__stream_task(cx, false);
-        }
-        if (cx->escape) {
-            r->escaped = cx;
-            r->state = PONS_RUN_DONE;
-            pons__tasks_give_up(r);
-            for (size_t k = 0; k < r->n_tasks; k++) {
-                pons__task_cancel(r->tasks[k]);
-            }
-            return r->durable && !pons__out_empty(&r->out)
-                       ? pons__run_commit(r, &(pons__extra){0}, err)
-                       : PONS_OK;
-        }
-        failed = failed || (cx->state == PONS__TASK_FAILED && !cx->caller);
-        parked = parked || cx->state == PONS__TASK_PARKED;
     }
-    for (size_t i = 0; i < r->n_tasks; i++) { // one got a result, or was called, behind the loop
-        parked = parked || r->tasks[i]->state == PONS__TASK_TODO;
+    r->commit_due = false;
+    if (more && pons__run_root(r)->drain && (r->durable || !r->parent)) {
+        r->stopped = r->drained = true;
     }
-    return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+    if (r->stopped) {
+        if (!r->drained && !r->stop_shown) {
+            pons__stream_stop(pons__run_root(r));
+            r->stop_shown = true;
+        }
+        return finish(r, PONS_RUN_INTERRUPTED, err);
+    }
+    if (r->supersteps >= r->limit) {
+        pons_error e = PONS_ERROR_INIT;
+        pons_error_set(&e, PONS_ERECURSION, PONS__MODULE,
+                       "%d supersteps did not end graph %s (its recursion limit)", r->limit,
+                       r->g->name);
+        pons_error_source(&e, "thread %s step %lld", r->t->id, (long long)r->ns->step);
+        r->error = e;
+        return finish(r, PONS_RUN_FAILED, err);
+    }
+    return more ? PONS_OK : finish(r, PONS_RUN_DONE, err);
 }
 
 // Of several tasks that are to be run, those that a host works on beside each other are begun first.
@@ -373,4 +246,118 @@ static int conclude_step(pons_run *r, pons_error *err)
         pons__stream_state(r, r->wrote, true);
     }
     return settle_step(r, err);
+}
+
+static int run_tasks(pons_run *r, pons_error *err)
+{
+    bool failed = false, parked = false;
+    pons__awaits_start(r); // those of a resumed run
+    if (pons__cut_step_over(r)) {
+        pons__cut_step(r, r->n_tasks);
+    }
+    const int st = begin_tasks(r, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *cx = r->tasks[i];
+        if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
+            pons__future_settle(cx); // one whose commit had failed
+            if (cx->broken) {
+                if (err) {
+                    *err = cx->fault_error;
+                }
+                return cx->fault;
+            }
+        }
+        if (cx->state == PONS__TASK_TODO) {
+            if (r->opts.stream) {
+                pons__stream_task(cx, true);
+            }
+            pons__task_run(cx);
+            if (cx->broken) {
+                if (err) {
+                    *err = cx->fault_error;
+                }
+                return cx->fault;
+            }
+            if (cx->node->begin && !all_done(r)) {
+                pons__task_keep(cx); // what others take is a host's to say
+            }
+            if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
+                pons__tasks_give_up(r); // before anything of them is freed
+                return pons__cut(r, err);
+            }
+            if (pons__cut_step_over(r)) {
+                pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
+            }
+        }
+        if (r->opts.stream && !cx->streamed && !cx->escape && !cx->caller) {
+            pons__stream_task(cx, false);
+        }
+        if (cx->escape) {
+            r->escaped = cx;
+            r->state = PONS_RUN_DONE;
+            pons__tasks_give_up(r);
+            for (size_t k = 0; k < r->n_tasks; k++) {
+                pons__task_cancel(r->tasks[k]);
+            }
+            return r->durable && !pons__out_empty(&r->out)
+                       ? pons__run_commit(r, &(pons__extra){0}, err)
+                       : PONS_OK;
+        }
+        failed = failed || (cx->state == PONS__TASK_FAILED && !cx->caller);
+        parked = parked || cx->state == PONS__TASK_PARKED;
+    }
+    for (size_t i = 0; i < r->n_tasks; i++) { // one got a result, or was called, behind the loop
+        parked = parked || r->tasks[i]->state == PONS__TASK_TODO;
+    }
+    return failed || parked ? conclude_parked(r, failed, err) : conclude_step(r, err);
+}
+
+// However the step ends: what was begun and not run is given up.
+static int step_tasks(pons_run *r, pons_error *err)
+{
+    const int st = run_tasks(r, err);
+    pons__tasks_give_up(r);
+    return st;
+}
+
+static int superstep(pons_run *r, pons_error *err)
+{
+    if (!r->prepared) {
+        int st = settle_step(r, err);
+        if (st != PONS_OK || r->state != PONS_RUN_READY) {
+            return st;
+        }
+        st = pons__run_prepare(r, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    return step_tasks(r, err);
+}
+
+int pons_run_step(pons_run *r, pons_error *err)
+{
+    if (r->state != PONS_RUN_READY) {
+        return PONS_OK;
+    }
+    if (r->queued_ns && pons__run_cancel_how(r) == PONS_CANCEL_NONE) {
+        int st = pons__queue_begin(r, err);
+        if (st != PONS_OK || r->queued_ns || r->state != PONS_RUN_READY) {
+            return st;
+        }
+    }
+    r->stepping++;
+    int st = pons__cut_possible(r) && pons__cut_due(r) ? pons__cut(r, err) : superstep(r, err);
+    r->stepping--;
+    if (st != PONS_OK) {
+        pons__run_lost(r, err);
+    }
+    if (r->ns && r->ns->queue) {
+        pons__queue_wake(r->ns);
+    }
+    pons__seen_run(r);
+    return st;
 }

@@ -10,104 +10,11 @@
 #include "graph/state/list_update.h"
 #include "graph/state/messages.h"
 
-static int fold_reduce(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
-                       size_t n, pons_value **ret, size_t *keep, pons_error *err);
-static int fold_append(const pons_value *old, pons_value *const *updates, size_t n,
-                       pons_value **ret, size_t *keep, pons_error *err);
-static int reduce_append(void *user, const pons_value *old, const pons_value *update,
-                         pons_value **ret, pons_error *err);
-static int reduce_add(void *user, const pons_value *old, const pons_value *update, pons_value **ret,
-                      pons_error *err);
-static int reduce_merge(void *user, const pons_value *old, const pons_value *update,
-                        pons_value **ret, pons_error *err);
-static int reduce_union(void *user, const pons_value *old, const pons_value *update,
-                        pons_value **ret, pons_error *err);
-static int nomem(pons_error *err);
+// ---- reducers -----------------------------------------------------------------------------------
 
-const pons_reducer_fn pons_reduce_append = reduce_append;
-const pons_reducer_fn pons_reduce_add = reduce_add;
-const pons_reducer_fn pons_reduce_merge = reduce_merge;
-const pons_reducer_fn pons_reduce_union = reduce_union;
-
-int pons__channel_fold(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
-                       size_t n, pons_value **ret, size_t *keep, pons_error *err)
+static int nomem(pons_error *err)
 {
-    *keep = 0;
-    if (n == 0) {
-        *ret = ch->transient ? NULL : pons_value_ref(old);
-        return PONS_OK;
-    }
-    switch (ch->kind) {
-    case PONS_CHANNEL_LAST:
-    case PONS_CHANNEL_ANY:
-    case PONS_CHANNEL_EPHEMERAL:
-    case PONS_CHANNEL_UNTRACKED:
-    case PONS_CHANNEL_IS_LAST_STEP: // never written
-    case PONS_CHANNEL_REMAINING_STEPS:
-        *ret = pons_value_ref(updates[n - 1]);
-        return PONS_OK;
-    case PONS_CHANNEL_TOPIC:
-        return fold_append(NULL, updates, n, ret, keep, err);
-    case PONS_CHANNEL_TOPIC_ACC:
-    case PONS_CHANNEL_MESSAGES:
-    case PONS_CHANNEL_REDUCE:
-        return fold_reduce(ch, old, updates, n, ret, keep, err);
-    }
-    return PONS_EINVAL;
-}
-
-// ---- folds --------------------------------------------------------------------------------------
-
-static int fold_updates(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
-                        size_t n, pons_value **ret, size_t *keep, pons_error *err)
-{
-    if (ch->kind == PONS_CHANNEL_MESSAGES) {
-        return pons__messages_fold(old, updates, n, ret, keep, err);
-    }
-    if (ch->appends) {
-        return fold_append(old, updates, n, ret, keep, err);
-    }
-    pons_value *acc = pons_value_ref(old);
-    for (size_t i = 0; i < n; i++) {
-        pons_value *next = NULL;
-        int st = ch->reduce(ch->reduce_user, acc, updates[i], &next, err);
-        pons_value_unref(acc);
-        if (st != PONS_OK) {
-            return st;
-        }
-        acc = next;
-    }
-    if (!pons_value_fits(acc)) {
-        pons_value_unref(acc);
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "the reducer nests its value deeper than %d", PONS_VALUE_DEPTH_MAX);
-    }
-    *ret = acc;
-    return PONS_OK;
-}
-
-static int fold_reduce(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
-                       size_t n, pons_value **ret, size_t *keep, pons_error *err)
-{
-    const pons_value *over = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *v = pons__overwrite(updates[i]);
-        if (v && over) {
-            return pons_error_set(err, PONS_ECONCURRENT, PONS__MODULE,
-                                  "channel '%s' is overwritten twice in one step", ch->name);
-        }
-        over = v ? v : over;
-    }
-    if (!over) {
-        return fold_updates(ch, old, updates, n, ret, keep, err);
-    }
-    if (ch->appends && !json_is_array(over)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "channel '%s' is a list and can't be overwritten with another type",
-                              ch->name);
-    }
-    *ret = pons_value_ref(over);
-    return PONS_OK;
+    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to reduce a channel");
 }
 
 static int fold_append(const pons_value *old, pons_value *const *updates, size_t n,
@@ -129,8 +36,6 @@ static int fold_append(const pons_value *old, pons_value *const *updates, size_t
     *ret = list;
     return PONS_OK;
 }
-
-// ---- reducers -----------------------------------------------------------------------------------
 
 static int reduce_append(void *user, const pons_value *old, const pons_value *update,
                          pons_value **ret, pons_error *err)
@@ -221,7 +126,90 @@ static int reduce_union(void *user, const pons_value *old, const pons_value *upd
     return PONS_OK;
 }
 
-static int nomem(pons_error *err)
+// ---- folds --------------------------------------------------------------------------------------
+
+static int fold_updates(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
+                        size_t n, pons_value **ret, size_t *keep, pons_error *err)
 {
-    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to reduce a channel");
+    if (ch->kind == PONS_CHANNEL_MESSAGES) {
+        return pons__messages_fold(old, updates, n, ret, keep, err);
+    }
+    if (ch->appends) {
+        return fold_append(old, updates, n, ret, keep, err);
+    }
+    pons_value *acc = pons_value_ref(old);
+    for (size_t i = 0; i < n; i++) {
+        pons_value *next = NULL;
+        int st = ch->reduce(ch->reduce_user, acc, updates[i], &next, err);
+        pons_value_unref(acc);
+        if (st != PONS_OK) {
+            return st;
+        }
+        acc = next;
+    }
+    if (!pons_value_fits(acc)) {
+        pons_value_unref(acc);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "the reducer nests its value deeper than %d", PONS_VALUE_DEPTH_MAX);
+    }
+    *ret = acc;
+    return PONS_OK;
+}
+
+static int fold_reduce(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
+                       size_t n, pons_value **ret, size_t *keep, pons_error *err)
+{
+    const pons_value *over = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *v = pons__overwrite(updates[i]);
+        if (v && over) {
+            return pons_error_set(err, PONS_ECONCURRENT, PONS__MODULE,
+                                  "channel '%s' is overwritten twice in one step", ch->name);
+        }
+        over = v ? v : over;
+    }
+    if (!over) {
+        return fold_updates(ch, old, updates, n, ret, keep, err);
+    }
+    if (ch->appends && !json_is_array(over)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "channel '%s' is a list and can't be overwritten with another type",
+                              ch->name);
+    }
+    *ret = pons_value_ref(over);
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+const pons_reducer_fn pons_reduce_append = reduce_append;
+const pons_reducer_fn pons_reduce_add = reduce_add;
+const pons_reducer_fn pons_reduce_merge = reduce_merge;
+const pons_reducer_fn pons_reduce_union = reduce_union;
+
+int pons__channel_fold(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
+                       size_t n, pons_value **ret, size_t *keep, pons_error *err)
+{
+    *keep = 0;
+    if (n == 0) {
+        *ret = ch->transient ? NULL : pons_value_ref(old);
+        return PONS_OK;
+    }
+    switch (ch->kind) {
+    case PONS_CHANNEL_LAST:
+    case PONS_CHANNEL_ANY:
+    case PONS_CHANNEL_EPHEMERAL:
+    case PONS_CHANNEL_UNTRACKED:
+    case PONS_CHANNEL_IS_LAST_STEP: // never written
+    case PONS_CHANNEL_REMAINING_STEPS:
+        *ret = pons_value_ref(updates[n - 1]);
+        return PONS_OK;
+    case PONS_CHANNEL_TOPIC:
+        return fold_append(NULL, updates, n, ret, keep, err);
+    case PONS_CHANNEL_TOPIC_ACC:
+    case PONS_CHANNEL_MESSAGES:
+    case PONS_CHANNEL_REDUCE:
+        return fold_reduce(ch, old, updates, n, ret, keep, err);
+    }
+    return PONS_EINVAL;
 }

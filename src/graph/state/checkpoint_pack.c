@@ -48,122 +48,12 @@
 
 enum { FORMAT = 1, FORMAT_PATCH = 2, ROWS_MIN = 64, TAIL_FACTOR = 8, ROW_BYTES = 64 };
 
-static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b);
-static void pack_later(const pons__ns *ns, pons_buf *b);
-static void pack_joins(const pons__ns *ns, pons_buf *b);
-static void pack_fired(const pons__ns *ns, pons_buf *b);
-static void pack_whole(const pons__ns *ns, pons_buf *b);
-static void pack_changed(const pons__ns *ns, pons_buf *b);
-static bool make_patches(const pons__ns *ns);
-static bool by_tail(const pons__channel *ch, const pons__slot *s);
-static bool by_keys(const pons__slot *s);
-
-bool pons__pack(pons__ns *ns, char source, pons_buf *b)
-{
-    bool snapshot =
-        !ns->exists || ns->snapshot_bytes == 0 ||
-        (ns->tail_rows + 1 >= ROWS_MIN &&
-         ns->tail_bytes + (ns->tail_rows + 1) * ROW_BYTES >= TAIL_FACTOR * ns->snapshot_bytes);
-    pons_buf_clear(b);
-    const bool patches = !snapshot && ns->n_dirty > 0 && make_patches(ns);
-    pack_header(ns, source, patches ? FORMAT_PATCH : snapshot ? FORMAT : 0, snapshot, b);
-    if (snapshot) {
-        pack_whole(ns, b);
-    } else if (ns->n_dirty > 0) {
-        pack_changed(ns, b);
-    }
-    if (b->len == 0) {
-        pons_buf_bytes(b, "{", 1);
-    } else {
-        b->data[0] = '{'; // every part begins with a comma
-    }
-    pons_buf_bytes(b, "}", 1);
-    return snapshot;
-}
-
-void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size_t bytes)
-{
-    ns->source = source;
-    ns->unstored[0] = '\0';
-    for (size_t i = 0; i < ns->n_dirty; i++) {
-        pons__slot *s = &ns->slots[ns->dirty[i]];
-        s->dirty = false;
-        s->stored = s->v != NULL;
-        s->keep = json_array_size(s->v);
-        pons_value_unref(s->merged);
-        pons_value_unref(s->base);
-        pons_value_unref(s->patch);
-        s->merged = s->base = s->patch = NULL;
-    }
-    for (size_t i = 0; snapshot && i < ns->g->n_channels; i++) {
-        ns->slots[i].stored = ns->slots[i].v != NULL; // initial values are in it, too
-    }
-    ns->n_dirty = 0;
-    ns->exists = true;
-    ns->run_id_stored = true;
-    ns->head_unfinished = pons__ns_more(ns);
-    pons__id_copy(ns->head, id);
-    ns->snapshot_bytes = snapshot ? bytes : ns->snapshot_bytes;
-    ns->tail_bytes = snapshot ? 0 : ns->tail_bytes + bytes;
-    ns->tail_rows = snapshot ? 0 : ns->tail_rows + 1;
-}
-
 // ---- parts of a row -----------------------------------------------------------------------------
 
 static void key(pons_buf *b, const char *name)
 {
     pons__json_quoted(b, name);
     pons_buf_bytes(b, ":", 1);
-}
-
-static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b)
-{
-    if (format) {
-        pons_buf_printf(b, ",\"v\":%d", format);
-    }
-    if (source != 'l') {
-        pons_buf_printf(b, ",\"k\":\"%c\"", source);
-    }
-    bool first = true;
-    for (size_t i = 0; i < ns->g->n_nodes; i++) {
-        if (!pons__bit_get(ns->next, i)) {
-            continue;
-        }
-        pons_buf_str(b, first ? ",\"n\":[" : ",");
-        pons__json_quoted(b, ns->g->nodes[i].name);
-        first = false;
-    }
-    pons_buf_str(b, first ? "" : "]");
-    if (ns->n_sends > 0 || ns->waiting) {
-        pack_later(ns, b);
-    }
-    pack_joins(ns, b);
-    if (ns->fired && pons__bits_any(ns->fired, ns->g->n_words)) {
-        pack_fired(ns, b);
-    }
-    if (ns->wrote) {
-        pons_buf_str(b, ",\"a\":");
-        pons__json_value(b, ns->wrote);
-    }
-    if (!snapshot && ns->run_id_stored) {
-        return;
-    }
-    pons_buf_str(b, ns->forked ? ",\"F\":true" : "");
-    pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
-    pons_buf_str(b, ",\"o\":");
-    pons__json_quoted(b, ns->owner);
-    if (ns->parents) {
-        pons_buf_str(b, ",\"P\":");
-        pons__json_value(b, ns->parents);
-    }
-    if (ns->metadata) {
-        pons_buf_str(b, ",\"M\":");
-        pons__json_value(b, ns->metadata);
-    }
-    if (ns->began) {
-        pons_buf_str(b, ",\"B\":");
-        pons__json_value(b, ns->began);
-    }
 }
 
 static void pack_later(const pons__ns *ns, pons_buf *b)
@@ -226,6 +116,56 @@ static void pack_joins(const pons__ns *ns, pons_buf *b)
     pons_buf_str(b, open ? "}" : "");
 }
 
+static void pack_header(const pons__ns *ns, char source, int format, bool snapshot, pons_buf *b)
+{
+    if (format) {
+        pons_buf_printf(b, ",\"v\":%d", format);
+    }
+    if (source != 'l') {
+        pons_buf_printf(b, ",\"k\":\"%c\"", source);
+    }
+    bool first = true;
+    for (size_t i = 0; i < ns->g->n_nodes; i++) {
+        if (!pons__bit_get(ns->next, i)) {
+            continue;
+        }
+        pons_buf_str(b, first ? ",\"n\":[" : ",");
+        pons__json_quoted(b, ns->g->nodes[i].name);
+        first = false;
+    }
+    pons_buf_str(b, first ? "" : "]");
+    if (ns->n_sends > 0 || ns->waiting) {
+        pack_later(ns, b);
+    }
+    pack_joins(ns, b);
+    if (ns->fired && pons__bits_any(ns->fired, ns->g->n_words)) {
+        pack_fired(ns, b);
+    }
+    if (ns->wrote) {
+        pons_buf_str(b, ",\"a\":");
+        pons__json_value(b, ns->wrote);
+    }
+    if (!snapshot && ns->run_id_stored) {
+        return;
+    }
+    pons_buf_str(b, ns->forked ? ",\"F\":true" : "");
+    pons_buf_printf(b, ",\"r\":\"%016" PRIx64 "\"", ns->run_id);
+    pons_buf_str(b, ",\"o\":");
+    pons__json_quoted(b, ns->owner);
+    if (ns->parents) {
+        pons_buf_str(b, ",\"P\":");
+        pons__json_value(b, ns->parents);
+    }
+    if (ns->metadata) {
+        pons_buf_str(b, ",\"M\":");
+        pons__json_value(b, ns->metadata);
+    }
+    if (ns->began) {
+        pons_buf_str(b, ",\"B\":");
+        pons__json_value(b, ns->began);
+    }
+}
+
 static void pack_whole(const pons__ns *ns, pons_buf *b)
 {
     const char *sep = ",\"c\":{";
@@ -264,6 +204,12 @@ static size_t tail_weight(const pons__slot *s)
     return sum;
 }
 
+// A tail is worth it when something stays.
+static bool by_tail(const pons__channel *ch, const pons__slot *s)
+{
+    return ch->appends && s->keep > 0 && json_is_array(s->v);
+}
+
 // Works out the patches of what was written anew. Returns whether there are any.
 static bool make_patches(const pons__ns *ns)
 {
@@ -280,6 +226,11 @@ static bool make_patches(const pons__ns *ns)
         any = any || s->patch;
     }
     return any;
+}
+
+static bool by_keys(const pons__slot *s)
+{
+    return s->merged && json_object_size(s->merged) * 2 <= json_object_size(s->v);
 }
 
 static enum part part_of(const pons__channel *ch, const pons__slot *s)
@@ -336,13 +287,54 @@ static void pack_changed(const pons__ns *ns, pons_buf *b)
     }
 }
 
-// A tail is worth it when something stays.
-static bool by_tail(const pons__channel *ch, const pons__slot *s)
+// ---- public functions ---------------------------------------------------------------------------
+
+bool pons__pack(pons__ns *ns, char source, pons_buf *b)
 {
-    return ch->appends && s->keep > 0 && json_is_array(s->v);
+    bool snapshot =
+        !ns->exists || ns->snapshot_bytes == 0 ||
+        (ns->tail_rows + 1 >= ROWS_MIN &&
+         ns->tail_bytes + (ns->tail_rows + 1) * ROW_BYTES >= TAIL_FACTOR * ns->snapshot_bytes);
+    pons_buf_clear(b);
+    const bool patches = !snapshot && ns->n_dirty > 0 && make_patches(ns);
+    pack_header(ns, source, patches ? FORMAT_PATCH : snapshot ? FORMAT : 0, snapshot, b);
+    if (snapshot) {
+        pack_whole(ns, b);
+    } else if (ns->n_dirty > 0) {
+        pack_changed(ns, b);
+    }
+    if (b->len == 0) {
+        pons_buf_bytes(b, "{", 1);
+    } else {
+        b->data[0] = '{'; // every part begins with a comma
+    }
+    pons_buf_bytes(b, "}", 1);
+    return snapshot;
 }
 
-static bool by_keys(const pons__slot *s)
+void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size_t bytes)
 {
-    return s->merged && json_object_size(s->merged) * 2 <= json_object_size(s->v);
+    ns->source = source;
+    ns->unstored[0] = '\0';
+    for (size_t i = 0; i < ns->n_dirty; i++) {
+        pons__slot *s = &ns->slots[ns->dirty[i]];
+        s->dirty = false;
+        s->stored = s->v != NULL;
+        s->keep = json_array_size(s->v);
+        pons_value_unref(s->merged);
+        pons_value_unref(s->base);
+        pons_value_unref(s->patch);
+        s->merged = s->base = s->patch = NULL;
+    }
+    for (size_t i = 0; snapshot && i < ns->g->n_channels; i++) {
+        ns->slots[i].stored = ns->slots[i].v != NULL; // initial values are in it, too
+    }
+    ns->n_dirty = 0;
+    ns->exists = true;
+    ns->run_id_stored = true;
+    ns->head_unfinished = pons__ns_more(ns);
+    pons__id_copy(ns->head, id);
+    ns->snapshot_bytes = snapshot ? bytes : ns->snapshot_bytes;
+    ns->tail_bytes = snapshot ? 0 : ns->tail_bytes + bytes;
+    ns->tail_rows = snapshot ? 0 : ns->tail_rows + 1;
 }

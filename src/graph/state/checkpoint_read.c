@@ -12,9 +12,6 @@
 
 enum { FORMAT = 2 }; // the newest that this program reads
 
-static int image_parts(pons__image *im, const pons_value *row, pons_error *err);
-static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what);
-
 void pons__image_fini(pons__image *im)
 {
     pons_value_unref(im->state);
@@ -30,7 +27,95 @@ void pons__image_fini(pons__image *im)
     *im = (pons__image){0};
 }
 
+// ---- words --------------------------------------------------------------------------------------
+
+const char *pons__source_word(char source)
+{
+    switch (source) {
+    case 'i':
+        return "input";
+    case 'u':
+        return "update";
+    case 'f':
+    case 'b': // back to where a run had started
+        return "fork";
+    default:
+        return "loop";
+    }
+}
+
+int64_t pons__id_ms(const char *id)
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    enum { MS_DIGITS = 10, DIGIT_BITS = 5 }; // 48 bits of ms, in front
+    int64_t ms = 0;
+    for (int i = 0; i < MS_DIGITS && id[i]; i++) {
+        const char *at = strchr(digits, id[i]);
+        ms = ms << DIGIT_BITS | (at ? at - digits : 0);
+    }
+    return ms;
+}
+
+static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what)
+{
+    pons_error_set(err, PONS_ECORRUPT, PONS__MODULE, "checkpoint %s can't be read: %s", row->id,
+                   what);
+    return PONS_ECORRUPT;
+}
+
 // ---- one row ------------------------------------------------------------------------------------
+
+static bool image_tail(pons_value *list, const pons_value *pair)
+{
+    size_t keep = (size_t)json_integer_value(json_array_get(pair, 0));
+    const pons_value *items = json_array_get(pair, 1);
+    if (!json_is_array(list) || !json_is_array(items) || keep > json_array_size(list)) {
+        return false;
+    }
+    while (json_array_size(list) > keep) {
+        json_array_remove(list, json_array_size(list) - 1);
+    }
+    return json_array_extend(list, (pons_value *)(uintptr_t)items) == 0;
+}
+
+static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
+{
+    (void)err;
+    const char *name;
+    pons_value *v;
+    size_t i;
+    json_object_foreach(json_object_get(row, "c"), name, v)
+    {
+        if (json_object_set(im->state, name, v) != 0) {
+            return PONS_ENOMEM;
+        }
+    }
+    json_object_foreach(json_object_get(row, "l"), name, v)
+    {
+        if (!image_tail(json_object_get(im->state, name), v)) {
+            return PONS_ECORRUPT;
+        }
+    }
+    json_object_foreach(json_object_get(row, "m"), name, v)
+    {
+        pons_value *obj = json_object_get(im->state, name);
+        if (!json_is_object(obj) || !pons__object_merge(obj, v, false)) {
+            return PONS_ECORRUPT;
+        }
+    }
+    json_object_foreach(json_object_get(row, "p"), name, v)
+    {
+        pons_value *next = pons__patch_apply(json_object_get(im->state, name), v);
+        if (json_object_set_new_nocheck(im->state, name, next) != 0) {
+            return PONS_ECORRUPT;
+        }
+    }
+    json_array_foreach(json_object_get(row, "x"), i, v)
+    {
+        json_object_del(im->state, json_string_value(v));
+    }
+    return PONS_OK;
+}
 
 static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error *err)
 {
@@ -90,58 +175,6 @@ static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error
     return PONS_OK;
 }
 
-static bool image_tail(pons_value *list, const pons_value *pair)
-{
-    size_t keep = (size_t)json_integer_value(json_array_get(pair, 0));
-    const pons_value *items = json_array_get(pair, 1);
-    if (!json_is_array(list) || !json_is_array(items) || keep > json_array_size(list)) {
-        return false;
-    }
-    while (json_array_size(list) > keep) {
-        json_array_remove(list, json_array_size(list) - 1);
-    }
-    return json_array_extend(list, (pons_value *)(uintptr_t)items) == 0;
-}
-
-static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
-{
-    (void)err;
-    const char *name;
-    pons_value *v;
-    size_t i;
-    json_object_foreach(json_object_get(row, "c"), name, v)
-    {
-        if (json_object_set(im->state, name, v) != 0) {
-            return PONS_ENOMEM;
-        }
-    }
-    json_object_foreach(json_object_get(row, "l"), name, v)
-    {
-        if (!image_tail(json_object_get(im->state, name), v)) {
-            return PONS_ECORRUPT;
-        }
-    }
-    json_object_foreach(json_object_get(row, "m"), name, v)
-    {
-        pons_value *obj = json_object_get(im->state, name);
-        if (!json_is_object(obj) || !pons__object_merge(obj, v, false)) {
-            return PONS_ECORRUPT;
-        }
-    }
-    json_object_foreach(json_object_get(row, "p"), name, v)
-    {
-        pons_value *next = pons__patch_apply(json_object_get(im->state, name), v);
-        if (json_object_set_new_nocheck(im->state, name, next) != 0) {
-            return PONS_ECORRUPT;
-        }
-    }
-    json_array_foreach(json_object_get(row, "x"), i, v)
-    {
-        json_object_del(im->state, json_string_value(v));
-    }
-    return PONS_OK;
-}
-
 // ---- reading ------------------------------------------------------------------------------------
 
 typedef struct read_state {
@@ -187,40 +220,4 @@ int pons__image_at(pons_store store, const char *thread, const char *ns, const c
         pons__image_fini(ret);
     }
     return st;
-}
-
-// ---- words --------------------------------------------------------------------------------------
-
-const char *pons__source_word(char source)
-{
-    switch (source) {
-    case 'i':
-        return "input";
-    case 'u':
-        return "update";
-    case 'f':
-    case 'b': // back to where a run had started
-        return "fork";
-    default:
-        return "loop";
-    }
-}
-
-int64_t pons__id_ms(const char *id)
-{
-    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    enum { MS_DIGITS = 10, DIGIT_BITS = 5 }; // 48 bits of ms, in front
-    int64_t ms = 0;
-    for (int i = 0; i < MS_DIGITS && id[i]; i++) {
-        const char *at = strchr(digits, id[i]);
-        ms = ms << DIGIT_BITS | (at ? at - digits : 0);
-    }
-    return ms;
-}
-
-static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what)
-{
-    pons_error_set(err, PONS_ECORRUPT, PONS__MODULE, "checkpoint %s can't be read: %s", row->id,
-                   what);
-    return PONS_ECORRUPT;
 }

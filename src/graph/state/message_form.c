@@ -34,108 +34,16 @@ static const role classes[] = {{"HumanMessage", "human"},
                                {"FunctionMessageChunk", "function"},
                                {"RemoveMessage", "remove"}};
 
-static int of_object(const pons_value *form, const char *word, pons_value **ret, pons_error *err);
-static int of_parts(const char *word, const pons_value *content, const pons_value *members,
-                    pons_value **ret, pons_error *err);
-static const pons_value *unpacked(const pons_value *form, const char **word);
-static int bad(pons_error *err, const char *what);
-static int nomem(pons_error *err);
+// ---- helpers ------------------------------------------------------------------------------------
 
-static const char *type_of(const role *table, size_t n, const char *word)
+static int bad(pons_error *err, const char *what)
 {
-    for (size_t i = 0; word && i < n; i++) {
-        if (strcmp(table[i].word, word) == 0) {
-            return table[i].type;
-        }
-    }
-    return NULL;
-}
-#define TYPE_OF(table, word) type_of(table, sizeof(table) / sizeof *(table), word)
-
-int pons_message_of(const pons_value *form, pons_value **ret, pons_error *err)
-{
-    if (json_is_string(form)) {
-        return of_parts("human", form, NULL, ret, err);
-    }
-    if (json_is_array(form)) {
-        const pons_value *word = json_array_get(form, 0);
-        if (json_array_size(form) != 2 || !json_is_string(word)) {
-            return bad(err, "a message that is a list is [role, content]");
-        }
-        return of_parts(json_string_value(word), json_array_get(form, 1), NULL, ret, err);
-    }
-    if (!json_is_object(form)) {
-        return bad(err, "a message is an object, a text or [role, text]");
-    }
-    const char *word = NULL;
-    pons_value *made = NULL;
-    const pons_value *members = unpacked(form, &word);
-    int st = of_object(members, word, &made, err);
-    if (st == PONS_OK && json_equal(made, form)) { // it had the whole form
-        pons_value_unref(made);
-        made = pons_value_ref(form);
-    }
-    if (st == PONS_OK) {
-        *ret = made;
-    }
-    return st;
+    return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "%s", what);
 }
 
-const char *pons_message_role(const pons_value *form)
+static int nomem(pons_error *err)
 {
-    const char *word = NULL;
-    const pons_value *members = unpacked(form, &word);
-    word = word ? word : pons_get_str(members, "role", NULL);
-    word = word ? word : pons_get_str(members, "type", NULL);
-    return TYPE_OF(roles, word);
-}
-
-pons_value *pons_message_text(const pons_value *form)
-{
-    const char *word = NULL;
-    const pons_value *content = pons_get(unpacked(form, &word), "content");
-    if (json_is_string(content)) {
-        return pons_value_ref(content);
-    }
-    pons_value *all = json_string("");
-    for (size_t i = 0; all && i < json_array_size(content); i++) {
-        const pons_value *block = json_array_get(content, i);
-        pons_autovalue before = all;
-        all = json_sprintf("%s%s", json_string_value(before),
-                           json_is_string(block) ? json_string_value(block)
-                                                 : pons_get_str(block, "text", ""));
-    }
-    return all;
-}
-
-// ---- forms --------------------------------------------------------------------------------------
-
-// {"lc":1,"type":"constructor","id":[…, class],"kwargs":{…}}: its kwargs, and the class's type.
-static const pons_value *unpacked(const pons_value *form, const char **word)
-{
-    const pons_value *id = pons_get(form, "id"), *kwargs = pons_get(form, "kwargs");
-    const size_t n = json_array_size(id);
-    if (pons_get_int(form, "lc", 0) != 1 ||
-        strcmp(pons_get_str(form, "type", ""), "constructor") != 0 || n == 0 ||
-        !json_is_object(kwargs)) {
-        return form;
-    }
-    *word = TYPE_OF(classes, json_string_value(json_array_get(id, n - 1)));
-    return *word ? kwargs : form;
-}
-
-static int of_object(const pons_value *form, const char *word, pons_value **ret, pons_error *err)
-{
-    word = word ? word : pons_get_str(form, "role", NULL);
-    word = word ? word : pons_get_str(form, "type", NULL);
-    const pons_value *content = pons_get(form, "content");
-    if (!word) {
-        return bad(err, "a message has a 'role' or a 'type', and 'content'");
-    }
-    if (!content && strcmp(word, "remove") != 0) {
-        return bad(err, "a message has no 'content'");
-    }
-    return of_parts(word, content, form, ret, err);
+    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a message");
 }
 
 // ---- members ------------------------------------------------------------------------------------
@@ -349,6 +257,17 @@ static int tool_members(pons_value *m, const pons_value *form, pons_error *err)
     return st;
 }
 
+static const char *type_of(const role *table, size_t n, const char *word)
+{
+    for (size_t i = 0; word && i < n; i++) {
+        if (strcmp(table[i].word, word) == 0) {
+            return table[i].type;
+        }
+    }
+    return NULL;
+}
+#define TYPE_OF(table, word) type_of(table, sizeof(table) / sizeof *(table), word)
+
 static int of_parts(const char *word, const pons_value *content, const pons_value *form,
                     pons_value **ret, pons_error *err)
 {
@@ -392,14 +311,90 @@ static int of_parts(const char *word, const pons_value *content, const pons_valu
     return PONS_OK;
 }
 
-// ---- helpers ------------------------------------------------------------------------------------
+// ---- forms --------------------------------------------------------------------------------------
 
-static int bad(pons_error *err, const char *what)
+// {"lc":1,"type":"constructor","id":[…, class],"kwargs":{…}}: its kwargs, and the class's type.
+static const pons_value *unpacked(const pons_value *form, const char **word)
 {
-    return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "%s", what);
+    const pons_value *id = pons_get(form, "id"), *kwargs = pons_get(form, "kwargs");
+    const size_t n = json_array_size(id);
+    if (pons_get_int(form, "lc", 0) != 1 ||
+        strcmp(pons_get_str(form, "type", ""), "constructor") != 0 || n == 0 ||
+        !json_is_object(kwargs)) {
+        return form;
+    }
+    *word = TYPE_OF(classes, json_string_value(json_array_get(id, n - 1)));
+    return *word ? kwargs : form;
 }
 
-static int nomem(pons_error *err)
+static int of_object(const pons_value *form, const char *word, pons_value **ret, pons_error *err)
 {
-    return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a message");
+    word = word ? word : pons_get_str(form, "role", NULL);
+    word = word ? word : pons_get_str(form, "type", NULL);
+    const pons_value *content = pons_get(form, "content");
+    if (!word) {
+        return bad(err, "a message has a 'role' or a 'type', and 'content'");
+    }
+    if (!content && strcmp(word, "remove") != 0) {
+        return bad(err, "a message has no 'content'");
+    }
+    return of_parts(word, content, form, ret, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons_message_of(const pons_value *form, pons_value **ret, pons_error *err)
+{
+    if (json_is_string(form)) {
+        return of_parts("human", form, NULL, ret, err);
+    }
+    if (json_is_array(form)) {
+        const pons_value *word = json_array_get(form, 0);
+        if (json_array_size(form) != 2 || !json_is_string(word)) {
+            return bad(err, "a message that is a list is [role, content]");
+        }
+        return of_parts(json_string_value(word), json_array_get(form, 1), NULL, ret, err);
+    }
+    if (!json_is_object(form)) {
+        return bad(err, "a message is an object, a text or [role, text]");
+    }
+    const char *word = NULL;
+    pons_value *made = NULL;
+    const pons_value *members = unpacked(form, &word);
+    int st = of_object(members, word, &made, err);
+    if (st == PONS_OK && json_equal(made, form)) { // it had the whole form
+        pons_value_unref(made);
+        made = pons_value_ref(form);
+    }
+    if (st == PONS_OK) {
+        *ret = made;
+    }
+    return st;
+}
+
+const char *pons_message_role(const pons_value *form)
+{
+    const char *word = NULL;
+    const pons_value *members = unpacked(form, &word);
+    word = word ? word : pons_get_str(members, "role", NULL);
+    word = word ? word : pons_get_str(members, "type", NULL);
+    return TYPE_OF(roles, word);
+}
+
+pons_value *pons_message_text(const pons_value *form)
+{
+    const char *word = NULL;
+    const pons_value *content = pons_get(unpacked(form, &word), "content");
+    if (json_is_string(content)) {
+        return pons_value_ref(content);
+    }
+    pons_value *all = json_string("");
+    for (size_t i = 0; all && i < json_array_size(content); i++) {
+        const pons_value *block = json_array_get(content, i);
+        pons_autovalue before = all;
+        all = json_sprintf("%s%s", json_string_value(before),
+                           json_is_string(block) ? json_string_value(block)
+                                                 : pons_get_str(block, "text", ""));
+    }
+    return all;
 }

@@ -16,54 +16,7 @@
 
 enum { CHARS_A_TOKEN = 4, TOKENS_A_MESSAGE = 3, TOKENS_AN_IMAGE = 85, REPR_DEPTH_MAX = 512 };
 
-static int64_t chars_of(const pons_value *string);
-static int64_t notation(const pons_value *v, int depth);
-static int64_t tokens_of(const pons_value *m);
-
 // ---- counting -----------------------------------------------------------------------------------
-
-int64_t pons_messages_tokens(const pons_value *list)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        pons_autovalue m = NULL;
-        if (pons_message_of(json_array_get(list, i), &m, NULL) == PONS_OK) {
-            n += tokens_of(m);
-        }
-    }
-    return n;
-}
-
-static int64_t tokens_of(const pons_value *m)
-{
-    const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls");
-    const char *type = pons_get_str(m, "type", "");
-    int64_t chars = json_is_string(content) ? chars_of(content) : 0, tokens = 0;
-    for (size_t i = 0; i < json_array_size(content); i++) {
-        const pons_value *block = json_array_get(content, i);
-        const char *kind = pons_get_str(block, "type", "");
-        if (json_is_string(block)) {
-            chars += chars_of(block);
-        } else if (strcmp(kind, "image") == 0 || strcmp(kind, "image_url") == 0) {
-            tokens += TOKENS_AN_IMAGE;
-        } else if (strcmp(kind, "text") == 0) {
-            chars += chars_of(pons_get(block, "text"));
-        } else {
-            chars += notation(block, 0);
-        }
-    }
-    if (json_is_string(content) && json_array_size(calls) > 0) { // else the blocks have them
-        chars += notation(calls, 0);
-    }
-    static const char *const roles[][2] = {{"ai", "assistant"}, {"human", "user"}};
-    const char *role = pons_get_str(pons_get(m, "additional_kwargs"), "__openai_role__",
-                                    strcmp(type, "ai") == 0      ? roles[0][1]
-                                    : strcmp(type, "human") == 0 ? roles[1][1]
-                                                                 : type);
-    chars += (int64_t)strlen(role) + chars_of(pons_get(m, "tool_call_id")) +
-             chars_of(pons_get(m, "name"));
-    return tokens + (chars + CHARS_A_TOKEN - 1) / CHARS_A_TOKEN + TOKENS_A_MESSAGE;
-}
 
 // Characters of a string; 0 of what is none.
 static int64_t chars_of(const pons_value *string)
@@ -137,6 +90,49 @@ static int64_t notation(const pons_value *v, int depth)
     return 4;
 }
 
+static int64_t tokens_of(const pons_value *m)
+{
+    const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls");
+    const char *type = pons_get_str(m, "type", "");
+    int64_t chars = json_is_string(content) ? chars_of(content) : 0, tokens = 0;
+    for (size_t i = 0; i < json_array_size(content); i++) {
+        const pons_value *block = json_array_get(content, i);
+        const char *kind = pons_get_str(block, "type", "");
+        if (json_is_string(block)) {
+            chars += chars_of(block);
+        } else if (strcmp(kind, "image") == 0 || strcmp(kind, "image_url") == 0) {
+            tokens += TOKENS_AN_IMAGE;
+        } else if (strcmp(kind, "text") == 0) {
+            chars += chars_of(pons_get(block, "text"));
+        } else {
+            chars += notation(block, 0);
+        }
+    }
+    if (json_is_string(content) && json_array_size(calls) > 0) { // else the blocks have them
+        chars += notation(calls, 0);
+    }
+    static const char *const roles[][2] = {{"ai", "assistant"}, {"human", "user"}};
+    const char *role = pons_get_str(pons_get(m, "additional_kwargs"), "__openai_role__",
+                                    strcmp(type, "ai") == 0      ? roles[0][1]
+                                    : strcmp(type, "human") == 0 ? roles[1][1]
+                                                                 : type);
+    chars += (int64_t)strlen(role) + chars_of(pons_get(m, "tool_call_id")) +
+             chars_of(pons_get(m, "name"));
+    return tokens + (chars + CHARS_A_TOKEN - 1) / CHARS_A_TOKEN + TOKENS_A_MESSAGE;
+}
+
+int64_t pons_messages_tokens(const pons_value *list)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        pons_autovalue m = NULL;
+        if (pons_message_of(json_array_get(list, i), &m, NULL) == PONS_OK) {
+            n += tokens_of(m);
+        }
+    }
+    return n;
+}
+
 // ---- trimming -----------------------------------------------------------------------------------
 
 typedef struct trimming {
@@ -146,9 +142,6 @@ typedef struct trimming {
     bool backwards;   // the list is turned around: of a message, too, the end is kept
     const char *const *end_on;
 } trimming;
-
-static bool trim_front(trimming *t);
-static bool part_of(trimming *t, size_t at, bool *ret_kept);
 
 static int64_t count_of(const trimming *t, const pons_value *list)
 {
@@ -198,43 +191,6 @@ static bool turn_around(pons_value *list)
     }
     return true;
 }
-
-// What fits of the front of t->list, which becomes it.
-static bool trim_front(trimming *t)
-{
-    if (json_array_size(t->list) == 0) {
-        return true;
-    }
-    if (count_of(t, t->list) > t->limit) {
-        size_t left = 0, right = json_array_size(t->list);
-        while (left < right) {
-            const size_t mid = left + (right - left + 1) / 2;
-            pons_autovalue part = first_of(t->list, mid);
-            if (!part) {
-                return false;
-            }
-            if (count_of(t, part) <= t->limit) {
-                left = mid;
-            } else {
-                right = mid - 1;
-            }
-        }
-        bool kept = false;
-        if (t->o->allow_partial && left < json_array_size(t->list) && !part_of(t, left, &kept)) {
-            return false;
-        }
-        pons_value *part = first_of(t->list, left + kept);
-        if (!part) {
-            return false;
-        }
-        pons_value_unref(t->list);
-        t->list = part;
-    }
-    end_at(t->list, t->end_on);
-    return true;
-}
-
-// ---- a part of a message ------------------------------------------------------------------------
 
 static bool fits(const trimming *t, size_t at, const pons_value *m)
 {
@@ -352,6 +308,41 @@ static bool part_of(trimming *t, size_t at, bool *ret_kept)
         return ok;
     }
     return json_array_set_new(t->list, at, m) == 0;
+}
+
+// What fits of the front of t->list, which becomes it.
+static bool trim_front(trimming *t)
+{
+    if (json_array_size(t->list) == 0) {
+        return true;
+    }
+    if (count_of(t, t->list) > t->limit) {
+        size_t left = 0, right = json_array_size(t->list);
+        while (left < right) {
+            const size_t mid = left + (right - left + 1) / 2;
+            pons_autovalue part = first_of(t->list, mid);
+            if (!part) {
+                return false;
+            }
+            if (count_of(t, part) <= t->limit) {
+                left = mid;
+            } else {
+                right = mid - 1;
+            }
+        }
+        bool kept = false;
+        if (t->o->allow_partial && left < json_array_size(t->list) && !part_of(t, left, &kept)) {
+            return false;
+        }
+        pons_value *part = first_of(t->list, left + kept);
+        if (!part) {
+            return false;
+        }
+        pons_value_unref(t->list);
+        t->list = part;
+    }
+    end_at(t->list, t->end_on);
+    return true;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------

@@ -22,14 +22,131 @@
 
 #define NOWHERE UINT32_MAX
 
-static const char *id_of(const pons_value *msg);
-static bool is_remove(const pons_value *msg);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static const char *id_of(const pons_value *msg)
+{
+    return json_string_value(json_object_get(msg, "id"));
+}
+
+static bool is_remove(const pons_value *msg)
+{
+    const char *type = json_string_value(json_object_get(msg, "type"));
+    return type && strcmp(type, "remove") == 0;
+}
+
 static int prepare_one(pons__make_id_fn make, void *ctx, bool chat, pons_value **msg,
-                       pons_error *err);
+                       pons_error *err)
+{
+    pons_value *formed = NULL;
+    int st = chat ? pons_message_of(*msg, &formed, err) : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
+    }
+    if (formed) {
+        pons_value_unref(*msg);
+        *msg = formed;
+    }
+    if (!json_is_object(*msg)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a message must be an object");
+    }
+    if (id_of(*msg)) {
+        return PONS_OK;
+    }
+    if (is_remove(*msg)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a removal needs a message's id");
+    }
+    char id[PONS_ID_MAX];
+    make(ctx, id);
+    pons_value *with = json_copy(*msg);
+    if (!with || json_object_set_new_nocheck(with, "id", json_string_nocheck(id)) != 0) {
+        pons_value_unref(with);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a message's id");
+    }
+    pons_value_unref(*msg);
+    *msg = with;
+    return PONS_OK;
+}
+
+static void ids_put(pons__ids *ids, const char *id, uint32_t pos)
+{
+    uint32_t at = (uint32_t)pons__hash64(PONS__HASH_SEED, id, strlen(id)) & ids->mask;
+    while (ids->slots[at]) {
+        at = (at + 1) & ids->mask;
+    }
+    ids->slots[at] = pos + 1;
+}
+
+// Indexes what list has beyond ids->n; the table grows at half full.
+static bool ids_extend(pons__ids *ids, const pons_value *list)
+{
+    enum { FIRST = 64 };
+    size_t n = json_array_size(list);
+    if (!ids->slots || 2 * n > ids->mask) {
+        uint32_t size = FIRST;
+        while (size <= 4 * n) {
+            size *= 2;
+        }
+        uint32_t *slots = calloc(size, sizeof *slots);
+        if (!slots) {
+            return false;
+        }
+        free(ids->slots);
+        *ids = (pons__ids){.slots = slots, .mask = size - 1};
+    }
+    for (; ids->n < n; ids->n++) {
+        const char *id = id_of(json_array_get(list, ids->n));
+        if (id) {
+            ids_put(ids, id, (uint32_t)ids->n);
+        }
+    }
+    return true;
+}
+
+static uint32_t ids_find(const pons__ids *ids, const pons_value *list, const char *id)
+{
+    uint32_t at = (uint32_t)pons__hash64(PONS__HASH_SEED, id, strlen(id)) & ids->mask;
+    for (; ids->slots[at]; at = (at + 1) & ids->mask) {
+        const char *have = id_of(json_array_get(list, ids->slots[at] - 1));
+        if (have && strcmp(have, id) == 0) {
+            return ids->slots[at] - 1;
+        }
+    }
+    return NOWHERE;
+}
+
 static int merge_one(pons_value *list, pons__ids *ids, bool **gone, size_t *cap_gone,
-                     const pons_value *msg, size_t *keep, pons_error *err);
-static bool ids_extend(pons__ids *ids, const pons_value *list);
-static uint32_t ids_find(const pons__ids *ids, const pons_value *list, const char *id);
+                     const pons_value *msg, size_t *keep, pons_error *err)
+{
+    const char *id = id_of(msg);
+    if (!id) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a message must have an id");
+    }
+    if (!ids_extend(ids, list)) {
+        return PONS_ENOMEM;
+    }
+    uint32_t at = ids_find(ids, list, id);
+    if (at == NOWHERE && is_remove(msg)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "can't remove message '%s': there is none of that id", id);
+    }
+    if (at == NOWHERE) {
+        return json_array_append_new(list, pons_value_ref(msg)) == 0 ? PONS_OK : PONS_ENOMEM;
+    }
+    size_t had = *cap_gone;
+    if (!pons__reserve(gone, cap_gone, at + 1, sizeof **gone)) {
+        return PONS_ENOMEM;
+    }
+    memset(*gone + had, 0, *cap_gone - had);
+    *keep = at < *keep ? at : *keep;
+    (*gone)[at] = is_remove(msg);
+    if (!is_remove(msg) && json_array_set_new(list, at, pons_value_ref(msg)) != 0) {
+        return PONS_ENOMEM;
+    }
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__messages_prepare(pons__make_id_fn make, void *ctx, bool chat, pons_value *v,
                            pons_value **ret, pons_error *err)
@@ -159,128 +276,4 @@ void pons__ids_reset(pons__ids *ids)
 {
     free(ids->slots);
     *ids = (pons__ids){0};
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static const char *id_of(const pons_value *msg)
-{
-    return json_string_value(json_object_get(msg, "id"));
-}
-
-static bool is_remove(const pons_value *msg)
-{
-    const char *type = json_string_value(json_object_get(msg, "type"));
-    return type && strcmp(type, "remove") == 0;
-}
-
-static int prepare_one(pons__make_id_fn make, void *ctx, bool chat, pons_value **msg,
-                       pons_error *err)
-{
-    pons_value *formed = NULL;
-    int st = chat ? pons_message_of(*msg, &formed, err) : PONS_OK;
-    if (st != PONS_OK) {
-        return st;
-    }
-    if (formed) {
-        pons_value_unref(*msg);
-        *msg = formed;
-    }
-    if (!json_is_object(*msg)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a message must be an object");
-    }
-    if (id_of(*msg)) {
-        return PONS_OK;
-    }
-    if (is_remove(*msg)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a removal needs a message's id");
-    }
-    char id[PONS_ID_MAX];
-    make(ctx, id);
-    pons_value *with = json_copy(*msg);
-    if (!with || json_object_set_new_nocheck(with, "id", json_string_nocheck(id)) != 0) {
-        pons_value_unref(with);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a message's id");
-    }
-    pons_value_unref(*msg);
-    *msg = with;
-    return PONS_OK;
-}
-
-static int merge_one(pons_value *list, pons__ids *ids, bool **gone, size_t *cap_gone,
-                     const pons_value *msg, size_t *keep, pons_error *err)
-{
-    const char *id = id_of(msg);
-    if (!id) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a message must have an id");
-    }
-    if (!ids_extend(ids, list)) {
-        return PONS_ENOMEM;
-    }
-    uint32_t at = ids_find(ids, list, id);
-    if (at == NOWHERE && is_remove(msg)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "can't remove message '%s': there is none of that id", id);
-    }
-    if (at == NOWHERE) {
-        return json_array_append_new(list, pons_value_ref(msg)) == 0 ? PONS_OK : PONS_ENOMEM;
-    }
-    size_t had = *cap_gone;
-    if (!pons__reserve(gone, cap_gone, at + 1, sizeof **gone)) {
-        return PONS_ENOMEM;
-    }
-    memset(*gone + had, 0, *cap_gone - had);
-    *keep = at < *keep ? at : *keep;
-    (*gone)[at] = is_remove(msg);
-    if (!is_remove(msg) && json_array_set_new(list, at, pons_value_ref(msg)) != 0) {
-        return PONS_ENOMEM;
-    }
-    return PONS_OK;
-}
-
-static void ids_put(pons__ids *ids, const char *id, uint32_t pos)
-{
-    uint32_t at = (uint32_t)pons__hash64(PONS__HASH_SEED, id, strlen(id)) & ids->mask;
-    while (ids->slots[at]) {
-        at = (at + 1) & ids->mask;
-    }
-    ids->slots[at] = pos + 1;
-}
-
-// Indexes what list has beyond ids->n; the table grows at half full.
-static bool ids_extend(pons__ids *ids, const pons_value *list)
-{
-    enum { FIRST = 64 };
-    size_t n = json_array_size(list);
-    if (!ids->slots || 2 * n > ids->mask) {
-        uint32_t size = FIRST;
-        while (size <= 4 * n) {
-            size *= 2;
-        }
-        uint32_t *slots = calloc(size, sizeof *slots);
-        if (!slots) {
-            return false;
-        }
-        free(ids->slots);
-        *ids = (pons__ids){.slots = slots, .mask = size - 1};
-    }
-    for (; ids->n < n; ids->n++) {
-        const char *id = id_of(json_array_get(list, ids->n));
-        if (id) {
-            ids_put(ids, id, (uint32_t)ids->n);
-        }
-    }
-    return true;
-}
-
-static uint32_t ids_find(const pons__ids *ids, const pons_value *list, const char *id)
-{
-    uint32_t at = (uint32_t)pons__hash64(PONS__HASH_SEED, id, strlen(id)) & ids->mask;
-    for (; ids->slots[at]; at = (at + 1) & ids->mask) {
-        const char *have = id_of(json_array_get(list, ids->slots[at] - 1));
-        if (have && strcmp(have, id) == 0) {
-            return ids->slots[at] - 1;
-        }
-    }
-    return NOWHERE;
 }

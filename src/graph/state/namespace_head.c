@@ -15,10 +15,178 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err);
-static bool shape_next(pons__ns *ns, const pons__image *im);
-static void unshape(pons__ns *ns);
-static pons__image image_of(const pons__ns *ns);
+// ---- layout -------------------------------------------------------------------------------------
+
+static bool shape_next(pons__ns *ns, const pons__image *im)
+{
+    size_t i;
+    pons_value *v;
+    json_array_foreach(im->next, i, v)
+    {
+        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
+        if (ix < ns->g->n_nodes) {
+            pons__bit_set(ns->next, ix);
+        } else { // a resume says so; a new run does not care
+            snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
+        }
+    }
+    json_array_foreach(im->fired, i, v)
+    {
+        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
+        if (ix < ns->g->n_nodes && ns->fired) {
+            pons__bit_set(ns->fired, ix);
+        }
+    }
+    json_array_foreach(im->waiting, i, v)
+    {
+        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
+        if (ix < ns->g->n_nodes) { // of a node that is not deferred any more: it is next
+            pons__bit_set(ns->waiting ? ns->waiting : ns->next, ix);
+        } else {
+            snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
+        }
+    }
+    json_array_foreach(im->sends, i, v)
+    {
+        const char *name = json_string_value(json_array_get(v, 0));
+        uint32_t ix = pons__graph_node_find(ns->g, name ? name : "");
+        if (ix >= ns->g->n_nodes) {
+            snprintf(ns->lost, sizeof ns->lost, "%s", name ? name : "");
+        } else if (!pons__ns_send(ns, ix, pons_value_ref(json_array_get(v, 1)))) {
+            return false;
+        }
+    }
+    for (size_t j = 0; j < ns->g->n_joins; j++) {
+        const pons__join *join = &ns->g->joins[j];
+        json_array_foreach(json_object_get(im->joins, join->label), i, v)
+        {
+            for (size_t k = 0; k < join->n_from; k++) {
+                if (strcmp(ns->g->nodes[join->from[k]].name, json_string_value(v)) == 0) {
+                    ns->arrived[j] |= 1ULL << k;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static void unshape(pons__ns *ns)
+{
+    for (size_t i = 0; ns->slots && i < ns->g->n_channels; i++) {
+        pons_value_unref(ns->slots[i].v);
+        pons_value_unref(ns->slots[i].merged);
+        pons_value_unref(ns->slots[i].base);
+        pons_value_unref(ns->slots[i].patch);
+        pons__ids_reset(&ns->slots[i].ids);
+    }
+    free(ns->slots);
+    free(ns->dirty);
+    free(ns->live);
+    free(ns->next);
+    free(ns->arrived);
+    free(ns->waiting);
+    free(ns->fired);
+    pons__ns_sends_clear(ns);
+    free(ns->sends);
+    pons_value_unref(ns->extra);
+    pons__graph_unref(ns->g);
+    ns->slots = NULL;
+    ns->dirty = ns->live = NULL;
+    ns->next = ns->arrived = NULL;
+    ns->waiting = ns->fired = NULL;
+    ns->sends = NULL;
+    ns->cap_sends = 0;
+    ns->extra = NULL;
+    ns->g = NULL;
+    ns->n_dirty = ns->n_live = 0;
+}
+
+// Lays the image's values out for g. Clears what was there.
+static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+{
+    bool was_dirty = ns->n_dirty > 0;
+    unshape(ns);
+    ns->lost[0] = '\0';
+    ns->slots = calloc(g->n_channels + 1, sizeof *ns->slots);
+    ns->dirty = calloc(g->n_channels + 1, sizeof *ns->dirty);
+    ns->live = calloc(g->n_channels + 1, sizeof *ns->live);
+    ns->next = calloc(g->n_words, sizeof *ns->next);
+    ns->arrived = calloc(g->n_joins + 1, sizeof *ns->arrived);
+    ns->fired = g->n_joins ? calloc(g->n_words, sizeof *ns->fired) : NULL;
+    ns->waiting = g->deferred ? calloc(g->n_words, sizeof *ns->waiting) : NULL;
+    ns->g = pons__graph_ref(g);
+    if ((g->deferred && !ns->waiting) || (g->n_joins && !ns->fired) || !ns->slots || !ns->dirty ||
+        !ns->live || !ns->next || !ns->arrived) {
+        unshape(ns);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
+    }
+    for (uint32_t i = 0; i < g->n_channels; i++) {
+        const pons__channel *ch = &g->channels[i];
+        pons__slot *s = &ns->slots[i];
+        s->v = pons_value_ref(json_object_get(im->state, ch->name));
+        if (s->v) {
+            s->keep = json_array_size(s->v);
+            json_object_del(im->state, ch->name);
+            s->live = ch->transient;
+            if (ch->transient) {
+                ns->live[ns->n_live++] = i;
+            }
+            if (was_dirty) {
+                pons__ns_mark_dirty(ns, i);
+            }
+            s->keep = was_dirty ? 0 : s->keep;
+            s->stored = !was_dirty;
+        } else if (ch->initial && !ch->transient) {
+            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
+        }
+    }
+    if (json_object_size(im->state) > 0) {
+        ns->extra = pons_value_ref(im->state);
+    }
+    if (!shape_next(ns, im)) {
+        unshape(ns);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
+    }
+    return PONS_OK;
+}
+
+static pons__image image_of(const pons__ns *ns)
+{
+    pons__image im = {.state = json_object(), .next = json_array(), .joins = json_object()};
+    if (ns->extra) {
+        json_object_update(im.state, ns->extra);
+    }
+    for (size_t i = 0; i < ns->g->n_channels; i++) {
+        if (ns->slots[i].v) {
+            json_object_set_new(im.state, ns->g->channels[i].name, pons_value_ref(ns->slots[i].v));
+        }
+    }
+    for (size_t i = 0; i < ns->g->n_nodes; i++) {
+        if (pons__bit_get(ns->next, i)) {
+            json_array_append_new(im.next, json_string(ns->g->nodes[i].name));
+        }
+    }
+    im.waiting = json_array();
+    im.fired = json_array();
+    for (size_t i = 0; ns->fired && i < ns->g->n_nodes; i++) {
+        if (pons__bit_get(ns->fired, i)) {
+            json_array_append_new(im.fired, json_string(ns->g->nodes[i].name));
+        }
+    }
+    im.sends = json_array();
+    for (size_t i = 0; i < ns->g->n_nodes; i++) {
+        if (ns->waiting && pons__bit_get(ns->waiting, i)) {
+            json_array_append_new(im.waiting, json_string(ns->g->nodes[i].name));
+        }
+    }
+    for (size_t i = 0; i < ns->n_sends; i++) {
+        json_array_append_new(
+            im.sends, json_pack("[sO]", ns->g->nodes[ns->sends[i].node].name, ns->sends[i].arg));
+    }
+    snprintf(im.id, sizeof im.id, "%s", ns->head);
+    snprintf(im.parent, sizeof im.parent, "%s", ns->head_parent);
+    return im;
+}
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -200,177 +368,4 @@ bool pons__ns_send(pons__ns *ns, uint32_t node, pons_value *arg)
     }
     ns->sends[ns->n_sends++] = (pons__sent){node, arg};
     return true;
-}
-
-// ---- layout -------------------------------------------------------------------------------------
-
-// Lays the image's values out for g. Clears what was there.
-static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
-{
-    bool was_dirty = ns->n_dirty > 0;
-    unshape(ns);
-    ns->lost[0] = '\0';
-    ns->slots = calloc(g->n_channels + 1, sizeof *ns->slots);
-    ns->dirty = calloc(g->n_channels + 1, sizeof *ns->dirty);
-    ns->live = calloc(g->n_channels + 1, sizeof *ns->live);
-    ns->next = calloc(g->n_words, sizeof *ns->next);
-    ns->arrived = calloc(g->n_joins + 1, sizeof *ns->arrived);
-    ns->fired = g->n_joins ? calloc(g->n_words, sizeof *ns->fired) : NULL;
-    ns->waiting = g->deferred ? calloc(g->n_words, sizeof *ns->waiting) : NULL;
-    ns->g = pons__graph_ref(g);
-    if ((g->deferred && !ns->waiting) || (g->n_joins && !ns->fired) || !ns->slots || !ns->dirty ||
-        !ns->live || !ns->next || !ns->arrived) {
-        unshape(ns);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
-    }
-    for (uint32_t i = 0; i < g->n_channels; i++) {
-        const pons__channel *ch = &g->channels[i];
-        pons__slot *s = &ns->slots[i];
-        s->v = pons_value_ref(json_object_get(im->state, ch->name));
-        if (s->v) {
-            s->keep = json_array_size(s->v);
-            json_object_del(im->state, ch->name);
-            s->live = ch->transient;
-            if (ch->transient) {
-                ns->live[ns->n_live++] = i;
-            }
-            if (was_dirty) {
-                pons__ns_mark_dirty(ns, i);
-            }
-            s->keep = was_dirty ? 0 : s->keep;
-            s->stored = !was_dirty;
-        } else if (ch->initial && !ch->transient) {
-            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
-        }
-    }
-    if (json_object_size(im->state) > 0) {
-        ns->extra = pons_value_ref(im->state);
-    }
-    if (!shape_next(ns, im)) {
-        unshape(ns);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
-    }
-    return PONS_OK;
-}
-
-static bool shape_next(pons__ns *ns, const pons__image *im)
-{
-    size_t i;
-    pons_value *v;
-    json_array_foreach(im->next, i, v)
-    {
-        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
-        if (ix < ns->g->n_nodes) {
-            pons__bit_set(ns->next, ix);
-        } else { // a resume says so; a new run does not care
-            snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
-        }
-    }
-    json_array_foreach(im->fired, i, v)
-    {
-        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
-        if (ix < ns->g->n_nodes && ns->fired) {
-            pons__bit_set(ns->fired, ix);
-        }
-    }
-    json_array_foreach(im->waiting, i, v)
-    {
-        uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
-        if (ix < ns->g->n_nodes) { // of a node that is not deferred any more: it is next
-            pons__bit_set(ns->waiting ? ns->waiting : ns->next, ix);
-        } else {
-            snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
-        }
-    }
-    json_array_foreach(im->sends, i, v)
-    {
-        const char *name = json_string_value(json_array_get(v, 0));
-        uint32_t ix = pons__graph_node_find(ns->g, name ? name : "");
-        if (ix >= ns->g->n_nodes) {
-            snprintf(ns->lost, sizeof ns->lost, "%s", name ? name : "");
-        } else if (!pons__ns_send(ns, ix, pons_value_ref(json_array_get(v, 1)))) {
-            return false;
-        }
-    }
-    for (size_t j = 0; j < ns->g->n_joins; j++) {
-        const pons__join *join = &ns->g->joins[j];
-        json_array_foreach(json_object_get(im->joins, join->label), i, v)
-        {
-            for (size_t k = 0; k < join->n_from; k++) {
-                if (strcmp(ns->g->nodes[join->from[k]].name, json_string_value(v)) == 0) {
-                    ns->arrived[j] |= 1ULL << k;
-                }
-            }
-        }
-    }
-    return true;
-}
-
-static void unshape(pons__ns *ns)
-{
-    for (size_t i = 0; ns->slots && i < ns->g->n_channels; i++) {
-        pons_value_unref(ns->slots[i].v);
-        pons_value_unref(ns->slots[i].merged);
-        pons_value_unref(ns->slots[i].base);
-        pons_value_unref(ns->slots[i].patch);
-        pons__ids_reset(&ns->slots[i].ids);
-    }
-    free(ns->slots);
-    free(ns->dirty);
-    free(ns->live);
-    free(ns->next);
-    free(ns->arrived);
-    free(ns->waiting);
-    free(ns->fired);
-    pons__ns_sends_clear(ns);
-    free(ns->sends);
-    pons_value_unref(ns->extra);
-    pons__graph_unref(ns->g);
-    ns->slots = NULL;
-    ns->dirty = ns->live = NULL;
-    ns->next = ns->arrived = NULL;
-    ns->waiting = ns->fired = NULL;
-    ns->sends = NULL;
-    ns->cap_sends = 0;
-    ns->extra = NULL;
-    ns->g = NULL;
-    ns->n_dirty = ns->n_live = 0;
-}
-
-static pons__image image_of(const pons__ns *ns)
-{
-    pons__image im = {.state = json_object(), .next = json_array(), .joins = json_object()};
-    if (ns->extra) {
-        json_object_update(im.state, ns->extra);
-    }
-    for (size_t i = 0; i < ns->g->n_channels; i++) {
-        if (ns->slots[i].v) {
-            json_object_set_new(im.state, ns->g->channels[i].name, pons_value_ref(ns->slots[i].v));
-        }
-    }
-    for (size_t i = 0; i < ns->g->n_nodes; i++) {
-        if (pons__bit_get(ns->next, i)) {
-            json_array_append_new(im.next, json_string(ns->g->nodes[i].name));
-        }
-    }
-    im.waiting = json_array();
-    im.fired = json_array();
-    for (size_t i = 0; ns->fired && i < ns->g->n_nodes; i++) {
-        if (pons__bit_get(ns->fired, i)) {
-            json_array_append_new(im.fired, json_string(ns->g->nodes[i].name));
-        }
-    }
-    im.sends = json_array();
-    for (size_t i = 0; i < ns->g->n_nodes; i++) {
-        if (ns->waiting && pons__bit_get(ns->waiting, i)) {
-            json_array_append_new(im.waiting, json_string(ns->g->nodes[i].name));
-        }
-    }
-    for (size_t i = 0; i < ns->n_sends; i++) {
-        json_array_append_new(
-            im.sends, json_pack("[sO]", ns->g->nodes[ns->sends[i].node].name, ns->sends[i].arg));
-    }
-    snprintf(im.id, sizeof im.id, "%s", ns->head);
-    snprintf(im.parent, sizeof im.parent, "%s", ns->head_parent);
-    return im;
 }

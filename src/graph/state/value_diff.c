@@ -36,55 +36,6 @@ enum {
 
 #define LIST "~"
 
-static pons_value *diff(const pons_value *was, const pons_value *now, int depth);
-static pons_value *apply(const pons_value *was, const pons_value *patch, int depth);
-
-pons_value *pons__patch_make(const pons_value *was, const pons_value *now)
-{
-    return diff(was, now, 0);
-}
-
-pons_value *pons__patch_apply(const pons_value *was, const pons_value *patch)
-{
-    return apply(was, patch, 0);
-}
-
-size_t pons__patch_weight(const pons_value *v)
-{
-    size_t sum = 2, i;
-    const char *key;
-    pons_value *item;
-    switch (json_typeof(v)) {
-    case JSON_OBJECT:
-        json_object_foreach((pons_value *)(uintptr_t)v, key, item)
-        {
-            sum += strlen(key) + QUOTES + 1 + pons__patch_weight(item);
-        }
-        return sum;
-    case JSON_ARRAY:
-        json_array_foreach((pons_value *)(uintptr_t)v, i, item)
-        {
-            sum += 1 + pons__patch_weight(item);
-        }
-        return sum;
-    case JSON_STRING:
-        return json_string_length(v) + 2;
-    case JSON_INTEGER:
-        sum = json_integer_value(v) < 0 ? 2 : 1;
-        for (json_int_t n = json_integer_value(v); n > 9 || n < -9; n /= 10) {
-            sum++;
-        }
-        return sum;
-    case JSON_REAL:
-        return NUMBER_BYTES;
-    case JSON_TRUE:
-    case JSON_FALSE:
-    case JSON_NULL:
-        return 4;
-    }
-    return sum;
-}
-
 // ---- the same -----------------------------------------------------------------------------------
 
 static bool same(const pons_value *a, const pons_value *b);
@@ -148,6 +99,14 @@ static bool same(const pons_value *a, const pons_value *b)
 
 // ---- differences --------------------------------------------------------------------------------
 
+typedef struct weave { // a list's patch in the making
+    const pons_value *was;
+    pons_value *patch;
+    size_t from, run; // items of the old one that are not written yet
+    int budget;
+    bool ok;
+} weave;
+
 // [v]; takes v. NULL: no memory.
 static pons_value *boxed(pons_value *v)
 {
@@ -158,6 +117,8 @@ static pons_value *boxed(pons_value *v)
     }
     return box;
 }
+
+static pons_value *diff(const pons_value *was, const pons_value *now, int depth);
 
 // A patch of a key: nested, or the whole value in a box.
 static pons_value *diff_of_key(const pons_value *was, const pons_value *now, int depth)
@@ -201,14 +162,6 @@ static bool kin(const pons_value *a, const pons_value *b)
     const pons_value *x = json_object_get(a, "id"), *y = json_object_get(b, "id");
     return (!x && !y) || (x && y && same(x, y));
 }
-
-typedef struct weave { // a list's patch in the making
-    const pons_value *was;
-    pons_value *patch;
-    size_t from, run; // items of the old one that are not written yet
-    int budget;
-    bool ok;
-} weave;
 
 static void weave_add(weave *w, pons_value *segment) // takes it
 {
@@ -304,6 +257,8 @@ static bool extend_run(pons_value *list, const pons_value *was, json_int_t from,
     return true;
 }
 
+static pons_value *apply(const pons_value *was, const pons_value *patch, int depth);
+
 static pons_value *apply_list(const pons_value *was, const pons_value *patch, int depth)
 {
     pons_value *list = json_array();
@@ -365,4 +320,52 @@ static pons_value *apply(const pons_value *was, const pons_value *patch, int dep
     }
     const char *tag = json_string_value(json_array_get(patch, 0));
     return tag && strcmp(tag, LIST) == 0 ? apply_list(was, patch, depth + 1) : NULL;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+pons_value *pons__patch_make(const pons_value *was, const pons_value *now)
+{
+    return diff(was, now, 0);
+}
+
+pons_value *pons__patch_apply(const pons_value *was, const pons_value *patch)
+{
+    return apply(was, patch, 0);
+}
+
+size_t pons__patch_weight(const pons_value *v)
+{
+    size_t sum = 2, i;
+    const char *key;
+    pons_value *item;
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        json_object_foreach((pons_value *)(uintptr_t)v, key, item)
+        {
+            sum += strlen(key) + QUOTES + 1 + pons__patch_weight(item);
+        }
+        return sum;
+    case JSON_ARRAY:
+        json_array_foreach((pons_value *)(uintptr_t)v, i, item)
+        {
+            sum += 1 + pons__patch_weight(item);
+        }
+        return sum;
+    case JSON_STRING:
+        return json_string_length(v) + 2;
+    case JSON_INTEGER:
+        sum = json_integer_value(v) < 0 ? 2 : 1;
+        for (json_int_t n = json_integer_value(v); n > 9 || n < -9; n /= 10) {
+            sum++;
+        }
+        return sum;
+    case JSON_REAL:
+        return NUMBER_BYTES;
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+        return 4;
+    }
+    return sum;
 }

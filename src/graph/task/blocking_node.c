@@ -15,9 +15,53 @@
 
 #include <stdlib.h>
 
-static int queue(pons_cx *cx, pons_error *err);
-static pons__pool *pool_of(pons_thread *t);
-static pons_value *input_of(const pons_cx *cx);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static pons__pool *pool_of(pons_thread *t)
+{
+    if (!t->pool) {
+        t->pool = pons__pool_create();
+    }
+    return t->pool;
+}
+
+static pons_value *input_of(const pons_cx *cx)
+{
+    if (cx->arg) {
+        return json_deep_copy(cx->arg);
+    }
+    pons_value *input = json_object();
+    const pons_graph *g = cx->run->g;
+    for (size_t i = 0; i < g->n_channels && input; i++) {
+        const pons_value *v = cx->run->ns->slots[i].v;
+        if (v && json_object_set_new(input, g->channels[i].name, json_deep_copy(v)) != 0) {
+            pons_value_unref(input);
+            input = NULL;
+        }
+    }
+    return input;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int queue(pons_cx *cx, pons_error *err)
+{
+    pons_thread *t = cx->run->t;
+    pons__pool *p = pool_of(t);
+    pons_work *w = p ? calloc(1, sizeof *w) : NULL;
+    if (!w) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
+    }
+    *w = (pons_work){
+        .fn = cx->node->blocking, .user = cx->node->user, .input = input_of(cx), .cx = cx};
+    w->cancel = pons__cancel_ref(pons__run_root(cx->run)->opts.cancel);
+    if (!w->input) {
+        pons__work_free(w);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
+    }
+    cx->work = w;
+    return pons__pool_put(p, w, err);
+}
 
 int pons__work_run(pons_cx *cx, pons_error *err)
 {
@@ -43,25 +87,6 @@ int pons__work_run(pons_cx *cx, pons_error *err)
     }
     pons__work_free(w);
     return st == PONS_EPARKED ? PONS_EINVAL : st;
-}
-
-static int queue(pons_cx *cx, pons_error *err)
-{
-    pons_thread *t = cx->run->t;
-    pons__pool *p = pool_of(t);
-    pons_work *w = p ? calloc(1, sizeof *w) : NULL;
-    if (!w) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
-    }
-    *w = (pons_work){
-        .fn = cx->node->blocking, .user = cx->node->user, .input = input_of(cx), .cx = cx};
-    w->cancel = pons__cancel_ref(pons__run_root(cx->run)->opts.cancel);
-    if (!w->input) {
-        pons__work_free(w);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a blocking node");
-    }
-    cx->work = w;
-    return pons__pool_put(p, w, err);
 }
 
 // The injected clock is the loop's alone, so progress counts from when the loop looks.
@@ -108,31 +133,4 @@ int pons_thread_deliver(pons_thread *t)
         n++;
     }
     return n;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static pons__pool *pool_of(pons_thread *t)
-{
-    if (!t->pool) {
-        t->pool = pons__pool_create();
-    }
-    return t->pool;
-}
-
-static pons_value *input_of(const pons_cx *cx)
-{
-    if (cx->arg) {
-        return json_deep_copy(cx->arg);
-    }
-    pons_value *input = json_object();
-    const pons_graph *g = cx->run->g;
-    for (size_t i = 0; i < g->n_channels && input; i++) {
-        const pons_value *v = cx->run->ns->slots[i].v;
-        if (v && json_object_set_new(input, g->channels[i].name, json_deep_copy(v)) != 0) {
-            pons_value_unref(input);
-            input = NULL;
-        }
-    }
-    return input;
 }

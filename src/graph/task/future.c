@@ -26,8 +26,73 @@
 
 enum { DEPTH_MAX = 64 };
 
-static int run_called(pons_cx *cx, pons_error *err);
-static bool answer(pons_cx *called);
+// ---- the end of a task --------------------------------------------------------------------------
+
+static pons_value *failure(const pons_error *e)
+{
+    return pons_object_whole("status", json_integer(e->status), "module", json_string(e->module),
+                             "message", pons_string(e->message), "source", pons_string(e->source),
+                             NULL);
+}
+
+// The caller's call gets its answer; a result is committed first, with what else the task brings out.
+static bool answer(pons_cx *called)
+{
+    pons_run *r = called->run;
+    pons_cx *caller = called->caller;
+    pons__call *c = &caller->calls[called->caller_call];
+    pons_error e = PONS_ERROR_INIT;
+    if (r->opts.stream && !called->streamed) {
+        pons__stream_task(called, false);
+    }
+    const bool failed = called->state == PONS__TASK_FAILED;
+    c->answer = failed             ? failure(&called->error)
+                : called->returned ? pons_value_ref(called->returned)
+                                   : json_null();
+    c->failed = failed && c->answer;
+    if (failed && c->answer) {
+        c->saved = false;
+        return true;
+    }
+    int st = c->answer ? pons__out_move(&r->out, &called->out) : PONS_ENOMEM;
+    pons__rows rows = {0};
+    if (st == PONS_OK && r->durable) {
+        st = pons__rows_call(&rows, caller, called->caller_call, &e);
+    }
+    if (st == PONS_OK) {
+        st = pons__run_commit(r, &(pons__extra){.rows = &rows}, &e);
+    }
+    pons__rows_fini(&rows);
+    if (st == PONS_OK) {
+        pons__rows_call_saved(caller, called->caller_call);
+        return true;
+    }
+    pons_value_unref(c->answer);
+    c->answer = NULL;
+    if (e.status == PONS_OK) {
+        pons_error_set(&e, st, PONS__MODULE, "no memory for a task's result");
+    }
+    pons__cx_break(called, st, &e);
+    return false;
+}
+
+void pons__future_settle(pons_cx *called)
+{
+    pons_cx *caller = called->caller;
+    if (called->retired || called->lent || called->caller_call >= caller->n_calls ||
+        (called->state != PONS__TASK_DONE && called->state != PONS__TASK_FAILED)) {
+        return; // or the caller has not called it again yet
+    }
+    called->broken = false;
+    called->fault = PONS_OK;
+    if (caller->calls[called->caller_call].answer || answer(called)) {
+        caller->moved_ns = 0; // progress
+        if (caller->state == PONS__TASK_PARKED && !caller->wake_ns) {
+            caller->state = PONS__TASK_TODO;
+        }
+        pons__called_retire(called);
+    }
+}
 
 // ---- calls --------------------------------------------------------------------------------------
 
@@ -90,6 +155,29 @@ int pons_call(pons_cx *cx, const char *task, pons_value *input, pons_future *ret
     return PONS_OK;
 }
 
+// Runs what cx has called and can be run: all of it, so that what waits does so side by side.
+static int run_called(pons_cx *cx, pons_error *err)
+{
+    pons_run *r = cx->run;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        pons_cx *t = r->tasks[i];
+        if (t->caller != cx || t->retired || t->lent || t->state != PONS__TASK_TODO) {
+            continue;
+        }
+        if (pons__run_cancel_how(r) != PONS_CANCEL_NONE) {
+            return PONS_OK; // the superstep's loop ends the run
+        }
+        if (r->opts.stream) {
+            pons__stream_task(t, true);
+        }
+        r->loop->task(t);
+        if (t->broken) {
+            return pons__future_broken(cx, t, err);
+        }
+    }
+    return PONS_OK;
+}
+
 int pons_future_result(pons_cx *cx, pons_future f, const pons_value **ret, pons_error *err)
 {
     pons_error own = PONS_ERROR_INIT;
@@ -134,29 +222,6 @@ int pons__future_broken(pons_cx *cx, const pons_cx *called, pons_error *err)
     return called->fault;
 }
 
-// Runs what cx has called and can be run: all of it, so that what waits does so side by side.
-static int run_called(pons_cx *cx, pons_error *err)
-{
-    pons_run *r = cx->run;
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        pons_cx *t = r->tasks[i];
-        if (t->caller != cx || t->retired || t->lent || t->state != PONS__TASK_TODO) {
-            continue;
-        }
-        if (pons__run_cancel_how(r) != PONS_CANCEL_NONE) {
-            return PONS_OK; // the superstep's loop ends the run
-        }
-        if (r->opts.stream) {
-            pons__stream_task(t, true);
-        }
-        r->loop->task(t);
-        if (t->broken) {
-            return pons__future_broken(cx, t, err);
-        }
-    }
-    return PONS_OK;
-}
-
 int pons__futures_end(pons_cx *cx, pons_error *err)
 {
     bool open = false, run = false;
@@ -168,74 +233,6 @@ int pons__futures_end(pons_cx *cx, pons_error *err)
         open = open || (cx->calls[i].kind == PONS__CALL_STEP && !cx->calls[i].answer);
     }
     return st == PONS_OK && open ? PONS_EPARKED : st;
-}
-
-// ---- the end of a task --------------------------------------------------------------------------
-
-void pons__future_settle(pons_cx *called)
-{
-    pons_cx *caller = called->caller;
-    if (called->retired || called->lent || called->caller_call >= caller->n_calls ||
-        (called->state != PONS__TASK_DONE && called->state != PONS__TASK_FAILED)) {
-        return; // or the caller has not called it again yet
-    }
-    called->broken = false;
-    called->fault = PONS_OK;
-    if (caller->calls[called->caller_call].answer || answer(called)) {
-        caller->moved_ns = 0; // progress
-        if (caller->state == PONS__TASK_PARKED && !caller->wake_ns) {
-            caller->state = PONS__TASK_TODO;
-        }
-        pons__called_retire(called);
-    }
-}
-
-static pons_value *failure(const pons_error *e)
-{
-    return pons_object_whole("status", json_integer(e->status), "module", json_string(e->module),
-                             "message", pons_string(e->message), "source", pons_string(e->source),
-                             NULL);
-}
-
-// The caller's call gets its answer; a result is committed first, with what else the task brings out.
-static bool answer(pons_cx *called)
-{
-    pons_run *r = called->run;
-    pons_cx *caller = called->caller;
-    pons__call *c = &caller->calls[called->caller_call];
-    pons_error e = PONS_ERROR_INIT;
-    if (r->opts.stream && !called->streamed) {
-        pons__stream_task(called, false);
-    }
-    const bool failed = called->state == PONS__TASK_FAILED;
-    c->answer = failed             ? failure(&called->error)
-                : called->returned ? pons_value_ref(called->returned)
-                                   : json_null();
-    c->failed = failed && c->answer;
-    if (failed && c->answer) {
-        c->saved = false;
-        return true;
-    }
-    int st = c->answer ? pons__out_move(&r->out, &called->out) : PONS_ENOMEM;
-    pons__rows rows = {0};
-    if (st == PONS_OK && r->durable) {
-        st = pons__rows_call(&rows, caller, called->caller_call, &e);
-    }
-    if (st == PONS_OK) {
-        st = pons__run_commit(r, &(pons__extra){.rows = &rows}, &e);
-    }
-    pons__rows_fini(&rows);
-    if (st == PONS_OK) {
-        pons__rows_call_saved(caller, called->caller_call);
-        return true;
-    }
-    pons_value_unref(c->answer);
-    c->answer = NULL;
-    if (e.status == PONS_OK) {
-        pons_error_set(&e, st, PONS__MODULE, "no memory for a task's result");
-    }
-    pons__cx_break(called, st, &e);
-    return false;
 }
 
 // ---- functions ----------------------------------------------------------------------------------

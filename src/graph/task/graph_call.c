@@ -25,127 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int find_call(pons_cx *cx, const pons_graph *g, const pons_value *input,
-                     pons_subgraph_mode mode, size_t *ret, pons_error *err);
-static int record(pons_cx *cx, size_t call, pons_error *err);
-static int drive(pons_cx *cx, size_t call, const pons_graph *g, const pons_value *input,
-                 pons_error *err);
-static int open_child(pons_cx *cx, size_t call, const pons_graph *g, bool start, bool *ret_fresh,
-                      pons_error *err);
-static int ended(pons_cx *cx, size_t call, pons_error *err);
-static pons_value *state_of(const pons_run *child);
-
-// ---- the call -----------------------------------------------------------------------------------
-
-int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_subgraph_mode mode,
-                const pons_value **ret_state, pons_error *err)
-{
-    pons_error own = PONS_ERROR_INIT;
-    err = err ? err : &own;
-    if (pons__graph_given(g, err) != PONS_OK) {
-        return PONS_EINVAL;
-    }
-    if (pons__graph_run_find(cx->node, g->name, strlen(g->name)) != g) {
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "node '%s' runs graph '%s', which its options do not name",
-                              cx->node->name, g->name);
-    }
-    size_t call = 0;
-    int st = find_call(cx, g, input, mode, &call, err);
-    if (st == PONS_OK && !cx->calls[call].answer) {
-        st = drive(cx, call, g, input, err);
-    }
-    const pons_value *failed =
-        st == PONS_OK ? pons_get(cx->calls[call].answer, PONS__CALL_FAILED) : NULL;
-    if (failed) { // as the node met it
-        pons_error_set(err, (int)pons_get_int(failed, "status", PONS_EIO),
-                       pons_get_str(failed, "module", PONS__MODULE), "%s",
-                       pons_get_str(failed, "message", ""));
-        pons_error_source(err, "%s", pons_get_str(failed, "source", ""));
-        return err->status;
-    }
-    if (st == PONS_OK) {
-        *ret_state = cx->calls[call].answer;
-    }
-    return st;
-}
-
-// The call as it is recorded, or a new one, recorded before anything of it happens.
-static int find_call(pons_cx *cx, const pons_graph *g, const pons_value *input,
-                     pons_subgraph_mode mode, size_t *ret, pons_error *err)
-{
-    char hash[33];
-    pons_autovalue what = pons_object_whole("mode", json_integer((json_int_t)mode), "input",
-                                            input ? pons_value_ref(input) : json_null(), NULL);
-    if (!what) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to run a graph");
-    }
-    pons_value_hash(what, hash);
-    pons__call *c = NULL;
-    *ret = cx->call_at;
-    int st = pons__call_next(cx, PONS__CALL_GRAPH, g->name, hash, &c, err);
-    if (st != PONS_OK || c) {
-        return st;
-    }
-    if (pons__graph_call_waits(cx)) {
-        cx->call_at--;
-        return PONS_EPARKED; // the node did not return what the one before did
-    }
-    c = pons__call_add(cx, PONS__CALL_GRAPH, g->name, hash);
-    if (!c) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to run a graph");
-    }
-    c->request = json_integer((json_int_t)mode);
-    st = record(cx, *ret, err);
-    if (st != PONS_OK) {
-        pons__call_pop(cx);
-        pons__cx_break(cx, st, err);
-    }
-    return st;
-}
-
-static int record(pons_cx *cx, size_t call, pons_error *err)
-{
-    pons__rows rows = {0};
-    int st = PONS_OK;
-    if (cx->run->durable) {
-        st = pons__rows_call(&rows, cx, call, err);
-    }
-    if (st == PONS_OK && cx->run->durable) {
-        st = pons__run_commit(cx->run, &(pons__extra){.rows = &rows}, err);
-    }
-    pons__rows_fini(&rows);
-    if (st == PONS_OK) {
-        pons__rows_call_saved(cx, call);
-    }
-    return st;
-}
-
 // ---- the child ----------------------------------------------------------------------------------
-
-static int drive(pons_cx *cx, size_t call, const pons_graph *g, const pons_value *input,
-                 pons_error *err)
-{
-    bool fresh = false;
-    int st = cx->child ? PONS_OK : open_child(cx, call, g, true, &fresh, err);
-    if (st == PONS_OK && fresh) {
-        st = cx->child->loop->begin(cx->child, input, cx->calls[call].id, NULL, err);
-    }
-    if (st != PONS_OK) {
-        if (fresh) {
-            cx->child->state = PONS_RUN_DONE; // nothing was begun
-            pons_run_destroy(cx->child);
-            cx->child = NULL;
-        }
-        return st;
-    }
-    st = cx->child->loop->advance(cx->child, err);
-    if (st != PONS_OK) {
-        pons__cx_break(cx, st, err);
-        return st;
-    }
-    return ended(cx, call, err);
-}
 
 static int open_child(pons_cx *cx, size_t call, const pons_graph *g, bool start, bool *ret_fresh,
                       pons_error *err)
@@ -168,6 +48,38 @@ static int open_child(pons_cx *cx, size_t call, const pons_graph *g, bool start,
         cx->child = NULL;
     }
     return st;
+}
+
+static int record(pons_cx *cx, size_t call, pons_error *err)
+{
+    pons__rows rows = {0};
+    int st = PONS_OK;
+    if (cx->run->durable) {
+        st = pons__rows_call(&rows, cx, call, err);
+    }
+    if (st == PONS_OK && cx->run->durable) {
+        st = pons__run_commit(cx->run, &(pons__extra){.rows = &rows}, err);
+    }
+    pons__rows_fini(&rows);
+    if (st == PONS_OK) {
+        pons__rows_call_saved(cx, call);
+    }
+    return st;
+}
+
+static pons_value *state_of(const pons_run *child)
+{
+    pons_value *state = json_object();
+    bool ok = state != NULL;
+    for (size_t i = 0; i < child->g->n_channels && ok; i++) {
+        const pons_value *v = child->ns->slots[i].v;
+        ok = !v || json_object_set_new(state, child->g->channels[i].name, pons_value_ref(v)) == 0;
+    }
+    if (ok) {
+        return state;
+    }
+    pons_value_unref(state);
+    return NULL;
 }
 
 // What has become of the child: its state is recorded before the node sees it.
@@ -204,19 +116,97 @@ static int ended(pons_cx *cx, size_t call, pons_error *err)
     return PONS_OK;
 }
 
-static pons_value *state_of(const pons_run *child)
+static int drive(pons_cx *cx, size_t call, const pons_graph *g, const pons_value *input,
+                 pons_error *err)
 {
-    pons_value *state = json_object();
-    bool ok = state != NULL;
-    for (size_t i = 0; i < child->g->n_channels && ok; i++) {
-        const pons_value *v = child->ns->slots[i].v;
-        ok = !v || json_object_set_new(state, child->g->channels[i].name, pons_value_ref(v)) == 0;
+    bool fresh = false;
+    int st = cx->child ? PONS_OK : open_child(cx, call, g, true, &fresh, err);
+    if (st == PONS_OK && fresh) {
+        st = cx->child->loop->begin(cx->child, input, cx->calls[call].id, NULL, err);
     }
-    if (ok) {
-        return state;
+    if (st != PONS_OK) {
+        if (fresh) {
+            cx->child->state = PONS_RUN_DONE; // nothing was begun
+            pons_run_destroy(cx->child);
+            cx->child = NULL;
+        }
+        return st;
     }
-    pons_value_unref(state);
-    return NULL;
+    st = cx->child->loop->advance(cx->child, err);
+    if (st != PONS_OK) {
+        pons__cx_break(cx, st, err);
+        return st;
+    }
+    return ended(cx, call, err);
+}
+
+// ---- the call -----------------------------------------------------------------------------------
+
+// The call as it is recorded, or a new one, recorded before anything of it happens.
+static int find_call(pons_cx *cx, const pons_graph *g, const pons_value *input,
+                     pons_subgraph_mode mode, size_t *ret, pons_error *err)
+{
+    char hash[33];
+    pons_autovalue what = pons_object_whole("mode", json_integer((json_int_t)mode), "input",
+                                            input ? pons_value_ref(input) : json_null(), NULL);
+    if (!what) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to run a graph");
+    }
+    pons_value_hash(what, hash);
+    pons__call *c = NULL;
+    *ret = cx->call_at;
+    int st = pons__call_next(cx, PONS__CALL_GRAPH, g->name, hash, &c, err);
+    if (st != PONS_OK || c) {
+        return st;
+    }
+    if (pons__graph_call_waits(cx)) {
+        cx->call_at--;
+        return PONS_EPARKED; // the node did not return what the one before did
+    }
+    c = pons__call_add(cx, PONS__CALL_GRAPH, g->name, hash);
+    if (!c) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to run a graph");
+    }
+    c->request = json_integer((json_int_t)mode);
+    st = record(cx, *ret, err);
+    if (st != PONS_OK) {
+        pons__call_pop(cx);
+        pons__cx_break(cx, st, err);
+    }
+    return st;
+}
+
+int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_subgraph_mode mode,
+                const pons_value **ret_state, pons_error *err)
+{
+    pons_error own = PONS_ERROR_INIT;
+    err = err ? err : &own;
+    if (pons__graph_given(g, err) != PONS_OK) {
+        return PONS_EINVAL;
+    }
+    if (pons__graph_run_find(cx->node, g->name, strlen(g->name)) != g) {
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "node '%s' runs graph '%s', which its options do not name",
+                              cx->node->name, g->name);
+    }
+    size_t call = 0;
+    int st = find_call(cx, g, input, mode, &call, err);
+    if (st == PONS_OK && !cx->calls[call].answer) {
+        st = drive(cx, call, g, input, err);
+    }
+    const pons_value *failed =
+        st == PONS_OK ? pons_get(cx->calls[call].answer, PONS__CALL_FAILED) : NULL;
+    if (failed) { // as the node met it
+        pons_error_set(err, (int)pons_get_int(failed, "status", PONS_EIO),
+                       pons_get_str(failed, "module", PONS__MODULE), "%s",
+                       pons_get_str(failed, "message", ""));
+        pons_error_source(err, "%s", pons_get_str(failed, "source", ""));
+        return err->status;
+    }
+    if (st == PONS_OK) {
+        *ret_state = cx->calls[call].answer;
+    }
+    return st;
 }
 
 // ---- after a crash ------------------------------------------------------------------------------

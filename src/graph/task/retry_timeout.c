@@ -17,11 +17,58 @@
 #include "graph/engine.h"
 #include "graph/task/blocking_node.h"
 
-static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err);
-static int64_t wait_ms(pons_cx *cx, const pons_retry *r);
-static bool to_handler(pons_cx *cx, uint32_t handler, const pons_error *err);
-
 // ---- failures -----------------------------------------------------------------------------------
+
+// The first policy that takes the error counts, also when its attempts are used up.
+static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err)
+{
+    const pons__policy *p = cx->node->policy;
+    bool any = false; // else nobody is asked
+    for (size_t i = 0; i < p->n_retries; i++) {
+        any = any || cx->attempt + 1 < p->retries[i].attempts;
+    }
+    if (!any || err->status == PONS_ENONDETERMINISM) {
+        return NULL;
+    }
+    for (size_t i = 0; i < p->n_retries; i++) {
+        const pons_retry *r = &p->retries[i];
+        if (r->retry_on ? r->retry_on(r->user, err) : pons_retry_transient(NULL, err)) {
+            return cx->attempt + 1 < r->attempts ? r : NULL;
+        }
+    }
+    return NULL;
+}
+
+static int64_t wait_ms(pons_cx *cx, const pons_retry *r)
+{
+    double ms = (double)r->initial_ms;
+    double most = r->max_ms > 0 ? (double)r->max_ms : (double)INT32_MAX;
+    for (int i = 1; i < cx->attempt && ms < most; i++) {
+        ms *= r->factor > 1 ? r->factor : 1;
+    }
+    ms = ms < most ? ms : most;
+    const double unit = 1.0 / 9007199254740992.0; // 2^-53: a uniform number below 1
+    const int drop_bits = 11;
+    if (r->jitter > 0) {
+        ms *= 1 + r->jitter * (double)(pons_rand_u64(&cx->run->t->rand) >> drop_bits) * unit;
+    }
+    return (int64_t)ms;
+}
+
+static bool to_handler(pons_cx *cx, uint32_t handler, const pons_error *err)
+{
+    pons_value *arg =
+        pons_object_whole("node", json_string(cx->node->name), "status", json_integer(err->status),
+                          "word", json_string(pons_status_word(err->status)), "message",
+                          json_string(err->message), "source", json_string(err->source), NULL);
+    if (!arg || pons__cx_route(cx, handler, arg) != PONS_OK) {
+        return false;
+    }
+    cx->bare = true;
+    cx->fault = PONS_OK;
+    cx->state = PONS__TASK_DONE;
+    return true;
+}
 
 bool pons__policy_failed(pons_cx *cx, const pons_error *err)
 {
@@ -55,26 +102,6 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
     return true;
 }
 
-// The first policy that takes the error counts, also when its attempts are used up.
-static const pons_retry *another_attempt(const pons_cx *cx, const pons_error *err)
-{
-    const pons__policy *p = cx->node->policy;
-    bool any = false; // else nobody is asked
-    for (size_t i = 0; i < p->n_retries; i++) {
-        any = any || cx->attempt + 1 < p->retries[i].attempts;
-    }
-    if (!any || err->status == PONS_ENONDETERMINISM) {
-        return NULL;
-    }
-    for (size_t i = 0; i < p->n_retries; i++) {
-        const pons_retry *r = &p->retries[i];
-        if (r->retry_on ? r->retry_on(r->user, err) : pons_retry_transient(NULL, err)) {
-            return cx->attempt + 1 < r->attempts ? r : NULL;
-        }
-    }
-    return NULL;
-}
-
 bool pons_retry_transient(void *user, const pons_error *err)
 {
     (void)user;
@@ -86,37 +113,6 @@ bool pons_retry_any(void *user, const pons_error *err)
 {
     (void)user;
     (void)err;
-    return true;
-}
-
-static int64_t wait_ms(pons_cx *cx, const pons_retry *r)
-{
-    double ms = (double)r->initial_ms;
-    double most = r->max_ms > 0 ? (double)r->max_ms : (double)INT32_MAX;
-    for (int i = 1; i < cx->attempt && ms < most; i++) {
-        ms *= r->factor > 1 ? r->factor : 1;
-    }
-    ms = ms < most ? ms : most;
-    const double unit = 1.0 / 9007199254740992.0; // 2^-53: a uniform number below 1
-    const int drop_bits = 11;
-    if (r->jitter > 0) {
-        ms *= 1 + r->jitter * (double)(pons_rand_u64(&cx->run->t->rand) >> drop_bits) * unit;
-    }
-    return (int64_t)ms;
-}
-
-static bool to_handler(pons_cx *cx, uint32_t handler, const pons_error *err)
-{
-    pons_value *arg =
-        pons_object_whole("node", json_string(cx->node->name), "status", json_integer(err->status),
-                          "word", json_string(pons_status_word(err->status)), "message",
-                          json_string(err->message), "source", json_string(err->source), NULL);
-    if (!arg || pons__cx_route(cx, handler, arg) != PONS_OK) {
-        return false;
-    }
-    cx->bare = true;
-    cx->fault = PONS_OK;
-    cx->state = PONS__TASK_DONE;
     return true;
 }
 

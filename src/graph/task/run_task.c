@@ -28,12 +28,77 @@
 #include "graph/task/task_cache.h"
 #include "graph/util/errors.h"
 
-static void pass(pons_cx *cx, const pons_value *input);
-static void finish(pons_cx *cx);
-static void conclude(pons_cx *cx, int st, pons_error *said, bool input);
-static int too_few(const pons_cx *cx, pons_error *err);
-static int run_node(pons_cx *cx, pons_error *err);
-static int run_routers(pons_cx *cx, pons_error *err);
+// The other half of a pass that was begun.
+static void finish(pons_cx *cx)
+{
+    pons_error err;
+    pons__error_empty(&err);
+    cx->ahead = false;
+    const int st = cx->node->fn(cx, cx->node->user, &err);
+    pons__task_conclude(cx, st, &err, false);
+}
+
+// What a node with a schema of its own is given: its argument, or of the state what the schema names.
+static int check_given(const pons_cx *cx, pons_error *err)
+{
+    if (cx->arg) {
+        return pons__check_node(cx->node, cx->arg, err);
+    }
+    const char *name;
+    pons_value *ignored;
+    pons_autovalue seen = json_object();
+    bool ok = seen != NULL;
+    json_object_foreach((pons_value *)(uintptr_t)pons__contract_names(&cx->node->input), name,
+                        ignored)
+    {
+        const uint32_t ch = pons__graph_channel_find(cx->run->g, name);
+        const pons_value *v = ch == PONS__NONE ? NULL : cx->run->ns->slots[ch].v;
+        ok = ok && (!v || json_object_set_new(seen, name, pons_value_ref(v)) == 0);
+    }
+    return ok ? pons__check_node(cx->node, seen, err)
+              : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to check a schema");
+}
+
+static int recall(pons_cx *cx, bool *ret, pons_error *err)
+{
+    return cx->node->policy && cx->node->policy->cache ? pons__cache_recall(cx, ret, err) : PONS_OK;
+}
+
+static int run_node(pons_cx *cx, pons_error *err)
+{
+    if (cx->node->input.compiled && !cx->child && !cx->work) {
+        const int st = check_given(cx, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    bool found = false;
+    const int st = recall(cx, &found, err);
+    if (st != PONS_OK || found) {
+        return st;
+    }
+    if (cx->node->blocking) {
+        return pons__work_run(cx, err);
+    }
+    if (cx->node->sub) {
+        return pons__subgraph_run(cx, err);
+    }
+    if (cx->node->step) {
+        return pons__step_run(cx, err);
+    }
+    return cx->node->fn ? cx->node->fn(cx, cx->node->user, err) : PONS_OK;
+}
+
+// One pass: START's node is the writing of the input.
+static void pass(pons_cx *cx, const pons_value *input)
+{
+    pons_error err;
+    pons__error_empty(&err);
+    int st = cx->expired ? pons__policy_timed_out(cx, &err)
+             : input     ? pons__cx_input(cx, input, &err)
+                         : run_node(cx, &err);
+    pons__task_conclude(cx, st, &err, input != NULL);
+}
 
 void pons__task_run(pons_cx *cx)
 {
@@ -83,36 +148,29 @@ void pons__task_keep(pons_cx *cx)
     pons__rows_fini(&rows);
 }
 
-// The other half of a pass that was begun.
-static void finish(pons_cx *cx)
-{
-    pons_error err;
-    pons__error_empty(&err);
-    cx->ahead = false;
-    const int st = cx->node->fn(cx, cx->node->user, &err);
-    pons__task_conclude(cx, st, &err, false);
-}
-
 void pons__task_start(pons_cx *cx, const pons_value *input)
 {
     pass(cx, input);
 }
 
-// One pass: START's node is the writing of the input.
-static void pass(pons_cx *cx, const pons_value *input)
+// A replay that ends before it has made every call that is recorded.
+static int too_few(const pons_cx *cx, pons_error *err)
 {
-    pons_error err;
-    pons__error_empty(&err);
-    int st = cx->expired ? pons__policy_timed_out(cx, &err)
-             : input     ? pons__cx_input(cx, input, &err)
-                         : run_node(cx, &err);
-    pons__task_conclude(cx, st, &err, input != NULL);
+    const pons__call *c = &cx->calls[cx->call_at];
+    return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
+                          "call %zu of node '%s' was %s '%s' (%.8s), and is not made any more",
+                          cx->call_at, cx->node->name, pons__call_words[c->kind], c->name, c->hash);
 }
 
-void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input)
+static int run_routers(pons_cx *cx, pons_error *err)
 {
-    conclude(cx, st, said, input);
-    pons__seen_over(cx, said->status);
+    int st = PONS_OK;
+    for (size_t i = 0; i < cx->node->n_routers && st == PONS_OK && cx->fault == PONS_OK; i++) {
+        cx->router = &cx->node->routers[i];
+        st = cx->router->fn(cx, cx->router->user, err);
+    }
+    cx->router = NULL;
+    return st;
 }
 
 // What becomes of a pass that has come so far.
@@ -180,39 +238,10 @@ static void conclude(pons_cx *cx, int st, pons_error *said, bool input)
     cx->state = PONS__TASK_FAILED;
 }
 
-// A replay that ends before it has made every call that is recorded.
-static int too_few(const pons_cx *cx, pons_error *err)
+void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input)
 {
-    const pons__call *c = &cx->calls[cx->call_at];
-    return pons_error_set(err, PONS_ENONDETERMINISM, PONS__MODULE,
-                          "call %zu of node '%s' was %s '%s' (%.8s), and is not made any more",
-                          cx->call_at, cx->node->name, pons__call_words[c->kind], c->name, c->hash);
-}
-
-// What a node with a schema of its own is given: its argument, or of the state what the schema names.
-static int check_given(const pons_cx *cx, pons_error *err)
-{
-    if (cx->arg) {
-        return pons__check_node(cx->node, cx->arg, err);
-    }
-    const char *name;
-    pons_value *ignored;
-    pons_autovalue seen = json_object();
-    bool ok = seen != NULL;
-    json_object_foreach((pons_value *)(uintptr_t)pons__contract_names(&cx->node->input), name,
-                        ignored)
-    {
-        const uint32_t ch = pons__graph_channel_find(cx->run->g, name);
-        const pons_value *v = ch == PONS__NONE ? NULL : cx->run->ns->slots[ch].v;
-        ok = ok && (!v || json_object_set_new(seen, name, pons_value_ref(v)) == 0);
-    }
-    return ok ? pons__check_node(cx->node, seen, err)
-              : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to check a schema");
-}
-
-static int recall(pons_cx *cx, bool *ret, pons_error *err)
-{
-    return cx->node->policy && cx->node->policy->cache ? pons__cache_recall(cx, ret, err) : PONS_OK;
+    conclude(cx, st, said, input);
+    pons__seen_over(cx, said->status);
 }
 
 bool pons__task_open(pons_cx *cx)
@@ -231,40 +260,4 @@ bool pons__task_open(pons_cx *cx)
         pons__task_conclude(cx, st, &err, false);
     }
     return st == PONS_OK && !done;
-}
-
-static int run_node(pons_cx *cx, pons_error *err)
-{
-    if (cx->node->input.compiled && !cx->child && !cx->work) {
-        const int st = check_given(cx, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    bool found = false;
-    const int st = recall(cx, &found, err);
-    if (st != PONS_OK || found) {
-        return st;
-    }
-    if (cx->node->blocking) {
-        return pons__work_run(cx, err);
-    }
-    if (cx->node->sub) {
-        return pons__subgraph_run(cx, err);
-    }
-    if (cx->node->step) {
-        return pons__step_run(cx, err);
-    }
-    return cx->node->fn ? cx->node->fn(cx, cx->node->user, err) : PONS_OK;
-}
-
-static int run_routers(pons_cx *cx, pons_error *err)
-{
-    int st = PONS_OK;
-    for (size_t i = 0; i < cx->node->n_routers && st == PONS_OK && cx->fault == PONS_OK; i++) {
-        cx->router = &cx->node->routers[i];
-        st = cx->router->fn(cx, cx->router->user, err);
-    }
-    cx->router = NULL;
-    return st;
 }

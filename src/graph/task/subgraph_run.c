@@ -36,252 +36,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int name_child(const pons_cx *cx, const char *place, char ret[PONS_NAME_MAX],
-                      pons_error *err);
-static pons_run *make_child(pons_cx *cx, const pons__child *o, pons__ns *ns, bool durable);
-static int copy_in(pons_cx *cx, pons_error *err);
-static int input_of(pons_cx *cx, pons_value **ret, pons_error *err);
-static int mark_begin(pons_cx *cx, pons_error *err);
-static int begin(pons_cx *cx, pons_error *err);
-static int escape(pons_cx *cx, pons_error *err);
-static int copy_out(pons_cx *cx, pons_error *err);
-static pons_value *update_of(const pons_cx *cx, const pons__share *sh);
-static pons_value *since(const pons__channel *ch, const pons_value *mark, bool flowed,
-                         const pons_value *inner);
-static pons_value *difference(const pons__channel *ch, const pons_value *outer,
-                              const pons_value *inner);
-static pons_value *overwrite(const pons_value *v);
-static pons_value *checked(pons_value *update, bool ok);
-static pons_value *tail_of(const pons_value *outer, const pons_value *inner);
-static pons_value *keys_of(const pons_value *outer, const pons_value *inner);
-static pons_value *messages_difference(const pons_value *outer, const pons_value *inner);
-
-int pons__subgraph_run(pons_cx *cx, pons_error *err)
-{
-    int st = cx->child ? PONS_OK : pons__subgraph_open(cx, true, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_run *child = cx->child;
-    st = child->loop->advance(child, err);
-    if (st != PONS_OK) {
-        pons__cx_break(cx, st, err);
-        return st;
-    }
-    switch (child->state) {
-    case PONS_RUN_READY:
-    case PONS_RUN_PARKED:
-    case PONS_RUN_INTERRUPTED:
-        return PONS_EPARKED;
-    case PONS_RUN_FAILED:
-        *err = child->error;
-        return child->error.status;
-    case PONS_RUN_DONE:
-        if (child->escaped) {
-            return escape(cx, err);
-        }
-        break;
-    }
-    return copy_out(cx, err);
-}
-
-// ---- opening ------------------------------------------------------------------------------------
-
-int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
-{
-    const bool own = cx->node->mode == PONS_SUBGRAPH_OWN;
-    const size_t before = pons__child_before(cx);
-    char place[PONS_NAME_MAX] = "";
-    if (!start && (!cx->run->durable || cx->node->mode == PONS_SUBGRAPH_NONE)) {
-        return PONS_OK;
-    }
-    if (!own) {
-        snprintf(place, sizeof place, ":%s", pons__task_id(cx));
-    } else if (before > 0) {
-        snprintf(place, sizeof place, ":#%zu", before);
-    }
-    bool fresh = false;
-    int st = pons__child_open(
-        cx,
-        &(pons__child){
-            .g = cx->node->sub, .mode = cx->node->mode, .place = place, .owner = pons__task_id(cx)},
-        start, &fresh, err);
-    if (st == PONS_OK && fresh) {
-        st = begin(cx, err);
-    }
-    if (st != PONS_OK && cx->child) {
-        pons_run_destroy(cx->child);
-        cx->child = NULL;
-    }
-    return st;
-}
-
-size_t pons__child_before(const pons_cx *cx)
-{
-    size_t before = 0;
-    for (size_t i = 0; i < cx->run->n_tasks && cx->run->tasks[i] != cx; i++) {
-        before += cx->run->tasks[i]->node_ix == cx->node_ix;
-    }
-    return before;
-}
-
-int pons__child_open(pons_cx *cx, const pons__child *o, bool start, bool *ret_fresh,
-                     pons_error *err)
-{
-    pons_run *r = cx->run;
-    char name[PONS_NAME_MAX];
-    const bool durable = r->durable && o->mode != PONS_SUBGRAPH_NONE;
-    int st = name_child(cx, o->place, name, err);
-    pons__ns *ns = st == PONS_OK ? pons__ns_get(r->t, name, err) : NULL;
-    if (!ns) {
-        return PONS_EINVAL;
-    }
-    if (ns->active &&
-        (ns->active->state == PONS_RUN_DONE || ns->active->state == PONS_RUN_FAILED)) {
-        pons__run_release(ns->active); // of an earlier step, whose task nobody has cleared yet
-    }
-    if (ns->active) {
-        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
-                              "subgraph namespace '%s' has a run under way", name);
-    }
-    st = pons__ns_load(r->t, ns, o->g, durable, err);
-    if (st != PONS_OK) {
-        if (start && st != PONS_EINVAL) {
-            pons__cx_break(cx, st, err);
-        }
-        return st;
-    }
-    bool mine = ns->exists && strcmp(ns->owner, o->owner) == 0;
-    if (!mine && !start) {
-        return PONS_OK;
-    }
-    pons_run *child = make_child(cx, o, ns, durable);
-    if (!child) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
-    }
-    if (mine && !pons__ns_more(ns)) { // it had ended
-        child->cp_stored = true;
-        child->state = PONS_RUN_DONE;
-        return PONS_OK;
-    }
-    *ret_fresh = !mine;
-    return mine ? child->loop->go_on(child, err) : PONS_OK;
-}
-
-static pons_run *make_child(pons_cx *cx, const pons__child *o, pons__ns *ns, bool durable)
-{
-    pons_run *r = cx->run;
-    pons_run *child = pons__run_create(r->t, o->g, ns, &r->opts, r->loop);
-    if (!child) {
-        return NULL;
-    }
-    child->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : o->g->recursion_limit;
-    child->durable = durable;
-    child->mode = o->mode;
-    child->opts.interrupt_before = child->opts.interrupt_after = child->opts.stream_nodes = NULL;
-    if (!r->opts.stream_subgraphs) {
-        child->opts.stream = 0;
-    }
-    child->parent = r;
-    child->parent_task = cx;
-    cx->child = child;
-    if (durable && o->mode == PONS_SUBGRAPH_OWN &&
-        ns->base_serial != pons__run_root(r)->serial) { // where a rollback goes back to
-        ns->base_serial = pons__run_root(r)->serial;
-        snprintf(ns->base, sizeof ns->base, "%s", ns->exists ? ns->head : "");
-    }
-    return child;
-}
-
-// "outer|node", and where in it.
-static int name_child(const pons_cx *cx, const char *place, char ret[PONS_NAME_MAX],
-                      pons_error *err)
-{
-    const char *outer = cx->run->ns->name;
-    int n =
-        snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name, place);
-    if (n < PONS_NAME_MAX) {
-        return PONS_OK;
-    }
-    return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                          "the namespace of subgraph '%s' is longer than %d bytes", cx->node->name,
-                          PONS_NAME_MAX - 1);
-}
-
-// What flows in, then the child's first superstep.
-static int begin(pons_cx *cx, pons_error *err)
-{
-    pons_autovalue input = NULL;
-    int st = cx->send_ix ? input_of(cx, &input, err) : copy_in(cx, err);
-    if (st == PONS_OK) {
-        st = mark_begin(cx, err);
-    }
-    return st == PONS_OK ? cx->child->loop->begin(cx->child, input, pons__task_id(cx), NULL, err)
-                         : st;
-}
-
-// Fresh ones take the parent's values; one that remembers folds them into its own, as an input.
-static int copy_in(pons_cx *cx, pons_error *err)
-{
-    pons__ns *ns = cx->child->ns;
-    for (size_t i = 0; i < cx->node->n_shares; i++) {
-        const pons__share *sh = &cx->node->shares[i];
-        const pons__channel *ch = &ns->g->channels[sh->inner];
-        pons_value *v = sh->in ? cx->run->ns->slots[sh->outer].v : NULL;
-        pons_value *own = ns->slots[sh->inner].v, *folded = NULL;
-        if (!v || (v == own && !ch->folds)) {
-            continue;
-        }
-        size_t keep = 0;
-        int st = PONS_OK;
-        if (own && ns->step != PONS__STEP_NONE && ch->folds) {
-            st = pons__channel_fold(ch, own, &v, 1, &folded, &keep, err);
-        } else {
-            folded = pons_value_ref(v);
-        }
-        if (st != PONS_OK) {
-            return st;
-        }
-        pons__ns_set(ns, sh->inner, folded, keep);
-    }
-    return PONS_OK;
-}
-
-// A Send's argument, without what the child has no channel for, and what the engine has itself there:
-// who sends its own state sends these with it.
-static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
-{
-    const char *name;
-    pons_value *v, *input = json_object();
-    if (!json_is_object(cx->arg)) {
-        pons_value_unref(input);
-        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
-                              "the argument of a Send to subgraph '%s' is its input: an object "
-                              "{channel: value}",
-                              cx->node->name);
-    }
-    bool ok = input != NULL;
-    json_object_foreach(cx->arg, name, v)
-    {
-        const uint32_t ch = pons__graph_channel_find(cx->node->sub, name);
-        if (ch != PONS__NONE) {
-            if (cx->node->sub->channels[ch].kind < PONS_CHANNEL_IS_LAST_STEP) {
-                ok = ok && json_object_set_new(input, name, pons_value_ref(v)) == 0;
-            }
-            continue;
-        }
-        pons_log(PONS_LOG_WARN, PONS__MODULE,
-                 "thread %s step %lld: a Send to subgraph '%s' names unknown channel '%s': dropped",
-                 cx->run->t->id, (long long)cx->run->ns->step + 1, cx->node->name, name);
-    }
-    if (!ok) {
-        pons_value_unref(input);
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
-    }
-    *ret = input;
-    return PONS_OK;
-}
-
 // ---- marks --------------------------------------------------------------------------------------
 
 static bool is_list(const pons__channel *ch)
@@ -344,46 +98,19 @@ static int escape(pons_cx *cx, pons_error *err)
     return st == PONS_OK ? pons__cx_escape(cx, from->escape, err) : st;
 }
 
-static int copy_out(pons_cx *cx, pons_error *err)
+static pons_value *overwrite(const pons_value *v)
 {
-    for (size_t i = 0; i < cx->node->n_shares; i++) {
-        const pons__share *sh = &cx->node->shares[i];
-        pons_value *update = sh->out ? update_of(cx, sh) : PONS_ABSENT;
-        if (update == PONS_ABSENT) {
-            continue;
-        }
-        int st = update ? pons__cx_write(cx, sh->outer, update, err) : PONS_ENOMEM;
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
-    return pons__out_move(&cx->out, &cx->child->out); // of one that is not checkpointed
+    return pons_object_whole("__overwrite__", pons_value_ref(v), NULL);
 }
 
-// What the child made of a shared channel, as an update; PONS_ABSENT when it changed nothing.
-static pons_value *update_of(const pons_cx *cx, const pons__share *sh)
+// An update under construction, given up on when it could not take something.
+static pons_value *checked(pons_value *update, bool ok)
 {
-    const pons__channel *ch = &cx->run->g->channels[sh->outer];
-    const pons__channel *in = &cx->node->sub->channels[sh->inner];
-    const pons_value *outer = cx->run->ns->slots[sh->outer].v;
-    const pons_value *inner = cx->child->ns->slots[sh->inner].v;
-    const pons_value *mark = json_object_get(cx->child->ns->began, in->name);
-    const bool flowed = sh->in && !cx->send_ix;
-    if (!inner) {
-        return PONS_ABSENT;
+    if (ok) {
+        return update;
     }
-    if (mark) {
-        return since(ch, mark, flowed, inner);
-    }
-    if (flowed) {
-        return inner == outer || json_equal(inner, outer) ? PONS_ABSENT
-                                                          : difference(ch, outer, inner);
-    }
-    const pons_value *given = cx->send_ix ? json_object_get(cx->arg, in->name) : NULL;
-    if (given && !in->folds && json_equal(given, inner)) {
-        return PONS_ABSENT; // its input, as it came
-    }
-    return pons_value_ref(inner);
+    pons_value_unref(update);
+    return NULL;
 }
 
 // What a list or a sum got since its mark.
@@ -419,46 +146,6 @@ static pons_value *since(const pons__channel *ch, const pons_value *mark, bool f
         ok = json_array_append_new(tail, pons_value_ref(json_array_get(inner, i))) == 0;
     }
     return checked(tail, ok);
-}
-
-// The update that makes inner of outer.
-static pons_value *difference(const pons__channel *ch, const pons_value *outer,
-                              const pons_value *inner)
-{
-    if (ch->kind == PONS_CHANNEL_MESSAGES) {
-        return messages_difference(outer, inner);
-    }
-    if (!ch->folds || ch->kind == PONS_CHANNEL_TOPIC || ch->reduce == pons_reduce_union) {
-        return pons_value_ref(inner);
-    }
-    if (ch->appends && json_is_array(inner) && (!outer || json_is_array(outer))) {
-        return tail_of(outer, inner);
-    }
-    if (ch->reduce == pons_reduce_add && json_is_integer(outer) && json_is_integer(inner)) {
-        return json_integer(json_integer_value(inner) - json_integer_value(outer));
-    }
-    if (ch->reduce == pons_reduce_add && !outer) {
-        return pons_value_ref(inner);
-    }
-    if (ch->merges && json_is_object(outer) && json_is_object(inner)) {
-        return keys_of(outer, inner);
-    }
-    return overwrite(inner);
-}
-
-static pons_value *overwrite(const pons_value *v)
-{
-    return pons_object_whole("__overwrite__", pons_value_ref(v), NULL);
-}
-
-// An update under construction, given up on when it could not take something.
-static pons_value *checked(pons_value *update, bool ok)
-{
-    if (ok) {
-        return update;
-    }
-    pons_value_unref(update);
-    return NULL;
 }
 
 // The items of inner behind those of outer, or an overwrite when its front is another.
@@ -538,4 +225,299 @@ static pons_value *messages_difference(const pons_value *outer, const pons_value
         }
     }
     return checked(update, ok);
+}
+
+// The update that makes inner of outer.
+static pons_value *difference(const pons__channel *ch, const pons_value *outer,
+                              const pons_value *inner)
+{
+    if (ch->kind == PONS_CHANNEL_MESSAGES) {
+        return messages_difference(outer, inner);
+    }
+    if (!ch->folds || ch->kind == PONS_CHANNEL_TOPIC || ch->reduce == pons_reduce_union) {
+        return pons_value_ref(inner);
+    }
+    if (ch->appends && json_is_array(inner) && (!outer || json_is_array(outer))) {
+        return tail_of(outer, inner);
+    }
+    if (ch->reduce == pons_reduce_add && json_is_integer(outer) && json_is_integer(inner)) {
+        return json_integer(json_integer_value(inner) - json_integer_value(outer));
+    }
+    if (ch->reduce == pons_reduce_add && !outer) {
+        return pons_value_ref(inner);
+    }
+    if (ch->merges && json_is_object(outer) && json_is_object(inner)) {
+        return keys_of(outer, inner);
+    }
+    return overwrite(inner);
+}
+
+// What the child made of a shared channel, as an update; PONS_ABSENT when it changed nothing.
+static pons_value *update_of(const pons_cx *cx, const pons__share *sh)
+{
+    const pons__channel *ch = &cx->run->g->channels[sh->outer];
+    const pons__channel *in = &cx->node->sub->channels[sh->inner];
+    const pons_value *outer = cx->run->ns->slots[sh->outer].v;
+    const pons_value *inner = cx->child->ns->slots[sh->inner].v;
+    const pons_value *mark = json_object_get(cx->child->ns->began, in->name);
+    const bool flowed = sh->in && !cx->send_ix;
+    if (!inner) {
+        return PONS_ABSENT;
+    }
+    if (mark) {
+        return since(ch, mark, flowed, inner);
+    }
+    if (flowed) {
+        return inner == outer || json_equal(inner, outer) ? PONS_ABSENT
+                                                          : difference(ch, outer, inner);
+    }
+    const pons_value *given = cx->send_ix ? json_object_get(cx->arg, in->name) : NULL;
+    if (given && !in->folds && json_equal(given, inner)) {
+        return PONS_ABSENT; // its input, as it came
+    }
+    return pons_value_ref(inner);
+}
+
+static int copy_out(pons_cx *cx, pons_error *err)
+{
+    for (size_t i = 0; i < cx->node->n_shares; i++) {
+        const pons__share *sh = &cx->node->shares[i];
+        pons_value *update = sh->out ? update_of(cx, sh) : PONS_ABSENT;
+        if (update == PONS_ABSENT) {
+            continue;
+        }
+        int st = update ? pons__cx_write(cx, sh->outer, update, err) : PONS_ENOMEM;
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+    return pons__out_move(&cx->out, &cx->child->out); // of one that is not checkpointed
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__subgraph_run(pons_cx *cx, pons_error *err)
+{
+    int st = cx->child ? PONS_OK : pons__subgraph_open(cx, true, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_run *child = cx->child;
+    st = child->loop->advance(child, err);
+    if (st != PONS_OK) {
+        pons__cx_break(cx, st, err);
+        return st;
+    }
+    switch (child->state) {
+    case PONS_RUN_READY:
+    case PONS_RUN_PARKED:
+    case PONS_RUN_INTERRUPTED:
+        return PONS_EPARKED;
+    case PONS_RUN_FAILED:
+        *err = child->error;
+        return child->error.status;
+    case PONS_RUN_DONE:
+        if (child->escaped) {
+            return escape(cx, err);
+        }
+        break;
+    }
+    return copy_out(cx, err);
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+// Fresh ones take the parent's values; one that remembers folds them into its own, as an input.
+static int copy_in(pons_cx *cx, pons_error *err)
+{
+    pons__ns *ns = cx->child->ns;
+    for (size_t i = 0; i < cx->node->n_shares; i++) {
+        const pons__share *sh = &cx->node->shares[i];
+        const pons__channel *ch = &ns->g->channels[sh->inner];
+        pons_value *v = sh->in ? cx->run->ns->slots[sh->outer].v : NULL;
+        pons_value *own = ns->slots[sh->inner].v, *folded = NULL;
+        if (!v || (v == own && !ch->folds)) {
+            continue;
+        }
+        size_t keep = 0;
+        int st = PONS_OK;
+        if (own && ns->step != PONS__STEP_NONE && ch->folds) {
+            st = pons__channel_fold(ch, own, &v, 1, &folded, &keep, err);
+        } else {
+            folded = pons_value_ref(v);
+        }
+        if (st != PONS_OK) {
+            return st;
+        }
+        pons__ns_set(ns, sh->inner, folded, keep);
+    }
+    return PONS_OK;
+}
+
+// A Send's argument, without what the child has no channel for, and what the engine has itself there:
+// who sends its own state sends these with it.
+static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
+{
+    const char *name;
+    pons_value *v, *input = json_object();
+    if (!json_is_object(cx->arg)) {
+        pons_value_unref(input);
+        return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                              "the argument of a Send to subgraph '%s' is its input: an object "
+                              "{channel: value}",
+                              cx->node->name);
+    }
+    bool ok = input != NULL;
+    json_object_foreach(cx->arg, name, v)
+    {
+        const uint32_t ch = pons__graph_channel_find(cx->node->sub, name);
+        if (ch != PONS__NONE) {
+            if (cx->node->sub->channels[ch].kind < PONS_CHANNEL_IS_LAST_STEP) {
+                ok = ok && json_object_set_new(input, name, pons_value_ref(v)) == 0;
+            }
+            continue;
+        }
+        pons_log(PONS_LOG_WARN, PONS__MODULE,
+                 "thread %s step %lld: a Send to subgraph '%s' names unknown channel '%s': dropped",
+                 cx->run->t->id, (long long)cx->run->ns->step + 1, cx->node->name, name);
+    }
+    if (!ok) {
+        pons_value_unref(input);
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    *ret = input;
+    return PONS_OK;
+}
+
+// What flows in, then the child's first superstep.
+static int begin(pons_cx *cx, pons_error *err)
+{
+    pons_autovalue input = NULL;
+    int st = cx->send_ix ? input_of(cx, &input, err) : copy_in(cx, err);
+    if (st == PONS_OK) {
+        st = mark_begin(cx, err);
+    }
+    return st == PONS_OK ? cx->child->loop->begin(cx->child, input, pons__task_id(cx), NULL, err)
+                         : st;
+}
+
+int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err)
+{
+    const bool own = cx->node->mode == PONS_SUBGRAPH_OWN;
+    const size_t before = pons__child_before(cx);
+    char place[PONS_NAME_MAX] = "";
+    if (!start && (!cx->run->durable || cx->node->mode == PONS_SUBGRAPH_NONE)) {
+        return PONS_OK;
+    }
+    if (!own) {
+        snprintf(place, sizeof place, ":%s", pons__task_id(cx));
+    } else if (before > 0) {
+        snprintf(place, sizeof place, ":#%zu", before);
+    }
+    bool fresh = false;
+    int st = pons__child_open(
+        cx,
+        &(pons__child){
+            .g = cx->node->sub, .mode = cx->node->mode, .place = place, .owner = pons__task_id(cx)},
+        start, &fresh, err);
+    if (st == PONS_OK && fresh) {
+        st = begin(cx, err);
+    }
+    if (st != PONS_OK && cx->child) {
+        pons_run_destroy(cx->child);
+        cx->child = NULL;
+    }
+    return st;
+}
+
+size_t pons__child_before(const pons_cx *cx)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < cx->run->n_tasks && cx->run->tasks[i] != cx; i++) {
+        before += cx->run->tasks[i]->node_ix == cx->node_ix;
+    }
+    return before;
+}
+
+static pons_run *make_child(pons_cx *cx, const pons__child *o, pons__ns *ns, bool durable)
+{
+    pons_run *r = cx->run;
+    pons_run *child = pons__run_create(r->t, o->g, ns, &r->opts, r->loop);
+    if (!child) {
+        return NULL;
+    }
+    child->limit = r->opts.recursion_limit > 0 ? r->opts.recursion_limit : o->g->recursion_limit;
+    child->durable = durable;
+    child->mode = o->mode;
+    child->opts.interrupt_before = child->opts.interrupt_after = child->opts.stream_nodes = NULL;
+    if (!r->opts.stream_subgraphs) {
+        child->opts.stream = 0;
+    }
+    child->parent = r;
+    child->parent_task = cx;
+    cx->child = child;
+    if (durable && o->mode == PONS_SUBGRAPH_OWN &&
+        ns->base_serial != pons__run_root(r)->serial) { // where a rollback goes back to
+        ns->base_serial = pons__run_root(r)->serial;
+        snprintf(ns->base, sizeof ns->base, "%s", ns->exists ? ns->head : "");
+    }
+    return child;
+}
+
+// "outer|node", and where in it.
+static int name_child(const pons_cx *cx, const char *place, char ret[PONS_NAME_MAX],
+                      pons_error *err)
+{
+    const char *outer = cx->run->ns->name;
+    int n =
+        snprintf(ret, PONS_NAME_MAX, "%s%s%s%s", outer, outer[0] ? "|" : "", cx->node->name, place);
+    if (n < PONS_NAME_MAX) {
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                          "the namespace of subgraph '%s' is longer than %d bytes", cx->node->name,
+                          PONS_NAME_MAX - 1);
+}
+
+int pons__child_open(pons_cx *cx, const pons__child *o, bool start, bool *ret_fresh,
+                     pons_error *err)
+{
+    pons_run *r = cx->run;
+    char name[PONS_NAME_MAX];
+    const bool durable = r->durable && o->mode != PONS_SUBGRAPH_NONE;
+    int st = name_child(cx, o->place, name, err);
+    pons__ns *ns = st == PONS_OK ? pons__ns_get(r->t, name, err) : NULL;
+    if (!ns) {
+        return PONS_EINVAL;
+    }
+    if (ns->active &&
+        (ns->active->state == PONS_RUN_DONE || ns->active->state == PONS_RUN_FAILED)) {
+        pons__run_release(ns->active); // of an earlier step, whose task nobody has cleared yet
+    }
+    if (ns->active) {
+        return pons_error_set(err, PONS_EBUSY, PONS__MODULE,
+                              "subgraph namespace '%s' has a run under way", name);
+    }
+    st = pons__ns_load(r->t, ns, o->g, durable, err);
+    if (st != PONS_OK) {
+        if (start && st != PONS_EINVAL) {
+            pons__cx_break(cx, st, err);
+        }
+        return st;
+    }
+    bool mine = ns->exists && strcmp(ns->owner, o->owner) == 0;
+    if (!mine && !start) {
+        return PONS_OK;
+    }
+    pons_run *child = make_child(cx, o, ns, durable);
+    if (!child) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a subgraph's run");
+    }
+    if (mine && !pons__ns_more(ns)) { // it had ended
+        child->cp_stored = true;
+        child->state = PONS_RUN_DONE;
+        return PONS_OK;
+    }
+    *ret_fresh = !mine;
+    return mine ? child->loop->go_on(child, err) : PONS_OK;
 }

@@ -10,40 +10,6 @@
 
 #include <string.h>
 
-static int key_of(const pons_cx *cx, char ret[33], pons_error *err);
-static bool take_routes(pons_cx *cx, const pons_value *task);
-static pons_value *pack(const pons_cx *cx);
-
-int pons__cache_recall(pons_cx *cx, bool *ret, pons_error *err)
-{
-    char key[33];
-    *ret = false;
-    int st = key_of(cx, key, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    pons_autovalue task = pons__cache_get(cx, key);
-    *ret = cx->cached = task && take_routes(cx, task);
-    return PONS_OK;
-}
-
-void pons__cache_store(pons_cx *cx)
-{
-    char key[33];
-    bool only_steps = true; // whose results are as good as the input that they follow from
-    for (size_t i = 0; i < cx->n_calls; i++) {
-        only_steps = only_steps && cx->calls[i].kind == PONS__CALL_STEP && !cx->calls[i].failed;
-    }
-    if (!only_steps || !pons__out_empty(&cx->out) || cx->escape || cx->bare || cx->inbox_fixed ||
-        key_of(cx, key, NULL) != PONS_OK) {
-        return;
-    }
-    pons_value *task = pack(cx);
-    if (task) {
-        pons__cache_put(cx, key, task);
-    }
-}
-
 // ---- tasks as values ----------------------------------------------------------------------------
 
 static pons_value *pack(const pons_cx *cx)
@@ -145,4 +111,36 @@ static int key_of(const pons_cx *cx, char ret[33], pons_error *err)
     }
     pons_value_hash(key, ret);
     return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__cache_recall(pons_cx *cx, bool *ret, pons_error *err)
+{
+    char key[33];
+    *ret = false;
+    int st = key_of(cx, key, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    pons_autovalue task = pons__cache_get(cx, key);
+    *ret = cx->cached = task && take_routes(cx, task);
+    return PONS_OK;
+}
+
+void pons__cache_store(pons_cx *cx)
+{
+    char key[33];
+    bool only_steps = true; // whose results are as good as the input that they follow from
+    for (size_t i = 0; i < cx->n_calls; i++) {
+        only_steps = only_steps && cx->calls[i].kind == PONS__CALL_STEP && !cx->calls[i].failed;
+    }
+    if (!only_steps || !pons__out_empty(&cx->out) || cx->escape || cx->bare || cx->inbox_fixed ||
+        key_of(cx, key, NULL) != PONS_OK) {
+        return;
+    }
+    pons_value *task = pack(cx);
+    if (task) {
+        pons__cache_put(cx, key, task);
+    }
 }

@@ -18,11 +18,124 @@
 #define CACHE_SPACE "langgraph.cache"
 enum { CACHE_MAX = 256, SPACE_MAX = sizeof CACHE_SPACE + 2 * 33 + 1, CLEAR_BATCH = 128 };
 
-static bool is_stored(const pons_cx *cx);
-static void space_of(const char *graph, const char *node, char ret[SPACE_MAX]);
-static pons_value *get_stored(const pons_cx *cx, const char key[33]);
-static void put_stored(const pons_cx *cx, const char key[33], const pons_value *task);
-static int clear_stored(pons_store s, const char *prefix, pons_error *err);
+// ---- in a store ---------------------------------------------------------------------------------
+
+typedef struct found_keys { // [[namespace, key]…], at most a batch
+    pons_value *list;
+    int st;
+} found_keys;
+
+static bool is_stored(const pons_cx *cx)
+{
+    const pons_store_ops *ops = cx->run->t->store.ops;
+    bool stored = false; // a subgraph's nodes are cached where the graph is that it is part of
+    for (const pons_run *r = cx->run; r && !stored; r = r->parent) {
+        stored = r->g->cache_stored;
+    }
+    return stored && ops && ops->item_get && ops->items_write;
+}
+
+static void space_of(const char *graph, const char *node, char ret[SPACE_MAX])
+{
+    char hashes[2][33] = {"", ""};
+    for (int i = 0; i < (node ? 2 : 1); i++) {
+        pons_autovalue name = json_string(i ? node : graph);
+        pons_value_hash(name, hashes[i]);
+    }
+    snprintf(ret, SPACE_MAX, CACHE_SPACE ".%s%s%s", hashes[0], node ? "." : "", hashes[1]);
+}
+
+static int take_value(void *user, const pons_item_row *row)
+{
+    return pons_value_read(row->value.data, row->value.len, user, NULL);
+}
+
+static pons_value *get_stored(const pons_cx *cx, const char key[33])
+{
+    const pons_store s = cx->run->t->store;
+    const int64_t now_ms = pons_wall_ms(&cx->run->t->clock);
+    char space[SPACE_MAX];
+    pons_value *task = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    space_of(cx->run->g->name, cx->node->name, space);
+    const int st = s.ops->item_get(s.self, space, key, now_ms, take_value, &task, &err);
+    if (st != PONS_OK && st != PONS_ENOTFOUND) {
+        pons_log(PONS_LOG_WARN, PONS__MODULE, "thread %s: the cache of node '%s' can't be read: %s",
+                 cx->run->t->id, cx->node->name, err.message);
+    }
+    return task;
+}
+
+static void put_stored(const pons_cx *cx, const char key[33], const pons_value *task)
+{
+    const pons_store s = cx->run->t->store;
+    const int64_t now_ms = pons_wall_ms(&cx->run->t->clock),
+                  ttl_ms = cx->node->policy->cache_ttl_ms;
+    char space[SPACE_MAX], *text = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    space_of(cx->run->g->name, cx->node->name, space);
+    const long n = pons_value_dump(task, &text);
+    const pons_item_write w = {
+        .what = PONS_ITEM_PUT,
+        .row = {.ns = space,
+                .key = key,
+                .value = {text, n > 0 ? (size_t)n : 0},
+                .words = "",
+                .updated_ms = now_ms,
+                .ttl_ms = ttl_ms > 0 ? ttl_ms : 0,
+                .expires_ms = ttl_ms > 0 ? pons_later_ms(now_ms, ttl_ms) : 0}};
+    const int st = n > 0 ? s.ops->items_write(s.self, &w, 1, PONS_SYNC_NORMAL, &err) : PONS_ENOMEM;
+    free(text);
+    if (st != PONS_OK) {
+        pons_log(PONS_LOG_WARN, PONS__MODULE, "thread %s: what node '%s' made is not cached: %s",
+                 cx->run->t->id, cx->node->name, err.message);
+    }
+}
+
+static int take_key(void *user, const pons_item_row *row)
+{
+    found_keys *f = user;
+    pons_value *pair = json_pack("[ss]", row->ns, row->key);
+    f->st = json_array_append_new(f->list, pair) ? PONS_ENOMEM : PONS_OK;
+    return f->st || json_array_size(f->list) == CLEAR_BATCH;
+}
+
+static int delete_keys(pons_store s, const pons_value *list, pons_error *err)
+{
+    pons_item_write writes[CLEAR_BATCH];
+    size_t n = 0;
+    for (; n < json_array_size(list); n++) {
+        const pons_value *pair = json_array_get(list, n);
+        writes[n] = (pons_item_write){.what = PONS_ITEM_DELETE,
+                                      .row = {.ns = json_string_value(json_array_get(pair, 0)),
+                                              .key = json_string_value(json_array_get(pair, 1))}};
+    }
+    return s.ops->items_write(s.self, writes, n, PONS_SYNC_NORMAL, err);
+}
+
+static int clear_stored(pons_store s, const char *prefix, pons_error *err)
+{
+    const pons_item_find find = {.prefix = prefix}; // also what is over
+    for (;;) {
+        pons_autovalue list = json_array();
+        found_keys f = {.list = list};
+        int st = list ? s.ops->items(s.self, &find, take_key, &f, err) : PONS_ENOMEM;
+        if (st != PONS_OK || f.st != PONS_OK) {
+            return st != PONS_OK && list
+                       ? st
+                       : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a cache");
+        }
+        if (json_array_size(list) == 0) {
+            return PONS_OK;
+        }
+        st = delete_keys(s, list, err);
+        if (st != PONS_OK) {
+            return st;
+        }
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 pons_value *pons__cache_get(const pons_cx *cx, const char key[33])
 {
@@ -104,121 +217,4 @@ int pons_graph_cache_clear(const pons_graph *g, pons_store store, const char *no
     }
     space_of(g->name, node, prefix);
     return clear_stored(store, prefix, err);
-}
-
-// ---- in a store ---------------------------------------------------------------------------------
-
-static bool is_stored(const pons_cx *cx)
-{
-    const pons_store_ops *ops = cx->run->t->store.ops;
-    bool stored = false; // a subgraph's nodes are cached where the graph is that it is part of
-    for (const pons_run *r = cx->run; r && !stored; r = r->parent) {
-        stored = r->g->cache_stored;
-    }
-    return stored && ops && ops->item_get && ops->items_write;
-}
-
-static void space_of(const char *graph, const char *node, char ret[SPACE_MAX])
-{
-    char hashes[2][33] = {"", ""};
-    for (int i = 0; i < (node ? 2 : 1); i++) {
-        pons_autovalue name = json_string(i ? node : graph);
-        pons_value_hash(name, hashes[i]);
-    }
-    snprintf(ret, SPACE_MAX, CACHE_SPACE ".%s%s%s", hashes[0], node ? "." : "", hashes[1]);
-}
-
-static int take_value(void *user, const pons_item_row *row)
-{
-    return pons_value_read(row->value.data, row->value.len, user, NULL);
-}
-
-static pons_value *get_stored(const pons_cx *cx, const char key[33])
-{
-    const pons_store s = cx->run->t->store;
-    const int64_t now_ms = pons_wall_ms(&cx->run->t->clock);
-    char space[SPACE_MAX];
-    pons_value *task = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    space_of(cx->run->g->name, cx->node->name, space);
-    const int st = s.ops->item_get(s.self, space, key, now_ms, take_value, &task, &err);
-    if (st != PONS_OK && st != PONS_ENOTFOUND) {
-        pons_log(PONS_LOG_WARN, PONS__MODULE, "thread %s: the cache of node '%s' can't be read: %s",
-                 cx->run->t->id, cx->node->name, err.message);
-    }
-    return task;
-}
-
-static void put_stored(const pons_cx *cx, const char key[33], const pons_value *task)
-{
-    const pons_store s = cx->run->t->store;
-    const int64_t now_ms = pons_wall_ms(&cx->run->t->clock),
-                  ttl_ms = cx->node->policy->cache_ttl_ms;
-    char space[SPACE_MAX], *text = NULL;
-    pons_error err = PONS_ERROR_INIT;
-    space_of(cx->run->g->name, cx->node->name, space);
-    const long n = pons_value_dump(task, &text);
-    const pons_item_write w = {
-        .what = PONS_ITEM_PUT,
-        .row = {.ns = space,
-                .key = key,
-                .value = {text, n > 0 ? (size_t)n : 0},
-                .words = "",
-                .updated_ms = now_ms,
-                .ttl_ms = ttl_ms > 0 ? ttl_ms : 0,
-                .expires_ms = ttl_ms > 0 ? pons_later_ms(now_ms, ttl_ms) : 0}};
-    const int st = n > 0 ? s.ops->items_write(s.self, &w, 1, PONS_SYNC_NORMAL, &err) : PONS_ENOMEM;
-    free(text);
-    if (st != PONS_OK) {
-        pons_log(PONS_LOG_WARN, PONS__MODULE, "thread %s: what node '%s' made is not cached: %s",
-                 cx->run->t->id, cx->node->name, err.message);
-    }
-}
-
-typedef struct found_keys { // [[namespace, key]…], at most a batch
-    pons_value *list;
-    int st;
-} found_keys;
-
-static int take_key(void *user, const pons_item_row *row)
-{
-    found_keys *f = user;
-    pons_value *pair = json_pack("[ss]", row->ns, row->key);
-    f->st = json_array_append_new(f->list, pair) ? PONS_ENOMEM : PONS_OK;
-    return f->st || json_array_size(f->list) == CLEAR_BATCH;
-}
-
-static int delete_keys(pons_store s, const pons_value *list, pons_error *err)
-{
-    pons_item_write writes[CLEAR_BATCH];
-    size_t n = 0;
-    for (; n < json_array_size(list); n++) {
-        const pons_value *pair = json_array_get(list, n);
-        writes[n] = (pons_item_write){.what = PONS_ITEM_DELETE,
-                                      .row = {.ns = json_string_value(json_array_get(pair, 0)),
-                                              .key = json_string_value(json_array_get(pair, 1))}};
-    }
-    return s.ops->items_write(s.self, writes, n, PONS_SYNC_NORMAL, err);
-}
-
-static int clear_stored(pons_store s, const char *prefix, pons_error *err)
-{
-    const pons_item_find find = {.prefix = prefix}; // also what is over
-    for (;;) {
-        pons_autovalue list = json_array();
-        found_keys f = {.list = list};
-        int st = list ? s.ops->items(s.self, &find, take_key, &f, err) : PONS_ENOMEM;
-        if (st != PONS_OK || f.st != PONS_OK) {
-            return st != PONS_OK && list
-                       ? st
-                       : pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a cache");
-        }
-        if (json_array_size(list) == 0) {
-            return PONS_OK;
-        }
-        st = delete_keys(s, list, err);
-        if (st != PONS_OK) {
-            return st;
-        }
-    }
 }

@@ -35,8 +35,59 @@ struct pons__pool {
     size_t n_workers; // loop
 };
 
-static int start_worker(pons__pool *p, pons_error *err);
-static void *worker(void *arg);
+// ---- the worker's side --------------------------------------------------------------------------
+
+static void *worker(void *arg)
+{
+    pons__pool *p = arg;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        p->idle++;
+        while (!p->queue && !p->closing) {
+            pthread_cond_wait(&p->wake, &p->lock);
+        }
+        p->idle--;
+        if (p->closing) {
+            break;
+        }
+        pons_work *w = p->queue;
+        p->queue = w->next;
+        p->queue_end = p->queue ? p->queue_end : &p->queue;
+        w->next = NULL;
+        pthread_mutex_unlock(&p->lock);
+        if (!pons_work_canceled(w)) {
+            w->st = w->fn(w, w->user, w->input, &w->update, &w->err);
+        }
+        pthread_mutex_lock(&p->lock);
+        *p->done_end = w;
+        p->done_end = &w->next;
+        uint64_t one = 1;
+        while (write(p->fd, &one, sizeof one) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static int start_worker(pons__pool *p, pons_error *err)
+{
+    if (pthread_create(&p->workers[p->n_workers], NULL, worker, p) != 0) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "cannot start a worker thread");
+    }
+    p->n_workers++;
+    return PONS_OK;
+}
+
+bool pons_work_canceled(const pons_work *w)
+{
+    return atomic_load_explicit(&w->canceled, memory_order_acquire) ||
+           (w->cancel && pons_cancel_requested(w->cancel) != PONS_CANCEL_NONE);
+}
+
+void pons_work_progress(pons_work *w)
+{
+    atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
+}
 
 // ---- the loop's side ----------------------------------------------------------------------------
 
@@ -143,58 +194,4 @@ void pons__work_free(pons_work *w)
     pons_value_unref(w->update);
     pons_cancel_destroy(w->cancel);
     free(w);
-}
-
-// ---- the worker's side --------------------------------------------------------------------------
-
-static int start_worker(pons__pool *p, pons_error *err)
-{
-    if (pthread_create(&p->workers[p->n_workers], NULL, worker, p) != 0) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "cannot start a worker thread");
-    }
-    p->n_workers++;
-    return PONS_OK;
-}
-
-static void *worker(void *arg)
-{
-    pons__pool *p = arg;
-    pthread_mutex_lock(&p->lock);
-    for (;;) {
-        p->idle++;
-        while (!p->queue && !p->closing) {
-            pthread_cond_wait(&p->wake, &p->lock);
-        }
-        p->idle--;
-        if (p->closing) {
-            break;
-        }
-        pons_work *w = p->queue;
-        p->queue = w->next;
-        p->queue_end = p->queue ? p->queue_end : &p->queue;
-        w->next = NULL;
-        pthread_mutex_unlock(&p->lock);
-        if (!pons_work_canceled(w)) {
-            w->st = w->fn(w, w->user, w->input, &w->update, &w->err);
-        }
-        pthread_mutex_lock(&p->lock);
-        *p->done_end = w;
-        p->done_end = &w->next;
-        uint64_t one = 1;
-        while (write(p->fd, &one, sizeof one) < 0 && errno == EINTR)
-            ;
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
-}
-
-bool pons_work_canceled(const pons_work *w)
-{
-    return atomic_load_explicit(&w->canceled, memory_order_acquire) ||
-           (w->cancel && pons_cancel_requested(w->cancel) != PONS_CANCEL_NONE);
-}
-
-void pons_work_progress(pons_work *w)
-{
-    atomic_fetch_add_explicit(&w->progress, 1, memory_order_relaxed);
 }

@@ -50,12 +50,11 @@ static struct {
 } shared = {.mtx = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
 static void init_curl(void)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
-
-static void *run(void *arg);
 
 // ---- the loop, from outside ---------------------------------------------------------------------
 
@@ -66,6 +65,265 @@ static void loop_free(loop *l)
     pthread_cond_destroy(&l->turn_cond);
     pthread_mutex_destroy(&l->mtx);
     free(l);
+}
+
+// [loop's mtx] Whether that was its last part.
+static bool client_unref(client *c)
+{
+    return --c->refs == 0;
+}
+
+static void client_free(client *c)
+{
+    pons_event_queue_fini(&c->events);
+    free(c);
+}
+
+// Takes the transfer out of curl's hands and the list.
+static void drop(loop *l, transfer *t)
+{
+    client *c = t->client;
+    if (t->added) {
+        curl_multi_remove_handle(l->multi, t->easy);
+    }
+    pthread_mutex_lock(&l->mtx);
+    transfer **at = &l->calls;
+    while (*at != t) {
+        at = &(*at)->next;
+    }
+    *at = t->next;
+    const bool last = client_unref(c);
+    pthread_mutex_unlock(&l->mtx);
+    pons__transfer_free(t);
+    if (last) {
+        client_free(c);
+    }
+}
+
+static void fail(loop *l, transfer *t, pons_http_fault fault, const char *why)
+{
+    pons__transfer_fail(t, fault, why);
+    drop(l, t);
+}
+
+static void begin(loop *l, transfer *t)
+{
+    t->hop_ms = pons_now_ms(&l->clock);
+    t->resolving = true;
+    if (curl_multi_add_handle(l->multi, t->easy) != CURLM_OK) {
+        fail(l, t, PONS_HTTP_BROKEN, "no room for a request");
+        return;
+    }
+    t->added = true;
+}
+
+static void follow(loop *l, transfer *t)
+{
+    curl_multi_remove_handle(l->multi, t->easy);
+    if (t->redirects >= t->redirects_max) {
+        char why[64];
+        t->added = false;
+        snprintf(why, sizeof why, "Maximum (%u) redirects followed", t->redirects_max);
+        fail(l, t, PONS_HTTP_REDIRECTS, why);
+    } else if (pons__transfer_redirect(t)) {
+        begin(l, t);
+    } else {
+        t->added = false;
+        fail(l, t, PONS_HTTP_BROKEN, "no room for a request");
+    }
+}
+
+static void finished(loop *l, transfer *t, CURLcode code)
+{
+    const char *to = NULL;
+    const char *why = t->detail[0] ? t->detail : curl_easy_strerror(code);
+    if (t->cancelled) {
+        drop(l, t);
+        return;
+    }
+    if (t->is_redirect && code == CURLE_OK &&
+        curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &to) == CURLE_OK && to) {
+        follow(l, t);
+        return;
+    }
+    pons__transfer_flush(t);
+    if (!t->has_fault || t->fault != PONS_HTTP_LONG_HEAD) {
+        pons__transfer_head(t);
+    }
+    if (code == CURLE_OK) {
+        pons__transfer_emit(t, (pons_http_event){.kind = PONS_HTTP_END}, true);
+        drop(l, t);
+    } else if (t->has_fault) {
+        fail(l, t, t->fault, t->fault == PONS_HTTP_ADDRESS ? t->address : why);
+    } else {
+        fail(l, t, pons__transfer_fault(code), why);
+    }
+}
+
+// Hands on what has come, after the ends of other calls that came in the same turn.
+static void flush(loop *l)
+{
+    pthread_mutex_lock(&l->mtx);
+    transfer *t = l->calls;
+    pthread_mutex_unlock(&l->mtx);
+    for (; t; t = t->next) {
+        pons__transfer_flush(t);
+    }
+}
+
+static int64_t sooner(int64_t due, int64_t from_ms, int64_t limit_ms, pons_http_fault fault,
+                      pons_http_fault *ret)
+{
+    if (limit_ms == 0 || from_ms + limit_ms >= due) {
+        return due;
+    }
+    *ret = fault;
+    return from_ms + limit_ms;
+}
+
+static int64_t deadline(const transfer *t, pons_http_fault *ret)
+{
+    int64_t due = sooner(INT64_MAX, t->begun_ms, t->whole_ms, PONS_HTTP_SLOW_WHOLE, ret);
+    if (!t->connected) {
+        due = sooner(due, t->hop_ms, t->connect_ms, PONS_HTTP_SLOW_CONNECT, ret);
+    }
+    if (!t->got_byte) {
+        due = sooner(due, t->begun_ms, t->start_ms, PONS_HTTP_SLOW_START, ret);
+    } else if (!t->paused) { // else it is the reader who is slow
+        due = sooner(due, t->last_ms, t->next_ms, PONS_HTTP_SLOW_NEXT, ret);
+    }
+    return due;
+}
+
+static void out_of_time(transfer *t, pons_http_fault fault)
+{
+    static const char *const words[] = {[PONS_HTTP_SLOW_CONNECT] = "no connection within",
+                                        [PONS_HTTP_SLOW_START] = "no answer began within",
+                                        [PONS_HTTP_SLOW_NEXT] = "nothing more came for",
+                                        [PONS_HTTP_SLOW_WHOLE] = "not whole within"};
+    const int64_t ms = fault == PONS_HTTP_SLOW_CONNECT ? t->connect_ms
+                       : fault == PONS_HTTP_SLOW_START ? t->start_ms
+                       : fault == PONS_HTTP_SLOW_NEXT  ? t->next_ms
+                                                       : t->whole_ms;
+    char why[64];
+    snprintf(why, sizeof why, "%s %g s", words[fault], (double)ms / 1000);
+    pons__transfer_head(t);
+    pons__transfer_fail(t, fault, why);
+    t->cancelled = true; // nothing more is said; advance takes it away when that does not wait
+}
+
+static bool may_resume(const transfer *t)
+{
+    return t->paused && t->client->unread < UNREAD_RESUME;
+}
+
+static void advance_call(loop *l, transfer *t)
+{
+    pons_http_fault fault = PONS_HTTP_BROKEN;
+    if (!t->cancelled && !t->added) {
+        begin(l, t);
+        return;
+    }
+    if (!t->cancelled && deadline(t, &fault) <= pons_now_ms(&l->clock)) {
+        out_of_time(t, fault);
+    }
+    if (t->cancelled) {
+        if (!t->added || !t->resolving) {
+            drop(l, t);
+        } else { // curl's own end of the attempt would wait for the look-up, too
+            curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX);
+        }
+    } else if (may_resume(t)) {
+        t->paused = false;
+        t->client->paused = false;
+        t->last_ms = pons_now_ms(&l->clock);
+        curl_easy_pause(t->easy, CURLPAUSE_CONT);
+    } else if (t->paused) {
+        t->client->paused = true; // another one that went on may have cleared it
+    }
+}
+
+// Looks at every call; whether the thread is to end.
+static bool advance(loop *l)
+{
+    pthread_mutex_lock(&l->mtx);
+    transfer *t = l->calls;
+    const bool quit = l->quit;
+    pthread_mutex_unlock(&l->mtx);
+    for (transfer *next; t && !quit; t = next) {
+        next = t->next; // t may be freed, and no other is
+        advance_call(l, t);
+    }
+    return quit;
+}
+
+// Gives their turns to those who want one.
+static void give_turns(loop *l)
+{
+    pthread_mutex_lock(&l->mtx);
+    for (client *c = l->turns; c; c = c->next_turn) {
+        if (!atomic_exchange(&c->wants_turn, false) && c->turn_ms > pons_now_ms(&l->clock)) {
+            continue;
+        }
+        l->in_turn = c; // it is in the list for as long as this is so
+        pthread_mutex_unlock(&l->mtx);
+        const int ms = c->turn(c->turn_user);
+        c->turn_ms = ms < 0 ? INT64_MAX : pons_now_ms(&l->clock) + ms;
+        pthread_mutex_lock(&l->mtx);
+        l->in_turn = NULL;
+        pthread_cond_broadcast(&l->turn_cond);
+    }
+    pthread_mutex_unlock(&l->mtx);
+}
+
+static int patience_ms(loop *l)
+{
+    pons_http_fault ignored;
+    const int64_t now = pons_now_ms(&l->clock);
+    int64_t due = now + IDLE_MS;
+    pthread_mutex_lock(&l->mtx);
+    const transfer *t = l->calls;
+    for (const client *c = l->turns; c; c = c->next_turn) {
+        const int64_t at = c->wants_turn ? now : c->turn_ms;
+        due = at < due ? at : due;
+    }
+    pthread_mutex_unlock(&l->mtx);
+    for (; t; t = t->next) {
+        const int64_t at = may_resume(t) ? now : t->cancelled ? due : deadline(t, &ignored);
+        due = at < due ? at : due;
+    }
+    return due > now ? (int)(due - now) : 0;
+}
+
+static void *run(void *arg)
+{
+    loop *l = arg;
+    while (!advance(l)) {
+        int running, left;
+        CURLMsg *m;
+        curl_multi_perform(l->multi, &running);
+        while ((m = curl_multi_info_read(l->multi, &left))) {
+            transfer *t;
+            const CURLcode code = m->data.result;
+            curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+            finished(l, t, code); // *m is gone with its handle
+        }
+        flush(l);
+        give_turns(l);
+        curl_multi_poll(l->multi, NULL, 0, patience_ms(l), NULL);
+    }
+    while (l->calls) { // nobody adds any more
+        drop(l, l->calls);
+    }
+    pthread_mutex_lock(&l->mtx);
+    l->ended = true;
+    const bool abandoned = l->abandoned;
+    pthread_cond_signal(&l->ended_cond);
+    pthread_mutex_unlock(&l->mtx);
+    if (abandoned) {
+        loop_free(l);
+    }
+    return NULL;
 }
 
 static int start_thread(loop *l)
@@ -167,18 +425,6 @@ static void clear_queued(void *event)
     pons__http_queued *q = event;
     forget_bytes(q);
     pons_http_event_clear(&q->event);
-}
-
-// [loop's mtx] Whether that was its last part.
-static bool client_unref(client *c)
-{
-    return --c->refs == 0;
-}
-
-static void client_free(client *c)
-{
-    pons_event_queue_fini(&c->events);
-    free(c);
 }
 
 static int http_open(int (*turn)(void *user), void *user, void **ret, pons_error *err)
@@ -329,254 +575,3 @@ static const pons_http_ops ops = {.abi = PONS_HTTP_ABI,
                                   .url = pons__http_url,
                                   .date = http_date};
 PONS_MODULE_EXPORT("http", "curl", &ops);
-
-// ---- the thread: one call -----------------------------------------------------------------------
-
-// Takes the transfer out of curl's hands and the list.
-static void drop(loop *l, transfer *t)
-{
-    client *c = t->client;
-    if (t->added) {
-        curl_multi_remove_handle(l->multi, t->easy);
-    }
-    pthread_mutex_lock(&l->mtx);
-    transfer **at = &l->calls;
-    while (*at != t) {
-        at = &(*at)->next;
-    }
-    *at = t->next;
-    const bool last = client_unref(c);
-    pthread_mutex_unlock(&l->mtx);
-    pons__transfer_free(t);
-    if (last) {
-        client_free(c);
-    }
-}
-
-static void fail(loop *l, transfer *t, pons_http_fault fault, const char *why)
-{
-    pons__transfer_fail(t, fault, why);
-    drop(l, t);
-}
-
-static void begin(loop *l, transfer *t)
-{
-    t->hop_ms = pons_now_ms(&l->clock);
-    t->resolving = true;
-    if (curl_multi_add_handle(l->multi, t->easy) != CURLM_OK) {
-        fail(l, t, PONS_HTTP_BROKEN, "no room for a request");
-        return;
-    }
-    t->added = true;
-}
-
-static void follow(loop *l, transfer *t)
-{
-    curl_multi_remove_handle(l->multi, t->easy);
-    if (t->redirects >= t->redirects_max) {
-        char why[64];
-        t->added = false;
-        snprintf(why, sizeof why, "Maximum (%u) redirects followed", t->redirects_max);
-        fail(l, t, PONS_HTTP_REDIRECTS, why);
-    } else if (pons__transfer_redirect(t)) {
-        begin(l, t);
-    } else {
-        t->added = false;
-        fail(l, t, PONS_HTTP_BROKEN, "no room for a request");
-    }
-}
-
-static void finished(loop *l, transfer *t, CURLcode code)
-{
-    const char *to = NULL;
-    const char *why = t->detail[0] ? t->detail : curl_easy_strerror(code);
-    if (t->cancelled) {
-        drop(l, t);
-        return;
-    }
-    if (t->is_redirect && code == CURLE_OK &&
-        curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &to) == CURLE_OK && to) {
-        follow(l, t);
-        return;
-    }
-    pons__transfer_flush(t);
-    if (!t->has_fault || t->fault != PONS_HTTP_LONG_HEAD) {
-        pons__transfer_head(t);
-    }
-    if (code == CURLE_OK) {
-        pons__transfer_emit(t, (pons_http_event){.kind = PONS_HTTP_END}, true);
-        drop(l, t);
-    } else if (t->has_fault) {
-        fail(l, t, t->fault, t->fault == PONS_HTTP_ADDRESS ? t->address : why);
-    } else {
-        fail(l, t, pons__transfer_fault(code), why);
-    }
-}
-
-// ---- the thread: time ---------------------------------------------------------------------------
-
-static int64_t sooner(int64_t due, int64_t from_ms, int64_t limit_ms, pons_http_fault fault,
-                      pons_http_fault *ret)
-{
-    if (limit_ms == 0 || from_ms + limit_ms >= due) {
-        return due;
-    }
-    *ret = fault;
-    return from_ms + limit_ms;
-}
-
-static int64_t deadline(const transfer *t, pons_http_fault *ret)
-{
-    int64_t due = sooner(INT64_MAX, t->begun_ms, t->whole_ms, PONS_HTTP_SLOW_WHOLE, ret);
-    if (!t->connected) {
-        due = sooner(due, t->hop_ms, t->connect_ms, PONS_HTTP_SLOW_CONNECT, ret);
-    }
-    if (!t->got_byte) {
-        due = sooner(due, t->begun_ms, t->start_ms, PONS_HTTP_SLOW_START, ret);
-    } else if (!t->paused) { // else it is the reader who is slow
-        due = sooner(due, t->last_ms, t->next_ms, PONS_HTTP_SLOW_NEXT, ret);
-    }
-    return due;
-}
-
-static void out_of_time(transfer *t, pons_http_fault fault)
-{
-    static const char *const words[] = {[PONS_HTTP_SLOW_CONNECT] = "no connection within",
-                                        [PONS_HTTP_SLOW_START] = "no answer began within",
-                                        [PONS_HTTP_SLOW_NEXT] = "nothing more came for",
-                                        [PONS_HTTP_SLOW_WHOLE] = "not whole within"};
-    const int64_t ms = fault == PONS_HTTP_SLOW_CONNECT ? t->connect_ms
-                       : fault == PONS_HTTP_SLOW_START ? t->start_ms
-                       : fault == PONS_HTTP_SLOW_NEXT  ? t->next_ms
-                                                       : t->whole_ms;
-    char why[64];
-    snprintf(why, sizeof why, "%s %g s", words[fault], (double)ms / 1000);
-    pons__transfer_head(t);
-    pons__transfer_fail(t, fault, why);
-    t->cancelled = true; // nothing more is said; advance takes it away when that does not wait
-}
-
-static bool may_resume(const transfer *t)
-{
-    return t->paused && t->client->unread < UNREAD_RESUME;
-}
-
-static void advance_call(loop *l, transfer *t)
-{
-    pons_http_fault fault = PONS_HTTP_BROKEN;
-    if (!t->cancelled && !t->added) {
-        begin(l, t);
-        return;
-    }
-    if (!t->cancelled && deadline(t, &fault) <= pons_now_ms(&l->clock)) {
-        out_of_time(t, fault);
-    }
-    if (t->cancelled) {
-        if (!t->added || !t->resolving) {
-            drop(l, t);
-        } else { // curl's own end of the attempt would wait for the look-up, too
-            curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX);
-        }
-    } else if (may_resume(t)) {
-        t->paused = false;
-        t->client->paused = false;
-        t->last_ms = pons_now_ms(&l->clock);
-        curl_easy_pause(t->easy, CURLPAUSE_CONT);
-    } else if (t->paused) {
-        t->client->paused = true; // another one that went on may have cleared it
-    }
-}
-
-// Hands on what has come, after the ends of other calls that came in the same turn.
-static void flush(loop *l)
-{
-    pthread_mutex_lock(&l->mtx);
-    transfer *t = l->calls;
-    pthread_mutex_unlock(&l->mtx);
-    for (; t; t = t->next) {
-        pons__transfer_flush(t);
-    }
-}
-
-// Looks at every call; whether the thread is to end.
-static bool advance(loop *l)
-{
-    pthread_mutex_lock(&l->mtx);
-    transfer *t = l->calls;
-    const bool quit = l->quit;
-    pthread_mutex_unlock(&l->mtx);
-    for (transfer *next; t && !quit; t = next) {
-        next = t->next; // t may be freed, and no other is
-        advance_call(l, t);
-    }
-    return quit;
-}
-
-// Gives their turns to those who want one.
-static void give_turns(loop *l)
-{
-    pthread_mutex_lock(&l->mtx);
-    for (client *c = l->turns; c; c = c->next_turn) {
-        if (!atomic_exchange(&c->wants_turn, false) && c->turn_ms > pons_now_ms(&l->clock)) {
-            continue;
-        }
-        l->in_turn = c; // it is in the list for as long as this is so
-        pthread_mutex_unlock(&l->mtx);
-        const int ms = c->turn(c->turn_user);
-        c->turn_ms = ms < 0 ? INT64_MAX : pons_now_ms(&l->clock) + ms;
-        pthread_mutex_lock(&l->mtx);
-        l->in_turn = NULL;
-        pthread_cond_broadcast(&l->turn_cond);
-    }
-    pthread_mutex_unlock(&l->mtx);
-}
-
-static int patience_ms(loop *l)
-{
-    pons_http_fault ignored;
-    const int64_t now = pons_now_ms(&l->clock);
-    int64_t due = now + IDLE_MS;
-    pthread_mutex_lock(&l->mtx);
-    const transfer *t = l->calls;
-    for (const client *c = l->turns; c; c = c->next_turn) {
-        const int64_t at = c->wants_turn ? now : c->turn_ms;
-        due = at < due ? at : due;
-    }
-    pthread_mutex_unlock(&l->mtx);
-    for (; t; t = t->next) {
-        const int64_t at = may_resume(t) ? now : t->cancelled ? due : deadline(t, &ignored);
-        due = at < due ? at : due;
-    }
-    return due > now ? (int)(due - now) : 0;
-}
-
-static void *run(void *arg)
-{
-    loop *l = arg;
-    while (!advance(l)) {
-        int running, left;
-        CURLMsg *m;
-        curl_multi_perform(l->multi, &running);
-        while ((m = curl_multi_info_read(l->multi, &left))) {
-            transfer *t;
-            const CURLcode code = m->data.result;
-            curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-            finished(l, t, code); // *m is gone with its handle
-        }
-        flush(l);
-        give_turns(l);
-        curl_multi_poll(l->multi, NULL, 0, patience_ms(l), NULL);
-    }
-    while (l->calls) { // nobody adds any more
-        drop(l, l->calls);
-    }
-    pthread_mutex_lock(&l->mtx);
-    l->ended = true;
-    const bool abandoned = l->abandoned;
-    pthread_cond_signal(&l->ended_cond);
-    pthread_mutex_unlock(&l->mtx);
-    if (abandoned) {
-        loop_free(l);
-    }
-    return NULL;
-}

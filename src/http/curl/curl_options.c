@@ -26,136 +26,6 @@
 #define CURL_LATER_MS  1000 // curl's own limit of a connection comes after ours
 #define SHOWN_PATH_MAX 2048
 
-static size_t on_header(char *line, size_t one, size_t n, void *user);
-static size_t on_body(char *bytes, size_t one, size_t n, void *user);
-static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *a);
-static int prereq(void *user, char *address, char *local, int port, int local_port);
-
-// ---- making -------------------------------------------------------------------------------------
-
-static bool add_header(pons__transfer *t, const char *line)
-{
-    struct curl_slist *more = curl_slist_append(t->headers, line);
-    t->headers = more ? more : t->headers;
-    return more != NULL;
-}
-
-static bool make_headers(pons__transfer *t, const pons_http_request *r)
-{
-    bool ok = !r->body || add_header(t, "Expect:"); // a body is sent at once
-    for (const char *const *h = r->headers; h && *h; h++) {
-        ok = ok && add_header(t, *h);
-    }
-    return ok;
-}
-
-// Whether the address names this machine, which a proxy cannot reach.
-static bool is_loopback(const char *url)
-{
-    CURLU *u = curl_url();
-    char *host = NULL;
-    bool is = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
-              curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-              (strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-               strcmp(host, "[::1]") == 0);
-    curl_free(host);
-    curl_url_cleanup(u);
-    return is;
-}
-
-#define SET(option, value) (curl_easy_setopt(t->easy, option, value) == CURLE_OK)
-
-static bool set_request(pons__transfer *t, const pons_http_request *r)
-{
-    const char *proxy = r->proxy ? r->proxy : is_loopback(r->url) ? "" : NULL;
-    const int64_t connect = r->connect_ms ? r->connect_ms + CURL_LATER_MS : NO_LIMIT_MS;
-    bool ok = SET(CURLOPT_URL, r->url) && SET(CURLOPT_HTTPHEADER, t->headers) &&
-              SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(connect < NO_LIMIT_MS ? connect : NO_LIMIT_MS));
-    if (r->body) {
-        ok = ok && SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_n) &&
-             SET(CURLOPT_COPYPOSTFIELDS, r->body);
-    }
-    ok = ok && (!r->method || SET(CURLOPT_CUSTOMREQUEST, r->method));
-    ok = ok && (!proxy || SET(CURLOPT_PROXY, proxy));
-    // A server that packs what was to come as it is, is unpacked too.
-    ok = ok && SET(CURLOPT_ACCEPT_ENCODING, r->decode ? "" : "identity");
-    if (r->ca_file) {
-        ok = ok && SET(CURLOPT_CAINFO, r->ca_file) && SET(CURLOPT_CAPATH, NULL);
-    }
-    if (r->permit) { // a connection that somebody else was permitted is not this one's
-        ok = ok && SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L);
-    }
-    return ok;
-}
-
-static bool set_callbacks(pons__transfer *t)
-{
-    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_FOLLOWLOCATION, 0L) &&
-           SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_USERAGENT, AGENT) &&
-           SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) && SET(CURLOPT_PRIVATE, t) &&
-           SET(CURLOPT_ERRORBUFFER, t->detail) && SET(CURLOPT_HEADERFUNCTION, on_header) &&
-           SET(CURLOPT_HEADERDATA, t) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
-           SET(CURLOPT_WRITEDATA, t) && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
-           SET(CURLOPT_OPENSOCKETDATA, t) && SET(CURLOPT_PREREQFUNCTION, prereq) &&
-           SET(CURLOPT_PREREQDATA, t);
-}
-
-int pons__transfer_make(const pons_http_request *r, pons__transfer **ret, pons_error *err)
-{
-    const bool bare = !r->body && !r->headers && (!r->method || strcmp(r->method, "GET") == 0);
-    if (!r->url || !*r->url || (r->decode && !r->body_max) || (r->redirects && !bare)) {
-        return pons_error_set(err, PONS_EINVAL, PONS__HTTP, "not a request that can be made");
-    }
-    pons__transfer *t = calloc(1, sizeof *t);
-    *ret = t;
-    if (!t || !(t->easy = curl_easy_init()) || !make_headers(t, r) || !set_callbacks(t) ||
-        !set_request(t, r)) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__HTTP, "no room for a request");
-    }
-    t->user = r->user;
-    t->want = r->want;
-    t->permit = r->permit;
-    t->body_max = r->body_max;
-    t->decode = r->decode;
-    t->redirects_max = r->redirects;
-    t->connect_ms = r->connect_ms;
-    t->start_ms = r->start_ms;
-    t->next_ms = r->next_ms;
-    t->whole_ms = r->whole_ms;
-    return PONS_OK;
-}
-
-void pons__transfer_free(pons__transfer *t)
-{
-    if (!t) {
-        return;
-    }
-    curl_easy_cleanup(t->easy);
-    for (struct curl_slist *h = t->headers; h; h = h->next) { // a key may be among them
-        explicit_bzero(h->data, strlen(h->data));
-    }
-    curl_slist_free_all(t->headers);
-    pons_buf_fini(&t->kept);
-    pons_buf_fini(&t->turn);
-    free(t);
-}
-
-// Each redirect is a request of its own, so that all that is judged of the first is judged of it.
-bool pons__transfer_redirect(pons__transfer *t)
-{
-    char *to = NULL;
-    curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &to);
-    char *own = to ? strdup(to) : NULL;
-    const bool ok = own && SET(CURLOPT_URL, own);
-    free(own);
-    t->redirects++;
-    t->added = t->resolving = t->connected = t->is_redirect = false;
-    t->head_bytes = 0;
-    t->detail[0] = '\0';
-    pons_buf_clear(&t->kept);
-    return ok;
-}
-
 // ---- events -------------------------------------------------------------------------------------
 
 void pons__transfer_emit(pons__transfer *t, pons_http_event ev, bool last)
@@ -383,6 +253,131 @@ pons_http_fault pons__transfer_fault(CURLcode code)
     default:
         return PONS_HTTP_BROKEN;
     }
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+#define SET(option, value) (curl_easy_setopt(t->easy, option, value) == CURLE_OK)
+
+static bool add_header(pons__transfer *t, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(t->headers, line);
+    t->headers = more ? more : t->headers;
+    return more != NULL;
+}
+
+static bool make_headers(pons__transfer *t, const pons_http_request *r)
+{
+    bool ok = !r->body || add_header(t, "Expect:"); // a body is sent at once
+    for (const char *const *h = r->headers; h && *h; h++) {
+        ok = ok && add_header(t, *h);
+    }
+    return ok;
+}
+
+// Whether the address names this machine, which a proxy cannot reach.
+static bool is_loopback(const char *url)
+{
+    CURLU *u = curl_url();
+    char *host = NULL;
+    bool is = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+              curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+              (strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
+               strcmp(host, "[::1]") == 0);
+    curl_free(host);
+    curl_url_cleanup(u);
+    return is;
+}
+
+static bool set_request(pons__transfer *t, const pons_http_request *r)
+{
+    const char *proxy = r->proxy ? r->proxy : is_loopback(r->url) ? "" : NULL;
+    const int64_t connect = r->connect_ms ? r->connect_ms + CURL_LATER_MS : NO_LIMIT_MS;
+    bool ok = SET(CURLOPT_URL, r->url) && SET(CURLOPT_HTTPHEADER, t->headers) &&
+              SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(connect < NO_LIMIT_MS ? connect : NO_LIMIT_MS));
+    if (r->body) {
+        ok = ok && SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_n) &&
+             SET(CURLOPT_COPYPOSTFIELDS, r->body);
+    }
+    ok = ok && (!r->method || SET(CURLOPT_CUSTOMREQUEST, r->method));
+    ok = ok && (!proxy || SET(CURLOPT_PROXY, proxy));
+    // A server that packs what was to come as it is, is unpacked too.
+    ok = ok && SET(CURLOPT_ACCEPT_ENCODING, r->decode ? "" : "identity");
+    if (r->ca_file) {
+        ok = ok && SET(CURLOPT_CAINFO, r->ca_file) && SET(CURLOPT_CAPATH, NULL);
+    }
+    if (r->permit) { // a connection that somebody else was permitted is not this one's
+        ok = ok && SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L);
+    }
+    return ok;
+}
+
+static bool set_callbacks(pons__transfer *t)
+{
+    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_FOLLOWLOCATION, 0L) &&
+           SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_USERAGENT, AGENT) &&
+           SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) && SET(CURLOPT_PRIVATE, t) &&
+           SET(CURLOPT_ERRORBUFFER, t->detail) && SET(CURLOPT_HEADERFUNCTION, on_header) &&
+           SET(CURLOPT_HEADERDATA, t) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
+           SET(CURLOPT_WRITEDATA, t) && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
+           SET(CURLOPT_OPENSOCKETDATA, t) && SET(CURLOPT_PREREQFUNCTION, prereq) &&
+           SET(CURLOPT_PREREQDATA, t);
+}
+
+int pons__transfer_make(const pons_http_request *r, pons__transfer **ret, pons_error *err)
+{
+    const bool bare = !r->body && !r->headers && (!r->method || strcmp(r->method, "GET") == 0);
+    if (!r->url || !*r->url || (r->decode && !r->body_max) || (r->redirects && !bare)) {
+        return pons_error_set(err, PONS_EINVAL, PONS__HTTP, "not a request that can be made");
+    }
+    pons__transfer *t = calloc(1, sizeof *t);
+    *ret = t;
+    if (!t || !(t->easy = curl_easy_init()) || !make_headers(t, r) || !set_callbacks(t) ||
+        !set_request(t, r)) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__HTTP, "no room for a request");
+    }
+    t->user = r->user;
+    t->want = r->want;
+    t->permit = r->permit;
+    t->body_max = r->body_max;
+    t->decode = r->decode;
+    t->redirects_max = r->redirects;
+    t->connect_ms = r->connect_ms;
+    t->start_ms = r->start_ms;
+    t->next_ms = r->next_ms;
+    t->whole_ms = r->whole_ms;
+    return PONS_OK;
+}
+
+void pons__transfer_free(pons__transfer *t)
+{
+    if (!t) {
+        return;
+    }
+    curl_easy_cleanup(t->easy);
+    for (struct curl_slist *h = t->headers; h; h = h->next) { // a key may be among them
+        explicit_bzero(h->data, strlen(h->data));
+    }
+    curl_slist_free_all(t->headers);
+    pons_buf_fini(&t->kept);
+    pons_buf_fini(&t->turn);
+    free(t);
+}
+
+// Each redirect is a request of its own, so that all that is judged of the first is judged of it.
+bool pons__transfer_redirect(pons__transfer *t)
+{
+    char *to = NULL;
+    curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &to);
+    char *own = to ? strdup(to) : NULL;
+    const bool ok = own && SET(CURLOPT_URL, own);
+    free(own);
+    t->redirects++;
+    t->added = t->resolving = t->connected = t->is_redirect = false;
+    t->head_bytes = 0;
+    t->detail[0] = '\0';
+    pons_buf_clear(&t->kept);
+    return ok;
 }
 
 // ---- addresses ----------------------------------------------------------------------------------

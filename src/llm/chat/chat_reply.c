@@ -13,201 +13,6 @@
 #define WHERE          "llm"
 #define ERROR_TEXT_MAX 240 // bytes of a server's own words in a message
 
-static void quote_words(const char *words, const char *secret, char *buf, size_t cap);
-static const char *error_words(const pons_value *v);
-static bool is_utf8(const char *s, size_t n);
-static int take_text(pons__reply *r, const char *text, size_t len, const char *key);
-static int let_go(pons__reply *r);
-static int check_ended_well(pons__reply *r);
-static pons_value *usage_of(const pons_value *usage);
-
-// ---- the reply ----------------------------------------------------------------------------------
-
-void pons__reply_init(pons__reply *r, const pons_value *request,
-                      void (*on_piece)(void *, pons_llm_event_kind, const char *), void *user,
-                      const char *secret, pons_error *err)
-{
-    *r = (pons__reply){.request = request,
-                       .on_piece = on_piece,
-                       .user = user,
-                       .secret = secret,
-                       .tokens = {.secret = secret},
-                       .thoughts = {.secret = secret},
-                       .err = err};
-}
-
-void pons__reply_fini(pons__reply *r)
-{
-    pons_buf_fini(&r->content);
-    pons_buf_fini(&r->refusal);
-    pons_buf_fini(&r->reasoning);
-    pons__redactor_fini(&r->tokens);
-    pons__redactor_fini(&r->thoughts);
-    pons__calls_fini(r);
-    pons_value_unref(r->usage);
-    pons_value_unref(r->extra);
-    r->usage = r->extra = NULL;
-    pons_buf_fini(&r->held);
-}
-
-int pons__reply_event(void *reply, const char *event, const char *data, size_t len)
-{
-    pons__reply *r = reply;
-    if (r->done || strcmp(event, "ping") == 0) {
-        return PONS_OK;
-    }
-    if (len == strlen("[DONE]") && memcmp(data, "[DONE]", len) == 0) {
-        r->done = true;
-        return let_go(r);
-    }
-    return take_text(r, data, len, "delta");
-}
-
-int pons__reply_object(pons__reply *r, const char *text, size_t len)
-{
-    size_t skip = strspn(text, " \t\r\n");
-    if (skip < len && text[skip] == '<') {
-        return pons__bad(r, "the server answered a web page, not a chat completion; the URL should "
-                            "be the base of its API, often ending with /v1");
-    }
-    int rc = take_text(r, text, len, "message");
-    r->done = rc == PONS_OK;
-    return rc;
-}
-
-// Shows what was held back; the text is over.
-static int flush(pons__reply *r, pons__redactor *veil, pons_llm_event_kind kind)
-{
-    pons_autobuf b = PONS_BUF_INIT;
-    if (pons__redactor_end(veil, &b) != PONS_OK) {
-        return pons__no_memory(r);
-    }
-    if (b.len) {
-        r->on_piece(r->user, kind, b.data);
-    }
-    return PONS_OK;
-}
-
-static pons_value *text_or_null(pons_buf *b, const char *secret, bool or_null)
-{
-    if (b->len == 0) {
-        return or_null ? json_null() : NULL;
-    }
-    pons__redact(b->data, secret);
-    return json_string(b->data);
-}
-
-int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
-{
-    int rc = let_go(r);
-    rc = rc == PONS_OK ? flush(r, &r->thoughts, PONS_LLM_REASONING) : rc;
-    rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
-    rc = rc == PONS_OK ? check_ended_well(r) : rc;
-    // A host that gives faults back to the model gets them in a reply.
-    char fault[PONS_ERROR_MESSAGE_MAX] = "";
-    if (rc != PONS_OK && r->faulty && pons_get_bool(r->request, "faults", false)) {
-        snprintf(fault, sizeof fault, "%s", r->err->message);
-        *r->err = (pons_error)PONS_ERROR_INIT;
-        rc = PONS_OK;
-    }
-    pons_value *calls = NULL, *extra = NULL;
-    if (rc == PONS_OK) {
-        rc = pons__calls_finish(r, seed, *fault ? fault : NULL, &calls);
-    }
-    rc = rc == PONS_OK ? pons__extra_finish(r, calls, &extra) : rc;
-    if (rc != PONS_OK) {
-        pons_value_unref(calls);
-        return rc;
-    }
-    pons__redact(r->model, r->secret);
-    // Servers say "stop", "tool", "tool_calls" of the same thing.
-    const char *why = json_array_size(calls) ? "tool_calls" : r->finish_reason;
-    pons_value *v = pons_object("content", text_or_null(&r->content, r->secret, true), "refusal",
-                                text_or_null(&r->refusal, r->secret, false), "reasoning",
-                                text_or_null(&r->reasoning, r->secret, false), "tool_calls", calls,
-                                "finish_reason", json_string(why), "usage", usage_of(r->usage),
-                                "model", r->model[0] ? json_string(r->model) : NULL, "fault",
-                                *fault ? json_string(fault) : NULL, "extra", extra, NULL);
-    if (!v) {
-        return pons__no_memory(r);
-    }
-    *ret = v;
-    return PONS_OK;
-}
-
-// Whether the server said that the message is whole, and it can be one.
-static int check_ended_well(pons__reply *r)
-{
-    static const char *const cut[] = {"length", "max_tokens", "model_length", "max_output_tokens",
-                                      NULL};
-    static const char *const broken[] = {"error",     "abort",    "aborted",
-                                         "cancelled", "canceled", "insufficient_system_resource",
-                                         "timed_out", NULL};
-    char text[ERROR_TEXT_MAX];
-    if (r->done && !r->finish_reason[0]) { // it says that it is whole all the same
-        snprintf(r->finish_reason, sizeof r->finish_reason, "stop");
-    }
-    const char *why = r->finish_reason;
-    if (r->refusal.len && (pons_get(r->request, "schema") || !why[0])) {
-        quote_words(r->refusal.data, r->secret, text, sizeof text);
-        return pons__bad(r, "the model refused: %s", text);
-    }
-    if (!why[0]) {
-        return pons__bad(r, "the answer ended before it was complete: no finish_reason");
-    }
-    for (size_t i = 0; cut[i]; i++) {
-        if (strcasecmp(why, cut[i]) == 0) {
-            return pons__faulty(r,
-                                "the answer was cut at its longest after %zu bytes%s "
-                                "(finish_reason %s)",
-                                r->content.len, r->n_calls ? ", inside a tool call" : "", cut[i]);
-        }
-    }
-    for (size_t i = 0; broken[i]; i++) {
-        if (strcasecmp(why, broken[i]) == 0) {
-            return pons__bad(r, "the server gave up in the middle of the answer (finish_reason %s)",
-                             broken[i]);
-        }
-    }
-    if (strcmp(why, "content_filter") == 0) {
-        return pons__bad(r, "the server's filter withheld the answer (finish_reason "
-                            "content_filter)");
-    }
-    if (r->n_calls == 0 && strcmp(why, "tool_calls") == 0) {
-        return pons__faulty(r, "the answer promises tool calls (finish_reason tool_calls) and has "
-                               "none");
-    }
-    if (r->content.len == 0 && r->n_calls == 0 && r->refusal.len == 0) {
-        quote_words(why, r->secret, text, sizeof text);
-        return pons__faulty(r, "the answer has no content (finish_reason %s)", text);
-    }
-    return PONS_OK;
-}
-
-// The counts alone: what else a server adds is its own affair.
-static pons_value *usage_of(const pons_value *usage)
-{
-    const pons_value *cached = pons_get(pons_get(usage, "prompt_tokens_details"), "cached_tokens");
-    const pons_value *reasoning =
-        pons_get(pons_get(usage, "completion_tokens_details"), "reasoning_tokens");
-    const struct {
-        const char *key;
-        const pons_value *count;
-    } counts[] = {{"prompt_tokens", pons_get(usage, "prompt_tokens")},
-                  {"completion_tokens", pons_get(usage, "completion_tokens")},
-                  {"total_tokens", pons_get(usage, "total_tokens")},
-                  {"cached_tokens", cached},
-                  {"reasoning_tokens", reasoning}};
-    pons_value *v = usage ? json_object() : NULL;
-    for (size_t i = 0; v && i < sizeof counts / sizeof *counts; i++) {
-        int64_t n = json_is_integer(counts[i].count) ? json_integer_value(counts[i].count) : -1;
-        if (n >= 0) {
-            json_object_set_new(v, counts[i].key, json_integer(n));
-        }
-    }
-    return v;
-}
-
 // ---- what is shown as it comes ------------------------------------------------------------------
 
 static int show(pons__reply *r, pons__redactor *veil, pons_llm_event_kind kind, const char *piece)
@@ -244,6 +49,79 @@ static int add_reasoning(pons__reply *r, const char *text)
     }
     int rc = add(r, &r->reasoning, text);
     return rc == PONS_OK ? show(r, &r->thoughts, PONS_LLM_REASONING, text) : rc;
+}
+
+// ---- a server's words ---------------------------------------------------------------------------
+
+static bool is_utf8(const char *s, size_t n)
+{
+    while (n > 0) {
+        size_t k = pons_utf8_sequence(s, n);
+        if (k == 0) {
+            return false;
+        }
+        s += k;
+        n -= k;
+    }
+    return true;
+}
+
+// Copies a server's words as one printable line.
+static void one_line(const char *s, size_t n, char *buf, size_t cap)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n && at + 1 < cap; i++) {
+        unsigned char c = (unsigned char)s[i];
+        buf[at++] = c < ' ' || c == 0x7F ? ' ' : (char)c;
+    }
+    buf[at] = '\0';
+    while (at > 0 && (!is_utf8(buf, at) || buf[at - 1] == ' ')) { // a cut inside a character
+        buf[--at] = '\0';
+    }
+}
+
+// The words of an error object, whatever shape servers give it.
+static const char *error_words(const pons_value *v)
+{
+    v = json_is_array(v) ? json_array_get(v, 0) : v;
+    const pons_value *error = pons_get(v, "error");
+    const char *s = json_string_value(error);
+    s = s ? s : pons_get_str(error, "message", NULL);
+    s = s ? s : pons_get_str(v, "message", NULL);
+    return s ? s : pons_get_str(v, "detail", NULL);
+}
+
+// A server's words as one printable line, without the key that it may have quoted.
+static void quote_words(const char *words, const char *secret, char *buf, size_t cap)
+{
+    char *copy = strdup(words ? words : "");
+    buf[0] = '\0';
+    if (copy) {
+        pons__redact(copy, secret); // before it is cut: half a key is too much
+        one_line(copy, strlen(copy), buf, cap);
+    }
+    free(copy);
+}
+
+void pons__openai_http_error(pons_error *err, long status, const char *body, size_t len,
+                             const char *secret)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_value *v = NULL;
+    char text[ERROR_TEXT_MAX];
+    const char *words = NULL;
+    if (body && pons_value_parse(body, len, &v, &ignored) == PONS_OK) {
+        words = error_words(v);
+    }
+    bool page = body && body[strspn(body, " \t\r\n")] == '<';
+    if (!words && !page) {
+        words = body;
+    }
+    quote_words(words, secret, text, sizeof text);
+    pons_error_set(err, status == 401 || status == 403 ? PONS_EREFUSED : PONS_EIO, WHERE,
+                   *text ? "the server answered HTTP %ld: %s" : "the server answered HTTP %ld",
+                   status, text);
+    pons_value_unref(v);
 }
 
 // ---- one choice: "delta" of a stream, "message" of a whole reply --------------------------------
@@ -411,75 +289,189 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
     return rc == PONS_OK ? take_json(r, own.data, own.len, key) : rc;
 }
 
-// ---- a server's words ---------------------------------------------------------------------------
+// ---- the reply ----------------------------------------------------------------------------------
 
-static bool is_utf8(const char *s, size_t n)
+void pons__reply_init(pons__reply *r, const pons_value *request,
+                      void (*on_piece)(void *, pons_llm_event_kind, const char *), void *user,
+                      const char *secret, pons_error *err)
 {
-    while (n > 0) {
-        size_t k = pons_utf8_sequence(s, n);
-        if (k == 0) {
-            return false;
-        }
-        s += k;
-        n -= k;
-    }
-    return true;
+    *r = (pons__reply){.request = request,
+                       .on_piece = on_piece,
+                       .user = user,
+                       .secret = secret,
+                       .tokens = {.secret = secret},
+                       .thoughts = {.secret = secret},
+                       .err = err};
 }
 
-// Copies a server's words as one printable line.
-static void one_line(const char *s, size_t n, char *buf, size_t cap)
+void pons__reply_fini(pons__reply *r)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < n && at + 1 < cap; i++) {
-        unsigned char c = (unsigned char)s[i];
-        buf[at++] = c < ' ' || c == 0x7F ? ' ' : (char)c;
-    }
-    buf[at] = '\0';
-    while (at > 0 && (!is_utf8(buf, at) || buf[at - 1] == ' ')) { // a cut inside a character
-        buf[--at] = '\0';
-    }
+    pons_buf_fini(&r->content);
+    pons_buf_fini(&r->refusal);
+    pons_buf_fini(&r->reasoning);
+    pons__redactor_fini(&r->tokens);
+    pons__redactor_fini(&r->thoughts);
+    pons__calls_fini(r);
+    pons_value_unref(r->usage);
+    pons_value_unref(r->extra);
+    r->usage = r->extra = NULL;
+    pons_buf_fini(&r->held);
 }
 
-// The words of an error object, whatever shape servers give it.
-static const char *error_words(const pons_value *v)
+int pons__reply_event(void *reply, const char *event, const char *data, size_t len)
 {
-    v = json_is_array(v) ? json_array_get(v, 0) : v;
-    const pons_value *error = pons_get(v, "error");
-    const char *s = json_string_value(error);
-    s = s ? s : pons_get_str(error, "message", NULL);
-    s = s ? s : pons_get_str(v, "message", NULL);
-    return s ? s : pons_get_str(v, "detail", NULL);
-}
-
-// A server's words as one printable line, without the key that it may have quoted.
-static void quote_words(const char *words, const char *secret, char *buf, size_t cap)
-{
-    char *copy = strdup(words ? words : "");
-    buf[0] = '\0';
-    if (copy) {
-        pons__redact(copy, secret); // before it is cut: half a key is too much
-        one_line(copy, strlen(copy), buf, cap);
+    pons__reply *r = reply;
+    if (r->done || strcmp(event, "ping") == 0) {
+        return PONS_OK;
     }
-    free(copy);
+    if (len == strlen("[DONE]") && memcmp(data, "[DONE]", len) == 0) {
+        r->done = true;
+        return let_go(r);
+    }
+    return take_text(r, data, len, "delta");
 }
 
-void pons__openai_http_error(pons_error *err, long status, const char *body, size_t len,
-                             const char *secret)
+int pons__reply_object(pons__reply *r, const char *text, size_t len)
 {
-    pons_error ignored = PONS_ERROR_INIT;
-    pons_value *v = NULL;
+    size_t skip = strspn(text, " \t\r\n");
+    if (skip < len && text[skip] == '<') {
+        return pons__bad(r, "the server answered a web page, not a chat completion; the URL should "
+                            "be the base of its API, often ending with /v1");
+    }
+    int rc = take_text(r, text, len, "message");
+    r->done = rc == PONS_OK;
+    return rc;
+}
+
+// Shows what was held back; the text is over.
+static int flush(pons__reply *r, pons__redactor *veil, pons_llm_event_kind kind)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    if (pons__redactor_end(veil, &b) != PONS_OK) {
+        return pons__no_memory(r);
+    }
+    if (b.len) {
+        r->on_piece(r->user, kind, b.data);
+    }
+    return PONS_OK;
+}
+
+static pons_value *text_or_null(pons_buf *b, const char *secret, bool or_null)
+{
+    if (b->len == 0) {
+        return or_null ? json_null() : NULL;
+    }
+    pons__redact(b->data, secret);
+    return json_string(b->data);
+}
+
+// Whether the server said that the message is whole, and it can be one.
+static int check_ended_well(pons__reply *r)
+{
+    static const char *const cut[] = {"length", "max_tokens", "model_length", "max_output_tokens",
+                                      NULL};
+    static const char *const broken[] = {"error",     "abort",    "aborted",
+                                         "cancelled", "canceled", "insufficient_system_resource",
+                                         "timed_out", NULL};
     char text[ERROR_TEXT_MAX];
-    const char *words = NULL;
-    if (body && pons_value_parse(body, len, &v, &ignored) == PONS_OK) {
-        words = error_words(v);
+    if (r->done && !r->finish_reason[0]) { // it says that it is whole all the same
+        snprintf(r->finish_reason, sizeof r->finish_reason, "stop");
     }
-    bool page = body && body[strspn(body, " \t\r\n")] == '<';
-    if (!words && !page) {
-        words = body;
+    const char *why = r->finish_reason;
+    if (r->refusal.len && (pons_get(r->request, "schema") || !why[0])) {
+        quote_words(r->refusal.data, r->secret, text, sizeof text);
+        return pons__bad(r, "the model refused: %s", text);
     }
-    quote_words(words, secret, text, sizeof text);
-    pons_error_set(err, status == 401 || status == 403 ? PONS_EREFUSED : PONS_EIO, WHERE,
-                   *text ? "the server answered HTTP %ld: %s" : "the server answered HTTP %ld",
-                   status, text);
-    pons_value_unref(v);
+    if (!why[0]) {
+        return pons__bad(r, "the answer ended before it was complete: no finish_reason");
+    }
+    for (size_t i = 0; cut[i]; i++) {
+        if (strcasecmp(why, cut[i]) == 0) {
+            return pons__faulty(r,
+                                "the answer was cut at its longest after %zu bytes%s "
+                                "(finish_reason %s)",
+                                r->content.len, r->n_calls ? ", inside a tool call" : "", cut[i]);
+        }
+    }
+    for (size_t i = 0; broken[i]; i++) {
+        if (strcasecmp(why, broken[i]) == 0) {
+            return pons__bad(r, "the server gave up in the middle of the answer (finish_reason %s)",
+                             broken[i]);
+        }
+    }
+    if (strcmp(why, "content_filter") == 0) {
+        return pons__bad(r, "the server's filter withheld the answer (finish_reason "
+                            "content_filter)");
+    }
+    if (r->n_calls == 0 && strcmp(why, "tool_calls") == 0) {
+        return pons__faulty(r, "the answer promises tool calls (finish_reason tool_calls) and has "
+                               "none");
+    }
+    if (r->content.len == 0 && r->n_calls == 0 && r->refusal.len == 0) {
+        quote_words(why, r->secret, text, sizeof text);
+        return pons__faulty(r, "the answer has no content (finish_reason %s)", text);
+    }
+    return PONS_OK;
+}
+
+// The counts alone: what else a server adds is its own affair.
+static pons_value *usage_of(const pons_value *usage)
+{
+    const pons_value *cached = pons_get(pons_get(usage, "prompt_tokens_details"), "cached_tokens");
+    const pons_value *reasoning =
+        pons_get(pons_get(usage, "completion_tokens_details"), "reasoning_tokens");
+    const struct {
+        const char *key;
+        const pons_value *count;
+    } counts[] = {{"prompt_tokens", pons_get(usage, "prompt_tokens")},
+                  {"completion_tokens", pons_get(usage, "completion_tokens")},
+                  {"total_tokens", pons_get(usage, "total_tokens")},
+                  {"cached_tokens", cached},
+                  {"reasoning_tokens", reasoning}};
+    pons_value *v = usage ? json_object() : NULL;
+    for (size_t i = 0; v && i < sizeof counts / sizeof *counts; i++) {
+        int64_t n = json_is_integer(counts[i].count) ? json_integer_value(counts[i].count) : -1;
+        if (n >= 0) {
+            json_object_set_new(v, counts[i].key, json_integer(n));
+        }
+    }
+    return v;
+}
+
+int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
+{
+    int rc = let_go(r);
+    rc = rc == PONS_OK ? flush(r, &r->thoughts, PONS_LLM_REASONING) : rc;
+    rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
+    rc = rc == PONS_OK ? check_ended_well(r) : rc;
+    // A host that gives faults back to the model gets them in a reply.
+    char fault[PONS_ERROR_MESSAGE_MAX] = "";
+    if (rc != PONS_OK && r->faulty && pons_get_bool(r->request, "faults", false)) {
+        snprintf(fault, sizeof fault, "%s", r->err->message);
+        *r->err = (pons_error)PONS_ERROR_INIT;
+        rc = PONS_OK;
+    }
+    pons_value *calls = NULL, *extra = NULL;
+    if (rc == PONS_OK) {
+        rc = pons__calls_finish(r, seed, *fault ? fault : NULL, &calls);
+    }
+    rc = rc == PONS_OK ? pons__extra_finish(r, calls, &extra) : rc;
+    if (rc != PONS_OK) {
+        pons_value_unref(calls);
+        return rc;
+    }
+    pons__redact(r->model, r->secret);
+    // Servers say "stop", "tool", "tool_calls" of the same thing.
+    const char *why = json_array_size(calls) ? "tool_calls" : r->finish_reason;
+    pons_value *v = pons_object("content", text_or_null(&r->content, r->secret, true), "refusal",
+                                text_or_null(&r->refusal, r->secret, false), "reasoning",
+                                text_or_null(&r->reasoning, r->secret, false), "tool_calls", calls,
+                                "finish_reason", json_string(why), "usage", usage_of(r->usage),
+                                "model", r->model[0] ? json_string(r->model) : NULL, "fault",
+                                *fault ? json_string(fault) : NULL, "extra", extra, NULL);
+    if (!v) {
+        return pons__no_memory(r);
+    }
+    *ret = v;
+    return PONS_OK;
 }

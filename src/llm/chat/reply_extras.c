@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int join(pons_value *into, const pons_value *piece, const char *const *known);
-
 static bool among(const char *key, const char *const list[])
 {
     for (; *list && strcmp(*list, key) != 0; list++) {
@@ -44,6 +42,8 @@ static pons_value *item_of(const pons_value *list, const pons_value *piece)
     }
     return NULL;
 }
+
+static int join(pons_value *into, const pons_value *piece, const char *const *known);
 
 static int join_list(pons_value *into, const pons_value *pieces)
 {

@@ -26,73 +26,6 @@
 #define SHOWN_MAX   64  // bytes of a server's name or id in a message
 #define WRITTEN_MAX 400 // bytes of arguments that could not be read
 
-static int take_call(pons__reply *r, const pons_value *v, bool whole);
-static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *names, uint64_t seed,
-                       const char *fault, pons_value *list);
-static void shown(const pons__reply *r, const char *text, char buf[SHOWN_MAX]);
-
-int pons__calls_take(pons__reply *r, const pons_value *calls, bool whole)
-{
-    if (!calls || json_is_null(calls)) {
-        return PONS_OK;
-    }
-    if (!json_is_array(calls)) {
-        return pons__bad(r, "the answer's tool_calls are not a list");
-    }
-    int rc = PONS_OK;
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(calls); i++) {
-        rc = take_call(r, json_array_get(calls, i), whole);
-    }
-    return rc;
-}
-
-// By index; calls of one index stay in the order of their coming.
-static void sort_calls(pons__reply *r)
-{
-    for (size_t i = 1; i < r->n_calls; i++) {
-        pons__tool_call c = r->calls[i];
-        size_t at = i;
-        for (; at > 0 && r->calls[at - 1].index > c.index; at--) {
-            r->calls[at] = r->calls[at - 1];
-        }
-        r->calls[at] = c;
-    }
-}
-
-int pons__calls_finish(pons__reply *r, uint64_t seed, const char *fault, pons_value **ret)
-{
-    pons_autovalue names = pons__tool_names(pons_get(r->request, "tools"));
-    pons_value *list = json_array();
-    int rc = names && list ? PONS_OK : pons__no_memory(r);
-    const char *choice = json_string_value(pons_get(r->request, "tool_choice"));
-    if (rc == PONS_OK && r->n_calls && choice && strcmp(choice, "none") == 0) {
-        rc = pons__bad(r, "the model called a tool where none was to be called");
-    }
-    sort_calls(r);
-    for (size_t i = 0; rc == PONS_OK && i < r->n_calls; i++) {
-        rc = finish_call(r, &r->calls[i], names, seed + i, fault, list);
-    }
-    if (rc != PONS_OK) {
-        json_decref(list);
-        return rc;
-    }
-    *ret = list;
-    return PONS_OK;
-}
-
-void pons__calls_fini(pons__reply *r)
-{
-    for (size_t i = 0; i < r->n_calls; i++) {
-        pons_buf_fini(&r->calls[i].id);
-        pons_buf_fini(&r->calls[i].name);
-        pons_buf_fini(&r->calls[i].arguments);
-        pons_value_unref(r->calls[i].extra);
-    }
-    free(r->calls);
-    r->calls = NULL;
-    r->n_calls = r->cap_calls = 0;
-}
-
 // ---- fragments ----------------------------------------------------------------------------------
 
 static pons__tool_call *newest_of(pons__reply *r, int64_t index)
@@ -270,6 +203,25 @@ static const pons_value *tool_of(const pons__reply *r, const pons_value *names, 
     return NULL;
 }
 
+// A server's word in a message: short, printable, never the key.
+static void shown(const pons__reply *r, const char *text, char buf[SHOWN_MAX])
+{
+    char *copy = strdup(text);
+    buf[0] = '\0';
+    if (copy) {
+        pons__redact(copy, r->secret);
+        size_t at = 0;
+        for (size_t i = 0, k; copy[i] && at + 5 < SHOWN_MAX; i += k) {
+            k = pons_utf8_sequence(copy + i, strlen(copy + i));
+            k = k ? k : 1;
+            memcpy(buf + at, (unsigned char)copy[i] < ' ' ? " " : copy + i, k);
+            at += k;
+        }
+        buf[at] = '\0';
+    }
+    free(copy);
+}
+
 static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value *tool,
                            pons_value **ret)
 {
@@ -400,21 +352,66 @@ static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *nam
     return json_array_append_new(list, call) == 0 ? PONS_OK : pons__no_memory(r);
 }
 
-// A server's word in a message: short, printable, never the key.
-static void shown(const pons__reply *r, const char *text, char buf[SHOWN_MAX])
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__calls_take(pons__reply *r, const pons_value *calls, bool whole)
 {
-    char *copy = strdup(text);
-    buf[0] = '\0';
-    if (copy) {
-        pons__redact(copy, r->secret);
-        size_t at = 0;
-        for (size_t i = 0, k; copy[i] && at + 5 < SHOWN_MAX; i += k) {
-            k = pons_utf8_sequence(copy + i, strlen(copy + i));
-            k = k ? k : 1;
-            memcpy(buf + at, (unsigned char)copy[i] < ' ' ? " " : copy + i, k);
-            at += k;
-        }
-        buf[at] = '\0';
+    if (!calls || json_is_null(calls)) {
+        return PONS_OK;
     }
-    free(copy);
+    if (!json_is_array(calls)) {
+        return pons__bad(r, "the answer's tool_calls are not a list");
+    }
+    int rc = PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(calls); i++) {
+        rc = take_call(r, json_array_get(calls, i), whole);
+    }
+    return rc;
+}
+
+// By index; calls of one index stay in the order of their coming.
+static void sort_calls(pons__reply *r)
+{
+    for (size_t i = 1; i < r->n_calls; i++) {
+        pons__tool_call c = r->calls[i];
+        size_t at = i;
+        for (; at > 0 && r->calls[at - 1].index > c.index; at--) {
+            r->calls[at] = r->calls[at - 1];
+        }
+        r->calls[at] = c;
+    }
+}
+
+int pons__calls_finish(pons__reply *r, uint64_t seed, const char *fault, pons_value **ret)
+{
+    pons_autovalue names = pons__tool_names(pons_get(r->request, "tools"));
+    pons_value *list = json_array();
+    int rc = names && list ? PONS_OK : pons__no_memory(r);
+    const char *choice = json_string_value(pons_get(r->request, "tool_choice"));
+    if (rc == PONS_OK && r->n_calls && choice && strcmp(choice, "none") == 0) {
+        rc = pons__bad(r, "the model called a tool where none was to be called");
+    }
+    sort_calls(r);
+    for (size_t i = 0; rc == PONS_OK && i < r->n_calls; i++) {
+        rc = finish_call(r, &r->calls[i], names, seed + i, fault, list);
+    }
+    if (rc != PONS_OK) {
+        json_decref(list);
+        return rc;
+    }
+    *ret = list;
+    return PONS_OK;
+}
+
+void pons__calls_fini(pons__reply *r)
+{
+    for (size_t i = 0; i < r->n_calls; i++) {
+        pons_buf_fini(&r->calls[i].id);
+        pons_buf_fini(&r->calls[i].name);
+        pons_buf_fini(&r->calls[i].arguments);
+        pons_value_unref(r->calls[i].extra);
+    }
+    free(r->calls);
+    r->calls = NULL;
+    r->n_calls = r->cap_calls = 0;
 }

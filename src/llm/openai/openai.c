@@ -105,115 +105,493 @@ struct provider {
     pons_rand rand;
 };
 
-static int configure(provider *p, const pons_value *config, pons_error *err);
-static void provider_free(provider *p);
-static void clear_event(void *event);
-static int turn(void *user);
-static void take_commands(provider *p);
-static void advance(provider *p);
-static int poll_timeout_ms(const provider *p);
-static void take_http(provider *p);
-static void begin(call *c);
-static void call_free(call *c);
-static void emit(provider *p, pons_llm_event ev, bool last);
+// ---- the HTTP thread ----------------------------------------------------------------------------
 
-// ---- the contract -------------------------------------------------------------------------------
-
-static int openai_open(const pons_value *config, const pons_clock *clock, void **ret_self,
-                       pons_error *err)
+static int64_t after(int64_t from_ns, double s)
 {
-    provider *p = calloc(1, sizeof *p);
-    if (!p) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the model");
-    }
-    p->clock = *clock;
-    p->commands_end = &p->commands;
-    pthread_mutex_init(&p->mtx, NULL);
-    pons_rand_seed_os(&p->rand);
-    int rc = pons_event_queue_init(&p->events, sizeof(pons_llm_event), clear_event, err);
-    rc = rc == PONS_OK ? pons_http_load(&p->http, err) : rc;
-    rc = rc == PONS_OK ? configure(p, config, err) : rc;
-    rc = rc == PONS_OK ? p->http->open(turn, p, &p->client, err) : rc;
-    if (rc != PONS_OK) {
-        provider_free(p);
-        return rc;
-    }
-    *ret_self = p;
-    return PONS_OK;
+    return from_ns + (int64_t)(s * (double)PONS_NS_PER_S);
 }
 
-static void openai_close(void *self)
+// Hands an event on, unless the call was cancelled. Takes it.
+static void emit(provider *p, pons_llm_event ev, bool last)
 {
-    provider *p = self;
-    if (!p) {
+    pons_event_queue_push(&p->events, ev.call, &ev, last);
+}
+
+static void start_call(provider *p, uint64_t id, pons_value *request)
+{
+    call *c = calloc(1, sizeof *c);
+    if (!c) {
+        pons_llm_event ev = {.call = id, .kind = PONS_LLM_ERROR};
+        pons_error_set(&ev.error, PONS_ENOMEM, WHERE, "cannot ask the model");
+        emit(p, ev, true);
+        pons_value_unref(request);
         return;
     }
-    pons_event_queue_end_all(&p->events);
-    provider_free(p);
+    *c = (call){.next = p->calls, .p = p, .id = id, .request = request, .dialect = p->dialect};
+    snprintf(c->from, sizeof c->from, "%s at %s", pons_get_str(request, "model", p->model),
+             p->shown_url);
+    p->calls = c;
+    c->due_ns = pons_now_ns(&p->clock);
+    c->total_until_ns = after(c->due_ns, p->t.total_s);
 }
 
-static int add_command(provider *p, command cmd)
+static void attempt_clear(call *c)
 {
-    command *c = malloc(sizeof *c);
-    if (!c) {
-        return PONS_ENOMEM;
+    if (c->attempt) {
+        if (c->p->client) {
+            c->p->http->cancel(c->p->client, c->attempt);
+        }
+        c->attempt = 0;
+        pons_sse_fini(&c->sse);
+        pons__reply_fini(&c->reply);
     }
-    *c = cmd;
-    int rc = cmd.request ? pons_event_queue_begin(&p->events, cmd.call) : PONS_OK;
-    if (rc != PONS_OK) {
-        free(c);
-        return rc;
+    pons_buf_fini(&c->raw);
+}
+
+static void call_free(call *c)
+{
+    call **at = &c->p->calls;
+    while (*at && *at != c) {
+        at = &(*at)->next;
     }
+    if (*at) {
+        *at = c->next;
+    }
+    attempt_clear(c);
+    pons_value_unref(c->request);
+    free(c);
+}
+
+// Takes what the host has asked for.
+static void take_commands(provider *p)
+{
     pthread_mutex_lock(&p->mtx);
-    *p->commands_end = c;
-    p->commands_end = &c->next;
+    command *list = p->commands;
+    p->commands = NULL;
+    p->commands_end = &p->commands;
     pthread_mutex_unlock(&p->mtx);
-    p->http->wake(p->client);
-    return PONS_OK;
-}
-
-static int openai_start(void *self, uint64_t id, const pons_value *request, pons_error *err)
-{
-    int rc = pons_get_bool(request, "models", false) ? PONS_OK : pons__openai_check(request, err);
-    if (rc != PONS_OK) {
-        return rc;
+    while (list) {
+        command *cmd = list;
+        list = cmd->next;
+        if (cmd->request) {
+            start_call(p, cmd->call, cmd->request);
+        } else {
+            for (call *c = p->calls; c; c = c->next) {
+                if (c->id == cmd->call) {
+                    call_free(c); // closes its connection
+                    break;
+                }
+            }
+        }
+        free(cmd);
     }
-    rc = add_command(self, (command){.call = id, .request = pons_value_ref(request)});
-    if (rc != PONS_OK) {
-        pons_value_unref(request);
-        return pons_error_set(err, rc, WHERE,
-                              rc == PONS_EEXIST ? "a call of this number is running"
-                                                : "cannot ask the model");
+}
+
+// "Retry-After: 7" or a date: seconds from now, 0 when it says nothing useful, at most max_s.
+static double retry_after(const pons_http_ops *http, const char *value, int64_t wall_ms,
+                          double max_s)
+{
+    char *end;
+    double s = strtod(value, &end);
+    if (end == value) {
+        const int64_t when = http->date(value);
+        s = when < 0 ? 0 : (double)when - (double)wall_ms / 1000.0;
     }
-    return PONS_OK;
+    return !(s > 0) ? 0 : s < max_s ? s : max_s;
 }
 
-static void openai_cancel(void *self, uint64_t id)
+// The end with c->error; frees the call.
+static void fail(call *c)
 {
-    provider *p = self;
-    pons_event_queue_end(&p->events, id);
-    (void)add_command(p, (command){.call = id}); // no memory: it ends by itself, unheard
+    pons__redact(c->error.message, c->p->key);
+    pons__redact(c->error.cause, c->p->key);
+    pons_error_source(&c->error, "%s", c->p->shown_url);
+    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_ERROR, .error = c->error}, true);
+    call_free(c);
 }
 
-static int openai_event_fd(void *self)
+static void complete(call *c)
 {
-    return ((provider *)self)->events.fd;
+    pons_value *v = NULL;
+    if (pons__reply_finish(&c->reply, pons_rand_u64(&c->p->rand), &v) != PONS_OK) {
+        fail(c);
+        return;
+    }
+    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
+    call_free(c);
 }
 
-static bool openai_next(void *self, pons_llm_event *ret)
+// What the server has, and how much each takes, where it says so.
+static void complete_list(call *c)
 {
-    return pons_event_queue_next(&((provider *)self)->events, ret);
+    pons_value *v = NULL;
+    pons__redact(c->raw.data, c->p->key);
+    if (pons__models_read(c->raw.data ? c->raw.data : "", c->raw.len, &v, &c->error) < 0) {
+        fail(c);
+        return;
+    }
+    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
+    call_free(c);
 }
 
-static const pons_llm_ops openai_ops = {.abi = PONS_LLM_ABI,
-                                        .name = "openai",
-                                        .open = openai_open,
-                                        .close = openai_close,
-                                        .start = openai_start,
-                                        .cancel = openai_cancel,
-                                        .event_fd = openai_event_fd,
-                                        .next = openai_next};
-PONS_MODULE_EXPORT("llm", "openai", &openai_ops);
+// Whether the body is a stream: by its type, or where that says nothing, by its first bytes.
+static bool looks_like_stream(const call *c, const char *bytes, size_t n)
+{
+    if (strncasecmp(c->content_type, "text/event-stream", strlen("text/event-stream")) == 0) {
+        return true;
+    }
+    return (n >= 1 && bytes[0] == ':') || (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
+           (n >= 6 && memcmp(bytes, "event:", 6) == 0);
+}
+
+// Waits and tries again, unless that was done often enough or somebody has seen a part.
+static bool try_again(call *c)
+{
+    if (c->retries >= RETRIES_MAX || c->reply.any_token) {
+        return false;
+    }
+    provider *p = c->p;
+    const int64_t now = pons_now_ns(&p->clock);
+    double wait_s =
+        retry_after(p->http, c->retry_after, pons_wall_ms(&p->clock), p->t.retry_after_max_s);
+    if (wait_s > 0) {
+        c->total_until_ns = after(c->total_until_ns, wait_s); // the server's wish, not our time
+    } else {
+        wait_s = p->t.backoff_s * (double)(1u << c->retries);
+        wait_s = wait_s < BACKOFF_MAX_S ? wait_s : BACKOFF_MAX_S;
+        wait_s *= 0.5 + 0.5 * pons_rand_unit(&p->rand);
+    }
+    if (after(now, wait_s) >= c->total_until_ns) {
+        return false;
+    }
+    c->retries++;
+    c->due_ns = after(now, wait_s);
+    attempt_clear(c);
+    return true;
+}
+
+static bool is_passing_status(int status)
+{
+    return status == 408 || status == 409 || status == 429 || (status >= 500 && status < 600);
+}
+
+// What this call has found out about the server, added to what others have.
+static void learn(const call *c)
+{
+    pons__dialect *all = &c->p->dialect;
+    const pons__dialect *d = &c->dialect;
+    all->format = d->format > all->format ? d->format : all->format;
+    all->format_settled |= d->format_settled;
+    all->no_temperature |= d->no_temperature;
+    all->max_completion_tokens |= d->max_completion_tokens;
+    all->no_stream_options |= d->no_stream_options;
+    all->no_tool_choice |= d->no_tool_choice;
+    all->no_stream_with_tools |= d->no_stream_with_tools;
+    all->no_extra |= d->no_extra;
+    all->wants_thought |= d->wants_thought;
+    all->wants_signature |= d->wants_signature;
+}
+
+static void on_piece(void *user, pons_llm_event_kind kind, const char *text)
+{
+    call *c = user;
+    char *copy = strdup(text);
+    if (copy) {
+        emit(c->p, (pons_llm_event){.call = c->id, .kind = kind, .text = copy}, false);
+    }
+}
+
+static void begin(call *c)
+{
+    static const char *const want[] = {"Content-Type", "Retry-After", NULL};
+    provider *p = c->p;
+    attempt_clear(c);
+    c->error = (pons_error)PONS_ERROR_INIT;
+    c->got_event = c->is_stream = c->is_stream_known = false;
+    c->received = 0;
+    c->status = 0;
+    c->content_type[0] = c->retry_after[0] = '\0';
+    c->started_ns = pons_now_ns(&p->clock);
+    const bool lists = pons_get_bool(c->request, "models", false);
+    const char *const headers[HEADERS] = {"Content-Type: application/json",
+                                          "Accept: text/event-stream, application/json",
+                                          p->authorization};
+    char *body = lists ? NULL : pons__openai_body(c->request, p->model, c->from, &c->dialect);
+    const pons_http_request r = {.user = c,
+                                 .url = lists ? p->models : p->endpoint,
+                                 .headers = headers,
+                                 .body = body,
+                                 .body_n = body ? strlen(body) : 0,
+                                 .want = want,
+                                 .ca_file = p->ca_file,
+                                 .body_max = PONS__REPLY_MAX,
+                                 .connect_ms = (int64_t)(p->t.connect_s * 1000 + 0.999)};
+    if ((!body && !lists) || p->http->start(p->client, ++p->attempts, &r, NULL) != PONS_OK) {
+        pons_error_set(&c->error, PONS_ENOMEM, WHERE, "cannot ask the model");
+        fail(c);
+    } else {
+        c->attempt = p->attempts;
+        pons_sse_init(&c->sse, PONS__EVENT_MAX);
+        pons__reply_init(&c->reply, c->request, on_piece, c, p->key, &c->error);
+        c->reply.from = c->from;
+    }
+    free(body);
+}
+
+// Asks at once in another way, where the refusal may be about how it was asked.
+static bool ask_otherwise(call *c)
+{
+    switch (pons__openai_adapt(&c->dialect, c->request, c->raw.data)) {
+    case ADAPTED_NAMED:
+        learn(c); // for every call from now on
+        begin(c);
+        return true;
+    case ADAPTED_GUESS:
+        begin(c);
+        return true;
+    default:
+        // Not about the form, then: the next refusal without a reason is not asked about thrice.
+        c->p->dialect.format_settled = true;
+        return false;
+    }
+}
+
+static void finished_status(call *c)
+{
+    const int status = c->status;
+    if ((status == HTTP_BAD || status == HTTP_UNPROCESSABLE || status == HTTP_INTERNAL) &&
+        (status != HTTP_INTERNAL || (c->raw.data && strstr(c->raw.data, "tools with stream"))) &&
+        ask_otherwise(c)) {
+        return;
+    }
+    if (is_passing_status(status) && try_again(c)) {
+        return;
+    }
+    if (status >= 300 && status < 400) {
+        pons_error_set(&c->error, PONS_EIO, WHERE,
+                       "the server redirects (HTTP %d), and redirects are not followed; use the "
+                       "address it redirects to",
+                       status);
+    } else {
+        pons__openai_http_error(&c->error, status, c->raw.data, c->raw.len, c->p->key);
+    }
+    fail(c);
+}
+
+static bool is_connection_error(pons_http_fault fault)
+{
+    return fault == PONS_HTTP_UNREACHABLE || fault == PONS_HTTP_TLS || fault == PONS_HTTP_LOST ||
+           fault == PONS_HTTP_SLOW_CONNECT;
+}
+
+static void finished_badly(call *c, pons_http_fault fault, const char *why)
+{
+    if (is_connection_error(fault) && try_again(c)) {
+        return;
+    }
+    if (fault == PONS_HTTP_LONG_HEAD) {
+        pons_error_set(&c->error, PONS_EPROTOCOL, WHERE,
+                       "the headers of the answer are longer than %d bytes", PONS_HTTP_HEAD_MAX);
+    } else if (fault == PONS_HTTP_LONG_BODY) {
+        pons_error_set(&c->error, PONS_EPROTOCOL, WHERE, "the answer is longer than %d bytes",
+                       PONS__REPLY_MAX);
+    } else {
+        pons_error_set(&c->error, PONS_ECLOSED, WHERE, "%s: %s",
+                       fault == PONS_HTTP_UNTRUSTED ? "cannot trust the model's server"
+                       : c->reply.any_token ? "the connection was lost in the middle of the answer"
+                       : c->status == HTTP_OK && fault == PONS_HTTP_BROKEN
+                           ? "cannot read the answer"
+                           : "cannot reach the model",
+                       why);
+    }
+    fail(c);
+}
+
+// An attempt has ended; why NULL: well, or what else it would say is of no interest.
+static void finished(call *c, pons_http_fault fault, const char *why)
+{
+    if (c->error.status != PONS_OK) {
+        fail(c);
+    } else if (c->reply.done || c->reply.finish_reason[0]) { // whole, however the connection ended
+        complete(c);
+    } else if (c->status >= 300 || (!why && c->status != HTTP_OK)) {
+        finished_status(c); // it has spoken, however the connection ended
+    } else if (why) {
+        finished_badly(c, fault, why);
+    } else if (pons_get_bool(c->request, "models", false)) {
+        complete_list(c);
+    } else if (!c->is_stream && !looks_like_stream(c, "", 0) &&
+               pons__reply_object(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) !=
+                   PONS_OK) {
+        fail(c);
+    } else if (c->reply.done || !try_again(c)) { // a stream that just ends is a lost connection
+        complete(c);
+    }
+}
+
+// Only what is a part of the answer moves the deadline on: a server that pings is not answering.
+static int on_sse_event(void *user, const char *event, const char *data, size_t len)
+{
+    call *c = user;
+    const int64_t came_ns = pons_now_ns(&c->p->clock); // before anybody hears of it
+    c->reply.progress = false;
+    int rc = pons__reply_event(&c->reply, event, data, len);
+    if (c->reply.progress) {
+        c->got_event = true;
+        c->last_ns = came_ns;
+    }
+    return rc;
+}
+
+#define ENOUGH       1 // what the rest of a body says is of no interest
+#define STREAM_TELLS 6 // bytes after which a body without a type has told what it is
+
+static int take_body(call *c, const char *bytes, size_t n)
+{
+    if (c->status != HTTP_OK) {
+        size_t room = ERROR_BODY_MAX - c->raw.len;
+        int rc = pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
+        return rc == PONS_OK && n > room ? ENOUGH : rc;
+    }
+    if (pons_get_bool(c->request, "models", false)) {
+        return pons_buf_bytes(&c->raw, bytes, n);
+    }
+    if (c->received == 0) { // it was understood, whatever the answer is worth
+        c->dialect.format_settled |= pons_get(c->request, "schema") != NULL;
+        learn(c);
+    }
+    c->received += n;
+    if (!c->is_stream) { // not one, or not known yet: a first piece may be a single byte
+        int rc = pons_buf_bytes(&c->raw, bytes, n);
+        c->is_stream = !c->is_stream_known && looks_like_stream(c, c->raw.data, c->raw.len);
+        c->is_stream_known = c->is_stream || c->raw.len >= STREAM_TELLS;
+        if (rc != PONS_OK || !c->is_stream) {
+            c->got_event = true;
+            c->last_ns = pons_now_ns(&c->p->clock);
+            return rc;
+        }
+        bytes = c->raw.data;
+        n = c->raw.len;
+    }
+    int rc = pons_sse_feed(&c->sse, bytes, n, on_sse_event, c);
+    pons_buf_clear(&c->raw);
+    if (rc == PONS_EPROTOCOL && c->error.status == PONS_OK) {
+        pons_error_set(&c->error, rc, WHERE, "an event of the answer is longer than %d bytes",
+                       PONS__EVENT_MAX);
+    }
+    return rc;
+}
+
+static void take_data(call *c, const char *bytes, size_t n)
+{
+    const int rc = take_body(c, bytes, n);
+    if (rc < 0 && c->error.status == PONS_OK) {
+        pons_error_set(&c->error, rc, WHERE, "cannot read the answer");
+    }
+    if (rc != PONS_OK || c->reply.done) { // without waiting for the connection's end
+        finished(c, PONS_HTTP_BROKEN, NULL);
+    }
+}
+
+static void take_event(call *c, const pons_http_event *ev)
+{
+    switch (ev->kind) {
+    case PONS_HTTP_HEAD:
+        c->status = ev->status;
+        pons_http_header(ev, "Content-Type", c->content_type, sizeof c->content_type);
+        pons_http_header(ev, "Retry-After", c->retry_after, sizeof c->retry_after);
+        break;
+    case PONS_HTTP_DATA:
+        take_data(c, ev->data, ev->n);
+        break;
+    case PONS_HTTP_END:
+        finished(c, PONS_HTTP_BROKEN, NULL);
+        break;
+    case PONS_HTTP_FAILED:
+        finished(c, ev->fault, ev->data);
+        break;
+    }
+}
+
+static void take_http(provider *p)
+{
+    pons_http_event ev;
+    while (p->http->next(p->client, &ev)) {
+        take_event(ev.user, &ev);
+        pons_http_event_clear(&ev);
+    }
+}
+
+// When the call is next to be looked at, and what is to be said when it is then still not done.
+static int64_t deadline(const call *c, const char **ret_what, double *ret_s)
+{
+    const timeouts *t = &c->p->t;
+    if (!c->attempt) {
+        return c->due_ns;
+    }
+    double s = c->got_event ? t->between_tokens_s : t->first_byte_s;
+    int64_t at = after(c->got_event ? c->last_ns : c->started_ns, s);
+    int64_t total = c->total_until_ns;
+    *ret_what = c->got_event ? "no token came for" : "no answer began within";
+    *ret_s = s;
+    if (total < at) {
+        *ret_what = "the answer was not whole within";
+        *ret_s = t->total_s;
+        at = total;
+    }
+    return at;
+}
+
+static void advance_call(call *c)
+{
+    const char *what = "";
+    double s = 0;
+    if (deadline(c, &what, &s) <= pons_now_ns(&c->p->clock)) {
+        if (!c->attempt) {
+            begin(c);
+        } else if (c->reply.finish_reason[0]) {
+            complete(c); // only the stream's end is missing
+        } else {
+            pons_error_set(&c->error, PONS_ETIMEOUT, WHERE, "%s %g s", what, s);
+            fail(c);
+        }
+    }
+}
+
+static void advance(provider *p)
+{
+    for (call *c = p->calls, *next; c; c = next) {
+        next = c->next; // it may be freed, and no other is
+        advance_call(c);
+    }
+}
+
+static int poll_timeout_ms(const provider *p)
+{
+    int64_t now = pons_now_ns(&p->clock), least = (int64_t)IDLE_POLL_MS * PONS_NS_PER_MS;
+    for (const call *c = p->calls; c; c = c->next) {
+        const char *what;
+        double s;
+        int64_t left = deadline(c, &what, &s) - now;
+        least = left < least ? left : least;
+    }
+    return least <= 0 ? 0 : (int)(least / PONS_NS_PER_MS) + 1;
+}
+
+static int turn(void *user)
+{
+    provider *p = user;
+    take_commands(p);
+    take_http(p);
+    advance(p);
+    return poll_timeout_ms(p);
+}
+
+static void clear_event(void *event)
+{
+    pons_llm_event_clear(event);
+}
 
 // ---- configuration ------------------------------------------------------------------------------
 
@@ -364,494 +742,100 @@ static void provider_free(provider *p)
     free(p);
 }
 
-// ---- the HTTP thread ----------------------------------------------------------------------------
+// ---- the contract -------------------------------------------------------------------------------
 
-static int turn(void *user)
+static int openai_open(const pons_value *config, const pons_clock *clock, void **ret_self,
+                       pons_error *err)
 {
-    provider *p = user;
-    take_commands(p);
-    take_http(p);
-    advance(p);
-    return poll_timeout_ms(p);
-}
-
-static int64_t after(int64_t from_ns, double s)
-{
-    return from_ns + (int64_t)(s * (double)PONS_NS_PER_S);
-}
-
-static void start_call(provider *p, uint64_t id, pons_value *request)
-{
-    call *c = calloc(1, sizeof *c);
-    if (!c) {
-        pons_llm_event ev = {.call = id, .kind = PONS_LLM_ERROR};
-        pons_error_set(&ev.error, PONS_ENOMEM, WHERE, "cannot ask the model");
-        emit(p, ev, true);
-        pons_value_unref(request);
-        return;
+    provider *p = calloc(1, sizeof *p);
+    if (!p) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the model");
     }
-    *c = (call){.next = p->calls, .p = p, .id = id, .request = request, .dialect = p->dialect};
-    snprintf(c->from, sizeof c->from, "%s at %s", pons_get_str(request, "model", p->model),
-             p->shown_url);
-    p->calls = c;
-    c->due_ns = pons_now_ns(&p->clock);
-    c->total_until_ns = after(c->due_ns, p->t.total_s);
-}
-
-// Takes what the host has asked for.
-static void take_commands(provider *p)
-{
-    pthread_mutex_lock(&p->mtx);
-    command *list = p->commands;
-    p->commands = NULL;
+    p->clock = *clock;
     p->commands_end = &p->commands;
+    pthread_mutex_init(&p->mtx, NULL);
+    pons_rand_seed_os(&p->rand);
+    int rc = pons_event_queue_init(&p->events, sizeof(pons_llm_event), clear_event, err);
+    rc = rc == PONS_OK ? pons_http_load(&p->http, err) : rc;
+    rc = rc == PONS_OK ? configure(p, config, err) : rc;
+    rc = rc == PONS_OK ? p->http->open(turn, p, &p->client, err) : rc;
+    if (rc != PONS_OK) {
+        provider_free(p);
+        return rc;
+    }
+    *ret_self = p;
+    return PONS_OK;
+}
+
+static void openai_close(void *self)
+{
+    provider *p = self;
+    if (!p) {
+        return;
+    }
+    pons_event_queue_end_all(&p->events);
+    provider_free(p);
+}
+
+static int add_command(provider *p, command cmd)
+{
+    command *c = malloc(sizeof *c);
+    if (!c) {
+        return PONS_ENOMEM;
+    }
+    *c = cmd;
+    int rc = cmd.request ? pons_event_queue_begin(&p->events, cmd.call) : PONS_OK;
+    if (rc != PONS_OK) {
+        free(c);
+        return rc;
+    }
+    pthread_mutex_lock(&p->mtx);
+    *p->commands_end = c;
+    p->commands_end = &c->next;
     pthread_mutex_unlock(&p->mtx);
-    while (list) {
-        command *cmd = list;
-        list = cmd->next;
-        if (cmd->request) {
-            start_call(p, cmd->call, cmd->request);
-        } else {
-            for (call *c = p->calls; c; c = c->next) {
-                if (c->id == cmd->call) {
-                    call_free(c); // closes its connection
-                    break;
-                }
-            }
-        }
-        free(cmd);
-    }
+    p->http->wake(p->client);
+    return PONS_OK;
 }
 
-// Hands an event on, unless the call was cancelled. Takes it.
-static void emit(provider *p, pons_llm_event ev, bool last)
+static int openai_start(void *self, uint64_t id, const pons_value *request, pons_error *err)
 {
-    pons_event_queue_push(&p->events, ev.call, &ev, last);
+    int rc = pons_get_bool(request, "models", false) ? PONS_OK : pons__openai_check(request, err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    rc = add_command(self, (command){.call = id, .request = pons_value_ref(request)});
+    if (rc != PONS_OK) {
+        pons_value_unref(request);
+        return pons_error_set(err, rc, WHERE,
+                              rc == PONS_EEXIST ? "a call of this number is running"
+                                                : "cannot ask the model");
+    }
+    return PONS_OK;
 }
 
-static void clear_event(void *event)
+static void openai_cancel(void *self, uint64_t id)
 {
-    pons_llm_event_clear(event);
+    provider *p = self;
+    pons_event_queue_end(&p->events, id);
+    (void)add_command(p, (command){.call = id}); // no memory: it ends by itself, unheard
 }
 
-// ---- one call -----------------------------------------------------------------------------------
-
-static void attempt_clear(call *c)
+static int openai_event_fd(void *self)
 {
-    if (c->attempt) {
-        if (c->p->client) {
-            c->p->http->cancel(c->p->client, c->attempt);
-        }
-        c->attempt = 0;
-        pons_sse_fini(&c->sse);
-        pons__reply_fini(&c->reply);
-    }
-    pons_buf_fini(&c->raw);
+    return ((provider *)self)->events.fd;
 }
 
-static void call_free(call *c)
+static bool openai_next(void *self, pons_llm_event *ret)
 {
-    call **at = &c->p->calls;
-    while (*at && *at != c) {
-        at = &(*at)->next;
-    }
-    if (*at) {
-        *at = c->next;
-    }
-    attempt_clear(c);
-    pons_value_unref(c->request);
-    free(c);
+    return pons_event_queue_next(&((provider *)self)->events, ret);
 }
 
-// The end with c->error; frees the call.
-static void fail(call *c)
-{
-    pons__redact(c->error.message, c->p->key);
-    pons__redact(c->error.cause, c->p->key);
-    pons_error_source(&c->error, "%s", c->p->shown_url);
-    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_ERROR, .error = c->error}, true);
-    call_free(c);
-}
-
-static void complete(call *c)
-{
-    pons_value *v = NULL;
-    if (pons__reply_finish(&c->reply, pons_rand_u64(&c->p->rand), &v) != PONS_OK) {
-        fail(c);
-        return;
-    }
-    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
-    call_free(c);
-}
-
-// What the server has, and how much each takes, where it says so.
-static void complete_list(call *c)
-{
-    pons_value *v = NULL;
-    pons__redact(c->raw.data, c->p->key);
-    if (pons__models_read(c->raw.data ? c->raw.data : "", c->raw.len, &v, &c->error) < 0) {
-        fail(c);
-        return;
-    }
-    emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
-    call_free(c);
-}
-
-static void on_piece(void *user, pons_llm_event_kind kind, const char *text)
-{
-    call *c = user;
-    char *copy = strdup(text);
-    if (copy) {
-        emit(c->p, (pons_llm_event){.call = c->id, .kind = kind, .text = copy}, false);
-    }
-}
-
-// Only what is a part of the answer moves the deadline on: a server that pings is not answering.
-static int on_sse_event(void *user, const char *event, const char *data, size_t len)
-{
-    call *c = user;
-    const int64_t came_ns = pons_now_ns(&c->p->clock); // before anybody hears of it
-    c->reply.progress = false;
-    int rc = pons__reply_event(&c->reply, event, data, len);
-    if (c->reply.progress) {
-        c->got_event = true;
-        c->last_ns = came_ns;
-    }
-    return rc;
-}
-
-#define ENOUGH       1 // what the rest of a body says is of no interest
-#define STREAM_TELLS 6 // bytes after which a body without a type has told what it is
-
-// Whether the body is a stream: by its type, or where that says nothing, by its first bytes.
-static bool looks_like_stream(const call *c, const char *bytes, size_t n)
-{
-    if (strncasecmp(c->content_type, "text/event-stream", strlen("text/event-stream")) == 0) {
-        return true;
-    }
-    return (n >= 1 && bytes[0] == ':') || (n >= 5 && memcmp(bytes, "data:", 5) == 0) ||
-           (n >= 6 && memcmp(bytes, "event:", 6) == 0);
-}
-
-// What this call has found out about the server, added to what others have.
-static void learn(const call *c)
-{
-    pons__dialect *all = &c->p->dialect;
-    const pons__dialect *d = &c->dialect;
-    all->format = d->format > all->format ? d->format : all->format;
-    all->format_settled |= d->format_settled;
-    all->no_temperature |= d->no_temperature;
-    all->max_completion_tokens |= d->max_completion_tokens;
-    all->no_stream_options |= d->no_stream_options;
-    all->no_tool_choice |= d->no_tool_choice;
-    all->no_stream_with_tools |= d->no_stream_with_tools;
-    all->no_extra |= d->no_extra;
-    all->wants_thought |= d->wants_thought;
-    all->wants_signature |= d->wants_signature;
-}
-
-static int take_body(call *c, const char *bytes, size_t n)
-{
-    if (c->status != HTTP_OK) {
-        size_t room = ERROR_BODY_MAX - c->raw.len;
-        int rc = pons_buf_bytes(&c->raw, bytes, n < room ? n : room);
-        return rc == PONS_OK && n > room ? ENOUGH : rc;
-    }
-    if (pons_get_bool(c->request, "models", false)) {
-        return pons_buf_bytes(&c->raw, bytes, n);
-    }
-    if (c->received == 0) { // it was understood, whatever the answer is worth
-        c->dialect.format_settled |= pons_get(c->request, "schema") != NULL;
-        learn(c);
-    }
-    c->received += n;
-    if (!c->is_stream) { // not one, or not known yet: a first piece may be a single byte
-        int rc = pons_buf_bytes(&c->raw, bytes, n);
-        c->is_stream = !c->is_stream_known && looks_like_stream(c, c->raw.data, c->raw.len);
-        c->is_stream_known = c->is_stream || c->raw.len >= STREAM_TELLS;
-        if (rc != PONS_OK || !c->is_stream) {
-            c->got_event = true;
-            c->last_ns = pons_now_ns(&c->p->clock);
-            return rc;
-        }
-        bytes = c->raw.data;
-        n = c->raw.len;
-    }
-    int rc = pons_sse_feed(&c->sse, bytes, n, on_sse_event, c);
-    pons_buf_clear(&c->raw);
-    if (rc == PONS_EPROTOCOL && c->error.status == PONS_OK) {
-        pons_error_set(&c->error, rc, WHERE, "an event of the answer is longer than %d bytes",
-                       PONS__EVENT_MAX);
-    }
-    return rc;
-}
-
-static void begin(call *c)
-{
-    static const char *const want[] = {"Content-Type", "Retry-After", NULL};
-    provider *p = c->p;
-    attempt_clear(c);
-    c->error = (pons_error)PONS_ERROR_INIT;
-    c->got_event = c->is_stream = c->is_stream_known = false;
-    c->received = 0;
-    c->status = 0;
-    c->content_type[0] = c->retry_after[0] = '\0';
-    c->started_ns = pons_now_ns(&p->clock);
-    const bool lists = pons_get_bool(c->request, "models", false);
-    const char *const headers[HEADERS] = {"Content-Type: application/json",
-                                          "Accept: text/event-stream, application/json",
-                                          p->authorization};
-    char *body = lists ? NULL : pons__openai_body(c->request, p->model, c->from, &c->dialect);
-    const pons_http_request r = {.user = c,
-                                 .url = lists ? p->models : p->endpoint,
-                                 .headers = headers,
-                                 .body = body,
-                                 .body_n = body ? strlen(body) : 0,
-                                 .want = want,
-                                 .ca_file = p->ca_file,
-                                 .body_max = PONS__REPLY_MAX,
-                                 .connect_ms = (int64_t)(p->t.connect_s * 1000 + 0.999)};
-    if ((!body && !lists) || p->http->start(p->client, ++p->attempts, &r, NULL) != PONS_OK) {
-        pons_error_set(&c->error, PONS_ENOMEM, WHERE, "cannot ask the model");
-        fail(c);
-    } else {
-        c->attempt = p->attempts;
-        pons_sse_init(&c->sse, PONS__EVENT_MAX);
-        pons__reply_init(&c->reply, c->request, on_piece, c, p->key, &c->error);
-        c->reply.from = c->from;
-    }
-    free(body);
-}
-
-static bool is_connection_error(pons_http_fault fault)
-{
-    return fault == PONS_HTTP_UNREACHABLE || fault == PONS_HTTP_TLS || fault == PONS_HTTP_LOST ||
-           fault == PONS_HTTP_SLOW_CONNECT;
-}
-
-static bool is_passing_status(int status)
-{
-    return status == 408 || status == 409 || status == 429 || (status >= 500 && status < 600);
-}
-
-// "Retry-After: 7" or a date: seconds from now, 0 when it says nothing useful, at most max_s.
-static double retry_after(const pons_http_ops *http, const char *value, int64_t wall_ms,
-                          double max_s)
-{
-    char *end;
-    double s = strtod(value, &end);
-    if (end == value) {
-        const int64_t when = http->date(value);
-        s = when < 0 ? 0 : (double)when - (double)wall_ms / 1000.0;
-    }
-    return !(s > 0) ? 0 : s < max_s ? s : max_s;
-}
-
-// Waits and tries again, unless that was done often enough or somebody has seen a part.
-static bool try_again(call *c)
-{
-    if (c->retries >= RETRIES_MAX || c->reply.any_token) {
-        return false;
-    }
-    provider *p = c->p;
-    const int64_t now = pons_now_ns(&p->clock);
-    double wait_s =
-        retry_after(p->http, c->retry_after, pons_wall_ms(&p->clock), p->t.retry_after_max_s);
-    if (wait_s > 0) {
-        c->total_until_ns = after(c->total_until_ns, wait_s); // the server's wish, not our time
-    } else {
-        wait_s = p->t.backoff_s * (double)(1u << c->retries);
-        wait_s = wait_s < BACKOFF_MAX_S ? wait_s : BACKOFF_MAX_S;
-        wait_s *= 0.5 + 0.5 * pons_rand_unit(&p->rand);
-    }
-    if (after(now, wait_s) >= c->total_until_ns) {
-        return false;
-    }
-    c->retries++;
-    c->due_ns = after(now, wait_s);
-    attempt_clear(c);
-    return true;
-}
-
-// Asks at once in another way, where the refusal may be about how it was asked.
-static bool ask_otherwise(call *c)
-{
-    switch (pons__openai_adapt(&c->dialect, c->request, c->raw.data)) {
-    case ADAPTED_NAMED:
-        learn(c); // for every call from now on
-        begin(c);
-        return true;
-    case ADAPTED_GUESS:
-        begin(c);
-        return true;
-    default:
-        // Not about the form, then: the next refusal without a reason is not asked about thrice.
-        c->p->dialect.format_settled = true;
-        return false;
-    }
-}
-
-static void finished_status(call *c)
-{
-    const int status = c->status;
-    if ((status == HTTP_BAD || status == HTTP_UNPROCESSABLE || status == HTTP_INTERNAL) &&
-        (status != HTTP_INTERNAL || (c->raw.data && strstr(c->raw.data, "tools with stream"))) &&
-        ask_otherwise(c)) {
-        return;
-    }
-    if (is_passing_status(status) && try_again(c)) {
-        return;
-    }
-    if (status >= 300 && status < 400) {
-        pons_error_set(&c->error, PONS_EIO, WHERE,
-                       "the server redirects (HTTP %d), and redirects are not followed; use the "
-                       "address it redirects to",
-                       status);
-    } else {
-        pons__openai_http_error(&c->error, status, c->raw.data, c->raw.len, c->p->key);
-    }
-    fail(c);
-}
-
-static void finished_badly(call *c, pons_http_fault fault, const char *why)
-{
-    if (is_connection_error(fault) && try_again(c)) {
-        return;
-    }
-    if (fault == PONS_HTTP_LONG_HEAD) {
-        pons_error_set(&c->error, PONS_EPROTOCOL, WHERE,
-                       "the headers of the answer are longer than %d bytes", PONS_HTTP_HEAD_MAX);
-    } else if (fault == PONS_HTTP_LONG_BODY) {
-        pons_error_set(&c->error, PONS_EPROTOCOL, WHERE, "the answer is longer than %d bytes",
-                       PONS__REPLY_MAX);
-    } else {
-        pons_error_set(&c->error, PONS_ECLOSED, WHERE, "%s: %s",
-                       fault == PONS_HTTP_UNTRUSTED ? "cannot trust the model's server"
-                       : c->reply.any_token ? "the connection was lost in the middle of the answer"
-                       : c->status == HTTP_OK && fault == PONS_HTTP_BROKEN
-                           ? "cannot read the answer"
-                           : "cannot reach the model",
-                       why);
-    }
-    fail(c);
-}
-
-// An attempt has ended; why NULL: well, or what else it would say is of no interest.
-static void finished(call *c, pons_http_fault fault, const char *why)
-{
-    if (c->error.status != PONS_OK) {
-        fail(c);
-    } else if (c->reply.done || c->reply.finish_reason[0]) { // whole, however the connection ended
-        complete(c);
-    } else if (c->status >= 300 || (!why && c->status != HTTP_OK)) {
-        finished_status(c); // it has spoken, however the connection ended
-    } else if (why) {
-        finished_badly(c, fault, why);
-    } else if (pons_get_bool(c->request, "models", false)) {
-        complete_list(c);
-    } else if (!c->is_stream && !looks_like_stream(c, "", 0) &&
-               pons__reply_object(&c->reply, c->raw.data ? c->raw.data : "", c->raw.len) !=
-                   PONS_OK) {
-        fail(c);
-    } else if (c->reply.done || !try_again(c)) { // a stream that just ends is a lost connection
-        complete(c);
-    }
-}
-
-static void take_data(call *c, const char *bytes, size_t n)
-{
-    const int rc = take_body(c, bytes, n);
-    if (rc < 0 && c->error.status == PONS_OK) {
-        pons_error_set(&c->error, rc, WHERE, "cannot read the answer");
-    }
-    if (rc != PONS_OK || c->reply.done) { // without waiting for the connection's end
-        finished(c, PONS_HTTP_BROKEN, NULL);
-    }
-}
-
-static void take_event(call *c, const pons_http_event *ev)
-{
-    switch (ev->kind) {
-    case PONS_HTTP_HEAD:
-        c->status = ev->status;
-        pons_http_header(ev, "Content-Type", c->content_type, sizeof c->content_type);
-        pons_http_header(ev, "Retry-After", c->retry_after, sizeof c->retry_after);
-        break;
-    case PONS_HTTP_DATA:
-        take_data(c, ev->data, ev->n);
-        break;
-    case PONS_HTTP_END:
-        finished(c, PONS_HTTP_BROKEN, NULL);
-        break;
-    case PONS_HTTP_FAILED:
-        finished(c, ev->fault, ev->data);
-        break;
-    }
-}
-
-static void take_http(provider *p)
-{
-    pons_http_event ev;
-    while (p->http->next(p->client, &ev)) {
-        take_event(ev.user, &ev);
-        pons_http_event_clear(&ev);
-    }
-}
-
-// ---- time ---------------------------------------------------------------------------------------
-
-// When the call is next to be looked at, and what is to be said when it is then still not done.
-static int64_t deadline(const call *c, const char **ret_what, double *ret_s)
-{
-    const timeouts *t = &c->p->t;
-    if (!c->attempt) {
-        return c->due_ns;
-    }
-    double s = c->got_event ? t->between_tokens_s : t->first_byte_s;
-    int64_t at = after(c->got_event ? c->last_ns : c->started_ns, s);
-    int64_t total = c->total_until_ns;
-    *ret_what = c->got_event ? "no token came for" : "no answer began within";
-    *ret_s = s;
-    if (total < at) {
-        *ret_what = "the answer was not whole within";
-        *ret_s = t->total_s;
-        at = total;
-    }
-    return at;
-}
-
-static void advance_call(call *c)
-{
-    const char *what = "";
-    double s = 0;
-    if (deadline(c, &what, &s) <= pons_now_ns(&c->p->clock)) {
-        if (!c->attempt) {
-            begin(c);
-        } else if (c->reply.finish_reason[0]) {
-            complete(c); // only the stream's end is missing
-        } else {
-            pons_error_set(&c->error, PONS_ETIMEOUT, WHERE, "%s %g s", what, s);
-            fail(c);
-        }
-    }
-}
-
-static void advance(provider *p)
-{
-    for (call *c = p->calls, *next; c; c = next) {
-        next = c->next; // it may be freed, and no other is
-        advance_call(c);
-    }
-}
-
-static int poll_timeout_ms(const provider *p)
-{
-    int64_t now = pons_now_ns(&p->clock), least = (int64_t)IDLE_POLL_MS * PONS_NS_PER_MS;
-    for (const call *c = p->calls; c; c = c->next) {
-        const char *what;
-        double s;
-        int64_t left = deadline(c, &what, &s) - now;
-        least = left < least ? left : least;
-    }
-    return least <= 0 ? 0 : (int)(least / PONS_NS_PER_MS) + 1;
-}
+static const pons_llm_ops openai_ops = {.abi = PONS_LLM_ABI,
+                                        .name = "openai",
+                                        .open = openai_open,
+                                        .close = openai_close,
+                                        .start = openai_start,
+                                        .cancel = openai_cancel,
+                                        .event_fd = openai_event_fd,
+                                        .next = openai_next};
+PONS_MODULE_EXPORT("llm", "openai", &openai_ops);

@@ -34,86 +34,6 @@ typedef struct recorder {
     talk *talks;
 } recorder;
 
-static const pons_llm_ops recorder_ops;
-static void write_line(recorder *r, pons_value *line);
-static void recorder_close(void *self);
-
-// What an earlier recorder wrote of a line when it was killed is taken away.
-static int drop_half_line(int fd)
-{
-    off_t end = lseek(fd, 0, SEEK_END);
-    for (off_t at = end; at > 0; at--) {
-        char c;
-        if (pread(fd, &c, 1, at - 1) != 1) {
-            return -1;
-        }
-        if (c == '\n') {
-            return at == end ? 0 : ftruncate(fd, at);
-        }
-    }
-    return end > 0 ? ftruncate(fd, 0) : end < 0 ? -1 : 0;
-}
-
-int pons_llm_record(pons_llm inner, const char *path, const char *secret, const pons_clock *clock,
-                    pons_llm *ret, pons_error *err)
-{
-    recorder *r = calloc(1, sizeof *r);
-    if (!r) {
-        inner.ops->close(inner.self);
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot record");
-    }
-    *r = (recorder){.ops = recorder_ops, .inner = inner, .clock = *clock};
-    r->ops.name = inner.ops->name;
-    r->opened_ns = pons_now_ns(clock);
-    r->secret = secret && *secret ? strdup(secret) : NULL;
-    r->path = strdup(path);
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600); // it is a conversation
-    r->file = fd < 0 || drop_half_line(fd) != 0 ? NULL : fdopen(fd, "a");
-    if (!r->file || !r->path || (secret && *secret && !r->secret)) {
-        int why = errno;
-        if (fd >= 0 && !r->file) {
-            close(fd);
-        }
-        recorder_close(r);
-        pons_error_set(err, PONS_EIO, WHERE, "cannot write the recording: %s", strerror(why));
-        return pons_error_source(err, "%s", path), PONS_EIO;
-    }
-    write_line(r, pons_object("pons_llm_recording", json_integer(1), "wall_ms",
-                              json_integer(pons_wall_ms(clock)), NULL));
-    *ret = (pons_llm){.ops = &r->ops, .self = r};
-    return PONS_OK;
-}
-
-static void talk_free(talk *t)
-{
-    pons__redactor_fini(&t->tokens);
-    pons__redactor_fini(&t->thoughts);
-    free(t);
-}
-
-static void recorder_close(void *self)
-{
-    recorder *r = self;
-    if (!r) {
-        return;
-    }
-    r->inner.ops->close(r->inner.self);
-    while (r->talks) {
-        talk *t = r->talks;
-        r->talks = t->next;
-        talk_free(t);
-    }
-    if (r->file) {
-        fclose(r->file);
-    }
-    if (r->secret) {
-        explicit_bzero(r->secret, strlen(r->secret));
-    }
-    free(r->secret);
-    free(r->path);
-    free(r);
-}
-
 // ---- lines --------------------------------------------------------------------------------------
 
 // Writes a line and frees it; NULL is a line that could not be made.
@@ -183,25 +103,52 @@ static void write_end(recorder *r, const pons_llm_event *ev)
     write_line(r, line);
 }
 
-// ---- the contract -------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static talk **find(recorder *r, uint64_t call)
+// What an earlier recorder wrote of a line when it was killed is taken away.
+static int drop_half_line(int fd)
 {
-    talk **at = &r->talks;
-    while (*at && (*at)->call != call) {
-        at = &(*at)->next;
+    off_t end = lseek(fd, 0, SEEK_END);
+    for (off_t at = end; at > 0; at--) {
+        char c;
+        if (pread(fd, &c, 1, at - 1) != 1) {
+            return -1;
+        }
+        if (c == '\n') {
+            return at == end ? 0 : ftruncate(fd, at);
+        }
     }
-    return at;
+    return end > 0 ? ftruncate(fd, 0) : end < 0 ? -1 : 0;
 }
 
-// The pieces that are held come out before the end does.
-static void end_talk(recorder *r, talk **at)
+static void talk_free(talk *t)
 {
-    talk *t = *at;
-    write_piece(r, t->call, "reasoning", &t->thoughts, NULL);
-    write_piece(r, t->call, "token", &t->tokens, NULL);
-    *at = t->next;
-    talk_free(t);
+    pons__redactor_fini(&t->tokens);
+    pons__redactor_fini(&t->thoughts);
+    free(t);
+}
+
+static void recorder_close(void *self)
+{
+    recorder *r = self;
+    if (!r) {
+        return;
+    }
+    r->inner.ops->close(r->inner.self);
+    while (r->talks) {
+        talk *t = r->talks;
+        r->talks = t->next;
+        talk_free(t);
+    }
+    if (r->file) {
+        fclose(r->file);
+    }
+    if (r->secret) {
+        explicit_bzero(r->secret, strlen(r->secret));
+    }
+    free(r->secret);
+    free(r->path);
+    free(r);
 }
 
 static int recorder_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
@@ -232,6 +179,25 @@ static int recorder_start(void *self, uint64_t call, const pons_value *request, 
                 .thoughts = {.secret = r->secret}};
     r->talks = t;
     return PONS_OK;
+}
+
+static talk **find(recorder *r, uint64_t call)
+{
+    talk **at = &r->talks;
+    while (*at && (*at)->call != call) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+// The pieces that are held come out before the end does.
+static void end_talk(recorder *r, talk **at)
+{
+    talk *t = *at;
+    write_piece(r, t->call, "reasoning", &t->thoughts, NULL);
+    write_piece(r, t->call, "token", &t->tokens, NULL);
+    *at = t->next;
+    talk_free(t);
 }
 
 static void recorder_cancel(void *self, uint64_t call)
@@ -291,3 +257,33 @@ static const pons_llm_ops recorder_ops = {.abi = PONS_LLM_ABI,
                                           .cancel = recorder_cancel,
                                           .event_fd = recorder_event_fd,
                                           .next = recorder_next};
+
+int pons_llm_record(pons_llm inner, const char *path, const char *secret, const pons_clock *clock,
+                    pons_llm *ret, pons_error *err)
+{
+    recorder *r = calloc(1, sizeof *r);
+    if (!r) {
+        inner.ops->close(inner.self);
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot record");
+    }
+    *r = (recorder){.ops = recorder_ops, .inner = inner, .clock = *clock};
+    r->ops.name = inner.ops->name;
+    r->opened_ns = pons_now_ns(clock);
+    r->secret = secret && *secret ? strdup(secret) : NULL;
+    r->path = strdup(path);
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600); // it is a conversation
+    r->file = fd < 0 || drop_half_line(fd) != 0 ? NULL : fdopen(fd, "a");
+    if (!r->file || !r->path || (secret && *secret && !r->secret)) {
+        int why = errno;
+        if (fd >= 0 && !r->file) {
+            close(fd);
+        }
+        recorder_close(r);
+        pons_error_set(err, PONS_EIO, WHERE, "cannot write the recording: %s", strerror(why));
+        return pons_error_source(err, "%s", path), PONS_EIO;
+    }
+    write_line(r, pons_object("pons_llm_recording", json_integer(1), "wall_ms",
+                              json_integer(pons_wall_ms(clock)), NULL));
+    *ret = (pons_llm){.ops = &r->ops, .self = r};
+    return PONS_OK;
+}

@@ -47,156 +47,12 @@ typedef struct replay {
     exchange *exchanges, **exchanges_end;
 } replay;
 
-static int load(replay *r, pons_error *err);
-static bool differ(const replay *r, const pons_value *a, const pons_value *b, char *path, char *ret,
-                   size_t cap);
-static int schedule(replay *r, uint64_t call, const exchange *x, pons_error *err);
-static void replay_close(void *self);
-
-static int configure(replay *r, const pons_value *config, pons_error *err)
-{
-    const char *path = pons_get_str(config, "path", NULL);
-    const char *compare = pons_get_str(config, "compare", "all");
-    r->pace = pons_get_num(config, "pace", 1);
-    r->in_order = strcmp(compare, "order") == 0;
-    r->ignore = pons_value_ref(pons_get(config, "ignore"));
-    if (!path) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "a replay needs the path of a recording");
-    }
-    if (!(r->pace >= 0) || isinf(r->pace)) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "pace: expected a number, 0 or more");
-    }
-    if (!r->in_order && strcmp(compare, "all") != 0) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "compare: expected all or order");
-    }
-    if (r->ignore && !json_is_array(r->ignore)) {
-        return pons_error_set(err, PONS_EINVAL, WHERE, "ignore: expected a list of paths");
-    }
-    r->path = strdup(path);
-    return r->path ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory");
-}
-
-static int replay_open(const pons_value *config, const pons_clock *clock, void **ret_self,
-                       pons_error *err)
-{
-    replay *r = calloc(1, sizeof *r);
-    if (!r) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the recording");
-    }
-    r->said.clock = *clock;
-    r->exchanges_end = &r->exchanges;
-    int rc = configure(r, config, err);
-    rc = rc == PONS_OK ? load(r, err) : rc;
-    if (rc != PONS_OK) {
-        replay_close(r);
-        return rc;
-    }
-    *ret_self = r;
-    return PONS_OK;
-}
-
-static void exchange_free(exchange *x)
-{
-    while (x->events) {
-        spoken *s = x->events;
-        x->events = s->next;
-        pons_llm_event_clear(&s->event);
-        free(s);
-    }
-    pons_value_unref(x->request);
-    free(x);
-}
-
-static void replay_close(void *self)
-{
-    replay *r = self;
-    if (!r) {
-        return;
-    }
-    pons__timed_fini(&r->said);
-    while (r->exchanges) {
-        exchange *x = r->exchanges;
-        r->exchanges = x->next;
-        exchange_free(x);
-    }
-    pons_value_unref(r->ignore);
-    free(r->path);
-    free(r);
-}
-
-// The recorded call that the request gets; NULL: *ret_error says what is different.
-static exchange *choose(replay *r, const pons_value *request, pons_error *ret_error)
-{
-    exchange *next = NULL;
-    size_t n = 0, used = 0;
-    char path[PATH_MAX_SIZE] = "", what[PONS_ERROR_MESSAGE_MAX];
-    for (exchange *x = r->exchanges; x; x = x->next, n++) {
-        used += x->used;
-        if (x->used) {
-            continue;
-        }
-        if (r->in_order || !differ(r, x->request, request, path, what, sizeof what)) {
-            return x;
-        }
-        path[0] = '\0';
-        next = next ? next : x;
-    }
-    if (!next) {
-        pons_error_set(ret_error, PONS_ENOTFOUND, WHERE,
-                       "the recording has no request left: all %zu of it have been made", n);
-        pons_error_source(ret_error, "%s", r->path);
-        return NULL;
-    }
-    differ(r, next->request, request, path, what, sizeof what);
-    pons_error_set(ret_error, PONS_EINVAL, WHERE, "request %zu is not the recorded one: %s",
-                   used + 1, what);
-    pons_error_source(ret_error, "%s:%lu", r->path, next->line);
-    return NULL;
-}
-
-static int replay_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
-{
-    if (pons_get_bool(request, "models", false)) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a recording has no list of models");
-    }
-    replay *r = self;
-    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
-    exchange *x = choose(r, request, &ev.error);
-    if (x) {
-        x->used = true;
-        return schedule(r, call, x, err);
-    }
-    return pons__timed_push(&r->said, pons_now_ns(&r->said.clock), ev) == PONS_OK
-               ? PONS_OK
-               : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
-}
+// ---- answering ----------------------------------------------------------------------------------
 
 static void replay_cancel(void *self, uint64_t call)
 {
     pons__timed_cancel(&((replay *)self)->said, call);
 }
-
-static int replay_event_fd(void *self)
-{
-    (void)self;
-    return -1;
-}
-
-static bool replay_next(void *self, pons_llm_event *ret)
-{
-    return pons__timed_next(&((replay *)self)->said, ret);
-}
-
-const pons_llm_ops pons_llm_replay = {.abi = PONS_LLM_ABI,
-                                      .name = "replay",
-                                      .open = replay_open,
-                                      .close = replay_close,
-                                      .start = replay_start,
-                                      .cancel = replay_cancel,
-                                      .event_fd = replay_event_fd,
-                                      .next = replay_next};
-
-// ---- answering ----------------------------------------------------------------------------------
 
 static int schedule(replay *r, uint64_t call, const exchange *x, pons_error *err)
 {
@@ -293,6 +149,9 @@ static void say_difference(const pons_value *a, const pons_value *b, const char 
     free(ta);
     free(tb);
 }
+
+static bool differ(const replay *r, const pons_value *a, const pons_value *b, char *path, char *ret,
+                   size_t cap);
 
 // The first difference of the members of two objects, in the order of the recorded one.
 static bool objects_differ(const replay *r, const pons_value *a, const pons_value *b, char *path,
@@ -496,3 +355,143 @@ static int load(replay *r, pons_error *err)
     fclose(f);
     return rc;
 }
+
+// ---- operations ---------------------------------------------------------------------------------
+
+static int configure(replay *r, const pons_value *config, pons_error *err)
+{
+    const char *path = pons_get_str(config, "path", NULL);
+    const char *compare = pons_get_str(config, "compare", "all");
+    r->pace = pons_get_num(config, "pace", 1);
+    r->in_order = strcmp(compare, "order") == 0;
+    r->ignore = pons_value_ref(pons_get(config, "ignore"));
+    if (!path) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "a replay needs the path of a recording");
+    }
+    if (!(r->pace >= 0) || isinf(r->pace)) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "pace: expected a number, 0 or more");
+    }
+    if (!r->in_order && strcmp(compare, "all") != 0) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "compare: expected all or order");
+    }
+    if (r->ignore && !json_is_array(r->ignore)) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "ignore: expected a list of paths");
+    }
+    r->path = strdup(path);
+    return r->path ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory");
+}
+
+static void exchange_free(exchange *x)
+{
+    while (x->events) {
+        spoken *s = x->events;
+        x->events = s->next;
+        pons_llm_event_clear(&s->event);
+        free(s);
+    }
+    pons_value_unref(x->request);
+    free(x);
+}
+
+static void replay_close(void *self)
+{
+    replay *r = self;
+    if (!r) {
+        return;
+    }
+    pons__timed_fini(&r->said);
+    while (r->exchanges) {
+        exchange *x = r->exchanges;
+        r->exchanges = x->next;
+        exchange_free(x);
+    }
+    pons_value_unref(r->ignore);
+    free(r->path);
+    free(r);
+}
+
+static int replay_open(const pons_value *config, const pons_clock *clock, void **ret_self,
+                       pons_error *err)
+{
+    replay *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the recording");
+    }
+    r->said.clock = *clock;
+    r->exchanges_end = &r->exchanges;
+    int rc = configure(r, config, err);
+    rc = rc == PONS_OK ? load(r, err) : rc;
+    if (rc != PONS_OK) {
+        replay_close(r);
+        return rc;
+    }
+    *ret_self = r;
+    return PONS_OK;
+}
+
+// The recorded call that the request gets; NULL: *ret_error says what is different.
+static exchange *choose(replay *r, const pons_value *request, pons_error *ret_error)
+{
+    exchange *next = NULL;
+    size_t n = 0, used = 0;
+    char path[PATH_MAX_SIZE] = "", what[PONS_ERROR_MESSAGE_MAX];
+    for (exchange *x = r->exchanges; x; x = x->next, n++) {
+        used += x->used;
+        if (x->used) {
+            continue;
+        }
+        if (r->in_order || !differ(r, x->request, request, path, what, sizeof what)) {
+            return x;
+        }
+        path[0] = '\0';
+        next = next ? next : x;
+    }
+    if (!next) {
+        pons_error_set(ret_error, PONS_ENOTFOUND, WHERE,
+                       "the recording has no request left: all %zu of it have been made", n);
+        pons_error_source(ret_error, "%s", r->path);
+        return NULL;
+    }
+    differ(r, next->request, request, path, what, sizeof what);
+    pons_error_set(ret_error, PONS_EINVAL, WHERE, "request %zu is not the recorded one: %s",
+                   used + 1, what);
+    pons_error_source(ret_error, "%s:%lu", r->path, next->line);
+    return NULL;
+}
+
+static int replay_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
+{
+    if (pons_get_bool(request, "models", false)) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a recording has no list of models");
+    }
+    replay *r = self;
+    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
+    exchange *x = choose(r, request, &ev.error);
+    if (x) {
+        x->used = true;
+        return schedule(r, call, x, err);
+    }
+    return pons__timed_push(&r->said, pons_now_ns(&r->said.clock), ev) == PONS_OK
+               ? PONS_OK
+               : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
+}
+
+static int replay_event_fd(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static bool replay_next(void *self, pons_llm_event *ret)
+{
+    return pons__timed_next(&((replay *)self)->said, ret);
+}
+
+const pons_llm_ops pons_llm_replay = {.abi = PONS_LLM_ABI,
+                                      .name = "replay",
+                                      .open = replay_open,
+                                      .close = replay_close,
+                                      .start = replay_start,
+                                      .cancel = replay_cancel,
+                                      .event_fd = replay_event_fd,
+                                      .next = replay_next};

@@ -41,112 +41,7 @@ typedef struct script {
     bool *used; // (replies)
 } script;
 
-static int load(script *s, const pons_value *config, pons_error *err);
-static int check_replies(const pons_value *replies, const pons_yaml *y, pons_error *err);
-static const pons_value *choose(script *s, const pons_value *request);
-static int schedule(script *s, uint64_t call, const pons_value *request, const pons_value *reply,
-                    pons_error *err);
-static void script_close(void *self);
-
-static int script_open(const pons_value *config, const pons_clock *clock, void **ret_self,
-                       pons_error *err)
-{
-    script *s = calloc(1, sizeof *s);
-    if (!s) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
-    }
-    s->said.clock = *clock;
-    int rc = load(s, config, err);
-    if (rc != PONS_OK) {
-        script_close(s);
-        return rc;
-    }
-    *ret_self = s;
-    return PONS_OK;
-}
-
-static void script_close(void *self)
-{
-    script *s = self;
-    if (!s) {
-        return;
-    }
-    pons__timed_fini(&s->said);
-    free(s->used);
-    pons_value_unref(s->doc);
-    free(s);
-}
-
-static int script_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
-{
-    if (pons_get_bool(request, "models", false)) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a script has no list of models");
-    }
-    script *s = self;
-    const pons_value *reply = choose(s, request);
-    if (reply) {
-        return schedule(s, call, request, reply, err);
-    }
-    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
-    pons_error_set(&ev.error, PONS_EIO, "llm", "the script has no reply left for this request");
-    return pons__timed_push(&s->said, pons_now_ns(&s->said.clock), ev) == PONS_OK
-               ? PONS_OK
-               : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
-}
-
-static void script_cancel(void *self, uint64_t call)
-{
-    pons__timed_cancel(&((script *)self)->said, call);
-}
-
-static int script_event_fd(void *self)
-{
-    (void)self;
-    return -1;
-}
-
-static bool script_next(void *self, pons_llm_event *ret)
-{
-    return pons__timed_next(&((script *)self)->said, ret);
-}
-
-const pons_llm_ops pons_llm_script = {.abi = PONS_LLM_ABI,
-                                      .name = "script",
-                                      .open = script_open,
-                                      .close = script_close,
-                                      .start = script_start,
-                                      .cancel = script_cancel,
-                                      .event_fd = script_event_fd,
-                                      .next = script_next};
-
 // ---- reading a script ---------------------------------------------------------------------------
-
-static int load(script *s, const pons_value *config, pons_error *err)
-{
-    const char *path = pons_get_str(config, "path", NULL);
-    const pons_value *replies;
-    int rc;
-    if (path) {
-        pons_yaml *y;
-        if ((rc = pons_yaml_load(path, &y, err)) != PONS_OK) {
-            return rc;
-        }
-        s->doc = pons_value_ref(pons_yaml_value(y));
-        replies = json_is_array(s->doc) ? s->doc : pons_get(s->doc, "replies");
-        rc = check_replies(replies, y, err);
-        pons_yaml_destroy(y);
-    } else {
-        s->doc = pons_value_ref(config);
-        replies = pons_get(config, "replies");
-        rc = check_replies(replies, NULL, err);
-    }
-    if (rc != PONS_OK) {
-        return rc;
-    }
-    s->replies = (pons_value *)replies;
-    s->used = calloc(json_array_size(replies) + 1, sizeof *s->used);
-    return s->used ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
-}
 
 static int bad(const pons_yaml *y, size_t index, const char *key, const char *why, pons_error *err)
 {
@@ -262,6 +157,33 @@ static int check_replies(const pons_value *replies, const pons_yaml *y, pons_err
         rc = check_reply(json_array_get(replies, i), i, y, err);
     }
     return rc;
+}
+
+static int load(script *s, const pons_value *config, pons_error *err)
+{
+    const char *path = pons_get_str(config, "path", NULL);
+    const pons_value *replies;
+    int rc;
+    if (path) {
+        pons_yaml *y;
+        if ((rc = pons_yaml_load(path, &y, err)) != PONS_OK) {
+            return rc;
+        }
+        s->doc = pons_value_ref(pons_yaml_value(y));
+        replies = json_is_array(s->doc) ? s->doc : pons_get(s->doc, "replies");
+        rc = check_replies(replies, y, err);
+        pons_yaml_destroy(y);
+    } else {
+        s->doc = pons_value_ref(config);
+        replies = pons_get(config, "replies");
+        rc = check_replies(replies, NULL, err);
+    }
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    s->replies = (pons_value *)replies;
+    s->used = calloc(json_array_size(replies) + 1, sizeof *s->used);
+    return s->used ? PONS_OK : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
 }
 
 // ---- choosing a reply ---------------------------------------------------------------------------
@@ -474,6 +396,11 @@ static int schedule_answer(script *s, uint64_t call, const pons_value *request,
     return rc;
 }
 
+static void script_cancel(void *self, uint64_t call)
+{
+    pons__timed_cancel(&((script *)self)->said, call);
+}
+
 static int schedule(script *s, uint64_t call, const pons_value *request, const pons_value *reply,
                     pons_error *err)
 {
@@ -488,3 +415,71 @@ static int schedule(script *s, uint64_t call, const pons_value *request, const p
     }
     return PONS_OK;
 }
+
+// ---- operations ---------------------------------------------------------------------------------
+
+static void script_close(void *self)
+{
+    script *s = self;
+    if (!s) {
+        return;
+    }
+    pons__timed_fini(&s->said);
+    free(s->used);
+    pons_value_unref(s->doc);
+    free(s);
+}
+
+static int script_open(const pons_value *config, const pons_clock *clock, void **ret_self,
+                       pons_error *err)
+{
+    script *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the script");
+    }
+    s->said.clock = *clock;
+    int rc = load(s, config, err);
+    if (rc != PONS_OK) {
+        script_close(s);
+        return rc;
+    }
+    *ret_self = s;
+    return PONS_OK;
+}
+
+static int script_start(void *self, uint64_t call, const pons_value *request, pons_error *err)
+{
+    if (pons_get_bool(request, "models", false)) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "a script has no list of models");
+    }
+    script *s = self;
+    const pons_value *reply = choose(s, request);
+    if (reply) {
+        return schedule(s, call, request, reply, err);
+    }
+    pons_llm_event ev = {.call = call, .kind = PONS_LLM_ERROR};
+    pons_error_set(&ev.error, PONS_EIO, "llm", "the script has no reply left for this request");
+    return pons__timed_push(&s->said, pons_now_ns(&s->said.clock), ev) == PONS_OK
+               ? PONS_OK
+               : pons_error_set(err, PONS_ENOMEM, WHERE, "cannot answer");
+}
+
+static int script_event_fd(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static bool script_next(void *self, pons_llm_event *ret)
+{
+    return pons__timed_next(&((script *)self)->said, ret);
+}
+
+const pons_llm_ops pons_llm_script = {.abi = PONS_LLM_ABI,
+                                      .name = "script",
+                                      .open = script_open,
+                                      .close = script_close,
+                                      .start = script_start,
+                                      .cancel = script_cancel,
+                                      .event_fd = script_event_fd,
+                                      .next = script_next};

@@ -37,7 +37,64 @@ typedef struct process {
     pons__mcp_log *log;
 } process;
 
-static void stdio_close(void *self);
+// ---- ending -------------------------------------------------------------------------------------
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+    }
+    *fd = -1;
+}
+
+static void drain_errors(process *p)
+{
+    char buf[4096];
+    for (ssize_t n = 1; p->errors >= 0 && n > 0;) {
+        n = read(p->errors, buf, sizeof buf);
+        if (n > 0) {
+            pons__mcp_log_bytes(p->log, buf, (size_t)n);
+        } else if (n == 0) {
+            close_fd(&p->errors);
+        }
+    }
+}
+
+static void stdio_hang_up(void *self)
+{
+    close_fd(&((process *)self)->in);
+}
+
+static void wait_end(const process *p)
+{
+    struct pollfd f = {.fd = p->pidfd, .events = POLLIN};
+    poll(&f, p->pidfd >= 0, END_WAIT_MS);
+}
+
+// Its input ends, then it is asked, then it is killed, with all that it has started.
+static void stdio_close(void *self)
+{
+    process *p = self;
+    if (!p) {
+        return;
+    }
+    close_fd(&p->in);
+    if (p->pid > 0) {
+        wait_end(p);
+        kill(-p->pid, SIGTERM);
+        wait_end(p);
+        kill(-p->pid, SIGKILL);
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        drain_errors(p);
+    }
+    close_fd(&p->out);
+    close_fd(&p->errors);
+    close_fd(&p->pidfd);
+    pons_buf_fini(&p->to);
+    pons_buf_fini(&p->from);
+    free(p);
+}
 
 // ---- starting -----------------------------------------------------------------------------------
 
@@ -224,65 +281,6 @@ static int stdio_open(const pons_value *spec, const char *workspace, pons__mcp_l
     }
     *ret = p;
     return PONS_OK;
-}
-
-// ---- ending -------------------------------------------------------------------------------------
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) {
-        close(*fd);
-    }
-    *fd = -1;
-}
-
-static void drain_errors(process *p)
-{
-    char buf[4096];
-    for (ssize_t n = 1; p->errors >= 0 && n > 0;) {
-        n = read(p->errors, buf, sizeof buf);
-        if (n > 0) {
-            pons__mcp_log_bytes(p->log, buf, (size_t)n);
-        } else if (n == 0) {
-            close_fd(&p->errors);
-        }
-    }
-}
-
-static void stdio_hang_up(void *self)
-{
-    close_fd(&((process *)self)->in);
-}
-
-static void wait_end(const process *p)
-{
-    struct pollfd f = {.fd = p->pidfd, .events = POLLIN};
-    poll(&f, p->pidfd >= 0, END_WAIT_MS);
-}
-
-// Its input ends, then it is asked, then it is killed, with all that it has started.
-static void stdio_close(void *self)
-{
-    process *p = self;
-    if (!p) {
-        return;
-    }
-    close_fd(&p->in);
-    if (p->pid > 0) {
-        wait_end(p);
-        kill(-p->pid, SIGTERM);
-        wait_end(p);
-        kill(-p->pid, SIGKILL);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
-        drain_errors(p);
-    }
-    close_fd(&p->out);
-    close_fd(&p->errors);
-    close_fd(&p->pidfd);
-    pons_buf_fini(&p->to);
-    pons_buf_fini(&p->from);
-    free(p);
 }
 
 // ---- messages -----------------------------------------------------------------------------------

@@ -23,9 +23,7 @@ typedef struct headers {
     size_t n;
 } headers;
 
-static void add(headers *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(headers *h, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(headers *h, const char *fmt, ...)
 {
     va_list ap;
     if (h->n >= HEADERS_MAX) {

@@ -38,109 +38,6 @@ struct pons__agent_graph {
     pons_await_handler handlers[1];
 };
 
-static int begin(pons_cx *cx, void *user, pons_error *err);
-static int agent(pons_cx *cx, void *user, pons_error *err);
-static int approval(pons_cx *cx, void *user, pons_error *err);
-static int failure(pons_cx *cx, void *user, pons_error *err);
-static void start(void *user, pons_run *run, const char *await_id, const pons_value *request,
-                  bool restarted);
-static void stop(void *user, const char *thread, pons_run *run);
-static void let_go(void *user, const char *thread, pons_run *run);
-
-static int never(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)cx;
-    (void)user;
-    return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "this graph is only a picture");
-}
-
-// drawn: as clients see it, with the session's own graph where it waits for it.
-static int build(pons__agent_graph *g, bool drawn, pons_graph **ret, pons_error *err)
-{
-    static const char *const goes[] = {"approval", "failure", PONS_END, NULL};
-    pons_graph_builder *b = pons_graph_builder_create("agent");
-    pons_graph_channel(b, "messages",
-                       &(pons_channel_options){.kind = PONS_CHANNEL_MESSAGES, .chat = true});
-    pons_graph_channel(b, "session", NULL);
-    pons_graph_channel(b, "turn", &(pons_channel_options){.internal = true});
-    pons_graph_channel(b, "question", &(pons_channel_options){.internal = true});
-    pons_graph_channel(b, "outcome", NULL);
-    pons_graph_node(b, "begin", begin, g);
-    pons_graph_node(b, "approval", approval, g);
-    pons_graph_node(b, "failure", failure, g);
-    if (drawn) {
-        pons_graph_subgraph(b, "agent", g->inside, PONS_SUBGRAPH_INHERIT);
-        pons_graph_router(b, "agent", never, NULL, goes);
-    } else {
-        pons_graph_node(b, "agent", agent, g);
-        pons_graph_node_options(b, "agent", &(pons_node_options){.goes = goes});
-    }
-    pons_graph_edge(b, PONS_START, "begin");
-    pons_graph_edge(b, "begin", "agent");
-    pons_graph_edge(b, "approval", "agent");
-    pons_graph_edge(b, "failure", PONS_END);
-    const pons_graph_options o = {.recursion_limit = STEPS_MAX};
-    const int rc = pons_graph_compile(b, &o, ret, err);
-    pons_graph_builder_destroy(b);
-    return rc;
-}
-
-// As the configuration in force has it; one that is at fault is told to who talks to the agent.
-static int build_inside(pons__agent_graph *g, pons_error *err)
-{
-    const pons_serve_host *host = &g->s->o.host;
-    pons_agent_config *config = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    char *text = NULL;
-    if (host->graph_config && host->graph_config(host->user, &text, &none) >= 0) {
-        pons_agent_config_parse(text, strlen(text), "graph_config.yaml", &config, &none);
-    }
-    free(text);
-    const int rc = pons_agent_graph(config, &g->inside, err);
-    pons_agent_config_destroy(config);
-    return rc;
-}
-
-int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err)
-{
-    pons__agent_graph *g = pons_need_zeroed(1, sizeof *g);
-    g->s = s;
-    g->handlers[0] = (pons_await_handler){.kind = "turn", .start = start, .user = g};
-    int rc = build(g, false, &g->graph, err);
-    rc = rc < 0 ? rc : build_inside(g, err);
-    rc = rc < 0 ? rc : build(g, true, &g->drawn, err);
-    if (rc < 0) {
-        pons__agent_graph_close(g);
-        return rc;
-    }
-    *ret = g;
-    return PONS_OK;
-}
-
-void pons__agent_graph_close(pons__agent_graph *g)
-{
-    if (g) {
-        pons_graph_destroy(g->graph);
-        pons_graph_destroy(g->drawn);
-        pons_graph_destroy(g->inside);
-        free(g);
-    }
-}
-
-void pons__agent_graph_served(pons__agent_graph *g, pons_serve_graph *ret)
-{
-    *ret = (pons_serve_graph){.id = "agent",
-                              .help = "the planning agent: each message of a person is a turn",
-                              .graph = g->graph,
-                              .ns = "",
-                              .handlers = g->handlers,
-                              .n_handlers = 1,
-                              .stop = stop,
-                              .let_go = let_go,
-                              .drawn = g->drawn,
-                              .user = g};
-}
-
 // ---- begin --------------------------------------------------------------------------------------
 
 // args: {session: {name, done}?, open, fresh, text, past}. *ret: {session, text, after, done}. A turn
@@ -219,6 +116,11 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
 
 // ---- agent --------------------------------------------------------------------------------------
 
+typedef struct telling {
+    const char *session;
+    pons__told *told;
+} telling;
+
 static int agent(pons_cx *cx, void *user, pons_error *err)
 {
     const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL;
@@ -275,11 +177,6 @@ static int failure(pons_cx *cx, void *user, pons_error *err)
     return pons_error_set(err, PONS_EIO, WHERE, "%s",
                           pons_get_str(pons_cx_get(cx, "outcome"), "content", "the turn failed"));
 }
-
-typedef struct telling {
-    const char *session;
-    pons__told *told;
-} telling;
 
 static int see_told(void *user, const pons_event_row *row)
 {
@@ -463,4 +360,100 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
         pons_value_ref(pons_get(question, is_plan(question) ? "plan_id" : "request_id")));
     json_object_set_new(turn, "answer", answer_of(question, resume));
     return pons_cx_put(cx, "turn", turn);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int never(pons_cx *cx, void *user, pons_error *err)
+{
+    (void)cx;
+    (void)user;
+    return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "this graph is only a picture");
+}
+
+// drawn: as clients see it, with the session's own graph where it waits for it.
+static int build(pons__agent_graph *g, bool drawn, pons_graph **ret, pons_error *err)
+{
+    static const char *const goes[] = {"approval", "failure", PONS_END, NULL};
+    pons_graph_builder *b = pons_graph_builder_create("agent");
+    pons_graph_channel(b, "messages",
+                       &(pons_channel_options){.kind = PONS_CHANNEL_MESSAGES, .chat = true});
+    pons_graph_channel(b, "session", NULL);
+    pons_graph_channel(b, "turn", &(pons_channel_options){.internal = true});
+    pons_graph_channel(b, "question", &(pons_channel_options){.internal = true});
+    pons_graph_channel(b, "outcome", NULL);
+    pons_graph_node(b, "begin", begin, g);
+    pons_graph_node(b, "approval", approval, g);
+    pons_graph_node(b, "failure", failure, g);
+    if (drawn) {
+        pons_graph_subgraph(b, "agent", g->inside, PONS_SUBGRAPH_INHERIT);
+        pons_graph_router(b, "agent", never, NULL, goes);
+    } else {
+        pons_graph_node(b, "agent", agent, g);
+        pons_graph_node_options(b, "agent", &(pons_node_options){.goes = goes});
+    }
+    pons_graph_edge(b, PONS_START, "begin");
+    pons_graph_edge(b, "begin", "agent");
+    pons_graph_edge(b, "approval", "agent");
+    pons_graph_edge(b, "failure", PONS_END);
+    const pons_graph_options o = {.recursion_limit = STEPS_MAX};
+    const int rc = pons_graph_compile(b, &o, ret, err);
+    pons_graph_builder_destroy(b);
+    return rc;
+}
+
+// As the configuration in force has it; one that is at fault is told to who talks to the agent.
+static int build_inside(pons__agent_graph *g, pons_error *err)
+{
+    const pons_serve_host *host = &g->s->o.host;
+    pons_agent_config *config = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char *text = NULL;
+    if (host->graph_config && host->graph_config(host->user, &text, &none) >= 0) {
+        pons_agent_config_parse(text, strlen(text), "graph_config.yaml", &config, &none);
+    }
+    free(text);
+    const int rc = pons_agent_graph(config, &g->inside, err);
+    pons_agent_config_destroy(config);
+    return rc;
+}
+
+int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err)
+{
+    pons__agent_graph *g = pons_need_zeroed(1, sizeof *g);
+    g->s = s;
+    g->handlers[0] = (pons_await_handler){.kind = "turn", .start = start, .user = g};
+    int rc = build(g, false, &g->graph, err);
+    rc = rc < 0 ? rc : build_inside(g, err);
+    rc = rc < 0 ? rc : build(g, true, &g->drawn, err);
+    if (rc < 0) {
+        pons__agent_graph_close(g);
+        return rc;
+    }
+    *ret = g;
+    return PONS_OK;
+}
+
+void pons__agent_graph_close(pons__agent_graph *g)
+{
+    if (g) {
+        pons_graph_destroy(g->graph);
+        pons_graph_destroy(g->drawn);
+        pons_graph_destroy(g->inside);
+        free(g);
+    }
+}
+
+void pons__agent_graph_served(pons__agent_graph *g, pons_serve_graph *ret)
+{
+    *ret = (pons_serve_graph){.id = "agent",
+                              .help = "the planning agent: each message of a person is a turn",
+                              .graph = g->graph,
+                              .ns = "",
+                              .handlers = g->handlers,
+                              .n_handlers = 1,
+                              .stop = stop,
+                              .let_go = let_go,
+                              .drawn = g->drawn,
+                              .user = g};
 }

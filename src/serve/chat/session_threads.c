@@ -83,8 +83,25 @@ static bool is_over(pons__session *s, int64_t now)
            (!orders && pons__session_rests(s) && (renew || now - s->used_ms > LINGER_MS));
 }
 
+static void ring(const pons__session *s)
+{
+    const uint64_t one = 1;
+    const ssize_t n = write(s->wake, &one, sizeof one);
+    (void)n; // full: it is awake
+}
+
+static void push(pons__session *s, pons__order *o)
+{
+    if (s->last) {
+        s->last->next = o;
+    } else {
+        s->first = o;
+    }
+    s->last = o;
+    ring(s);
+}
+
 static pons__session *find(pons__desk *d, const char *name, pons_error *err);
-static void push(pons__session *s, pons__order *o);
 
 // Under the lock: there is room for another session.
 static void begin_later(pons__desk *d)
@@ -188,13 +205,6 @@ static void bury(pons__session *dead)
     }
 }
 
-static void ring(const pons__session *s)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(s->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 static void refuse(pons__order *o, int status, const char *why)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -280,17 +290,6 @@ static pons__session *find(pons__desk *d, const char *name, pons_error *err)
     d->sessions = s;
     d->n++;
     return s;
-}
-
-static void push(pons__session *s, pons__order *o)
-{
-    if (s->last) {
-        s->last->next = o;
-    } else {
-        s->first = o;
-    }
-    s->last = o;
-    ring(s);
 }
 
 static int give(pons__desk *d, const char *name, pons__order *o, pons_error *err)

@@ -45,9 +45,8 @@ static void reply_error(pons__request *r, int status, const char *type, const ch
                     NULL));
 }
 
-static void refuse(pons__request *r, int status, const char *type, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(pons__request *r, int status, const char *type, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void refuse(pons__request *r, int status,
+                                                         const char *type, const char *fmt, ...)
 {
     char text[512];
     va_list ap;

@@ -19,85 +19,11 @@
 
 enum { LINGER_MS = 60000, TICK_MS = 1000, SETTLE_MS = 10000 };
 
-static void keep_unkept(pons__runhost *h, bool last);
-
-// ---- time ---------------------------------------------------------------------------------------
-
-static void forget_doomed(pons__runhost *h, bool all)
-{
-    const int64_t now = pons_now_ms(&h->s->o.clock);
-    pthread_mutex_lock(&h->mtx);
-    for (pons__doomed **at = &h->doomed; *at;) {
-        pons__doomed *d = *at;
-        const bool due = all || now - d->since_ms >= LINGER_MS;
-        if (!due || (!all && pons__watcher_has(h->watcher, d->thread))) {
-            at = &d->next;
-            continue;
-        }
-        *at = d->next;
-        pthread_mutex_unlock(&h->mtx);
-        pons_error err = PONS_ERROR_INIT;
-        const int rc = pons__runhost_thread_delete(h, d->thread, &err);
-        if (rc < 0 && err.status != PONS_ENOTFOUND) {
-            pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
-        }
-        if (rc == PONS_EIO && !all) { // when there is room
-            pons__runhost_doom(h, d->thread);
-        }
-        free(d);
-        pthread_mutex_lock(&h->mtx);
-        at = &h->doomed;
-    }
-    pthread_mutex_unlock(&h->mtx);
-}
-
-static void call_each(pons__runhost *h)
-{
-    const int64_t now = pons_now_ms(&h->s->o.clock);
-    pthread_mutex_lock(&h->mtx);
-    void (*fn)(void *user) = now - h->each_at_ms >= h->each_ms ? h->each : NULL;
-    void *each_user = h->each_user;
-    h->each_at_ms = fn ? now : h->each_at_ms;
-    pthread_mutex_unlock(&h->mtx);
-    if (fn) {
-        fn(each_user);
-    }
-}
-
-void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *user), void *user)
-{
-    pthread_mutex_lock(&h->mtx);
-    h->each = fn;
-    h->each_user = user;
-    h->each_ms = every_ms;
-    pthread_mutex_unlock(&h->mtx);
-}
-
-static int64_t tick(void *user)
-{
-    pons__runhost *h = user;
-    const int64_t next = pons__jobs_tick(&h->queue, pons_wall_ms(&h->s->o.clock));
-    keep_unkept(h, false);
-    forget_doomed(h, false);
-    call_each(h);
-    return next < TICK_MS ? next : TICK_MS;
-}
-
-static void grow(void *user) // under the queue's lock
-{
-    pons__runhost *h = user;
-    if (h->n_workers < PONS__WORKERS_MAX &&
-        pthread_create(&h->workers[h->n_workers], NULL, pons__worker, h) == 0) {
-        h->n_workers++;
-    }
-}
-
 // ---- what has ended -----------------------------------------------------------------------------
 
 // The record of jobs that ended before they began. One that the store cannot take now is tried again
 // each second: until then a kill of the server would bring the run back. It stays in the list until
 // the store has it, also while it is written: who asks finds it in one of the two.
-
 static void unkept_leave(pons__runhost *h, pons__unkept *u) // [mtx]
 {
     pons__unkept **at = &h->unkept;
@@ -189,6 +115,77 @@ static int stopped(pons__runhost *h, pons__job *list, pons_error *err)
         list = next;
     }
     return rc;
+}
+
+// ---- time ---------------------------------------------------------------------------------------
+
+static void forget_doomed(pons__runhost *h, bool all)
+{
+    const int64_t now = pons_now_ms(&h->s->o.clock);
+    pthread_mutex_lock(&h->mtx);
+    for (pons__doomed **at = &h->doomed; *at;) {
+        pons__doomed *d = *at;
+        const bool due = all || now - d->since_ms >= LINGER_MS;
+        if (!due || (!all && pons__watcher_has(h->watcher, d->thread))) {
+            at = &d->next;
+            continue;
+        }
+        *at = d->next;
+        pthread_mutex_unlock(&h->mtx);
+        pons_error err = PONS_ERROR_INIT;
+        const int rc = pons__runhost_thread_delete(h, d->thread, &err);
+        if (rc < 0 && err.status != PONS_ENOTFOUND) {
+            pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
+        }
+        if (rc == PONS_EIO && !all) { // when there is room
+            pons__runhost_doom(h, d->thread);
+        }
+        free(d);
+        pthread_mutex_lock(&h->mtx);
+        at = &h->doomed;
+    }
+    pthread_mutex_unlock(&h->mtx);
+}
+
+static void call_each(pons__runhost *h)
+{
+    const int64_t now = pons_now_ms(&h->s->o.clock);
+    pthread_mutex_lock(&h->mtx);
+    void (*fn)(void *user) = now - h->each_at_ms >= h->each_ms ? h->each : NULL;
+    void *each_user = h->each_user;
+    h->each_at_ms = fn ? now : h->each_at_ms;
+    pthread_mutex_unlock(&h->mtx);
+    if (fn) {
+        fn(each_user);
+    }
+}
+
+void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *user), void *user)
+{
+    pthread_mutex_lock(&h->mtx);
+    h->each = fn;
+    h->each_user = user;
+    h->each_ms = every_ms;
+    pthread_mutex_unlock(&h->mtx);
+}
+
+static int64_t tick(void *user)
+{
+    pons__runhost *h = user;
+    const int64_t next = pons__jobs_tick(&h->queue, pons_wall_ms(&h->s->o.clock));
+    keep_unkept(h, false);
+    forget_doomed(h, false);
+    call_each(h);
+    return next < TICK_MS ? next : TICK_MS;
+}
+
+static void grow(void *user) // under the queue's lock
+{
+    pons__runhost *h = user;
+    if (h->n_workers < PONS__WORKERS_MAX &&
+        pthread_create(&h->workers[h->n_workers], NULL, pons__worker, h) == 0) {
+        h->n_workers++;
+    }
 }
 
 // ---- taking a run -------------------------------------------------------------------------------

@@ -13,76 +13,7 @@ typedef struct staged {
     size_t n_items;
 } staged;
 
-static int stage(mem_thread *t, const pons_commit *c, staged *ret, pons_error *err);
-static void apply(mem_thread *t, const pons_commit *c, staged *s);
-static void unstage(staged *s);
-
 // ---- commits ------------------------------------------------------------------------------------
-
-int pons__mem_commit(void *self, const pons_commit *c, pons_error *err)
-{
-    mem *m = self;
-    int rc = pons__store_check_commit(c, err);
-    if (rc) {
-        return rc;
-    }
-    staged s = {0};
-    pthread_mutex_lock(&m->mtx);
-    mem_thread *t = pons__mem_thread_find(m, c->lease->thread);
-    if (!t || !t->held || t->epoch != c->lease->epoch) {
-        rc = pons__store_stale(err, c->lease->thread, c->lease->epoch, t ? t->epoch : 0);
-    }
-    if (!rc) {
-        rc = stage(t, c, &s, err);
-    }
-    if (!rc) {
-        s.n_items = c->n_items;
-        rc = pons__mem_items_stage(m, c->items, c->n_items, &s.items, err);
-    }
-    if (!rc) {
-        apply(t, c, &s);
-        pons__mem_items_apply(m, c->items, c->n_items, s.items);
-    } else {
-        unstage(&s);
-    }
-    pthread_mutex_unlock(&m->mtx);
-    return rc;
-}
-
-// Here nothing is slow, so nothing is queued; but the contract holds: events are the store's copy,
-// the caller's seqs are not filled.
-int pons__mem_commit_async(void *self, const pons_commit *c, pons_error *err)
-{
-    pons_commit copy = *c;
-    pons_event_row *events = NULL;
-    if (c->n_events) {
-        events = malloc(c->n_events * sizeof *events);
-        if (!events) {
-            return pons__mem_no_memory(err);
-        }
-        memcpy(events, c->events, c->n_events * sizeof *events);
-        copy.events = events;
-    }
-    int rc = pons__mem_commit(self, &copy, err);
-    if (!rc && c->written) {
-        c->written(c->user);
-    }
-    free(events);
-    return rc;
-}
-
-int pons__mem_drain(void *self, pons_error *err)
-{
-    (void)self;
-    (void)err;
-    return PONS_OK;
-}
-
-int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err)
-{
-    (void)lease;
-    return pons__mem_drain(self, err);
-}
 
 // That of the commit, or the one that a checkpoint names. NULL: no memory.
 static mem_ns *space_of(mem_thread *t, const staged *s, const char *ns)
@@ -273,6 +204,15 @@ static void inbox_remove(mem_thread *t, int64_t seq)
     }
 }
 
+static void unstage(staged *s)
+{
+    pons__mem_rows_clear(&s->checkpoints);
+    pons__mem_rows_clear(&s->records);
+    pons__mem_rows_clear(&s->posts);
+    pons__mem_rows_clear(&s->events);
+    pons__mem_rows_clear(&s->effects);
+}
+
 static void apply(mem_thread *t, const pons_commit *c, staged *s)
 {
     for (size_t i = 0; i < s->checkpoints.n; i++) {
@@ -308,11 +248,67 @@ static void apply(mem_thread *t, const pons_commit *c, staged *s)
     unstage(s);
 }
 
-static void unstage(staged *s)
+int pons__mem_commit(void *self, const pons_commit *c, pons_error *err)
 {
-    pons__mem_rows_clear(&s->checkpoints);
-    pons__mem_rows_clear(&s->records);
-    pons__mem_rows_clear(&s->posts);
-    pons__mem_rows_clear(&s->events);
-    pons__mem_rows_clear(&s->effects);
+    mem *m = self;
+    int rc = pons__store_check_commit(c, err);
+    if (rc) {
+        return rc;
+    }
+    staged s = {0};
+    pthread_mutex_lock(&m->mtx);
+    mem_thread *t = pons__mem_thread_find(m, c->lease->thread);
+    if (!t || !t->held || t->epoch != c->lease->epoch) {
+        rc = pons__store_stale(err, c->lease->thread, c->lease->epoch, t ? t->epoch : 0);
+    }
+    if (!rc) {
+        rc = stage(t, c, &s, err);
+    }
+    if (!rc) {
+        s.n_items = c->n_items;
+        rc = pons__mem_items_stage(m, c->items, c->n_items, &s.items, err);
+    }
+    if (!rc) {
+        apply(t, c, &s);
+        pons__mem_items_apply(m, c->items, c->n_items, s.items);
+    } else {
+        unstage(&s);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    return rc;
+}
+
+// Here nothing is slow, so nothing is queued; but the contract holds: events are the store's copy,
+// the caller's seqs are not filled.
+int pons__mem_commit_async(void *self, const pons_commit *c, pons_error *err)
+{
+    pons_commit copy = *c;
+    pons_event_row *events = NULL;
+    if (c->n_events) {
+        events = malloc(c->n_events * sizeof *events);
+        if (!events) {
+            return pons__mem_no_memory(err);
+        }
+        memcpy(events, c->events, c->n_events * sizeof *events);
+        copy.events = events;
+    }
+    int rc = pons__mem_commit(self, &copy, err);
+    if (!rc && c->written) {
+        c->written(c->user);
+    }
+    free(events);
+    return rc;
+}
+
+int pons__mem_drain(void *self, pons_error *err)
+{
+    (void)self;
+    (void)err;
+    return PONS_OK;
+}
+
+int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err)
+{
+    (void)lease;
+    return pons__mem_drain(self, err);
 }

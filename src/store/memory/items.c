@@ -16,11 +16,58 @@ typedef struct seen_list {
     size_t n, cap;
 } seen_list;
 
-static size_t place_of(const mem *m, const char *ns, const char *key, bool *found);
-static bool alive(const pons_item_row *item, int64_t now_ms);
-static bool show(seen_list *list, mem_item *item);
-static void forget(mem *m, seen_list *list);
-static void item_unref(mem_item *x);
+// ---- helpers; the lock is held ------------------------------------------------------------------
+
+// Where an item is, or where it goes.
+static size_t place_of(const mem *m, const char *ns, const char *key, bool *found)
+{
+    size_t low = 0, high = m->n_items;
+    *found = false;
+    while (low < high) {
+        const size_t mid = (low + high) / 2;
+        int order = strcmp(m->items[mid]->row.ns, ns);
+        order = order ? order : strcmp(m->items[mid]->row.key, key);
+        if (order == 0) {
+            *found = true;
+            return mid;
+        }
+        low = order < 0 ? mid + 1 : low;
+        high = order < 0 ? high : mid;
+    }
+    return low;
+}
+
+static bool alive(const pons_item_row *item, int64_t now_ms)
+{
+    return item->expires_ms == 0 || item->expires_ms > now_ms;
+}
+
+static bool show(seen_list *list, mem_item *item)
+{
+    if (!pons__mem_grow(&list->at, &list->cap, list->n + 1, sizeof *list->at)) {
+        return false;
+    }
+    item->refs++;
+    list->at[list->n++] = (seen){item, item->row};
+    return true;
+}
+
+static void item_unref(mem_item *x)
+{
+    if (--x->refs == 0) {
+        free(x);
+    }
+}
+
+static void forget(mem *m, seen_list *list) // takes the lock
+{
+    pthread_mutex_lock(&m->mtx);
+    for (size_t i = 0; i < list->n; i++) {
+        item_unref(list->at[i].item);
+    }
+    pthread_mutex_unlock(&m->mtx);
+    free(list->at);
+}
 
 // ---- writing ------------------------------------------------------------------------------------
 
@@ -257,57 +304,4 @@ int pons__mem_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, cons
     }
     forget(m, &list);
     return rc;
-}
-
-// ---- helpers; the lock is held ------------------------------------------------------------------
-
-// Where an item is, or where it goes.
-static size_t place_of(const mem *m, const char *ns, const char *key, bool *found)
-{
-    size_t low = 0, high = m->n_items;
-    *found = false;
-    while (low < high) {
-        const size_t mid = (low + high) / 2;
-        int order = strcmp(m->items[mid]->row.ns, ns);
-        order = order ? order : strcmp(m->items[mid]->row.key, key);
-        if (order == 0) {
-            *found = true;
-            return mid;
-        }
-        low = order < 0 ? mid + 1 : low;
-        high = order < 0 ? high : mid;
-    }
-    return low;
-}
-
-static bool alive(const pons_item_row *item, int64_t now_ms)
-{
-    return item->expires_ms == 0 || item->expires_ms > now_ms;
-}
-
-static bool show(seen_list *list, mem_item *item)
-{
-    if (!pons__mem_grow(&list->at, &list->cap, list->n + 1, sizeof *list->at)) {
-        return false;
-    }
-    item->refs++;
-    list->at[list->n++] = (seen){item, item->row};
-    return true;
-}
-
-static void forget(mem *m, seen_list *list) // takes the lock
-{
-    pthread_mutex_lock(&m->mtx);
-    for (size_t i = 0; i < list->n; i++) {
-        item_unref(list->at[i].item);
-    }
-    pthread_mutex_unlock(&m->mtx);
-    free(list->at);
-}
-
-static void item_unref(mem_item *x)
-{
-    if (--x->refs == 0) {
-        free(x);
-    }
 }

@@ -19,7 +19,42 @@
 #include <string.h>
 #include <unistd.h>
 
-static const pons_store_ops memory_ops;
+static const pons_store_ops memory_ops = {
+    .abi = PONS_STORE_ABI,
+    .name = "memory",
+    .close = pons__mem_close,
+    .lease_acquire = pons__mem_lease_acquire,
+    .lease_release = pons__mem_lease_release,
+    .lease_peek = pons__mem_lease_peek,
+    .commit = pons__mem_commit,
+    .commit_async = pons__mem_commit_async,
+    .drain = pons__mem_drain,
+    .head = pons__mem_head,
+    .checkpoint = pons__mem_checkpoint,
+    .history = pons__mem_history,
+    .records = pons__mem_records,
+    .namespaces = pons__mem_namespaces,
+    .inbox_post = pons__mem_inbox_post,
+    .inbox_read = pons__mem_inbox_read,
+    .effect_get = pons__mem_effect_get,
+    .effects = pons__mem_effects,
+    .events = pons__mem_events,
+    .event_last = pons__mem_event_last,
+    .threads = pons__mem_threads,
+    .thread_delete = pons__mem_thread_delete,
+    .thread_copy = pons__mem_thread_copy,
+    .prune = pons__mem_prune,
+    .trim = pons__mem_trim,
+    .flush = pons__mem_flush,
+    .items_write = pons__mem_items_write,
+    .item_get = pons__mem_item_get,
+    .items = pons__mem_items,
+    .item_spaces = pons__mem_item_spaces,
+    .items_sweep = pons__mem_items_sweep,
+    .lanes = pons__mem_lanes,
+    .thread_note = pons__mem_thread_note,
+    .thread_list = pons__mem_thread_list,
+};
 
 int pons_store_memory_open(pons_store *ret, pons_error *err)
 {
@@ -110,40 +145,3 @@ int pons__mem_lease_peek(void *self, const char *thread, pons_lease *ret, pons_e
     pthread_mutex_unlock(&m->mtx);
     return rc;
 }
-
-static const pons_store_ops memory_ops = {
-    .abi = PONS_STORE_ABI,
-    .name = "memory",
-    .close = pons__mem_close,
-    .lease_acquire = pons__mem_lease_acquire,
-    .lease_release = pons__mem_lease_release,
-    .lease_peek = pons__mem_lease_peek,
-    .commit = pons__mem_commit,
-    .commit_async = pons__mem_commit_async,
-    .drain = pons__mem_drain,
-    .head = pons__mem_head,
-    .checkpoint = pons__mem_checkpoint,
-    .history = pons__mem_history,
-    .records = pons__mem_records,
-    .namespaces = pons__mem_namespaces,
-    .inbox_post = pons__mem_inbox_post,
-    .inbox_read = pons__mem_inbox_read,
-    .effect_get = pons__mem_effect_get,
-    .effects = pons__mem_effects,
-    .events = pons__mem_events,
-    .event_last = pons__mem_event_last,
-    .threads = pons__mem_threads,
-    .thread_delete = pons__mem_thread_delete,
-    .thread_copy = pons__mem_thread_copy,
-    .prune = pons__mem_prune,
-    .trim = pons__mem_trim,
-    .flush = pons__mem_flush,
-    .items_write = pons__mem_items_write,
-    .item_get = pons__mem_item_get,
-    .items = pons__mem_items,
-    .item_spaces = pons__mem_item_spaces,
-    .items_sweep = pons__mem_items_sweep,
-    .lanes = pons__mem_lanes,
-    .thread_note = pons__mem_thread_note,
-    .thread_list = pons__mem_thread_list,
-};

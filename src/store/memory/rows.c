@@ -6,9 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint32_t hash_of(const char *key);
-static void space_free(mem_ns *s);
-
 int pons__mem_no_memory(pons_error *err)
 {
     return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
@@ -223,6 +220,19 @@ mem_thread *pons__mem_thread_make(mem *m, const char *name)
     return t;
 }
 
+static void space_free(mem_ns *s)
+{
+    pons__mem_rows_clear(&s->checkpoints);
+    free(s->by_id.slots);
+    for (size_t i = 0; i < s->n_groups; i++) {
+        pons__mem_rows_clear(&s->groups[i]->records);
+        free(s->groups[i]);
+    }
+    free(s->groups);
+    free(s->group_by_id.slots);
+    free(s);
+}
+
 void pons__mem_thread_free(mem_thread *t)
 {
     for (size_t i = 0; i < t->n_spaces; i++) {
@@ -260,19 +270,6 @@ mem_ns *pons__mem_space_make(mem_thread *t, const char *name)
     t->spaces[t->n_spaces] = s;
     pons__mem_map_put(&t->space_by_name, s->name, t->n_spaces++);
     return s;
-}
-
-static void space_free(mem_ns *s)
-{
-    pons__mem_rows_clear(&s->checkpoints);
-    free(s->by_id.slots);
-    for (size_t i = 0; i < s->n_groups; i++) {
-        pons__mem_rows_clear(&s->groups[i]->records);
-        free(s->groups[i]);
-    }
-    free(s->groups);
-    free(s->group_by_id.slots);
-    free(s);
 }
 
 group *pons__mem_group_find(const mem_ns *s, const char *checkpoint)

@@ -6,44 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int trim_checkpoints(mem_thread *t, const pons_trim *what, int32_t *left,
-                            pons_trim_result *ret, pons_error *err);
-static int thin_events(mem_thread *t, pons_trim *what, int32_t *left, pons_trim_result *ret,
-                       pons_error *err);
-static void trim_events(mem_thread *t, const pons_trim *what, int32_t *left, pons_trim_result *ret);
-static void trim_effects(mem_thread *t, const pons_trim *what, int32_t *left,
-                         pons_trim_result *ret);
-
-int pons__mem_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
-{
-    mem *m = self;
-    int rc = pons__trim_check(what, err);
-    if (rc) {
-        return rc;
-    }
-    pons_trim_result done = {0};
-    int32_t left = what->limit;
-    pthread_mutex_lock(&m->mtx);
-    mem_thread *t = pons__mem_thread_find(m, what->lease->thread);
-    if (!t || !t->held || t->epoch != what->lease->epoch) {
-        rc = pons__store_stale(err, what->lease->thread, what->lease->epoch, t ? t->epoch : 0);
-    }
-    rc = rc ? rc : trim_checkpoints(t, what, &left, &done, err);
-    rc = rc ? rc : thin_events(t, what, &left, &done, err);
-    if (!rc) {
-        trim_events(t, what, &left, &done);
-        trim_effects(t, what, &left, &done);
-    }
-    for (size_t i = 0; !rc && i < m->n_threads; i++) {
-        done.bytes += m->threads[i]->bytes;
-    }
-    pthread_mutex_unlock(&m->mtx);
-    if (!rc && ret) {
-        *ret = done;
-    }
-    return rc;
-}
-
 static void let_go(mem_thread *t, row *x)
 {
     t->bytes -= pons__mem_row_bytes(x);
@@ -56,8 +18,6 @@ static void close_gap(rows *r, size_t at, size_t n)
     memmove(r->at + at, r->at + at + n, (r->n - at - n) * sizeof *r->at);
     r->n -= n;
 }
-
-// ---- checkpoints --------------------------------------------------------------------------------
 
 static void drop_records(mem_thread *t, mem_ns *s, const char *checkpoint)
 {
@@ -118,8 +78,6 @@ static int trim_checkpoints(mem_thread *t, const pons_trim *what, int32_t *left,
     return PONS_OK;
 }
 
-// ---- events -------------------------------------------------------------------------------------
-
 static int thin_events(mem_thread *t, pons_trim *what, int32_t *left, pons_trim_result *ret,
                        pons_error *err)
 {
@@ -167,8 +125,6 @@ static void trim_events(mem_thread *t, const pons_trim *what, int32_t *left, pon
     ret->more = ret->more || old > n;
 }
 
-// ---- effects ------------------------------------------------------------------------------------
-
 static void trim_effects(mem_thread *t, const pons_trim *what, int32_t *left, pons_trim_result *ret)
 {
     size_t at = 0;
@@ -200,4 +156,34 @@ static void trim_effects(mem_thread *t, const pons_trim *what, int32_t *left, po
             pons__mem_map_put(&t->effect_by_id, t->effects.at[i]->u.effect.id, i);
         }
     }
+}
+
+int pons__mem_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
+{
+    mem *m = self;
+    int rc = pons__trim_check(what, err);
+    if (rc) {
+        return rc;
+    }
+    pons_trim_result done = {0};
+    int32_t left = what->limit;
+    pthread_mutex_lock(&m->mtx);
+    mem_thread *t = pons__mem_thread_find(m, what->lease->thread);
+    if (!t || !t->held || t->epoch != what->lease->epoch) {
+        rc = pons__store_stale(err, what->lease->thread, what->lease->epoch, t ? t->epoch : 0);
+    }
+    rc = rc ? rc : trim_checkpoints(t, what, &left, &done, err);
+    rc = rc ? rc : thin_events(t, what, &left, &done, err);
+    if (!rc) {
+        trim_events(t, what, &left, &done);
+        trim_effects(t, what, &left, &done);
+    }
+    for (size_t i = 0; !rc && i < m->n_threads; i++) {
+        done.bytes += m->threads[i]->bytes;
+    }
+    pthread_mutex_unlock(&m->mtx);
+    if (!rc && ret) {
+        *ret = done;
+    }
+    return rc;
 }

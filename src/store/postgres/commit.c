@@ -3,85 +3,24 @@
 // Who writes when is commit_queue.c's. A batch is sent in one pipeline, a transaction a member, so
 // that it costs one round trip; the first member that fails ends the pipeline, and those behind it
 // are sent again.
-
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void write_batch(void *self, commit_request **batch, size_t n);
-static size_t write_pipeline(pg *s, commit_request **batch, size_t n);
-static int writer_ready(pg *s, pons_error *err);
-static void writer_lost(pg *s);
-static int check_lost(const commit_request *r, pons_error *err);
-static int resolve(pg *s, commit_request *r, pons_error *err);
-static bool send_request(pg *s, commit_request *r, bool alone);
-static void settle(pg *s, commit_request *r, int status);
-
-const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
-
-int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
-                        pons_error *err)
-{
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_post(thread, row, err);
-    if (rc) {
-        return rc;
-    }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, row->ns);
-    pons__pg_text(&p, row->kind);
-    pons__pg_bytes(&p, row->value);
-    pons__pg_int(&p, pons__store_wall_ms());
-    PGresult *r;
-    rc = pons__pg_once(s, PG_POST, &p, &r, err);
-    if (!rc && ret_seq) {
-        *ret_seq = pons__pg_col_int(r, 0, 0);
-    }
-    PQclear(r);
-    return rc;
-}
-
 // ---- writing; `writing` is held -----------------------------------------------------------------
 
-static void write_batch(void *self, commit_request **batch, size_t n)
+// What was not synced may be gone with the server, and a commit upon it would stand on nothing.
+static void writer_lost(pg *s)
 {
-    pg *s = self;
-    for (size_t at = 0; at < n;) {
-        commit_request *ready[PONS__BATCH_MAX];
-        size_t m = 0;
-        for (size_t i = at; i < n; i++) {
-            pons_error err;
-            if (pons__commitq_refused(&s->q, batch[i])) {
-                continue;
-            }
-            int rc = writer_ready(s, &err);
-            rc = rc ? rc : check_lost(batch[i], &err);
-            if (!rc) {
-                rc = resolve(s, batch[i], &err);
-            }
-            if (rc) {
-                batch[i]->err = err;
-                settle(s, batch[i], rc);
-            } else {
-                ready[m++] = batch[i];
-            }
-        }
-        size_t settled = m ? write_pipeline(s, ready, m) : 0;
-        if (settled == m) {
-            break;
-        }
-        while (batch[at] != ready[settled]) {
-            at++;
-        }
+    pons__pg_close(&s->w);
+    atomic_store(&s->away, true);
+    pthread_mutex_lock(&s->q.mtx);
+    for (commit_line *line = s->q.lines; line; line = line->next) {
+        pg_holding *h = (pg_holding *)line;
+        h->lost = h->lost || h->unsynced;
     }
-    for (size_t i = 0; i < n; i++) {
-        free(batch[i]->nids);
-        free(batch[i]->order);
-    }
+    pthread_mutex_unlock(&s->q.mtx);
 }
 
 static int writer_ready(pg *s, pons_error *err)
@@ -105,19 +44,6 @@ static int writer_ready(pg *s, pons_error *err)
         rc = pons__pg_prepare(&s->w, used[i], err);
     }
     return rc;
-}
-
-// What was not synced may be gone with the server, and a commit upon it would stand on nothing.
-static void writer_lost(pg *s)
-{
-    pons__pg_close(&s->w);
-    atomic_store(&s->away, true);
-    pthread_mutex_lock(&s->q.mtx);
-    for (commit_line *line = s->q.lines; line; line = line->next) {
-        pg_holding *h = (pg_holding *)line;
-        h->lost = h->lost || h->unsynced;
-    }
-    pthread_mutex_unlock(&s->q.mtx);
 }
 
 static int check_lost(const commit_request *r, pons_error *err)
@@ -373,6 +299,22 @@ static int flush_log(pg *s, pons_error *err)
     return pons__pg_run(&s->w, PG_FLUSH, NULL, NULL, err);
 }
 
+static void settle(pg *s, commit_request *r, int status)
+{
+    const pons_commit *c = r->c;
+    if (!status) {
+        ((pg_holding *)r->line)->unsynced = c->sync != PONS_SYNC_FULL;
+    }
+    if (status && r->err.cause[0] && !r->err.source[0]) {
+        pons_error_source(&r->err, "%s", s->name);
+    }
+    if (status && r->err.cause[0] && c->n_checkpoints) {
+        pons_error_context(&r->err, "cannot commit step %lld of thread %s",
+                           (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
+    }
+    pons__commitq_settle(&s->q, r, status);
+}
+
 // Sends them all and settles the first ones: all, or those up to one that failed.
 static size_t write_pipeline(pg *s, commit_request **batch, size_t n)
 {
@@ -446,18 +388,68 @@ static size_t write_pipeline(pg *s, commit_request **batch, size_t n)
     return n;
 }
 
-static void settle(pg *s, commit_request *r, int status)
+static void write_batch(void *self, commit_request **batch, size_t n)
 {
-    const pons_commit *c = r->c;
-    if (!status) {
-        ((pg_holding *)r->line)->unsynced = c->sync != PONS_SYNC_FULL;
+    pg *s = self;
+    for (size_t at = 0; at < n;) {
+        commit_request *ready[PONS__BATCH_MAX];
+        size_t m = 0;
+        for (size_t i = at; i < n; i++) {
+            pons_error err;
+            if (pons__commitq_refused(&s->q, batch[i])) {
+                continue;
+            }
+            int rc = writer_ready(s, &err);
+            rc = rc ? rc : check_lost(batch[i], &err);
+            if (!rc) {
+                rc = resolve(s, batch[i], &err);
+            }
+            if (rc) {
+                batch[i]->err = err;
+                settle(s, batch[i], rc);
+            } else {
+                ready[m++] = batch[i];
+            }
+        }
+        size_t settled = m ? write_pipeline(s, ready, m) : 0;
+        if (settled == m) {
+            break;
+        }
+        while (batch[at] != ready[settled]) {
+            at++;
+        }
     }
-    if (status && r->err.cause[0] && !r->err.source[0]) {
-        pons_error_source(&r->err, "%s", s->name);
+    for (size_t i = 0; i < n; i++) {
+        free(batch[i]->nids);
+        free(batch[i]->order);
     }
-    if (status && r->err.cause[0] && c->n_checkpoints) {
-        pons_error_context(&r->err, "cannot commit step %lld of thread %s",
-                           (long long)c->checkpoints[c->n_checkpoints - 1].step, r->line->thread);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
+
+int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+                        pons_error *err)
+{
+    pg *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__store_check_post(thread, row, err);
+    if (rc) {
+        return rc;
     }
-    pons__commitq_settle(&s->q, r, status);
+    pg_params p = {0};
+    pons__pg_text(&p, thread);
+    pons__pg_text(&p, row->ns);
+    pons__pg_text(&p, row->kind);
+    pons__pg_bytes(&p, row->value);
+    pons__pg_int(&p, pons__store_wall_ms());
+    PGresult *r;
+    rc = pons__pg_once(s, PG_POST, &p, &r, err);
+    if (!rc && ret_seq) {
+        *ret_seq = pons__pg_col_int(r, 0, 0);
+    }
+    PQclear(r);
+    return rc;
 }

@@ -10,7 +10,6 @@
 // processes stand still) is an error in bounded time: connecting has a time limit, TCP looks after a
 // silent peer, and whoever waits for a result ends the connection when no byte came for answer_ms.
 // All of these are defaults: what the URL says counts.
-
 #include "store/postgres/postgres.h"
 
 #include <errno.h>
@@ -69,8 +68,19 @@ static const cause causes[] = {
     {"XX002", PONS_ECORRUPT, "an index is damaged"},
 };
 
-static void first_line(char *text);
-static void quiet(void *user, const char *message);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// A library does not print; what matters is an error, too.
+static void quiet(void *user, const char *message)
+{
+    (void)user;
+    (void)message;
+}
+
+static void first_line(char *text)
+{
+    text[strcspn(text, "\n")] = '\0';
+}
 
 // ---- connections --------------------------------------------------------------------------------
 
@@ -428,18 +438,4 @@ void pons__pg_col_id(const PGresult *r, int row, int col, char *ret, size_t cap)
     size_t n = b.len - head < cap - 1 ? b.len - head : cap - 1;
     memcpy(ret, bytes + head, n);
     ret[n] = '\0';
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-// A library does not print; what matters is an error, too.
-static void quiet(void *user, const char *message)
-{
-    (void)user;
-    (void)message;
-}
-
-static void first_line(char *text)
-{
-    text[strcspn(text, "\n")] = '\0';
 }

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *any_of(const char *words);
-static int give(void *user, const PGresult *r, pons_item_fn fn);
-
 // ---- writing ------------------------------------------------------------------------------------
 
 pg_sql pons__pg_item_params(const pons_item_write *w, pg_params *p)
@@ -122,6 +119,41 @@ int pons__pg_thread_note(void *self, const char *thread, pons_bytes note, const 
     return rc;
 }
 
+// ---- helpers ------------------------------------------------------------------------------------
+
+static int give(void *user, const PGresult *r, pons_item_fn fn)
+{
+    const pons_item_row row = {
+        .ns = pons__pg_col_text(r, 0, 0),
+        .key = pons__pg_col_text(r, 0, 1),
+        .value = pons__pg_col_bytes(r, 0, 2),
+        .words = pons__pg_col_text(r, 0, 3),
+        .vectors = pons__pg_col_bytes(r, 0, 4),
+        .created_ms = pons__pg_col_int(r, 0, 5),
+        .updated_ms = pons__pg_col_int(r, 0, 6),
+        .ttl_ms = pons__pg_col_int(r, 0, 7),
+        .expires_ms = pons__pg_col_int(r, 0, 8),
+    };
+    return fn(user, &row);
+}
+
+// "a b" as a tsquery: 'a' | 'b'. Words have no quotes; what could not be one is left out.
+static char *any_of(const char *words)
+{
+    char *query = malloc(strlen(words) * 6 + 1), *at = query;
+    for (const char *w = words; query && *w;) {
+        const size_t n = strcspn(w, " ");
+        if (n && !memchr(w, '\'', n) && !memchr(w, '\\', n)) {
+            at += sprintf(at, "%s'%.*s'", at > query ? " | " : "", (int)n, w);
+        }
+        w += n + (w[n] == ' ');
+    }
+    if (query) {
+        *at = '\0';
+    }
+    return query;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 int pons__pg_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
@@ -190,39 +222,4 @@ int pons__pg_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const
         }
     }
     return pons__pg_read_finish(&r);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int give(void *user, const PGresult *r, pons_item_fn fn)
-{
-    const pons_item_row row = {
-        .ns = pons__pg_col_text(r, 0, 0),
-        .key = pons__pg_col_text(r, 0, 1),
-        .value = pons__pg_col_bytes(r, 0, 2),
-        .words = pons__pg_col_text(r, 0, 3),
-        .vectors = pons__pg_col_bytes(r, 0, 4),
-        .created_ms = pons__pg_col_int(r, 0, 5),
-        .updated_ms = pons__pg_col_int(r, 0, 6),
-        .ttl_ms = pons__pg_col_int(r, 0, 7),
-        .expires_ms = pons__pg_col_int(r, 0, 8),
-    };
-    return fn(user, &row);
-}
-
-// "a b" as a tsquery: 'a' | 'b'. Words have no quotes; what could not be one is left out.
-static char *any_of(const char *words)
-{
-    char *query = malloc(strlen(words) * 6 + 1), *at = query;
-    for (const char *w = words; query && *w;) {
-        const size_t n = strcspn(w, " ");
-        if (n && !memchr(w, '\'', n) && !memchr(w, '\\', n)) {
-            at += sprintf(at, "%s'%.*s'", at > query ? " | " : "", (int)n, w);
-        }
-        w += n + (w[n] == ' ');
-    }
-    if (query) {
-        *at = '\0';
-    }
-    return query;
 }

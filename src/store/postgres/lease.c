@@ -4,7 +4,6 @@
 // leases in one statement, three times in the time of a lease, and waits in between for notices of
 // others on the same connection. Without a connection it tries again, until the leases are over and
 // longer: a server that comes back in time finds them as they were.
-
 #include "store/postgres/postgres.h"
 
 #include <errno.h>
@@ -19,19 +18,49 @@
 #define PRUNE_CHUNK 500 // rows of a transaction
 #define VACUUM_ROWS 1000
 
-static int take(pg *s, const char *thread, int64_t over, PGresult **ret, pons_error *err);
-static void tell_untold(pg *s);
-static void release(pg *s, int64_t tid, int64_t epoch);
-static void *keeper_main(void *arg);
-static bool keeper_connect(pg *s, pg_conn *c);
-static void renew(pg *s, pg_conn *c);
-static void hear(pg *s, pg_conn *c);
-static void wake(int fd);
-static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_prune_result *done,
-                     pons_error *err);
-static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune *what,
-                       pons_prune_result *done, pons_error *err);
-static int64_t all_bytes(pg *s);
+// over: an epoch whose holder is known to be dead; 0: none is.
+static int take(pg *s, const char *thread, int64_t over, PGresult **ret, pons_error *err)
+{
+    pg_params p = {0};
+    pons__pg_text(&p, thread);
+    pons__pg_int(&p, (int64_t)getpid());
+    pons__pg_text(&p, s->host);
+    pons__pg_int(&p, s->lease_ms);
+    pons__pg_int(&p, pons__store_wall_ms());
+    pons__pg_text(&p, s->life);
+    pons__pg_int(&p, over);
+    return pons__pg_once(s, PG_TAKE, &p, ret, err);
+}
+
+static void release(pg *s, int64_t tid, int64_t epoch)
+{
+    pons_error ignored;
+    pg_params p = {0};
+    pons__pg_int(&p, tid);
+    pons__pg_int(&p, epoch);
+    pg_untold *u = pons__pg_once(s, PG_RELEASE, &p, NULL, &ignored) ? malloc(sizeof *u) : NULL;
+    if (u) { // the server can't be told: later, or the lease ends in its time
+        pthread_mutex_lock(&s->idle_mtx);
+        *u = (pg_untold){.next = s->untold, .tid = tid, .epoch = epoch};
+        s->untold = u;
+        pthread_mutex_unlock(&s->idle_mtx);
+    }
+}
+
+// Its own leases that were let go of while the server was away hold nobody up, this store least.
+static void tell_untold(pg *s)
+{
+    pthread_mutex_lock(&s->idle_mtx);
+    pg_untold *list = s->untold;
+    s->untold = NULL;
+    pthread_mutex_unlock(&s->idle_mtx);
+    while (list) {
+        pg_untold *u = list;
+        list = u->next;
+        release(s, u->tid, u->epoch);
+        free(u);
+    }
+}
 
 int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
@@ -73,50 +102,6 @@ int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     pons__commitq_add(&s->q, &h->line);
     pons__pg_keeper_start(s); // without one the lease ends in its time: slower, not wrong
     return PONS_OK;
-}
-
-// over: an epoch whose holder is known to be dead; 0: none is.
-static int take(pg *s, const char *thread, int64_t over, PGresult **ret, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_int(&p, (int64_t)getpid());
-    pons__pg_text(&p, s->host);
-    pons__pg_int(&p, s->lease_ms);
-    pons__pg_int(&p, pons__store_wall_ms());
-    pons__pg_text(&p, s->life);
-    pons__pg_int(&p, over);
-    return pons__pg_once(s, PG_TAKE, &p, ret, err);
-}
-
-// Its own leases that were let go of while the server was away hold nobody up, this store least.
-static void tell_untold(pg *s)
-{
-    pthread_mutex_lock(&s->idle_mtx);
-    pg_untold *list = s->untold;
-    s->untold = NULL;
-    pthread_mutex_unlock(&s->idle_mtx);
-    while (list) {
-        pg_untold *u = list;
-        list = u->next;
-        release(s, u->tid, u->epoch);
-        free(u);
-    }
-}
-
-static void release(pg *s, int64_t tid, int64_t epoch)
-{
-    pons_error ignored;
-    pg_params p = {0};
-    pons__pg_int(&p, tid);
-    pons__pg_int(&p, epoch);
-    pg_untold *u = pons__pg_once(s, PG_RELEASE, &p, NULL, &ignored) ? malloc(sizeof *u) : NULL;
-    if (u) { // the server can't be told: later, or the lease ends in its time
-        pthread_mutex_lock(&s->idle_mtx);
-        *u = (pg_untold){.next = s->untold, .tid = tid, .epoch = epoch};
-        s->untold = u;
-        pthread_mutex_unlock(&s->idle_mtx);
-    }
 }
 
 bool pons__pg_away(void *self)
@@ -174,54 +159,12 @@ int pons__pg_notify_fd(void *self)
 
 // ---- the keeper ---------------------------------------------------------------------------------
 
-bool pons__pg_keeper_start(pg *s)
+static void wake(int fd)
 {
-    pthread_mutex_lock(&s->keeper_mtx);
-    if (!s->keeper_on) {
-        s->keeper_on = pthread_create(&s->keeper, NULL, keeper_main, s) == 0;
-    }
-    bool on = s->keeper_on;
-    pthread_mutex_unlock(&s->keeper_mtx);
-    return on;
-}
-
-void pons__pg_keeper_stop(pg *s)
-{
-    pthread_mutex_lock(&s->keeper_mtx);
-    bool joins = s->keeper_on;
-    pthread_mutex_unlock(&s->keeper_mtx);
     const uint64_t one = 1;
-    if (joins && write(s->stop_fd, &one, sizeof one) == sizeof one) {
-        pthread_join(s->keeper, NULL);
+    if (write(fd, &one, sizeof one) < 0) {
+        return; // full: it is readable already
     }
-}
-
-static void *keeper_main(void *arg)
-{
-    pg *s = arg;
-    pg_conn c = {0};
-    for (bool stop = false; !stop;) {
-        bool there = c.c && PQstatus(c.c) == CONNECTION_OK;
-        if (!there) {
-            there = keeper_connect(s, &c);
-        }
-        if (there) {
-            renew(s, &c);
-        }
-        struct pollfd look[2] = {{.fd = s->stop_fd, .events = POLLIN},
-                                 {.fd = there ? PQsocket(c.c) : -1, .events = POLLIN}};
-        int64_t wait_ms = s->lease_ms / RENEWALS;
-        if (!there && wait_ms > RETRY_MS) {
-            wait_ms = RETRY_MS;
-        }
-        int n = poll(look, 2, (int)wait_ms);
-        stop = n > 0 && look[0].revents;
-        if (n > 0 && look[1].revents) {
-            hear(s, &c);
-        }
-    }
-    pons__pg_close(&c);
-    return NULL;
 }
 
 static bool keeper_connect(pg *s, pg_conn *c)
@@ -295,11 +238,53 @@ static void hear(pg *s, pg_conn *c)
     }
 }
 
-static void wake(int fd)
+static void *keeper_main(void *arg)
 {
+    pg *s = arg;
+    pg_conn c = {0};
+    for (bool stop = false; !stop;) {
+        bool there = c.c && PQstatus(c.c) == CONNECTION_OK;
+        if (!there) {
+            there = keeper_connect(s, &c);
+        }
+        if (there) {
+            renew(s, &c);
+        }
+        struct pollfd look[2] = {{.fd = s->stop_fd, .events = POLLIN},
+                                 {.fd = there ? PQsocket(c.c) : -1, .events = POLLIN}};
+        int64_t wait_ms = s->lease_ms / RENEWALS;
+        if (!there && wait_ms > RETRY_MS) {
+            wait_ms = RETRY_MS;
+        }
+        int n = poll(look, 2, (int)wait_ms);
+        stop = n > 0 && look[0].revents;
+        if (n > 0 && look[1].revents) {
+            hear(s, &c);
+        }
+    }
+    pons__pg_close(&c);
+    return NULL;
+}
+
+bool pons__pg_keeper_start(pg *s)
+{
+    pthread_mutex_lock(&s->keeper_mtx);
+    if (!s->keeper_on) {
+        s->keeper_on = pthread_create(&s->keeper, NULL, keeper_main, s) == 0;
+    }
+    bool on = s->keeper_on;
+    pthread_mutex_unlock(&s->keeper_mtx);
+    return on;
+}
+
+void pons__pg_keeper_stop(pg *s)
+{
+    pthread_mutex_lock(&s->keeper_mtx);
+    bool joins = s->keeper_on;
+    pthread_mutex_unlock(&s->keeper_mtx);
     const uint64_t one = 1;
-    if (write(fd, &one, sizeof one) < 0) {
-        return; // full: it is readable already
+    if (joins && write(s->stop_fd, &one, sizeof one) == sizeof one) {
+        pthread_join(s->keeper, NULL);
     }
 }
 
@@ -356,87 +341,6 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
 }
 
 // ---- pruning ------------------------------------------------------------------------------------
-
-int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
-                   pons_error *err)
-{
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__prune_check(thread, what, err);
-    if (rc) {
-        return rc;
-    }
-    pons_lease mine = {0};
-    const pons_lease *lease = what->lease;
-    if (!lease) {
-        pg_params p = {0};
-        pons__pg_text(&p, thread);
-        PGresult *r;
-        rc = pons__pg_once(s, PG_EXISTS, &p, &r, err); // taking a lease would make it
-        if (!rc && PQntuples(r) == 0) {
-            rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
-        }
-        PQclear(r);
-        if (!rc) {
-            rc = pons__pg_lease_acquire(s, thread, &mine, err);
-        }
-        lease = &mine;
-    }
-    if (rc) {
-        return rc;
-    }
-    pg_holding *h = (pg_holding *)pons__commitq_find(&s->q, lease);
-    if (!h) {
-        return pons__store_stale(err, thread, lease->epoch, 0);
-    }
-    pons_prune_result done = {.bytes_before = all_bytes(s)};
-    rc = prune_all(s, h, what, &done, err);
-    done.bytes_after = all_bytes(s);
-    if (mine.impl) {
-        pons__pg_lease_release(s, &mine);
-    }
-    if (!rc && ret) {
-        *ret = done;
-    }
-    return rc;
-}
-
-static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_prune_result *done,
-                     pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_int(&p, h->tid);
-    pons__pg_text(&p, what->ns);
-    PGresult *r;
-    int rc = pons__pg_once(s, PG_PRUNE_SPACES, &p, &r, err);
-    for (int i = 0; !rc && i < PQntuples(r); i++) {
-        rc = prune_space(s, h, pons__pg_col_int(r, i, 0), what, done, err);
-    }
-    PQclear(r);
-    if (!rc && what->events_since_ms) {
-        p = (pg_params){0};
-        pons__pg_int(&p, h->tid);
-        pons__pg_int(&p, (int64_t)h->line.epoch);
-        pons__pg_int(&p, what->events_since_ms);
-        rc = pons__pg_once(s, PG_PRUNE_EVENTS, &p, &r, err);
-        done->events = rc ? 0 : pons__pg_col_int(r, 0, 0);
-        PQclear(r);
-    }
-    pg_conn *c = NULL;
-    if (!rc && done->checkpoints + done->events >= VACUUM_ROWS) {
-        c = pons__pg_take(s, err);
-    }
-    if (c) { // the server does so in its own time, too
-        pons_error ignored;
-        const int64_t answer_ms = c->answer_ms;
-        c->answer_ms = 0; // it takes as long as it takes
-        pons__pg_exec(c, "VACUUM pons.checkpoint, pons.record, pons.event", &ignored);
-        c->answer_ms = answer_ms;
-        pons__pg_give(s, c);
-    }
-    return rc;
-}
 
 // The rows of a plan that go, from *at down, as an array of PostgreSQL; NULL: out of memory.
 static char *chunk(const prune_rows *plan, size_t *at)
@@ -504,6 +408,42 @@ static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune
     return rc;
 }
 
+static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_prune_result *done,
+                     pons_error *err)
+{
+    pg_params p = {0};
+    pons__pg_int(&p, h->tid);
+    pons__pg_text(&p, what->ns);
+    PGresult *r;
+    int rc = pons__pg_once(s, PG_PRUNE_SPACES, &p, &r, err);
+    for (int i = 0; !rc && i < PQntuples(r); i++) {
+        rc = prune_space(s, h, pons__pg_col_int(r, i, 0), what, done, err);
+    }
+    PQclear(r);
+    if (!rc && what->events_since_ms) {
+        p = (pg_params){0};
+        pons__pg_int(&p, h->tid);
+        pons__pg_int(&p, (int64_t)h->line.epoch);
+        pons__pg_int(&p, what->events_since_ms);
+        rc = pons__pg_once(s, PG_PRUNE_EVENTS, &p, &r, err);
+        done->events = rc ? 0 : pons__pg_col_int(r, 0, 0);
+        PQclear(r);
+    }
+    pg_conn *c = NULL;
+    if (!rc && done->checkpoints + done->events >= VACUUM_ROWS) {
+        c = pons__pg_take(s, err);
+    }
+    if (c) { // the server does so in its own time, too
+        pons_error ignored;
+        const int64_t answer_ms = c->answer_ms;
+        c->answer_ms = 0; // it takes as long as it takes
+        pons__pg_exec(c, "VACUUM pons.checkpoint, pons.record, pons.event", &ignored);
+        c->answer_ms = answer_ms;
+        pons__pg_give(s, c);
+    }
+    return rc;
+}
+
 static int64_t all_bytes(pg *s)
 {
     pons_error ignored;
@@ -514,4 +454,49 @@ static int64_t all_bytes(pg *s)
     }
     PQclear(r);
     return bytes;
+}
+
+int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
+                   pons_error *err)
+{
+    pg *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__prune_check(thread, what, err);
+    if (rc) {
+        return rc;
+    }
+    pons_lease mine = {0};
+    const pons_lease *lease = what->lease;
+    if (!lease) {
+        pg_params p = {0};
+        pons__pg_text(&p, thread);
+        PGresult *r;
+        rc = pons__pg_once(s, PG_EXISTS, &p, &r, err); // taking a lease would make it
+        if (!rc && PQntuples(r) == 0) {
+            rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+        }
+        PQclear(r);
+        if (!rc) {
+            rc = pons__pg_lease_acquire(s, thread, &mine, err);
+        }
+        lease = &mine;
+    }
+    if (rc) {
+        return rc;
+    }
+    pg_holding *h = (pg_holding *)pons__commitq_find(&s->q, lease);
+    if (!h) {
+        return pons__store_stale(err, thread, lease->epoch, 0);
+    }
+    pons_prune_result done = {.bytes_before = all_bytes(s)};
+    rc = prune_all(s, h, what, &done, err);
+    done.bytes_after = all_bytes(s);
+    if (mine.impl) {
+        pons__pg_lease_release(s, &mine);
+    }
+    if (!rc && ret) {
+        *ret = done;
+    }
+    return rc;
 }

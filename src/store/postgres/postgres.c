@@ -26,7 +26,6 @@
 //
 // docs/store.md has the tables. Locks: `writing` (a right, commit.c) before mtx or
 // idle_mtx, never both of these. No callback runs under any.
-
 #include "store/postgres/postgres.h"
 
 #include "pons/module.h"
@@ -43,129 +42,6 @@
 #define LEASE_MS_MIN      300
 #define ANSWER_MS_DEFAULT 60000
 #define ANSWER_MS_MIN     100
-
-static const pons_store_ops postgres_ops;
-
-static int parse_url(pg *s, const char *url, pons_error *err);
-static void pg_store_close(void *self);
-
-static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    pg *s = calloc(1, sizeof *s);
-    if (!s) {
-        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    }
-    pons__commitq_init(&s->q, &pons__pg_queue_ops, s);
-    pthread_mutex_init(&s->keeper_mtx, NULL);
-    pthread_mutex_init(&s->idle_mtx, NULL);
-    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->lanes_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pons__store_host(s->host);
-    pons__pg_life(s->life, (int64_t)getpid());
-    int rc = parse_url(s, url, err);
-    if (!rc && (s->stop_fd < 0 || s->notify_fd < 0 || s->lanes_fd < 0)) {
-        rc = pons_error_set(err, PONS_EENV, "store", "no more descriptors");
-    }
-    if (!rc) {
-        rc = pons__pg_open(s, &s->w, err);
-    }
-    if (!rc) {
-        s->writer_pid = PQbackendPID(s->w.c);
-        rc = pons__pg_schema(&s->w, err);
-    }
-    if (rc) {
-        pg_store_close(s);
-        return rc;
-    }
-    *ret = (pons_store){.ops = &postgres_ops, .self = s};
-    return PONS_OK;
-}
-
-static void pg_store_close(void *self)
-{
-    pg *s = self;
-    if (!s) {
-        return;
-    }
-    pons__commitq_stop(&s->q);
-    pons__pg_keeper_stop(s);
-    while (s->q.lines) {
-        pg_holding *h = (pg_holding *)s->q.lines;
-        s->q.lines = h->line.next;
-        pons__pg_let_go(s, h);
-    }
-    pons__pg_idle_close(s);
-    while (s->untold) {
-        pg_untold *next = s->untold->next;
-        free(s->untold);
-        s->untold = next;
-    }
-    pons__pg_close(&s->w);
-    if (s->stop_fd >= 0) {
-        close(s->stop_fd);
-    }
-    if (s->notify_fd >= 0) {
-        close(s->notify_fd);
-    }
-    if (s->lanes_fd >= 0) {
-        close(s->lanes_fd);
-    }
-    pthread_mutex_destroy(&s->idle_mtx);
-    pthread_mutex_destroy(&s->keeper_mtx);
-    pons__commitq_fini(&s->q);
-    free(s->url);
-    free(s);
-}
-
-_Static_assert(offsetof(pg, q) == 0, "the ops of its queue take the store");
-static const pons_store_ops postgres_ops = {
-    .abi = PONS_STORE_ABI,
-    .name = "postgres",
-    .close = pg_store_close,
-    .lease_acquire = pons__pg_lease_acquire,
-    .lease_release = pons__pg_lease_release,
-    .lease_peek = pons__pg_lease_peek,
-    .commit = pons__commitq_commit,
-    .commit_async = pons__commitq_commit_async,
-    .drain = pons__commitq_drain,
-    .flush = pons__commitq_flush,
-    .head = pons__pg_head,
-    .checkpoint = pons__pg_checkpoint,
-    .history = pons__pg_history,
-    .records = pons__pg_records,
-    .namespaces = pons__pg_namespaces,
-    .inbox_post = pons__pg_inbox_post,
-    .inbox_read = pons__pg_inbox_read,
-    .effect_get = pons__pg_effect_get,
-    .effects = pons__pg_effects,
-    .events = pons__pg_events,
-    .event_last = pons__pg_event_last,
-    .threads = pons__pg_threads,
-    .thread_delete = pons__pg_thread_delete,
-    .thread_copy = pons__pg_thread_copy,
-    .prune = pons__pg_prune,
-    .trim = pons__pg_trim,
-    .notify_fd = pons__pg_notify_fd,
-    .away = pons__pg_away,
-    .items_write = pons__pg_items_write,
-    .item_get = pons__pg_item_get,
-    .items = pons__pg_items,
-    .item_spaces = pons__pg_item_spaces,
-    .items_sweep = pons__pg_items_sweep,
-    .thread_note = pons__pg_thread_note,
-    .thread_list = pons__pg_thread_list,
-    .lanes = pons__pg_lanes,
-};
-
-static const pons_store_driver postgres_driver = {
-    .abi = PONS_STORE_DRIVER_ABI,
-    .name = "postgres",
-    .open = pg_store_open,
-};
-PONS_MODULE_EXPORT("store", "postgres", &postgres_driver);
 
 // ---- helpers ------------------------------------------------------------------------------------
 
@@ -231,3 +107,123 @@ static int parse_url(pg *s, const char *url, pons_error *err)
     PQconninfoFree(all);
     return PONS_OK;
 }
+
+// ---- operations ---------------------------------------------------------------------------------
+
+_Static_assert(offsetof(pg, q) == 0, "the ops of its queue take the store");
+
+static void pg_store_close(void *self)
+{
+    pg *s = self;
+    if (!s) {
+        return;
+    }
+    pons__commitq_stop(&s->q);
+    pons__pg_keeper_stop(s);
+    while (s->q.lines) {
+        pg_holding *h = (pg_holding *)s->q.lines;
+        s->q.lines = h->line.next;
+        pons__pg_let_go(s, h);
+    }
+    pons__pg_idle_close(s);
+    while (s->untold) {
+        pg_untold *next = s->untold->next;
+        free(s->untold);
+        s->untold = next;
+    }
+    pons__pg_close(&s->w);
+    if (s->stop_fd >= 0) {
+        close(s->stop_fd);
+    }
+    if (s->notify_fd >= 0) {
+        close(s->notify_fd);
+    }
+    if (s->lanes_fd >= 0) {
+        close(s->lanes_fd);
+    }
+    pthread_mutex_destroy(&s->idle_mtx);
+    pthread_mutex_destroy(&s->keeper_mtx);
+    pons__commitq_fini(&s->q);
+    free(s->url);
+    free(s);
+}
+static const pons_store_ops postgres_ops = {
+    .abi = PONS_STORE_ABI,
+    .name = "postgres",
+    .close = pg_store_close,
+    .lease_acquire = pons__pg_lease_acquire,
+    .lease_release = pons__pg_lease_release,
+    .lease_peek = pons__pg_lease_peek,
+    .commit = pons__commitq_commit,
+    .commit_async = pons__commitq_commit_async,
+    .drain = pons__commitq_drain,
+    .flush = pons__commitq_flush,
+    .head = pons__pg_head,
+    .checkpoint = pons__pg_checkpoint,
+    .history = pons__pg_history,
+    .records = pons__pg_records,
+    .namespaces = pons__pg_namespaces,
+    .inbox_post = pons__pg_inbox_post,
+    .inbox_read = pons__pg_inbox_read,
+    .effect_get = pons__pg_effect_get,
+    .effects = pons__pg_effects,
+    .events = pons__pg_events,
+    .event_last = pons__pg_event_last,
+    .threads = pons__pg_threads,
+    .thread_delete = pons__pg_thread_delete,
+    .thread_copy = pons__pg_thread_copy,
+    .prune = pons__pg_prune,
+    .trim = pons__pg_trim,
+    .notify_fd = pons__pg_notify_fd,
+    .away = pons__pg_away,
+    .items_write = pons__pg_items_write,
+    .item_get = pons__pg_item_get,
+    .items = pons__pg_items,
+    .item_spaces = pons__pg_item_spaces,
+    .items_sweep = pons__pg_items_sweep,
+    .thread_note = pons__pg_thread_note,
+    .thread_list = pons__pg_thread_list,
+    .lanes = pons__pg_lanes,
+};
+
+static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    pg *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    pons__commitq_init(&s->q, &pons__pg_queue_ops, s);
+    pthread_mutex_init(&s->keeper_mtx, NULL);
+    pthread_mutex_init(&s->idle_mtx, NULL);
+    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->lanes_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pons__store_host(s->host);
+    pons__pg_life(s->life, (int64_t)getpid());
+    int rc = parse_url(s, url, err);
+    if (!rc && (s->stop_fd < 0 || s->notify_fd < 0 || s->lanes_fd < 0)) {
+        rc = pons_error_set(err, PONS_EENV, "store", "no more descriptors");
+    }
+    if (!rc) {
+        rc = pons__pg_open(s, &s->w, err);
+    }
+    if (!rc) {
+        s->writer_pid = PQbackendPID(s->w.c);
+        rc = pons__pg_schema(&s->w, err);
+    }
+    if (rc) {
+        pg_store_close(s);
+        return rc;
+    }
+    *ret = (pons_store){.ops = &postgres_ops, .self = s};
+    return PONS_OK;
+}
+
+static const pons_store_driver postgres_driver = {
+    .abi = PONS_STORE_DRIVER_ABI,
+    .name = "postgres",
+    .open = pg_store_open,
+};
+PONS_MODULE_EXPORT("store", "postgres", &postgres_driver);

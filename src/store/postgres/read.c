@@ -3,15 +3,105 @@
 // A read is one statement on a connection of its own, so one snapshot of the database. Rows come in
 // one by one and are handed out as they come: a long history takes no more memory than a row. A
 // callback may use the store: it gets another connection.
-
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any);
-static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret);
-static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user);
+// ---- helpers ------------------------------------------------------------------------------------
+
+bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err)
+{
+    *r = (pg_reading){.s = s};
+    r->err = err ? err : &r->own;
+    r->c = pons__pg_take(s, r->err);
+    if (!r->c) {
+        r->status = r->err->status;
+    }
+    if (!r->status) {
+        r->status = pons__pg_prepare(r->c, id, r->err);
+    }
+    if (!r->status && !pons__pg_send(r->c, id, p)) {
+        r->status = pons__pg_fail(r->c, NULL, r->err);
+    }
+    if (!r->status) {
+        PQsetSingleRowMode(r->c->c);
+    }
+    return !r->status;
+}
+
+bool pons__pg_read_next(pg_reading *r)
+{
+    PQclear(r->r);
+    r->r = NULL;
+    if (r->status) {
+        return false;
+    }
+    PGresult *res = pons__pg_result(r->c);
+    ExecStatusType status = PQresultStatus(res);
+    if (res && status == PGRES_SINGLE_TUPLE) {
+        r->r = res;
+        return true;
+    }
+    if (!res || status != PGRES_TUPLES_OK) { // which ends them
+        r->status = pons__pg_fail(r->c, res, r->err);
+    }
+    PQclear(res);
+    return false;
+}
+
+// Rows that nobody wants any more are read and dropped.
+int pons__pg_read_finish(pg_reading *r)
+{
+    PQclear(r->r);
+    for (PGresult *res; r->c && (res = pons__pg_result(r->c));) {
+        PQclear(res);
+    }
+    pons__pg_give(r->s, r->c);
+    return r->status;
+}
+
+static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret)
+{
+    *ret = (pons_checkpoint_row){.step = pons__pg_col_int(r->r, 0, 2),
+                                 .snapshot = pons__pg_col_int(r->r, 0, 3),
+                                 .data = pons__pg_col_bytes(r->r, 0, 4)};
+    pons__pg_col_id(r->r, 0, 0, ret->id, sizeof ret->id);
+    pons__pg_col_id(r->r, 0, 1, ret->parent, sizeof ret->parent);
+}
+
+// A chain is whole when its first row is a snapshot or has no parent.
+static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any)
+{
+    while (pons__pg_read_next(r)) {
+        pons_checkpoint_row row;
+        column_checkpoint(r, &row);
+        if (!*ret_any && !row.snapshot && row.parent[0]) {
+            return pons_error_set(r->err, PONS_ECORRUPT, "store",
+                                  "checkpoint %s has lost its parent %s", row.id, row.parent);
+        }
+        *ret_any = true;
+        if (fn(user, &row)) {
+            break;
+        }
+    }
+    return r->status;
+}
+
+static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user)
+{
+    pons_effect_row row = {
+        .ns = pons__pg_col_text(r->r, 0, 1),
+        .state = (int32_t)pons__pg_col_int(r->r, 0, 2),
+        .created = pons__pg_col_int(r->r, 0, 3),
+        .updated = pons__pg_col_int(r->r, 0, 4),
+        .data = pons__pg_col_bytes(r->r, 0, 5),
+    };
+    pons__pg_col_id(r->r, 0, 0, row.id, sizeof row.id);
+    return fn(user, &row);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
                   pons_error *err)
@@ -275,97 +365,4 @@ int pons__pg_thread_list(void *self, const char *thread, bool sizes, pons_thread
         r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
     }
     return pons__pg_read_finish(&r);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err)
-{
-    *r = (pg_reading){.s = s};
-    r->err = err ? err : &r->own;
-    r->c = pons__pg_take(s, r->err);
-    if (!r->c) {
-        r->status = r->err->status;
-    }
-    if (!r->status) {
-        r->status = pons__pg_prepare(r->c, id, r->err);
-    }
-    if (!r->status && !pons__pg_send(r->c, id, p)) {
-        r->status = pons__pg_fail(r->c, NULL, r->err);
-    }
-    if (!r->status) {
-        PQsetSingleRowMode(r->c->c);
-    }
-    return !r->status;
-}
-
-bool pons__pg_read_next(pg_reading *r)
-{
-    PQclear(r->r);
-    r->r = NULL;
-    if (r->status) {
-        return false;
-    }
-    PGresult *res = pons__pg_result(r->c);
-    ExecStatusType status = PQresultStatus(res);
-    if (res && status == PGRES_SINGLE_TUPLE) {
-        r->r = res;
-        return true;
-    }
-    if (!res || status != PGRES_TUPLES_OK) { // which ends them
-        r->status = pons__pg_fail(r->c, res, r->err);
-    }
-    PQclear(res);
-    return false;
-}
-
-// Rows that nobody wants any more are read and dropped.
-int pons__pg_read_finish(pg_reading *r)
-{
-    PQclear(r->r);
-    for (PGresult *res; r->c && (res = pons__pg_result(r->c));) {
-        PQclear(res);
-    }
-    pons__pg_give(r->s, r->c);
-    return r->status;
-}
-
-// A chain is whole when its first row is a snapshot or has no parent.
-static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any)
-{
-    while (pons__pg_read_next(r)) {
-        pons_checkpoint_row row;
-        column_checkpoint(r, &row);
-        if (!*ret_any && !row.snapshot && row.parent[0]) {
-            return pons_error_set(r->err, PONS_ECORRUPT, "store",
-                                  "checkpoint %s has lost its parent %s", row.id, row.parent);
-        }
-        *ret_any = true;
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return r->status;
-}
-
-static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret)
-{
-    *ret = (pons_checkpoint_row){.step = pons__pg_col_int(r->r, 0, 2),
-                                 .snapshot = pons__pg_col_int(r->r, 0, 3),
-                                 .data = pons__pg_col_bytes(r->r, 0, 4)};
-    pons__pg_col_id(r->r, 0, 0, ret->id, sizeof ret->id);
-    pons__pg_col_id(r->r, 0, 1, ret->parent, sizeof ret->parent);
-}
-
-static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user)
-{
-    pons_effect_row row = {
-        .ns = pons__pg_col_text(r->r, 0, 1),
-        .state = (int32_t)pons__pg_col_int(r->r, 0, 2),
-        .created = pons__pg_col_int(r->r, 0, 3),
-        .updated = pons__pg_col_int(r->r, 0, 4),
-        .data = pons__pg_col_bytes(r->r, 0, 5),
-    };
-    pons__pg_col_id(r->r, 0, 0, row.id, sizeof row.id);
-    return fn(user, &row);
 }

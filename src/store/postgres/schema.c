@@ -15,7 +15,6 @@
 // lane whose head may be claimed: only then head and what it is sorted by are kept. Whoever changes a
 // lane's sessions locks its row first, by a statement of its own: what comes behind it sees what was
 // committed until then.
-
 #include "store/postgres/postgres.h"
 
 #include <stdio.h>
@@ -407,28 +406,6 @@ static const char *const functions[] = {
     " ORDER BY t.tid $$;",
 };
 
-static int version_of(pg_conn *c, int *ret, pons_error *err);
-static int migrate(pg_conn *c, pons_error *err);
-
-int pons__pg_schema(pg_conn *c, pons_error *err)
-{
-    int version;
-    int rc = version_of(c, &version, err);
-    if (rc || version == SCHEMA_VERSION) {
-        return rc;
-    }
-    rc = pons__pg_exec(c, "BEGIN; SELECT pg_advisory_xact_lock(" LOCK ", 0)", err);
-    if (!rc) {
-        rc = migrate(c, err);
-    }
-    if (!rc) {
-        return pons__pg_exec(c, "COMMIT", err);
-    }
-    pons_error ignored;
-    pons__pg_exec(c, "ROLLBACK", &ignored);
-    return rc;
-}
-
 // ---- helpers ------------------------------------------------------------------------------------
 
 static int version_of(pg_conn *c, int *ret, pons_error *err)
@@ -478,4 +455,25 @@ static int migrate(pg_conn *c, pons_error *err)
              " ON CONFLICT (key) DO UPDATE SET value=excluded.value",
              SCHEMA_VERSION);
     return rc ? rc : pons__pg_exec(c, sql, err);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__pg_schema(pg_conn *c, pons_error *err)
+{
+    int version;
+    int rc = version_of(c, &version, err);
+    if (rc || version == SCHEMA_VERSION) {
+        return rc;
+    }
+    rc = pons__pg_exec(c, "BEGIN; SELECT pg_advisory_xact_lock(" LOCK ", 0)", err);
+    if (!rc) {
+        rc = migrate(c, err);
+    }
+    if (!rc) {
+        return pons__pg_exec(c, "COMMIT", err);
+    }
+    pons_error ignored;
+    pons__pg_exec(c, "ROLLBACK", &ignored);
+    return rc;
 }

@@ -5,88 +5,6 @@
 // only when there was nothing else to do, as that takes it longer.
 #include "store/postgres/postgres.h"
 
-static int trim_all(pg_conn *c, const pg_holding *h, pons_trim *what, pons_trim_result *ret,
-                    pons_error *err);
-static int trim_checkpoints(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
-                            pons_trim_result *ret, pons_error *err);
-static int thin_events(pg_conn *c, const pg_holding *h, pons_trim *what, int32_t *left,
-                       pons_trim_result *ret, pons_error *err);
-static int trim_events(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
-                       pons_trim_result *ret, pons_error *err);
-static int trim_effects(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
-                        pons_trim_result *ret, pons_error *err);
-
-int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
-{
-    pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__trim_check(what, err);
-    if (rc) {
-        return rc;
-    }
-    const pg_holding *h = (const pg_holding *)pons__commitq_find(&s->q, what->lease);
-    if (!h) {
-        return pons__store_stale(err, what->lease->thread, what->lease->epoch, 0);
-    }
-    pons_trim_result done = {0};
-    pons_trim wish = *what; // the cursor moves when it is committed
-    pg_conn *c = pons__pg_take(s, err);
-    if (!c) {
-        return err->status;
-    }
-    rc = pons__pg_exec(c, "BEGIN; SET LOCAL synchronous_commit=off", err);
-    if (!rc) {
-        rc = trim_all(c, h, &wish, &done, err);
-        pons_error ignored;
-        rc = rc ? rc : pons__pg_exec(c, "COMMIT", err);
-        if (rc) {
-            pons__pg_exec(c, "ROLLBACK", &ignored);
-        }
-    }
-    PGresult *r = NULL;
-    if (!rc && !done.more && !pons__pg_run(c, PG_BYTES, NULL, &r, err)) {
-        done.bytes = pons__pg_col_int(r, 0, 0);
-    }
-    PQclear(r);
-    pons__pg_give(s, c);
-    if (!rc) {
-        what->thin_at = wish.thin_at;
-    }
-    if (!rc && ret) {
-        *ret = done;
-    }
-    return rc;
-}
-
-static int trim_all(pg_conn *c, const pg_holding *h, pons_trim *what, pons_trim_result *ret,
-                    pons_error *err)
-{
-    int32_t left = what->limit;
-    pg_params p = {0};
-    pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, (int64_t)h->line.epoch);
-    int rc = pons__pg_run(c, PG_FENCE, &p, NULL, err);
-    rc = rc || !what->before ? rc : trim_checkpoints(c, h, what, &left, ret, err);
-    rc = rc || !what->thin_before ? rc : thin_events(c, h, what, &left, ret, err);
-    rc = rc || !what->events_before ? rc : trim_events(c, h, what, &left, ret, err);
-    return rc || !what->effects_before_ms ? rc : trim_effects(c, h, what, &left, ret, err);
-}
-
-// A statement whose row says how many went and how many would.
-static int counts(pg_conn *c, pg_sql id, const pg_params *p, int64_t *ret_gone, int64_t *ret_all,
-                  pons_error *err)
-{
-    PGresult *r = NULL;
-    const int rc = pons__pg_run(c, id, p, &r, err);
-    if (!rc) {
-        *ret_gone = pons__pg_col_int(r, 0, 0);
-        *ret_all = pons__pg_col_int(r, 0, 1);
-    }
-    PQclear(r);
-    return rc;
-}
-
 static int trim_checkpoints(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
                             pons_trim_result *ret, pons_error *err)
 {
@@ -138,6 +56,20 @@ static int thin_events(pg_conn *c, const pg_holding *h, pons_trim *what, int32_t
     return rc;
 }
 
+// A statement whose row says how many went and how many would.
+static int counts(pg_conn *c, pg_sql id, const pg_params *p, int64_t *ret_gone, int64_t *ret_all,
+                  pons_error *err)
+{
+    PGresult *r = NULL;
+    const int rc = pons__pg_run(c, id, p, &r, err);
+    if (!rc) {
+        *ret_gone = pons__pg_col_int(r, 0, 0);
+        *ret_all = pons__pg_col_int(r, 0, 1);
+    }
+    PQclear(r);
+    return rc;
+}
+
 static int trim_events(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
                        pons_trim_result *ret, pons_error *err)
 {
@@ -164,5 +96,62 @@ static int trim_effects(pg_conn *c, const pg_holding *h, const pons_trim *what, 
     const int rc = counts(c, PG_TRIM_EFFECTS, &p, &ret->effects, &all, err);
     ret->more = ret->more || all > ret->effects;
     *left -= (int32_t)ret->effects;
+    return rc;
+}
+
+static int trim_all(pg_conn *c, const pg_holding *h, pons_trim *what, pons_trim_result *ret,
+                    pons_error *err)
+{
+    int32_t left = what->limit;
+    pg_params p = {0};
+    pons__pg_int(&p, h->tid);
+    pons__pg_int(&p, (int64_t)h->line.epoch);
+    int rc = pons__pg_run(c, PG_FENCE, &p, NULL, err);
+    rc = rc || !what->before ? rc : trim_checkpoints(c, h, what, &left, ret, err);
+    rc = rc || !what->thin_before ? rc : thin_events(c, h, what, &left, ret, err);
+    rc = rc || !what->events_before ? rc : trim_events(c, h, what, &left, ret, err);
+    return rc || !what->effects_before_ms ? rc : trim_effects(c, h, what, &left, ret, err);
+}
+
+int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
+{
+    pg *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__trim_check(what, err);
+    if (rc) {
+        return rc;
+    }
+    const pg_holding *h = (const pg_holding *)pons__commitq_find(&s->q, what->lease);
+    if (!h) {
+        return pons__store_stale(err, what->lease->thread, what->lease->epoch, 0);
+    }
+    pons_trim_result done = {0};
+    pons_trim wish = *what; // the cursor moves when it is committed
+    pg_conn *c = pons__pg_take(s, err);
+    if (!c) {
+        return err->status;
+    }
+    rc = pons__pg_exec(c, "BEGIN; SET LOCAL synchronous_commit=off", err);
+    if (!rc) {
+        rc = trim_all(c, h, &wish, &done, err);
+        pons_error ignored;
+        rc = rc ? rc : pons__pg_exec(c, "COMMIT", err);
+        if (rc) {
+            pons__pg_exec(c, "ROLLBACK", &ignored);
+        }
+    }
+    PGresult *r = NULL;
+    if (!rc && !done.more && !pons__pg_run(c, PG_BYTES, NULL, &r, err)) {
+        done.bytes = pons__pg_col_int(r, 0, 0);
+    }
+    PQclear(r);
+    pons__pg_give(s, c);
+    if (!rc) {
+        what->thin_at = wish.thin_at;
+    }
+    if (!rc && ret) {
+        *ret = done;
+    }
     return rc;
 }

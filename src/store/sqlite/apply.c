@@ -5,268 +5,11 @@
 // table once. The epoch, checked in every transaction, is what makes that memory trustworthy. So a
 // commit with one checkpoint reads one row (the epoch) and writes one: one page of the file is
 // dirtied, as by a plain insert.
-
 #include "store/sqlite/internal.h"
 
 #include <string.h>
 
 #define STEP_SNAPSHOT 1 // meta = step * 2 + snapshot
-
-static int learn(sq *s, holding *h, pons_error *err);
-static int last_seq(sq *s, sql_id statement, int64_t owner, int64_t *ret, pons_error *err);
-static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error *err);
-static int space_learn(sq *s, space *sp, pons_error *err);
-static int put_checkpoint(sq *s, holding *h, space *sp, const pons_checkpoint_row *row,
-                          pons_error *err);
-static int put_record(sq *s, int64_t nid, const pons_record_row *row, pons_error *err);
-static int put_posts(sq *s, holding *h, const pons_commit *c, pons_error *err);
-static int put_effect(sq *s, holding *h, const pons_effect_row *row, pons_error *err);
-static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *err);
-static uint32_t hash_of(const char *text);
-
-int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
-{
-    const pons_commit *c = r->c;
-    holding *h = (holding *)r->line;
-    int rc = pons__sql_fence(s, h, err);
-    if (!rc && !h->known) {
-        rc = learn(s, h, err);
-    }
-    if (rc) {
-        return rc;
-    }
-    r->event_first = h->event_next;
-
-    for (size_t i = 0; !rc && i < c->n_checkpoints; i++) {
-        const pons_checkpoint_row *row = &c->checkpoints[i];
-        space *sp; // looked for each time: two may have one place among the cached
-        rc = space_get(s, h, row->ns ? row->ns : c->ns, &sp, err);
-        rc = rc ? rc : put_checkpoint(s, h, sp, row, err);
-    }
-    if (!rc && c->n_records) {
-        space *sp;
-        rc = space_get(s, h, c->ns, &sp, err);
-        for (size_t i = 0; !rc && i < c->n_records; i++) {
-            rc = put_record(s, sp->nid, &c->records[i], err);
-        }
-    }
-    for (size_t i = 0; !rc && i < c->n_inbox_taken; i++) {
-        sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_DEL, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, key_of(h->tid, c->inbox_taken[i]));
-        rc = pons__sql_run(&s->w, st, err);
-    }
-    if (!rc && c->n_posts) {
-        rc = put_posts(s, h, c, err);
-    }
-    for (size_t i = 0; !rc && i < c->n_effects; i++) {
-        rc = put_effect(s, h, &c->effects[i], err);
-    }
-    for (size_t i = 0; !rc && i < c->n_events; i++) {
-        rc = put_event(s, h, &c->events[i], err);
-    }
-    return rc;
-}
-
-int pons__thread_id(sq *s, const char *name, int64_t *ret, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_ROW) {
-        return PONS_OK;
-    }
-    if (code != SQLITE_DONE) {
-        return err->status;
-    }
-    st = pons__sql(&s->w, SQL_THREAD_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(st, 2, pons__store_wall_ms());
-    int rc = pons__sql_run(&s->w, st, err);
-    if (!rc) {
-        *ret = sqlite3_last_insert_rowid(s->w.db);
-    }
-    return rc;
-}
-
-int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err)
-{
-    for (sql_id id = SQL_NS_GET;; id = SQL_NS_ADD) {
-        sqlite3_stmt *st = pons__sql(&s->w, id, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, tid);
-        sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-        int code = pons__sql_step(&s->w, st, err);
-        if (code == SQLITE_ROW) {
-            *ret = sqlite3_column_int64(st, 0);
-        }
-        sqlite3_reset(st);
-        if (code == SQLITE_ROW) {
-            return PONS_OK;
-        }
-        if (code != SQLITE_DONE) {
-            return err->status;
-        }
-        if (id == SQL_NS_ADD) {
-            *ret = sqlite3_last_insert_rowid(s->w.db);
-            return PONS_OK;
-        }
-    }
-}
-
-int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
-{
-    word *slot = &s->words[hash_of(text) & (WORDS_CACHED - 1)];
-    if (slot->wid && strcmp(slot->text, text) == 0) {
-        *ret = slot->wid;
-        return PONS_OK;
-    }
-    int64_t wid = 0;
-    for (sql_id id = SQL_WORD_GET; !wid; id = SQL_WORD_ADD) {
-        sqlite3_stmt *st = pons__sql(&s->w, id, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_text(st, 1, text, -1, SQLITE_STATIC);
-        int code = pons__sql_step(&s->w, st, err);
-        if (code == SQLITE_ROW) {
-            wid = sqlite3_column_int64(st, 0);
-        }
-        sqlite3_reset(st);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return err->status;
-        }
-        if (id == SQL_WORD_ADD) {
-            wid = sqlite3_last_insert_rowid(s->w.db);
-        }
-    }
-    *ret = wid;
-    if (strlen(text) < sizeof slot->text) {
-        strcpy(slot->text, text);
-        slot->wid = wid;
-    }
-    return PONS_OK;
-}
-
-// Messages are numbered by the thread's row, because any process may post and a number must not
-// come back when its message is gone.
-int pons__inbox_seq(sq *s, int64_t tid, int64_t n, int64_t *ret_first, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_SEQ, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, tid);
-    sqlite3_bind_int64(st, 2, n);
-    sqlite3_bind_int64(st, 3, pons__store_wall_ms());
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret_first = sqlite3_column_int64(st, 0) - n + 1;
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_DONE) {
-        return pons_error_set(err, PONS_ECORRUPT, "store", "a thread's row is missing");
-    }
-    return code == SQLITE_ROW ? PONS_OK : err->status;
-}
-
-int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, pons_bytes value,
-                    pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "inbox");
-    pons__sum_int(&sum, st, 1, key_of(tid, seq));
-    pons__sum_int(&sum, st, 2, nid);
-    pons__sum_int(&sum, st, 3, kind);
-    pons__sum_bytes(&sum, st, 4, value);
-    pons__sum_end(&sum, st, 5);
-    return pons__sql_run(&s->w, st, err);
-}
-
-// Ids are sortable by time and rows lie in the order of commits, so a binary search finds nearly
-// every one; where the clock was set back, the order is broken, and a scan finds the rest.
-int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(c, SQL_CP_LAST, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(nid, 0));
-    sqlite3_bind_int64(st, 2, key_of(nid, KEY_SEQ_MAX));
-    int code = pons__sql_step(c, st, err);
-    int64_t low = key_of(nid, 0), high = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : low - 1;
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    const int64_t last = high;
-
-    st = pons__sql(c, SQL_CP_FROM, err);
-    if (!st) {
-        return err->status;
-    }
-    while (low <= high) {
-        int64_t middle = low + (high - low) / 2;
-        sqlite3_bind_int64(st, 1, middle);
-        sqlite3_bind_int64(st, 2, high);
-        code = pons__sql_step(c, st, err);
-        char there[32] = "";
-        int64_t key = 0;
-        if (code == SQLITE_ROW) {
-            key = sqlite3_column_int64(st, 0);
-            pons__id_column(st, 1, there, sizeof there);
-        }
-        sqlite3_reset(st);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return err->status;
-        }
-        int order = code == SQLITE_ROW ? strcmp(there, id) : 1;
-        if (order == 0) {
-            *ret = key;
-            return PONS_OK;
-        }
-        if (order < 0) {
-            low = key + 1;
-        } else {
-            high = middle - 1;
-        }
-    }
-
-    st = pons__sql(c, SQL_CP_SCAN, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(nid, 0));
-    sqlite3_bind_int64(st, 2, last);
-    pons__id_bind(st, 3, id);
-    code = pons__sql_step(c, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_ROW) {
-        return PONS_OK;
-    }
-    return code == SQLITE_DONE ? PONS_ENOTFOUND : err->status;
-}
 
 // ---- helpers ------------------------------------------------------------------------------------
 
@@ -287,6 +30,21 @@ int pons__sql_fence(sq *s, const holding *h, pons_error *err)
                                   : pons__store_stale(err, h->line.thread, h->line.epoch, epoch);
 }
 
+// 0 when there is none.
+static int last_seq(sq *s, sql_id statement, int64_t owner, int64_t *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, statement, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, key_of(owner, 0));
+    sqlite3_bind_int64(st, 2, key_of(owner, KEY_SEQ_MAX));
+    int code = pons__sql_step(&s->w, st, err);
+    *ret = code == SQLITE_ROW ? key_seq(sqlite3_column_int64(st, 0)) : 0;
+    sqlite3_reset(st);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+}
+
 static int learn(sq *s, holding *h, pons_error *err)
 {
     int64_t event = 0, effect = 0;
@@ -304,19 +62,14 @@ static int learn(sq *s, holding *h, pons_error *err)
     return PONS_OK;
 }
 
-// 0 when there is none.
-static int last_seq(sq *s, sql_id statement, int64_t owner, int64_t *ret, pons_error *err)
+// FNV-1a.
+static uint32_t hash_of(const char *text)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, statement, err);
-    if (!st) {
-        return err->status;
+    uint32_t h = 2166136261u;
+    for (; *text; text++) {
+        h = (h ^ (uint8_t)*text) * 16777619u;
     }
-    sqlite3_bind_int64(st, 1, key_of(owner, 0));
-    sqlite3_bind_int64(st, 2, key_of(owner, KEY_SEQ_MAX));
-    int code = pons__sql_step(&s->w, st, err);
-    *ret = code == SQLITE_ROW ? key_seq(sqlite3_column_int64(st, 0)) : 0;
-    sqlite3_reset(st);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    return h;
 }
 
 static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error *err)
@@ -568,12 +321,248 @@ static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *e
     return rc;
 }
 
-// FNV-1a.
-static uint32_t hash_of(const char *text)
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
 {
-    uint32_t h = 2166136261u;
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 16777619u;
+    const pons_commit *c = r->c;
+    holding *h = (holding *)r->line;
+    int rc = pons__sql_fence(s, h, err);
+    if (!rc && !h->known) {
+        rc = learn(s, h, err);
     }
-    return h;
+    if (rc) {
+        return rc;
+    }
+    r->event_first = h->event_next;
+
+    for (size_t i = 0; !rc && i < c->n_checkpoints; i++) {
+        const pons_checkpoint_row *row = &c->checkpoints[i];
+        space *sp; // looked for each time: two may have one place among the cached
+        rc = space_get(s, h, row->ns ? row->ns : c->ns, &sp, err);
+        rc = rc ? rc : put_checkpoint(s, h, sp, row, err);
+    }
+    if (!rc && c->n_records) {
+        space *sp;
+        rc = space_get(s, h, c->ns, &sp, err);
+        for (size_t i = 0; !rc && i < c->n_records; i++) {
+            rc = put_record(s, sp->nid, &c->records[i], err);
+        }
+    }
+    for (size_t i = 0; !rc && i < c->n_inbox_taken; i++) {
+        sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_DEL, err);
+        if (!st) {
+            return err->status;
+        }
+        sqlite3_bind_int64(st, 1, key_of(h->tid, c->inbox_taken[i]));
+        rc = pons__sql_run(&s->w, st, err);
+    }
+    if (!rc && c->n_posts) {
+        rc = put_posts(s, h, c, err);
+    }
+    for (size_t i = 0; !rc && i < c->n_effects; i++) {
+        rc = put_effect(s, h, &c->effects[i], err);
+    }
+    for (size_t i = 0; !rc && i < c->n_events; i++) {
+        rc = put_event(s, h, &c->events[i], err);
+    }
+    return rc;
+}
+
+int pons__thread_id(sq *s, const char *name, int64_t *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    int code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW) {
+        *ret = sqlite3_column_int64(st, 0);
+    }
+    sqlite3_reset(st);
+    if (code == SQLITE_ROW) {
+        return PONS_OK;
+    }
+    if (code != SQLITE_DONE) {
+        return err->status;
+    }
+    st = pons__sql(&s->w, SQL_THREAD_ADD, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(st, 2, pons__store_wall_ms());
+    int rc = pons__sql_run(&s->w, st, err);
+    if (!rc) {
+        *ret = sqlite3_last_insert_rowid(s->w.db);
+    }
+    return rc;
+}
+
+int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err)
+{
+    for (sql_id id = SQL_NS_GET;; id = SQL_NS_ADD) {
+        sqlite3_stmt *st = pons__sql(&s->w, id, err);
+        if (!st) {
+            return err->status;
+        }
+        sqlite3_bind_int64(st, 1, tid);
+        sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+        int code = pons__sql_step(&s->w, st, err);
+        if (code == SQLITE_ROW) {
+            *ret = sqlite3_column_int64(st, 0);
+        }
+        sqlite3_reset(st);
+        if (code == SQLITE_ROW) {
+            return PONS_OK;
+        }
+        if (code != SQLITE_DONE) {
+            return err->status;
+        }
+        if (id == SQL_NS_ADD) {
+            *ret = sqlite3_last_insert_rowid(s->w.db);
+            return PONS_OK;
+        }
+    }
+}
+
+int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
+{
+    word *slot = &s->words[hash_of(text) & (WORDS_CACHED - 1)];
+    if (slot->wid && strcmp(slot->text, text) == 0) {
+        *ret = slot->wid;
+        return PONS_OK;
+    }
+    int64_t wid = 0;
+    for (sql_id id = SQL_WORD_GET; !wid; id = SQL_WORD_ADD) {
+        sqlite3_stmt *st = pons__sql(&s->w, id, err);
+        if (!st) {
+            return err->status;
+        }
+        sqlite3_bind_text(st, 1, text, -1, SQLITE_STATIC);
+        int code = pons__sql_step(&s->w, st, err);
+        if (code == SQLITE_ROW) {
+            wid = sqlite3_column_int64(st, 0);
+        }
+        sqlite3_reset(st);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+            return err->status;
+        }
+        if (id == SQL_WORD_ADD) {
+            wid = sqlite3_last_insert_rowid(s->w.db);
+        }
+    }
+    *ret = wid;
+    if (strlen(text) < sizeof slot->text) {
+        strcpy(slot->text, text);
+        slot->wid = wid;
+    }
+    return PONS_OK;
+}
+
+// Messages are numbered by the thread's row, because any process may post and a number must not
+// come back when its message is gone.
+int pons__inbox_seq(sq *s, int64_t tid, int64_t n, int64_t *ret_first, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_SEQ, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite3_bind_int64(st, 2, n);
+    sqlite3_bind_int64(st, 3, pons__store_wall_ms());
+    int code = pons__sql_step(&s->w, st, err);
+    if (code == SQLITE_ROW) {
+        *ret_first = sqlite3_column_int64(st, 0) - n + 1;
+    }
+    sqlite3_reset(st);
+    if (code == SQLITE_DONE) {
+        return pons_error_set(err, PONS_ECORRUPT, "store", "a thread's row is missing");
+    }
+    return code == SQLITE_ROW ? PONS_OK : err->status;
+}
+
+int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, pons_bytes value,
+                    pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_ADD, err);
+    if (!st) {
+        return err->status;
+    }
+    row_sum sum;
+    pons__sum_start(&sum, "inbox");
+    pons__sum_int(&sum, st, 1, key_of(tid, seq));
+    pons__sum_int(&sum, st, 2, nid);
+    pons__sum_int(&sum, st, 3, kind);
+    pons__sum_bytes(&sum, st, 4, value);
+    pons__sum_end(&sum, st, 5);
+    return pons__sql_run(&s->w, st, err);
+}
+
+// Ids are sortable by time and rows lie in the order of commits, so a binary search finds nearly
+// every one; where the clock was set back, the order is broken, and a scan finds the rest.
+int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(c, SQL_CP_LAST, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, key_of(nid, 0));
+    sqlite3_bind_int64(st, 2, key_of(nid, KEY_SEQ_MAX));
+    int code = pons__sql_step(c, st, err);
+    int64_t low = key_of(nid, 0), high = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : low - 1;
+    sqlite3_reset(st);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return err->status;
+    }
+    const int64_t last = high;
+
+    st = pons__sql(c, SQL_CP_FROM, err);
+    if (!st) {
+        return err->status;
+    }
+    while (low <= high) {
+        int64_t middle = low + (high - low) / 2;
+        sqlite3_bind_int64(st, 1, middle);
+        sqlite3_bind_int64(st, 2, high);
+        code = pons__sql_step(c, st, err);
+        char there[32] = "";
+        int64_t key = 0;
+        if (code == SQLITE_ROW) {
+            key = sqlite3_column_int64(st, 0);
+            pons__id_column(st, 1, there, sizeof there);
+        }
+        sqlite3_reset(st);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+            return err->status;
+        }
+        int order = code == SQLITE_ROW ? strcmp(there, id) : 1;
+        if (order == 0) {
+            *ret = key;
+            return PONS_OK;
+        }
+        if (order < 0) {
+            low = key + 1;
+        } else {
+            high = middle - 1;
+        }
+    }
+
+    st = pons__sql(c, SQL_CP_SCAN, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, key_of(nid, 0));
+    sqlite3_bind_int64(st, 2, last);
+    pons__id_bind(st, 3, id);
+    code = pons__sql_step(c, st, err);
+    if (code == SQLITE_ROW) {
+        *ret = sqlite3_column_int64(st, 0);
+    }
+    sqlite3_reset(st);
+    if (code == SQLITE_ROW) {
+        return PONS_OK;
+    }
+    return code == SQLITE_DONE ? PONS_ENOTFOUND : err->status;
 }

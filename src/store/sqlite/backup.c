@@ -22,47 +22,6 @@ typedef struct worst {
     char line[256]; // the first damage
 } worst;
 
-static int copy_pages(const char *path, const char *to, pons_error *err);
-static int sound(const char *path, pons_error *err);
-static int damaged(const char *why, pons_error *err);
-static int give_name(const char *from, const char *to, pons_error *err);
-static int file_error(const char *what, const char *path, int code, pons_error *err);
-static void note(void *user, bool damage, const char *line);
-static void drop(const char *path);
-
-int pons__store_sqlite_backup(const char *path, const char *file, pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    struct stat st;
-    char fresh[PATH_MAX];
-    if (lstat(file, &st) == 0) {
-        return file_error("there is such a file, and it is not overwritten", file, 0, err);
-    }
-    if (snprintf(fresh, sizeof fresh, "%s.%ld.part", file, (long)getpid()) >= (int)sizeof fresh) {
-        return pons_error_set(err, PONS_EINVAL, "store", "the backup's path is too long");
-    }
-    const int fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return file_error("cannot make the backup", fresh, errno, err);
-    }
-    int rc = copy_pages(path, fresh, err);
-    if (!rc) {
-        rc = sound(fresh, err);
-    }
-    if (!rc && fsync(fd) != 0) {
-        rc = file_error("cannot sync the backup", fresh, errno, err);
-    }
-    close(fd);
-    if (!rc) {
-        rc = give_name(fresh, file, err);
-    }
-    if (rc) {
-        drop(fresh);
-    }
-    return rc;
-}
-
 static int copy_pages(const char *path, const char *to, pons_error *err)
 {
     sql_conn from = {0}, into = {0};
@@ -92,17 +51,6 @@ static int copy_pages(const char *path, const char *to, pons_error *err)
     return rc;
 }
 
-static int sound(const char *path, pons_error *err)
-{
-    worst w = {0};
-    int64_t damage = 0;
-    const int rc = pons_store_check(path, note, &w, &damage, err);
-    if (rc || !damage) {
-        return rc;
-    }
-    return damaged(w.line, err);
-}
-
 static int damaged(const char *why, pons_error *err)
 {
     pons_error_set(err, PONS_ECORRUPT, "store",
@@ -117,6 +65,27 @@ static void note(void *user, bool damage, const char *line)
     if (damage && !w->line[0]) {
         snprintf(w->line, sizeof w->line, "%s", line);
     }
+}
+
+static int sound(const char *path, pons_error *err)
+{
+    worst w = {0};
+    int64_t damage = 0;
+    const int rc = pons_store_check(path, note, &w, &damage, err);
+    if (rc || !damage) {
+        return rc;
+    }
+    return damaged(w.line, err);
+}
+
+static int file_error(const char *what, const char *path, int code, pons_error *err)
+{
+    pons_error_set(err, code ? PONS_EENV : PONS_EEXIST, "store", "%s", what);
+    pons_error_source(err, "%s", path);
+    if (code) {
+        pons_error_cause(err, "%s", strerror(code));
+    }
+    return err->status;
 }
 
 static int give_name(const char *from, const char *to, pons_error *err)
@@ -151,16 +120,6 @@ static int give_name(const char *from, const char *to, pons_error *err)
                                   : PONS_OK;
 }
 
-static int file_error(const char *what, const char *path, int code, pons_error *err)
-{
-    pons_error_set(err, code ? PONS_EENV : PONS_EEXIST, "store", "%s", what);
-    pons_error_source(err, "%s", path);
-    if (code) {
-        pons_error_cause(err, "%s", strerror(code));
-    }
-    return err->status;
-}
-
 static void drop(const char *path)
 {
     static const char *const more[] = {"", "-wal", "-shm", "-journal"};
@@ -169,4 +128,37 @@ static void drop(const char *path)
         snprintf(name, sizeof name, "%s%s", path, more[i]);
         unlink(name);
     }
+}
+
+int pons__store_sqlite_backup(const char *path, const char *file, pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    struct stat st;
+    char fresh[PATH_MAX];
+    if (lstat(file, &st) == 0) {
+        return file_error("there is such a file, and it is not overwritten", file, 0, err);
+    }
+    if (snprintf(fresh, sizeof fresh, "%s.%ld.part", file, (long)getpid()) >= (int)sizeof fresh) {
+        return pons_error_set(err, PONS_EINVAL, "store", "the backup's path is too long");
+    }
+    const int fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return file_error("cannot make the backup", fresh, errno, err);
+    }
+    int rc = copy_pages(path, fresh, err);
+    if (!rc) {
+        rc = sound(fresh, err);
+    }
+    if (!rc && fsync(fd) != 0) {
+        rc = file_error("cannot sync the backup", fresh, errno, err);
+    }
+    close(fd);
+    if (!rc) {
+        rc = give_name(fresh, file, err);
+    }
+    if (rc) {
+        drop(fresh);
+    }
+    return rc;
 }

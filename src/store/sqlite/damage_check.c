@@ -136,55 +136,7 @@ static const char *const rules[] = {
 static const char vocabulary[] = "CREATE VIRTUAL TABLE temp.item_vocab USING"
                                  " fts5vocab('main', 'item_words', 'instance')";
 
-static void say(look *l, bool damage, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int look_at_file(look *l, const char *path, pons_error *err);
-static bool look_at_header(look *l, pons_error *err, int *ret);
-static void ask_sqlite(look *l, const char *pragma, const char *fine);
-static void ask(look *l, const char *sql);
-
-int pons_store_check(const char *path, pons_store_say_fn say_fn, void *user, int64_t *ret,
-                     pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    look l = {.say = say_fn, .user = user};
-    sql_where where = {0};
-    const char *slash = strrchr(path, '/');
-    int rc = look_at_file(&l, path, err);
-    if (rc) {
-        return rc;
-    }
-    rc = pons__sql_open_read(&l.c, path, slash ? slash + 1 : path, &where, err);
-    if (rc == PONS_ECORRUPT) { // the log; what is left is looked at where SQLite may drop the rest
-        say(&l, true, "%s: %s", err->message, err->cause);
-        rc = pons__sql_open_copy(&l.c, path, slash ? slash + 1 : path, &where, err);
-    }
-    if (!rc) {
-        l.writable = where.flags & SQLITE_OPEN_READWRITE;
-        if (look_at_header(&l, err, &rc)) {
-            ask_sqlite(&l, "PRAGMA integrity_check(20)", "ok");
-            ask_sqlite(&l, "PRAGMA foreign_key_check", NULL);
-            sqlite3_exec(l.c.db, vocabulary, NULL, NULL, NULL); // without it, its rule fails
-            for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-                ask(&l, rules[i]);
-            }
-        }
-        pons__sql_close(&l.c);
-    } else if (rc == PONS_ECORRUPT || err->status == PONS_ECORRUPT) {
-        say(&l, true, "the file cannot be opened: %s", err->cause);
-        rc = PONS_OK;
-    }
-    pons__where_drop(&where);
-    if (!rc && *l.disk) {
-        rc = pons_error_set(err, PONS_EIO, "store", "the store cannot be checked: %s", l.disk);
-    }
-    if (!rc) {
-        *ret = l.damage;
-    }
-    return rc;
-}
-
-static void say(look *l, bool damage, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void say(look *l, bool damage, const char *fmt, ...)
 {
     char line[LINE_MAX_LEN];
     va_list ap;
@@ -238,6 +190,32 @@ static bool value_of(look *l, const char *sql, char *ret, size_t cap)
     return got;
 }
 
+// A row that is not `fine` is damage; NULL: any row.
+static void ask_sqlite(look *l, const char *pragma, const char *fine)
+{
+    sqlite3_stmt *st = NULL;
+    int code = sqlite3_prepare_v2(l->c.db, pragma, -1, &st, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(st)) == SQLITE_ROW) {
+        char line[LINE_MAX_LEN];
+        const char *text = (const char *)sqlite3_column_text(st, 0);
+        snprintf(line, sizeof line, "%s", text ? text : "?");
+        code = SQLITE_OK;
+        if (fine && strcmp(line, fine) == 0) {
+            continue;
+        }
+        for (char *save = NULL, *one = strtok_r(line, "\n", &save); one;
+             one = strtok_r(NULL, "\n", &save)) {
+            if (strncmp(one, "***", 3) != 0) { // only says which database
+                say(l, true, "%s", one);
+            }
+        }
+    }
+    if (code != SQLITE_OK && code != SQLITE_DONE) {
+        cannot_read(l, "the file");
+    }
+    sqlite3_finalize(st);
+}
+
 // Whether it is worth going on; *ret: a status when the store is none of ours to judge.
 static bool look_at_header(look *l, pons_error *err, int *ret)
 {
@@ -286,32 +264,6 @@ static bool look_at_header(look *l, pons_error *err, int *ret)
     return true;
 }
 
-// A row that is not `fine` is damage; NULL: any row.
-static void ask_sqlite(look *l, const char *pragma, const char *fine)
-{
-    sqlite3_stmt *st = NULL;
-    int code = sqlite3_prepare_v2(l->c.db, pragma, -1, &st, NULL);
-    while (code == SQLITE_OK && (code = sqlite3_step(st)) == SQLITE_ROW) {
-        char line[LINE_MAX_LEN];
-        const char *text = (const char *)sqlite3_column_text(st, 0);
-        snprintf(line, sizeof line, "%s", text ? text : "?");
-        code = SQLITE_OK;
-        if (fine && strcmp(line, fine) == 0) {
-            continue;
-        }
-        for (char *save = NULL, *one = strtok_r(line, "\n", &save); one;
-             one = strtok_r(NULL, "\n", &save)) {
-            if (strncmp(one, "***", 3) != 0) { // only says which database
-                say(l, true, "%s", one);
-            }
-        }
-    }
-    if (code != SQLITE_OK && code != SQLITE_DONE) {
-        cannot_read(l, "the file");
-    }
-    sqlite3_finalize(st);
-}
-
 static void ask(look *l, const char *sql)
 {
     sqlite3_stmt *st = NULL;
@@ -335,6 +287,48 @@ static void ask(look *l, const char *sql)
     }
     sqlite3_finalize(st);
     sqlite3_progress_handler(l->c.db, 0, NULL, NULL);
+}
+
+int pons_store_check(const char *path, pons_store_say_fn say_fn, void *user, int64_t *ret,
+                     pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    look l = {.say = say_fn, .user = user};
+    sql_where where = {0};
+    const char *slash = strrchr(path, '/');
+    int rc = look_at_file(&l, path, err);
+    if (rc) {
+        return rc;
+    }
+    rc = pons__sql_open_read(&l.c, path, slash ? slash + 1 : path, &where, err);
+    if (rc == PONS_ECORRUPT) { // the log; what is left is looked at where SQLite may drop the rest
+        say(&l, true, "%s: %s", err->message, err->cause);
+        rc = pons__sql_open_copy(&l.c, path, slash ? slash + 1 : path, &where, err);
+    }
+    if (!rc) {
+        l.writable = where.flags & SQLITE_OPEN_READWRITE;
+        if (look_at_header(&l, err, &rc)) {
+            ask_sqlite(&l, "PRAGMA integrity_check(20)", "ok");
+            ask_sqlite(&l, "PRAGMA foreign_key_check", NULL);
+            sqlite3_exec(l.c.db, vocabulary, NULL, NULL, NULL); // without it, its rule fails
+            for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+                ask(&l, rules[i]);
+            }
+        }
+        pons__sql_close(&l.c);
+    } else if (rc == PONS_ECORRUPT || err->status == PONS_ECORRUPT) {
+        say(&l, true, "the file cannot be opened: %s", err->cause);
+        rc = PONS_OK;
+    }
+    pons__where_drop(&where);
+    if (!rc && *l.disk) {
+        rc = pons_error_set(err, PONS_EIO, "store", "the store cannot be checked: %s", l.disk);
+    }
+    if (!rc) {
+        *ret = l.damage;
+    }
+    return rc;
 }
 
 // ---- budgets ------------------------------------------------------------------------------------

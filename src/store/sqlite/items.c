@@ -31,14 +31,32 @@ typedef struct item_reading {
     pons_error own;
 } item_reading;
 
-static int begin(item_reading *r, sq *s, sql_id id, pons_error *err);
-static int each(item_reading *r, pons_item_fn fn, void *user, int64_t *ret_rows);
-static char *any_of(const char *words);
-static int find_old(sq *s, const char *ns, const char *key, old_item *ret, pons_error *err);
-static int drop_words(sq *s, int64_t iid, const char *words, pons_error *err);
-static int drop_item(sq *s, int64_t iid, const char *words, pons_error *err);
+// ---- helpers ------------------------------------------------------------------------------------
 
-// ---- writing; [writing], inside a transaction ---------------------------------------------------
+static int find_old(sq *s, const char *ns, const char *key, old_item *ret, pons_error *err)
+{
+    *ret = (old_item){0};
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_ITEM_OLD, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_text(st, 1, ns, -1, SQLITE_STATIC);
+    sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
+    const int code = pons__sql_step(&s->w, st, err);
+    int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    if (code == SQLITE_ROW) {
+        ret->iid = sqlite3_column_int64(st, 0);
+        const char *words = (const char *)sqlite3_column_text(st, 1); // NULL: no memory
+        ret->words = words ? strdup(words) : NULL;
+        ret->created_ms = sqlite3_column_int64(st, 2);
+        ret->expires_ms = sqlite3_column_int64(st, 3);
+        if (!ret->words) {
+            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+        }
+    }
+    sqlite3_reset(st);
+    return rc;
+}
 
 static int run_words(sq *s, sql_id id, int64_t iid, const char *words, pons_error *err)
 {
@@ -59,6 +77,93 @@ static bool mend_words(sq *s, pons_error *err)
     return sqlite3_extended_errcode(s->w.db) == SQLITE_CORRUPT_VTAB &&
            !sqlite3_get_autocommit(s->w.db) && !pons__sql_do(&s->w, SQL_WORDS_ANEW, err);
 }
+
+static int drop_words(sq *s, int64_t iid, const char *words, pons_error *err)
+{
+    int rc = run_words(s, SQL_WORDS_DEL, iid, words, err);
+    return rc && mend_words(s, err) ? run_words(s, SQL_WORDS_DEL, iid, words, err) : rc;
+}
+
+static int drop_item(sq *s, int64_t iid, const char *words, pons_error *err)
+{
+    int rc = drop_words(s, iid, words, err);
+    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_ITEM_DEL, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, iid);
+    return pons__sql_run(&s->w, st, err);
+}
+
+static int begin(item_reading *r, sq *s, sql_id id, pons_error *err)
+{
+    *r = (item_reading){.s = s};
+    r->err = err ? err : &r->own;
+    r->c = pons__reader_take(s, r->err);
+    if (!r->c) {
+        return r->err->status;
+    }
+    r->st = pons__sql(r->c, id, r->err);
+    if (!r->st) {
+        pons__reader_give(s, r->c);
+        return r->err->status;
+    }
+    return PONS_OK;
+}
+
+// Hands out the rows, and ends the reading.
+static int each(item_reading *r, pons_item_fn fn, void *user, int64_t *ret_rows)
+{
+    int code, rc = PONS_OK;
+    while ((code = pons__sql_step(r->c, r->st, r->err)) == SQLITE_ROW) {
+        const pons_item_row row = {
+            .ns = pons__text_column(r->st, 0),
+            .key = pons__text_column(r->st, 1),
+            .value = pons__bytes_column(r->st, 2),
+            .words = pons__text_column(r->st, 3),
+            .vectors = pons__bytes_column(r->st, 4),
+            .created_ms = sqlite3_column_int64(r->st, 5),
+            .updated_ms = sqlite3_column_int64(r->st, 6),
+            .ttl_ms = sqlite3_column_int64(r->st, 7),
+            .expires_ms = sqlite3_column_int64(r->st, 8),
+        };
+        if ((sqlite3_errcode(r->c->db) & 0xff) == SQLITE_NOMEM) { // a column has a hole
+            rc = pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
+            break;
+        }
+        if (ret_rows) {
+            ++*ret_rows;
+        }
+        if (fn(user, &row)) {
+            break;
+        }
+    }
+    if (!rc && code != SQLITE_ROW && code != SQLITE_DONE) {
+        rc = r->err->status;
+    }
+    sqlite3_reset(r->st);
+    pons__reader_give(r->s, r->c);
+    return rc;
+}
+
+// "a b" as a query of FTS5: "a" OR "b". Words have no quotes; what could not be one is left out.
+static char *any_of(const char *words)
+{
+    char *query = malloc(strlen(words) * 8 + 1), *at = query;
+    for (const char *w = words; query && *w;) {
+        const size_t n = strcspn(w, " ");
+        if (n && !memchr(w, '"', n)) {
+            at += sprintf(at, "%s\"%.*s\"", at > query ? " OR " : "", (int)n, w);
+        }
+        w += n + (w[n] == ' ');
+    }
+    if (query) {
+        *at = '\0';
+    }
+    return query;
+}
+
+// ---- writing; [writing], inside a transaction ---------------------------------------------------
 
 static int put_words(sq *s, int64_t iid, const char *words, pons_error *err)
 {
@@ -277,116 +382,4 @@ int pons__sq_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const
     sqlite3_reset(r.st);
     pons__reader_give(r.s, r.c);
     return rc;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int find_old(sq *s, const char *ns, const char *key, old_item *ret, pons_error *err)
-{
-    *ret = (old_item){0};
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_ITEM_OLD, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, ns, -1, SQLITE_STATIC);
-    sqlite3_bind_text(st, 2, key, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
-    if (code == SQLITE_ROW) {
-        ret->iid = sqlite3_column_int64(st, 0);
-        const char *words = (const char *)sqlite3_column_text(st, 1); // NULL: no memory
-        ret->words = words ? strdup(words) : NULL;
-        ret->created_ms = sqlite3_column_int64(st, 2);
-        ret->expires_ms = sqlite3_column_int64(st, 3);
-        if (!ret->words) {
-            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-        }
-    }
-    sqlite3_reset(st);
-    return rc;
-}
-
-static int drop_words(sq *s, int64_t iid, const char *words, pons_error *err)
-{
-    int rc = run_words(s, SQL_WORDS_DEL, iid, words, err);
-    return rc && mend_words(s, err) ? run_words(s, SQL_WORDS_DEL, iid, words, err) : rc;
-}
-
-static int drop_item(sq *s, int64_t iid, const char *words, pons_error *err)
-{
-    int rc = drop_words(s, iid, words, err);
-    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_ITEM_DEL, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, iid);
-    return pons__sql_run(&s->w, st, err);
-}
-
-static int begin(item_reading *r, sq *s, sql_id id, pons_error *err)
-{
-    *r = (item_reading){.s = s};
-    r->err = err ? err : &r->own;
-    r->c = pons__reader_take(s, r->err);
-    if (!r->c) {
-        return r->err->status;
-    }
-    r->st = pons__sql(r->c, id, r->err);
-    if (!r->st) {
-        pons__reader_give(s, r->c);
-        return r->err->status;
-    }
-    return PONS_OK;
-}
-
-// Hands out the rows, and ends the reading.
-static int each(item_reading *r, pons_item_fn fn, void *user, int64_t *ret_rows)
-{
-    int code, rc = PONS_OK;
-    while ((code = pons__sql_step(r->c, r->st, r->err)) == SQLITE_ROW) {
-        const pons_item_row row = {
-            .ns = pons__text_column(r->st, 0),
-            .key = pons__text_column(r->st, 1),
-            .value = pons__bytes_column(r->st, 2),
-            .words = pons__text_column(r->st, 3),
-            .vectors = pons__bytes_column(r->st, 4),
-            .created_ms = sqlite3_column_int64(r->st, 5),
-            .updated_ms = sqlite3_column_int64(r->st, 6),
-            .ttl_ms = sqlite3_column_int64(r->st, 7),
-            .expires_ms = sqlite3_column_int64(r->st, 8),
-        };
-        if ((sqlite3_errcode(r->c->db) & 0xff) == SQLITE_NOMEM) { // a column has a hole
-            rc = pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
-            break;
-        }
-        if (ret_rows) {
-            ++*ret_rows;
-        }
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    if (!rc && code != SQLITE_ROW && code != SQLITE_DONE) {
-        rc = r->err->status;
-    }
-    sqlite3_reset(r->st);
-    pons__reader_give(r->s, r->c);
-    return rc;
-}
-
-// "a b" as a query of FTS5: "a" OR "b". Words have no quotes; what could not be one is left out.
-static char *any_of(const char *words)
-{
-    char *query = malloc(strlen(words) * 8 + 1), *at = query;
-    for (const char *w = words; query && *w;) {
-        const size_t n = strcspn(w, " ");
-        if (n && !memchr(w, '"', n)) {
-            at += sprintf(at, "%s\"%.*s\"", at > query ? " OR " : "", (int)n, w);
-        }
-        w += n + (w[n] == ' ');
-    }
-    if (query) {
-        *at = '\0';
-    }
-    return query;
 }

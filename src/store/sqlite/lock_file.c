@@ -13,7 +13,6 @@
 //
 // A thread's name is the file's name when it is made of harmless characters; others are
 // percent-encoded, and a name that gets too long is hashed.
-
 #include "pons/proc_stat.h"
 #include "pons/random.h"
 #include "store/sqlite/internal.h"
@@ -30,10 +29,74 @@
 #define LOCK_TEXT_MAX 128 // bytes of a lock file
 #define LOCK_TRIES    100 // of opening a file that is being deleted
 
-static char *lock_path(const char *dir, const char *thread);
-static int lock_file(int fd, short type, int cmd);
-static void read_holder(int fd, lock_holder *ret);
-static bool same_file(int fd, const char *path);
+// ---- helpers ------------------------------------------------------------------------------------
+
+static bool harmless(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+static char *lock_path(const char *dir, const char *thread)
+{
+    char file[LOCK_NAME_MAX + 1];
+    size_t n = 0;
+    bool fits = true;
+    for (const char *p = thread; *p && fits; p++) {
+        // A leading dot would hide the file, or be a directory.
+        bool plain = harmless(*p) && !(*p == '.' && p == thread);
+        fits = n + 3 < sizeof file;
+        if (fits) {
+            n += (size_t)snprintf(file + n, sizeof file - n, plain ? "%c" : "%%%02X",
+                                  plain ? *p : (unsigned char)*p);
+        }
+    }
+    if (!fits) {
+        uint8_t hash[32];
+        pons_sha256(thread, strlen(thread), hash);
+        n = (size_t)snprintf(file, sizeof file, "%%h");
+        for (size_t i = 0; i < sizeof hash; i++) {
+            n += (size_t)snprintf(file + n, sizeof file - n, "%02x", hash[i]);
+        }
+    }
+    char *path;
+    return asprintf(&path, "%s/%s.lock", dir, file) < 0 ? NULL : path;
+}
+
+static int lock_file(int fd, short type, int cmd)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(fd, cmd, &lock);
+}
+
+static void read_holder(int fd, lock_holder *ret)
+{
+    *ret = (lock_holder){0};
+    char text[LOCK_TEXT_MAX];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0) {
+        return;
+    }
+    text[n] = '\0';
+    long long pid;
+    unsigned long long epoch;
+    char host[PONS__HOST_MAX];
+    if (sscanf(text, "%lld %llu %63[^\n]", &pid, &epoch, host) != 3) {
+        return;
+    }
+    ret->pid = pid;
+    ret->epoch = epoch;
+    memcpy(ret->host, host, sizeof host);
+}
+
+static bool same_file(int fd, const char *path)
+{
+    struct stat mine, there;
+    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__lock_take(const char *dir, const char *thread, const char *host, int *ret_fd,
                     lock_holder *ret, pons_error *err)
@@ -133,71 +196,4 @@ bool pons__lock_peek(const char *dir, const char *thread, lock_holder *ret)
     }
     close(fd);
     return held;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static bool harmless(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
-
-static char *lock_path(const char *dir, const char *thread)
-{
-    char file[LOCK_NAME_MAX + 1];
-    size_t n = 0;
-    bool fits = true;
-    for (const char *p = thread; *p && fits; p++) {
-        // A leading dot would hide the file, or be a directory.
-        bool plain = harmless(*p) && !(*p == '.' && p == thread);
-        fits = n + 3 < sizeof file;
-        if (fits) {
-            n += (size_t)snprintf(file + n, sizeof file - n, plain ? "%c" : "%%%02X",
-                                  plain ? *p : (unsigned char)*p);
-        }
-    }
-    if (!fits) {
-        uint8_t hash[32];
-        pons_sha256(thread, strlen(thread), hash);
-        n = (size_t)snprintf(file, sizeof file, "%%h");
-        for (size_t i = 0; i < sizeof hash; i++) {
-            n += (size_t)snprintf(file + n, sizeof file - n, "%02x", hash[i]);
-        }
-    }
-    char *path;
-    return asprintf(&path, "%s/%s.lock", dir, file) < 0 ? NULL : path;
-}
-
-static int lock_file(int fd, short type, int cmd)
-{
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
-    return fcntl(fd, cmd, &lock);
-}
-
-static void read_holder(int fd, lock_holder *ret)
-{
-    *ret = (lock_holder){0};
-    char text[LOCK_TEXT_MAX];
-    ssize_t n = pread(fd, text, sizeof text - 1, 0);
-    if (n <= 0) {
-        return;
-    }
-    text[n] = '\0';
-    long long pid;
-    unsigned long long epoch;
-    char host[PONS__HOST_MAX];
-    if (sscanf(text, "%lld %llu %63[^\n]", &pid, &epoch, host) != 3) {
-        return;
-    }
-    ret->pid = pid;
-    ret->epoch = epoch;
-    memcpy(ret->host, host, sizeof host);
-}
-
-static bool same_file(int fd, const char *path)
-{
-    struct stat mine, there;
-    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
-           mine.st_ino == there.st_ino;
 }

@@ -3,7 +3,6 @@
 // A read takes an idle connection, or opens one, and gives it back at the end: readers never wait
 // for the writer nor for each other, and a callback that reads or commits again uses another
 // connection. Rows are handed out as they are found, from one snapshot of the file.
-
 #include "store/sqlite/internal.h"
 
 #include <stdlib.h>
@@ -20,19 +19,243 @@ typedef struct reading {
     pons_error own; // when the caller gave none
 } reading;
 
-static int open_reading(reading *r, sq *s, sql_id statement, pons_error *err);
-static bool lost(reading *r, int *code);
-static int next(reading *r);
-static int finish(reading *r, int code);
-static int abandon(reading *r, int status);
-static int find_ns(reading *r, const char *thread, const char *ns, int64_t *ret);
-static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n);
-static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint_fn fn, void *user);
-static void column_checkpoint(reading *r, pons_checkpoint_row *ret);
-static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code);
-static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
+// file spends on them.
+#define ROW_OVERHEAD 40
+
+static int abandon(reading *r, int status)
+{
+    if (r->st) {
+        sqlite3_reset(r->st);
+    }
+    pons__reader_give(r->s, r->c);
+    return status;
+}
+
+static int open_reading(reading *r, sq *s, sql_id statement, pons_error *err)
+{
+    *r = (reading){.s = s};
+    r->err = err ? err : &r->own;
+    r->c = pons__reader_take(s, r->err);
+    if (!r->c) {
+        return r->err->status;
+    }
+    r->st = pons__sql(r->c, statement, r->err);
+    return r->st ? PONS_OK : abandon(r, r->err->status);
+}
+
+static int next(reading *r)
+{
+    return pons__sql_step(r->c, r->st, r->err);
+}
+
+// code: SQLITE_DONE, SQLITE_ROW when it was stopped early, else an error that r->err tells.
+static int finish(reading *r, int code)
+{
+    return abandon(r, code == SQLITE_DONE || code == SQLITE_ROW ? PONS_OK : r->err->status);
+}
+
+// A column may need memory to be given: without it, the row has a hole.
+static bool lost(reading *r, int *code)
+{
+    if ((sqlite3_errcode(r->c->db) & 0xff) != SQLITE_NOMEM) {
+        return false;
+    }
+    *code = SQLITE_NOMEM;
+    pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
+    return true;
+}
+
+// PONS_ENOTFOUND without touching err.
+static int find_ns(reading *r, const char *thread, const char *ns, int64_t *ret)
+{
+    sqlite3_stmt *st = pons__sql(r->c, SQL_NS_FIND, r->err);
+    if (!st) {
+        return r->err->status;
+    }
+    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
+    sqlite3_bind_text(st, 2, ns, -1, SQLITE_STATIC);
+    int code = pons__sql_step(r->c, st, r->err);
+    if (code == SQLITE_ROW) {
+        *ret = sqlite3_column_int64(st, 0);
+    }
+    sqlite3_reset(st);
+    return code == SQLITE_ROW ? PONS_OK : code == SQLITE_DONE ? PONS_ENOTFOUND : r->err->status;
+}
+
+static int lost_parent(reading *r, int64_t key)
+{
+    return pons_error_set(r->err, PONS_ECORRUPT, "store",
+                          "the parent of checkpoint %lld is not in the store",
+                          (long long)key_seq(key));
+}
+
+// One link of the chain: the key of the parent, or 0 when the chain ends at `key`.
+static int parent_of(reading *r, int64_t key, int64_t *ret)
+{
+    sqlite3_stmt *st = pons__sql(r->c, SQL_CP_STEP, r->err);
+    if (!st) {
+        return r->err->status;
+    }
+    sqlite3_bind_int64(st, 1, key);
+    int code = pons__sql_step(r->c, st, r->err);
+    char id[32] = "";
+    *ret = 0;
+    if (code == SQLITE_ROW && !(sqlite3_column_int64(st, 2) & 1)) {
+        if (sqlite3_column_type(st, 1) == SQLITE_INTEGER) {
+            *ret = key - sqlite3_column_int64(st, 1);
+        } else {
+            pons__id_column(st, 1, id, sizeof id);
+        }
+    }
+    sqlite3_reset(st);
+    if (code != SQLITE_ROW) {
+        return code == SQLITE_DONE ? lost_parent(r, key) : r->err->status;
+    }
+    if (!id[0]) {
+        return PONS_OK;
+    }
+    int rc = pons__checkpoint_key(r->c, key >> KEY_SEQ_BITS, id, ret, r->err);
+    return rc == PONS_ENOTFOUND ? lost_parent(r, key) : rc;
+}
+
+// The keys from a checkpoint back to the nearest snapshot, newest first. *ret_keys is freed by the
+// caller, also on failure.
+static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
+{
+    size_t cap = 0;
+    *ret_n = 0;
+    while (key) {
+        if (*ret_n == cap) {
+            cap = cap ? cap * 2 : 64;
+            int64_t *bigger = realloc(*ret_keys, cap * sizeof *bigger);
+            if (!bigger) {
+                return pons_error_set(r->err, PONS_ENOMEM, "store", "out of memory");
+            }
+            *ret_keys = bigger;
+        }
+        (*ret_keys)[(*ret_n)++] = key;
+        int64_t parent;
+        int rc = parent_of(r, key, &parent);
+        if (rc) {
+            return rc;
+        }
+        if (parent >= key) { // parents are older: a circle is damage
+            return lost_parent(r, key);
+        }
+        key = parent;
+    }
+    return PONS_OK;
+}
+
+static void column_checkpoint(reading *r, pons_checkpoint_row *ret)
+{
+    int64_t meta = sqlite3_column_int64(r->st, 3);
+    *ret = (pons_checkpoint_row){.step = meta >> 1, .snapshot = meta & 1};
+    pons__id_column(r->st, 1, ret->id, sizeof ret->id);
+    pons__id_column(r->st, 2, ret->parent, sizeof ret->parent);
+    ret->data = pons__bytes_column(r->st, 4);
+}
+
+static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint_fn fn, void *user)
+{
+    r->st = pons__sql(r->c, SQL_CP_GET, r->err);
+    if (!r->st) {
+        return r->err->status;
+    }
+    for (size_t i = n; i-- > 0;) {
+        sqlite3_bind_int64(r->st, 1, keys[i]);
+        int code = next(r);
+        if (code != SQLITE_ROW) {
+            return code == SQLITE_DONE ? lost_parent(r, keys[i]) : r->err->status;
+        }
+        pons_checkpoint_row row;
+        column_checkpoint(r, &row);
+        if (lost(r, &code)) {
+            return r->err->status;
+        }
+        int stop = fn(user, &row);
+        sqlite3_reset(r->st);
+        if (stop) {
+            break;
+        }
+    }
+    return PONS_OK;
+}
+
+static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code)
+{
+    pons_effect_row row = {
+        .ns = pons__text_column(r->st, 1),
+        .state = sqlite3_column_int(r->st, 2),
+        .created = sqlite3_column_int64(r->st, 3),
+        .updated = sqlite3_column_int64(r->st, 4),
+        .data = pons__bytes_column(r->st, 5),
+    };
+    pons__id_column(r->st, 0, row.id, sizeof row.id);
+    return lost(r, code) || fn(user, &row);
+}
+
+static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err)
+{
+    (void)s;
+    static const sql_id sizes[] = {SQL_SIZE_CP, SQL_SIZE_RECORD, SQL_SIZE_EVENT, SQL_SIZE_EFFECT,
+                                   SQL_SIZE_INBOX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        sqlite3_stmt *st = pons__sql(c, sizes[i], err);
+        if (!st) {
+            return err->status;
+        }
+        sqlite3_bind_int64(st, 1, tid);
+        if (sizes[i] != SQL_SIZE_RECORD) {
+            sqlite3_bind_int64(st, 2, KEY_SEQ_MAX);
+        }
+        int code = pons__sql_step(c, st, err);
+        if (code != SQLITE_ROW) {
+            return code == SQLITE_DONE ? PONS_EIO : err->status;
+        }
+        int64_t rows = sqlite3_column_int64(st, 0);
+        info->bytes += sqlite3_column_int64(st, 1) + rows * ROW_OVERHEAD;
+        if (sizes[i] == SQL_SIZE_CP) {
+            info->checkpoints = rows;
+        }
+        if (sizes[i] == SQL_SIZE_EVENT) {
+            info->events = rows;
+        }
+        // The thread's row is not touched by a commit; its newest rows tell the time.
+        int64_t newest = sqlite3_column_count(st) > 2 ? sqlite3_column_int64(st, 2) : 0;
+        if (newest > info->updated_ms) {
+            info->updated_ms = newest;
+        }
+        sqlite3_reset(st);
+    }
+    return PONS_OK;
+}
+
+// What is noted of a thread: borrowed from *ret_st until that is reset.
 static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
-                     pons_error *err);
+                     pons_error *err)
+{
+    if (!pons__sq_has_items(s)) {
+        return PONS_OK;
+    }
+    sqlite3_stmt *st = pons__sql(c, SQL_NOTE_GET, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, tid);
+    const int code = pons__sql_step(c, st, err);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return err->status;
+    }
+    *ret = code == SQLITE_ROW ? pons__bytes_column(st, 0) : (pons_bytes){0};
+    *ret_st = st;
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 sql_conn *pons__reader_take(sq *s, pons_error *err)
 {
@@ -413,239 +636,4 @@ int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread
             &r, pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread));
     }
     return finish(&r, code);
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int open_reading(reading *r, sq *s, sql_id statement, pons_error *err)
-{
-    *r = (reading){.s = s};
-    r->err = err ? err : &r->own;
-    r->c = pons__reader_take(s, r->err);
-    if (!r->c) {
-        return r->err->status;
-    }
-    r->st = pons__sql(r->c, statement, r->err);
-    return r->st ? PONS_OK : abandon(r, r->err->status);
-}
-
-static int next(reading *r)
-{
-    return pons__sql_step(r->c, r->st, r->err);
-}
-
-// code: SQLITE_DONE, SQLITE_ROW when it was stopped early, else an error that r->err tells.
-static int finish(reading *r, int code)
-{
-    return abandon(r, code == SQLITE_DONE || code == SQLITE_ROW ? PONS_OK : r->err->status);
-}
-
-static int abandon(reading *r, int status)
-{
-    if (r->st) {
-        sqlite3_reset(r->st);
-    }
-    pons__reader_give(r->s, r->c);
-    return status;
-}
-
-// A column may need memory to be given: without it, the row has a hole.
-static bool lost(reading *r, int *code)
-{
-    if ((sqlite3_errcode(r->c->db) & 0xff) != SQLITE_NOMEM) {
-        return false;
-    }
-    *code = SQLITE_NOMEM;
-    pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
-    return true;
-}
-
-// PONS_ENOTFOUND without touching err.
-static int find_ns(reading *r, const char *thread, const char *ns, int64_t *ret)
-{
-    sqlite3_stmt *st = pons__sql(r->c, SQL_NS_FIND, r->err);
-    if (!st) {
-        return r->err->status;
-    }
-    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_text(st, 2, ns, -1, SQLITE_STATIC);
-    int code = pons__sql_step(r->c, st, r->err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    return code == SQLITE_ROW ? PONS_OK : code == SQLITE_DONE ? PONS_ENOTFOUND : r->err->status;
-}
-
-static int lost_parent(reading *r, int64_t key)
-{
-    return pons_error_set(r->err, PONS_ECORRUPT, "store",
-                          "the parent of checkpoint %lld is not in the store",
-                          (long long)key_seq(key));
-}
-
-// One link of the chain: the key of the parent, or 0 when the chain ends at `key`.
-static int parent_of(reading *r, int64_t key, int64_t *ret)
-{
-    sqlite3_stmt *st = pons__sql(r->c, SQL_CP_STEP, r->err);
-    if (!st) {
-        return r->err->status;
-    }
-    sqlite3_bind_int64(st, 1, key);
-    int code = pons__sql_step(r->c, st, r->err);
-    char id[32] = "";
-    *ret = 0;
-    if (code == SQLITE_ROW && !(sqlite3_column_int64(st, 2) & 1)) {
-        if (sqlite3_column_type(st, 1) == SQLITE_INTEGER) {
-            *ret = key - sqlite3_column_int64(st, 1);
-        } else {
-            pons__id_column(st, 1, id, sizeof id);
-        }
-    }
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW) {
-        return code == SQLITE_DONE ? lost_parent(r, key) : r->err->status;
-    }
-    if (!id[0]) {
-        return PONS_OK;
-    }
-    int rc = pons__checkpoint_key(r->c, key >> KEY_SEQ_BITS, id, ret, r->err);
-    return rc == PONS_ENOTFOUND ? lost_parent(r, key) : rc;
-}
-
-// The keys from a checkpoint back to the nearest snapshot, newest first. *ret_keys is freed by the
-// caller, also on failure.
-static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
-{
-    size_t cap = 0;
-    *ret_n = 0;
-    while (key) {
-        if (*ret_n == cap) {
-            cap = cap ? cap * 2 : 64;
-            int64_t *bigger = realloc(*ret_keys, cap * sizeof *bigger);
-            if (!bigger) {
-                return pons_error_set(r->err, PONS_ENOMEM, "store", "out of memory");
-            }
-            *ret_keys = bigger;
-        }
-        (*ret_keys)[(*ret_n)++] = key;
-        int64_t parent;
-        int rc = parent_of(r, key, &parent);
-        if (rc) {
-            return rc;
-        }
-        if (parent >= key) { // parents are older: a circle is damage
-            return lost_parent(r, key);
-        }
-        key = parent;
-    }
-    return PONS_OK;
-}
-
-static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint_fn fn, void *user)
-{
-    r->st = pons__sql(r->c, SQL_CP_GET, r->err);
-    if (!r->st) {
-        return r->err->status;
-    }
-    for (size_t i = n; i-- > 0;) {
-        sqlite3_bind_int64(r->st, 1, keys[i]);
-        int code = next(r);
-        if (code != SQLITE_ROW) {
-            return code == SQLITE_DONE ? lost_parent(r, keys[i]) : r->err->status;
-        }
-        pons_checkpoint_row row;
-        column_checkpoint(r, &row);
-        if (lost(r, &code)) {
-            return r->err->status;
-        }
-        int stop = fn(user, &row);
-        sqlite3_reset(r->st);
-        if (stop) {
-            break;
-        }
-    }
-    return PONS_OK;
-}
-
-static void column_checkpoint(reading *r, pons_checkpoint_row *ret)
-{
-    int64_t meta = sqlite3_column_int64(r->st, 3);
-    *ret = (pons_checkpoint_row){.step = meta >> 1, .snapshot = meta & 1};
-    pons__id_column(r->st, 1, ret->id, sizeof ret->id);
-    pons__id_column(r->st, 2, ret->parent, sizeof ret->parent);
-    ret->data = pons__bytes_column(r->st, 4);
-}
-
-static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code)
-{
-    pons_effect_row row = {
-        .ns = pons__text_column(r->st, 1),
-        .state = sqlite3_column_int(r->st, 2),
-        .created = sqlite3_column_int64(r->st, 3),
-        .updated = sqlite3_column_int64(r->st, 4),
-        .data = pons__bytes_column(r->st, 5),
-    };
-    pons__id_column(r->st, 0, row.id, sizeof row.id);
-    return lost(r, code) || fn(user, &row);
-}
-
-// Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
-// file spends on them.
-#define ROW_OVERHEAD 40
-static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err)
-{
-    (void)s;
-    static const sql_id sizes[] = {SQL_SIZE_CP, SQL_SIZE_RECORD, SQL_SIZE_EVENT, SQL_SIZE_EFFECT,
-                                   SQL_SIZE_INBOX};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        sqlite3_stmt *st = pons__sql(c, sizes[i], err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, tid);
-        if (sizes[i] != SQL_SIZE_RECORD) {
-            sqlite3_bind_int64(st, 2, KEY_SEQ_MAX);
-        }
-        int code = pons__sql_step(c, st, err);
-        if (code != SQLITE_ROW) {
-            return code == SQLITE_DONE ? PONS_EIO : err->status;
-        }
-        int64_t rows = sqlite3_column_int64(st, 0);
-        info->bytes += sqlite3_column_int64(st, 1) + rows * ROW_OVERHEAD;
-        if (sizes[i] == SQL_SIZE_CP) {
-            info->checkpoints = rows;
-        }
-        if (sizes[i] == SQL_SIZE_EVENT) {
-            info->events = rows;
-        }
-        // The thread's row is not touched by a commit; its newest rows tell the time.
-        int64_t newest = sqlite3_column_count(st) > 2 ? sqlite3_column_int64(st, 2) : 0;
-        if (newest > info->updated_ms) {
-            info->updated_ms = newest;
-        }
-        sqlite3_reset(st);
-    }
-    return PONS_OK;
-}
-
-// What is noted of a thread: borrowed from *ret_st until that is reset.
-static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
-                     pons_error *err)
-{
-    if (!pons__sq_has_items(s)) {
-        return PONS_OK;
-    }
-    sqlite3_stmt *st = pons__sql(c, SQL_NOTE_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, tid);
-    const int code = pons__sql_step(c, st, err);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    *ret = code == SQLITE_ROW ? pons__bytes_column(st, 0) : (pons_bytes){0};
-    *ret_st = st;
-    return PONS_OK;
 }

@@ -24,10 +24,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool writable(const char *path);
-static void drop_copy(char *dir);
-static int64_t size_of(const char *path, const char *suffix);
-static char *uri_of(const char *path, const char *how);
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+// "file:" and the path, in which what a URI would read otherwise is written as %XX.
+static char *uri_of(const char *path, const char *how)
+{
+    char *uri = malloc(strlen(path) * 3 + strlen(how) + sizeof "file:?");
+    char *at = uri;
+    if (!uri) {
+        return NULL;
+    }
+    at += sprintf(at, "file:");
+    for (; *path; path++) {
+        at += sprintf(at, strchr("?#%", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+    }
+    sprintf(at, "?%s", how);
+    return uri;
+}
+
 static int open_read(sql_conn *c, const char *path, const char *name, bool free_to_write,
                      sql_where *ret, pons_error *err)
 {
@@ -60,6 +80,17 @@ static int open_read(sql_conn *c, const char *path, const char *name, bool free_
     return rc;
 }
 
+static bool writable(const char *path)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", path);
+    char *slash = strrchr(dir, '/');
+    if (slash) {
+        slash[slash == dir] = '\0';
+    }
+    return access(path, W_OK) == 0 && access(slash ? dir : ".", W_OK | X_OK) == 0;
+}
+
 int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_where *ret,
                         pons_error *err)
 {
@@ -69,13 +100,6 @@ int pons__sql_open_read(sql_conn *c, const char *path, const char *name, sql_whe
         pons__log_done(c);
     }
     return rc;
-}
-
-void pons__where_drop(sql_where *w)
-{
-    drop_copy(w->copy);
-    free(w->path);
-    *w = (sql_where){0};
 }
 
 static void drop_copy(char *dir)
@@ -92,39 +116,11 @@ static void drop_copy(char *dir)
     free(dir);
 }
 
-static bool writable(const char *path)
+void pons__where_drop(sql_where *w)
 {
-    char dir[PATH_MAX];
-    snprintf(dir, sizeof dir, "%s", path);
-    char *slash = strrchr(dir, '/');
-    if (slash) {
-        slash[slash == dir] = '\0';
-    }
-    return access(path, W_OK) == 0 && access(slash ? dir : ".", W_OK | X_OK) == 0;
-}
-
-static int64_t size_of(const char *path, const char *suffix)
-{
-    char name[PATH_MAX];
-    struct stat st;
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
-}
-
-// "file:" and the path, in which what a URI would read otherwise is written as %XX.
-static char *uri_of(const char *path, const char *how)
-{
-    char *uri = malloc(strlen(path) * 3 + strlen(how) + sizeof "file:?");
-    char *at = uri;
-    if (!uri) {
-        return NULL;
-    }
-    at += sprintf(at, "file:");
-    for (; *path; path++) {
-        at += sprintf(at, strchr("?#%", *path) ? "%%%02X" : "%c", (unsigned char)*path);
-    }
-    sprintf(at, "?%s", how);
-    return uri;
+    drop_copy(w->copy);
+    free(w->path);
+    *w = (sql_where){0};
 }
 
 int pons__sql_open_copy(sql_conn *c, const char *path, const char *name, sql_where *ret,

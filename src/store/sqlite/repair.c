@@ -171,47 +171,59 @@ static const struct mend {
     {"DELETE FROM meta WHERE key='plain' OR key LIKE 'effects.%'", NULL, false},
 };
 
-static int nobody_there(const char *path, pons_error *err);
-static int keep_copy(repair *r);
-static int open_both(repair *r);
-static int graft_schema(repair *r);
-static int move_rows(repair *r, const table *t);
-static int mend_all(repair *r);
-static int sum_all(repair *r);
-static int take_place(repair *r);
-static int fail(repair *r, const char *what, int code);
-static bool copy_file(const char *from, const char *to);
-static void say(repair *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void drop(const char *path);
+// ---- helpers ------------------------------------------------------------------------------------
 
-int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_fn say_fn,
-                      void *user, pons_error *err)
+static int fail(repair *r, const char *what, int code)
 {
-    pons_error own;
-    repair r = {.path = path, .say = say_fn, .user = user, .err = err ? err : &own};
-    if (snprintf(r.fresh, sizeof r.fresh, "%s.repair", path) >= (int)sizeof r.fresh) {
-        return pons_error_set(r.err, PONS_EINVAL, "store", "the store's path is too long");
+    pons_error_set(r->err, code ? PONS_EENV : PONS_EIO, "store", "%s", what);
+    pons_error_source(r->err, "%s", r->path);
+    pons_error_cause(r->err, "%s",
+                     code         ? strerror(code)
+                     : r->into.db ? sqlite3_errmsg(r->into.db)
+                                  : "");
+    return r->err->status;
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    char chunk[65536];
+    ssize_t n = 0;
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool good = in >= 0 && out >= 0;
+    while (good && (n = read(in, chunk, sizeof chunk)) > 0) {
+        good = write(out, chunk, (size_t)n) == n;
     }
-    drop(r.fresh);
-    int rc = nobody_there(path, r.err);
-    rc = rc ? rc : keep_copy(&r);
-    rc = rc ? rc : open_both(&r);
-    for (size_t i = 0; !rc && i < r.tables; i++) {
-        rc = move_rows(&r, &tables[i]);
+    good = good && n == 0 && fsync(out) == 0;
+    if (in >= 0) {
+        close(in);
     }
-    rc = rc ? rc : mend_all(&r);
-    rc = rc ? rc : sum_all(&r);
-    pons__sql_close(&r.from);
-    pons__sql_close(&r.into);
-    rc = rc ? rc : take_place(&r);
-    if (rc) {
-        drop(r.fresh);
+    if (out >= 0) {
+        close(out);
     }
-    snprintf(kept, cap, "%s", r.kept);
-    char work[PATH_MAX + 8];
-    snprintf(work, sizeof work, "%s.pages", r.fresh);
-    drop(work);
-    return rc;
+    return good;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(repair *r, const char *fmt, ...)
+{
+    char line[PATH_MAX + 200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    if (r->say) {
+        r->say(r->user, false, line);
+    }
+}
+
+static void drop(const char *path)
+{
+    static const char *const more[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        char name[PATH_MAX + 24];
+        snprintf(name, sizeof name, "%s%s", path, more[i]);
+        unlink(name);
+    }
 }
 
 // ---- before -------------------------------------------------------------------------------------
@@ -266,6 +278,15 @@ static int keep_copy(repair *r)
 
 // ---- rows ---------------------------------------------------------------------------------------
 
+typedef struct mover {
+    repair *r;
+    const table *t;
+    sqlite3_stmt *put;
+    int64_t moved, unfit;
+    int64_t last; // key of the row that was read last
+    bool stuck;   // a page could not be read
+} mover;
+
 static bool readable(sql_conn *c)
 {
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -273,39 +294,6 @@ static bool readable(sql_conn *c)
                         "PRAGMA writable_schema=ON; SELECT count(*) FROM sqlite_master;"
                         "SELECT 1 FROM checkpoint LIMIT 0; SELECT 1 FROM thread LIMIT 0",
                         NULL, NULL, NULL) == SQLITE_OK;
-}
-
-static int open_both(repair *r)
-{
-    int rc = pons__sql_open(&r->into, r->fresh, "the repaired store",
-                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, r->err);
-    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, false, r->err);
-    if (!rc) {
-        chmod(r->fresh, 0600);
-        rc = pons__sql_open(&r->from, r->path, "pons.db", SQLITE_OPEN_READWRITE, r->err);
-    }
-    if (rc) {
-        return rc;
-    }
-    if (!readable(&r->from)) {
-        rc = graft_schema(r);
-    }
-    sqlite3_stmt *st = NULL;
-    if (!rc && sqlite3_prepare_v2(r->from.db, "SELECT 1 FROM meta WHERE key='plain'", -1, &st,
-                                  NULL) == SQLITE_OK) {
-        r->plain = sqlite3_step(st) == SQLITE_ROW;
-    }
-    sqlite3_finalize(st);
-    int version = 0;
-    pons_error ignored;
-    const bool known = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1;
-    r->tables = known && version < 4   ? TABLES_BEFORE_4
-                : known && version < 5 ? TABLES_BEFORE_5
-                                       : sizeof tables / sizeof *tables;
-    if (!rc) {
-        sqlite3_exec(r->into.db, "DELETE FROM meta; BEGIN IMMEDIATE", NULL, NULL, NULL);
-    }
-    return rc;
 }
 
 // The pages of the schema, which in a new store are all but the map (2) and the roots of its tables,
@@ -366,14 +354,38 @@ static int graft_schema(repair *r)
     return PONS_OK;
 }
 
-typedef struct mover {
-    repair *r;
-    const table *t;
-    sqlite3_stmt *put;
-    int64_t moved, unfit;
-    int64_t last; // key of the row that was read last
-    bool stuck;   // a page could not be read
-} mover;
+static int open_both(repair *r)
+{
+    int rc = pons__sql_open(&r->into, r->fresh, "the repaired store",
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, r->err);
+    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, false, r->err);
+    if (!rc) {
+        chmod(r->fresh, 0600);
+        rc = pons__sql_open(&r->from, r->path, "pons.db", SQLITE_OPEN_READWRITE, r->err);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!readable(&r->from)) {
+        rc = graft_schema(r);
+    }
+    sqlite3_stmt *st = NULL;
+    if (!rc && sqlite3_prepare_v2(r->from.db, "SELECT 1 FROM meta WHERE key='plain'", -1, &st,
+                                  NULL) == SQLITE_OK) {
+        r->plain = sqlite3_step(st) == SQLITE_ROW;
+    }
+    sqlite3_finalize(st);
+    int version = 0;
+    pons_error ignored;
+    const bool known = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1;
+    r->tables = known && version < 4   ? TABLES_BEFORE_4
+                : known && version < 5 ? TABLES_BEFORE_5
+                                       : sizeof tables / sizeof *tables;
+    if (!rc) {
+        sqlite3_exec(r->into.db, "DELETE FROM meta; BEGIN IMMEDIATE", NULL, NULL, NULL);
+    }
+    return rc;
+}
 
 // Rows of one reading, until its end or to what cannot be read.
 static bool read_rows(mover *m, const char *sql, int64_t from)
@@ -457,6 +469,10 @@ static int move_rows(repair *r, const table *t)
 
 // ---- what is left -------------------------------------------------------------------------------
 
+typedef struct first {
+    char line[200];
+} first;
+
 static int mend_all(repair *r)
 {
     for (size_t i = 0; i < sizeof mends / sizeof *mends; i++) {
@@ -492,10 +508,6 @@ static int sum_all(repair *r)
                ? PONS_OK
                : fail(r, "cannot write the repaired store", 0);
 }
-
-typedef struct first {
-    char line[200];
-} first;
 
 static void hear(void *user, bool damage, const char *line)
 {
@@ -536,57 +548,34 @@ static int take_place(repair *r)
     return rc;
 }
 
-// ---- helpers ------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static int fail(repair *r, const char *what, int code)
+int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_fn say_fn,
+                      void *user, pons_error *err)
 {
-    pons_error_set(r->err, code ? PONS_EENV : PONS_EIO, "store", "%s", what);
-    pons_error_source(r->err, "%s", r->path);
-    pons_error_cause(r->err, "%s",
-                     code         ? strerror(code)
-                     : r->into.db ? sqlite3_errmsg(r->into.db)
-                                  : "");
-    return r->err->status;
-}
-
-static bool copy_file(const char *from, const char *to)
-{
-    char chunk[65536];
-    ssize_t n = 0;
-    const int in = open(from, O_RDONLY | O_CLOEXEC);
-    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool good = in >= 0 && out >= 0;
-    while (good && (n = read(in, chunk, sizeof chunk)) > 0) {
-        good = write(out, chunk, (size_t)n) == n;
+    pons_error own;
+    repair r = {.path = path, .say = say_fn, .user = user, .err = err ? err : &own};
+    if (snprintf(r.fresh, sizeof r.fresh, "%s.repair", path) >= (int)sizeof r.fresh) {
+        return pons_error_set(r.err, PONS_EINVAL, "store", "the store's path is too long");
     }
-    good = good && n == 0 && fsync(out) == 0;
-    if (in >= 0) {
-        close(in);
+    drop(r.fresh);
+    int rc = nobody_there(path, r.err);
+    rc = rc ? rc : keep_copy(&r);
+    rc = rc ? rc : open_both(&r);
+    for (size_t i = 0; !rc && i < r.tables; i++) {
+        rc = move_rows(&r, &tables[i]);
     }
-    if (out >= 0) {
-        close(out);
+    rc = rc ? rc : mend_all(&r);
+    rc = rc ? rc : sum_all(&r);
+    pons__sql_close(&r.from);
+    pons__sql_close(&r.into);
+    rc = rc ? rc : take_place(&r);
+    if (rc) {
+        drop(r.fresh);
     }
-    return good;
-}
-
-static void say(repair *r, const char *fmt, ...)
-{
-    char line[PATH_MAX + 200];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
-    if (r->say) {
-        r->say(r->user, false, line);
-    }
-}
-
-static void drop(const char *path)
-{
-    static const char *const more[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        char name[PATH_MAX + 24];
-        snprintf(name, sizeof name, "%s%s", path, more[i]);
-        unlink(name);
-    }
+    snprintf(kept, cap, "%s", r.kept);
+    char work[PATH_MAX + 8];
+    snprintf(work, sizeof work, "%s.pages", r.fresh);
+    drop(work);
+    return rc;
 }

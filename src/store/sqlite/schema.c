@@ -4,7 +4,6 @@
 // Opening reads both and, for a current file, nothing else. An older schema is brought up step by
 // step in one transaction, a newer one is refused by its number: an old program must not write what
 // it does not understand.
-
 #include "store/sqlite/internal.h"
 
 #include <errno.h>
@@ -122,14 +121,152 @@ static const char *const sql_text[SQL_COUNT] = {
 #undef SQL_TEXT
 };
 
-static int wait_for_lock(void *user, int tries);
-static int number(sql_conn *c, const char *sql, int *ret);
-static int migrate(sql_conn *c, const char *path, pons_error *err);
-static int not_ours(pons_error *err, const char *path, const char *why);
-static int too_new(pons_error *err, const char *path, int version);
-static int enter_wal(sql_conn *c);
-static int map_pages(sql_conn *c);
-static int sync_new(sql_conn *c);
+// ---- helpers ------------------------------------------------------------------------------------
+
+// Other processes hold a lock of the file for the length of one transaction: short, steady naps
+// keep the wait fair and short. Gives up after WAIT_MAX_MS: somebody is stopped in the middle.
+static int wait_for_lock(void *user, int tries)
+{
+    (void)user;
+    if ((int64_t)tries * WAIT_STEP_US > (int64_t)WAIT_MAX_MS * 1000) {
+        return 0;
+    }
+    // The first naps are shorter: most transactions take some tens of microseconds.
+    long us = tries < 10 ? 50 : WAIT_STEP_US;
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    return 1;
+}
+
+static int number(sql_conn *c, const char *sql, int *ret)
+{
+    sqlite3_stmt *st = NULL;
+    int code = sqlite3_prepare_v2(c->db, sql, -1, &st, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(st);
+        if (code == SQLITE_ROW) {
+            *ret = sqlite3_column_int(st, 0);
+            code = SQLITE_OK;
+        }
+    }
+    sqlite3_finalize(st);
+    return code & 0xff;
+}
+
+// Two processes that do this to one file at once get SQLITE_BUSY without the handler being asked.
+static int enter_wal(sql_conn *c)
+{
+    int code = SQLITE_BUSY;
+    for (int i = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(NULL, i); i++) {
+        code = sqlite3_exec(c->db,
+                            "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;"
+                            "PRAGMA journal_mode=WAL",
+                            NULL, NULL, NULL);
+    }
+    return code;
+}
+
+// A new file is made without waiting for the disk, whose ten syncs would be most of what a first
+// start takes: journals make it whole when the process dies, and nothing else is in it yet. The
+// file is synced here, once; its log, and the directory with both, by the first commit that wants
+// that.
+static int sync_new(sql_conn *c)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK && file && file->pMethods) {
+        code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+    }
+    return code;
+}
+
+// A file of schema 1 gets the map that moving pages needs: it is written anew, once. On a disk that
+// has no room for that it stays as it is, and works as it did.
+static int map_pages(sql_conn *c)
+{
+    int code = sqlite3_exec(c->db, "PRAGMA auto_vacuum=INCREMENTAL; VACUUM", NULL, NULL, NULL);
+    return (code & 0xff) == SQLITE_FULL ? SQLITE_OK : code;
+}
+
+static int not_ours(pons_error *err, const char *path, const char *why)
+{
+    pons_error_set(err, PONS_EENV, "store", "this file is not a pons store");
+    pons_error_source(err, "%s", path);
+    pons_error_cause(err, "%s", why);
+    return PONS_EENV;
+}
+
+static int too_new(pons_error *err, const char *path, int version)
+{
+    pons_error_set(err, PONS_EUNSUPPORTED, "store",
+                   "the store has schema %d, this program knows up to %d", version, SCHEMA_VERSION);
+    pons_error_source(err, "%s", path);
+    return PONS_EUNSUPPORTED;
+}
+
+// Makes a new file a store, or an older store a current one. Several processes may come here at
+// once: what was read before is read again under the write lock.
+static int migrate(sql_conn *c, const char *path, pons_error *err)
+{
+    int application = 0, version = 0, tables = 0;
+    int code = number(c, "SELECT count(*) FROM sqlite_master", &tables);
+    if (code == SQLITE_OK) {
+        code = number(c, "PRAGMA application_id", &application);
+    }
+    if (code == SQLITE_OK && tables && application != PONS__APPLICATION_ID) {
+        return not_ours(err, path, "it is another program's database");
+    }
+    if (code == SQLITE_OK && tables && number(c, "PRAGMA user_version", &version) == SQLITE_OK &&
+        version == 1) {
+        code = map_pages(c);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, tables ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=OFF",
+                            NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        code = enter_wal(c);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        code = number(c, "PRAGMA user_version", &version);
+    }
+    if (code == SQLITE_OK && version > SCHEMA_VERSION) {
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        return too_new(err, path, version);
+    }
+    if (code == SQLITE_OK && version == 0) {
+        code = sqlite3_exec(c->db, newest_schema, NULL, NULL, NULL);
+        version = SCHEMA_VERSION;
+    }
+    for (; code == SQLITE_OK && version < SCHEMA_VERSION; version++) {
+        code = sqlite3_exec(c->db, schema_steps[version], NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK) {
+        char sql[96];
+        snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                 PONS__APPLICATION_ID, SCHEMA_VERSION);
+        code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    }
+    if (code == SQLITE_OK && !tables) {
+        code = sync_new(c);
+    }
+    if (code == SQLITE_OK) {
+        return PONS_OK;
+    }
+    int status = pons__sql_fail(c, code, err, "cannot make the store");
+    pons_error_source(err, "%s", path);
+    if (!sqlite3_get_autocommit(c->db)) {
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__sql_open(sql_conn *c, const char *path, const char *name, int flags, pons_error *err)
 {
@@ -319,149 +456,4 @@ int pons__schema_of(sql_conn *c, int *ret, pons_error *err)
 int pons__schema_newest(void)
 {
     return SCHEMA_VERSION;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-// Other processes hold a lock of the file for the length of one transaction: short, steady naps
-// keep the wait fair and short. Gives up after WAIT_MAX_MS: somebody is stopped in the middle.
-static int wait_for_lock(void *user, int tries)
-{
-    (void)user;
-    if ((int64_t)tries * WAIT_STEP_US > (int64_t)WAIT_MAX_MS * 1000) {
-        return 0;
-    }
-    // The first naps are shorter: most transactions take some tens of microseconds.
-    long us = tries < 10 ? 50 : WAIT_STEP_US;
-    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
-    return 1;
-}
-
-static int number(sql_conn *c, const char *sql, int *ret)
-{
-    sqlite3_stmt *st = NULL;
-    int code = sqlite3_prepare_v2(c->db, sql, -1, &st, NULL);
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(st);
-        if (code == SQLITE_ROW) {
-            *ret = sqlite3_column_int(st, 0);
-            code = SQLITE_OK;
-        }
-    }
-    sqlite3_finalize(st);
-    return code & 0xff;
-}
-
-// Makes a new file a store, or an older store a current one. Several processes may come here at
-// once: what was read before is read again under the write lock.
-static int migrate(sql_conn *c, const char *path, pons_error *err)
-{
-    int application = 0, version = 0, tables = 0;
-    int code = number(c, "SELECT count(*) FROM sqlite_master", &tables);
-    if (code == SQLITE_OK) {
-        code = number(c, "PRAGMA application_id", &application);
-    }
-    if (code == SQLITE_OK && tables && application != PONS__APPLICATION_ID) {
-        return not_ours(err, path, "it is another program's database");
-    }
-    if (code == SQLITE_OK && tables && number(c, "PRAGMA user_version", &version) == SQLITE_OK &&
-        version == 1) {
-        code = map_pages(c);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_exec(c->db, tables ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=OFF",
-                            NULL, NULL, NULL);
-    }
-    if (code == SQLITE_OK) {
-        code = enter_wal(c);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    }
-    if (code == SQLITE_OK) {
-        code = number(c, "PRAGMA user_version", &version);
-    }
-    if (code == SQLITE_OK && version > SCHEMA_VERSION) {
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-        return too_new(err, path, version);
-    }
-    if (code == SQLITE_OK && version == 0) {
-        code = sqlite3_exec(c->db, newest_schema, NULL, NULL, NULL);
-        version = SCHEMA_VERSION;
-    }
-    for (; code == SQLITE_OK && version < SCHEMA_VERSION; version++) {
-        code = sqlite3_exec(c->db, schema_steps[version], NULL, NULL, NULL);
-    }
-    if (code == SQLITE_OK) {
-        char sql[96];
-        snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
-                 PONS__APPLICATION_ID, SCHEMA_VERSION);
-        code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-    }
-    if (code == SQLITE_OK && !tables) {
-        code = sync_new(c);
-    }
-    if (code == SQLITE_OK) {
-        return PONS_OK;
-    }
-    int status = pons__sql_fail(c, code, err, "cannot make the store");
-    pons_error_source(err, "%s", path);
-    if (!sqlite3_get_autocommit(c->db)) {
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return status;
-}
-
-// Two processes that do this to one file at once get SQLITE_BUSY without the handler being asked.
-static int enter_wal(sql_conn *c)
-{
-    int code = SQLITE_BUSY;
-    for (int i = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(NULL, i); i++) {
-        code = sqlite3_exec(c->db,
-                            "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;"
-                            "PRAGMA journal_mode=WAL",
-                            NULL, NULL, NULL);
-    }
-    return code;
-}
-
-// A new file is made without waiting for the disk, whose ten syncs would be most of what a first
-// start takes: journals make it whole when the process dies, and nothing else is in it yet. The
-// file is synced here, once; its log, and the directory with both, by the first commit that wants
-// that.
-static int sync_new(sql_conn *c)
-{
-    sqlite3_file *file = NULL;
-    int code = sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (code == SQLITE_OK && file && file->pMethods) {
-        code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_exec(c->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
-    }
-    return code;
-}
-
-// A file of schema 1 gets the map that moving pages needs: it is written anew, once. On a disk that
-// has no room for that it stays as it is, and works as it did.
-static int map_pages(sql_conn *c)
-{
-    int code = sqlite3_exec(c->db, "PRAGMA auto_vacuum=INCREMENTAL; VACUUM", NULL, NULL, NULL);
-    return (code & 0xff) == SQLITE_FULL ? SQLITE_OK : code;
-}
-
-static int not_ours(pons_error *err, const char *path, const char *why)
-{
-    pons_error_set(err, PONS_EENV, "store", "this file is not a pons store");
-    pons_error_source(err, "%s", path);
-    pons_error_cause(err, "%s", why);
-    return PONS_EENV;
-}
-
-static int too_new(pons_error *err, const char *path, int version)
-{
-    pons_error_set(err, PONS_EUNSUPPORTED, "store",
-                   "the store has schema %d, this program knows up to %d", version, SCHEMA_VERSION);
-    pons_error_source(err, "%s", path);
-    return PONS_EUNSUPPORTED;
 }

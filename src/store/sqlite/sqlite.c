@@ -24,7 +24,6 @@
 //
 // Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,
 // readers_mtx and log_mtx, never two of them. No callback runs under any.
-
 #include "store/sqlite/internal.h"
 
 #include <stddef.h>
@@ -32,67 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pons_store_ops sqlite_ops;
-
-static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err);
-static int open_to_write(sq *s, const char *path, pons_error *err);
-static void sq_close(void *self);
-static int note_wal(void *user, sqlite3 *db, const char *schema, int pages);
-
-int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
-{
-    return open_file(path, false, ret, err);
-}
-
-int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err)
-{
-    return open_file(path, true, ret, err);
-}
-
-static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    sq *s = calloc(1, sizeof *s);
-    if (!s) {
-        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-    }
-    pons__commitq_init(&s->q, &pons__sq_queue_ops, s);
-    pthread_mutex_init(&s->readers_mtx, NULL);
-    pthread_mutex_init(&s->log_mtx, NULL);
-    s->sync = -1;
-    s->wal_next = PONS__WAL_TEND;
-    pons__store_host(s->host);
-    const char *slash = strrchr(path, '/');
-    snprintf(s->name, sizeof s->name, "%s", slash ? slash + 1 : path);
-
-    int rc = reads ? pons__sql_open_read(&s->w, path, s->name, &s->where, err)
-                   : open_to_write(s, path, err);
-    if (!rc) {
-        rc = reads && !(s->where.flags & SQLITE_OPEN_READWRITE)
-                 ? pons__schema_readable(&s->w, path, err)
-                 : pons__schema_check(&s->w, path, reads, err);
-    }
-    rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
-    if (!rc) {
-        sqlite3_wal_hook(s->w.db, note_wal, s);
-        // The path as SQLite resolved it: all who open this file must meet at the same locks.
-        s->path =
-            s->where.copy ? realpath(path, NULL) : strdup(sqlite3_db_filename(s->w.db, "main"));
-        if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
-            s->locks = NULL;
-            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-        } else if (!reads) {
-            pons__log_sign(s->locks);
-        }
-    }
-    if (rc) {
-        sq_close(s);
-        return rc;
-    }
-    *ret = (pons_store){.ops = &sqlite_ops, .self = s};
-    return PONS_OK;
-}
+_Static_assert(offsetof(sq, q) == 0, "the ops of its queue take the store");
 
 static int open_to_write(sq *s, const char *path, pons_error *err)
 {
@@ -140,8 +79,6 @@ static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
     }
     return SQLITE_OK;
 }
-
-_Static_assert(offsetof(sq, q) == 0, "the ops of its queue take the store");
 static const pons_store_ops sqlite_ops = {
     .abi = PONS_STORE_ABI,
     .name = "sqlite",
@@ -179,3 +116,58 @@ static const pons_store_ops sqlite_ops = {
     .thread_note = pons__sq_thread_note,
     .thread_list = pons__sq_thread_list,
 };
+
+static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err)
+{
+    pons_error own;
+    err = err ? err : &own;
+    sq *s = calloc(1, sizeof *s);
+    if (!s) {
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    pons__commitq_init(&s->q, &pons__sq_queue_ops, s);
+    pthread_mutex_init(&s->readers_mtx, NULL);
+    pthread_mutex_init(&s->log_mtx, NULL);
+    s->sync = -1;
+    s->wal_next = PONS__WAL_TEND;
+    pons__store_host(s->host);
+    const char *slash = strrchr(path, '/');
+    snprintf(s->name, sizeof s->name, "%s", slash ? slash + 1 : path);
+
+    int rc = reads ? pons__sql_open_read(&s->w, path, s->name, &s->where, err)
+                   : open_to_write(s, path, err);
+    if (!rc) {
+        rc = reads && !(s->where.flags & SQLITE_OPEN_READWRITE)
+                 ? pons__schema_readable(&s->w, path, err)
+                 : pons__schema_check(&s->w, path, reads, err);
+    }
+    rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
+    if (!rc) {
+        sqlite3_wal_hook(s->w.db, note_wal, s);
+        // The path as SQLite resolved it: all who open this file must meet at the same locks.
+        s->path =
+            s->where.copy ? realpath(path, NULL) : strdup(sqlite3_db_filename(s->w.db, "main"));
+        if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
+            s->locks = NULL;
+            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+        } else if (!reads) {
+            pons__log_sign(s->locks);
+        }
+    }
+    if (rc) {
+        sq_close(s);
+        return rc;
+    }
+    *ret = (pons_store){.ops = &sqlite_ops, .self = s};
+    return PONS_OK;
+}
+
+int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
+{
+    return open_file(path, false, ret, err);
+}
+
+int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err)
+{
+    return open_file(path, true, ret, err);
+}

@@ -16,68 +16,46 @@ typedef struct thin_row {
 
 #define FREE_PAGES 512 // 1 MiB may stay free for the next rows
 
-static int trim_all(sq *s, const holding *h, pons_trim *what, pons_trim_result *ret,
-                    pons_error *err);
-static int trim_checkpoints(sq *s, int64_t tid, const pons_trim *what, int32_t *left,
-                            pons_trim_result *ret, pons_error *err);
-static int thin_events(sq *s, int64_t tid, pons_trim *what, int32_t *left, pons_trim_result *ret,
-                       pons_error *err);
-static int trim_events(sq *s, int64_t tid, const pons_trim *what, int32_t *left,
-                       pons_trim_result *ret, pons_error *err);
-static int trim_effects(sq *s, int64_t tid, const pons_trim *what, int32_t *left,
-                        pons_trim_result *ret, pons_error *err);
-static int give_pages(sq *s, pons_trim_result *ret, pons_error *err);
-static int look(sq *s, sql_id id, int64_t a, int64_t b, int64_t *ret, pons_error *err);
+// ---- space --------------------------------------------------------------------------------------
 
-int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
+static int give_pages(sq *s, pons_trim_result *ret, pons_error *err)
 {
-    sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__trim_check(what, err);
-    if (rc) {
-        return rc;
+    sqlite3_stmt *st = pons__sql(&s->w, SQL_PAGES_FREE, err);
+    if (!st || pons__sql_step(&s->w, st, err) != SQLITE_ROW) {
+        return err->status;
     }
-    holding *h = (holding *)pons__commitq_find(&s->q, what->lease);
-    if (!h) {
-        return pons__store_stale(err, what->lease->thread, what->lease->epoch, 0);
+    const int64_t unused = sqlite3_column_int64(st, 0), all = sqlite3_column_int64(st, 1),
+                  size = sqlite3_column_int64(st, 2);
+    sqlite3_reset(st);
+    ret->bytes = (all - unused) * size;
+    if (ret->checkpoints + ret->events + ret->effects + ret->thinned > 0 || unused <= FREE_PAGES) {
+        return PONS_OK;
     }
-    pons_trim_result done = {0};
-    pons_trim wish = *what; // the cursor moves when it is committed
-    wish.thin_before = wish.thin_before < KEY_SEQ_MAX ? wish.thin_before : KEY_SEQ_MAX;
-    wish.events_before = wish.events_before < KEY_SEQ_MAX ? wish.events_before : KEY_SEQ_MAX;
-    pons__writer_enter(s);
-    rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
-    rc = rc ? rc : pons__tx_begin(s, err);
-    if (!rc) {
-        rc = trim_all(s, h, &wish, &done, err);
-        rc = rc ? rc : pons__tx_commit(s, err);
-        if (rc) {
-            pons__tx_rollback(s);
-        }
+    st = pons__sql(&s->w, SQL_PAGES_GIVE_FEW, err);
+    int code = st ? SQLITE_ROW : SQLITE_ERROR;
+    while (code == SQLITE_ROW) { // a row a page
+        code = pons__sql_step(&s->w, st, err);
     }
-    if (!rc) {
-        rc = give_pages(s, &done, err);
+    if (st) {
+        sqlite3_reset(st);
     }
-    pons__writer_leave(s);
-    if (!rc) {
-        what->thin_at = wish.thin_at;
-    }
-    if (!rc && ret) {
-        *ret = done;
-    }
-    return rc;
+    ret->more = true;
+    return code == SQLITE_DONE ? PONS_OK : err->status;
 }
 
-static int trim_all(sq *s, const holding *h, pons_trim *what, pons_trim_result *ret,
-                    pons_error *err)
+// One number of a range; 0: there is none.
+static int look(sq *s, sql_id id, int64_t a, int64_t b, int64_t *ret, pons_error *err)
 {
-    int32_t left = what->limit;
-    int rc = pons__sql_fence(s, h, err);
-    rc = rc || !what->before ? rc : trim_checkpoints(s, h->tid, what, &left, ret, err);
-    rc = rc ? rc : thin_events(s, h->tid, what, &left, ret, err);
-    rc = rc ? rc : trim_events(s, h->tid, what, &left, ret, err);
-    return rc || !what->effects_before_ms ? rc : trim_effects(s, h->tid, what, &left, ret, err);
+    sqlite3_stmt *st = pons__sql(&s->w, id, err);
+    if (!st) {
+        return err->status;
+    }
+    sqlite3_bind_int64(st, 1, a);
+    sqlite3_bind_int64(st, 2, b);
+    const int code = pons__sql_step(&s->w, st, err);
+    *ret = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0; // NULL is 0
+    sqlite3_reset(st);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
 }
 
 // ---- checkpoints --------------------------------------------------------------------------------
@@ -269,44 +247,55 @@ static int trim_effects(sq *s, int64_t tid, const pons_trim *what, int32_t *left
     return rc || !ret->effects ? rc : pons__sql_run2(s, SQL_EFFECTS_GONE, tid, ret->effects, err);
 }
 
-// ---- space --------------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
-static int give_pages(sq *s, pons_trim_result *ret, pons_error *err)
+static int trim_all(sq *s, const holding *h, pons_trim *what, pons_trim_result *ret,
+                    pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_PAGES_FREE, err);
-    if (!st || pons__sql_step(&s->w, st, err) != SQLITE_ROW) {
-        return err->status;
-    }
-    const int64_t unused = sqlite3_column_int64(st, 0), all = sqlite3_column_int64(st, 1),
-                  size = sqlite3_column_int64(st, 2);
-    sqlite3_reset(st);
-    ret->bytes = (all - unused) * size;
-    if (ret->checkpoints + ret->events + ret->effects + ret->thinned > 0 || unused <= FREE_PAGES) {
-        return PONS_OK;
-    }
-    st = pons__sql(&s->w, SQL_PAGES_GIVE_FEW, err);
-    int code = st ? SQLITE_ROW : SQLITE_ERROR;
-    while (code == SQLITE_ROW) { // a row a page
-        code = pons__sql_step(&s->w, st, err);
-    }
-    if (st) {
-        sqlite3_reset(st);
-    }
-    ret->more = true;
-    return code == SQLITE_DONE ? PONS_OK : err->status;
+    int32_t left = what->limit;
+    int rc = pons__sql_fence(s, h, err);
+    rc = rc || !what->before ? rc : trim_checkpoints(s, h->tid, what, &left, ret, err);
+    rc = rc ? rc : thin_events(s, h->tid, what, &left, ret, err);
+    rc = rc ? rc : trim_events(s, h->tid, what, &left, ret, err);
+    return rc || !what->effects_before_ms ? rc : trim_effects(s, h->tid, what, &left, ret, err);
 }
 
-// One number of a range; 0: there is none.
-static int look(sq *s, sql_id id, int64_t a, int64_t b, int64_t *ret, pons_error *err)
+int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, id, err);
-    if (!st) {
-        return err->status;
+    sq *s = self;
+    pons_error own;
+    err = err ? err : &own;
+    int rc = pons__trim_check(what, err);
+    if (rc) {
+        return rc;
     }
-    sqlite3_bind_int64(st, 1, a);
-    sqlite3_bind_int64(st, 2, b);
-    const int code = pons__sql_step(&s->w, st, err);
-    *ret = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0; // NULL is 0
-    sqlite3_reset(st);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    holding *h = (holding *)pons__commitq_find(&s->q, what->lease);
+    if (!h) {
+        return pons__store_stale(err, what->lease->thread, what->lease->epoch, 0);
+    }
+    pons_trim_result done = {0};
+    pons_trim wish = *what; // the cursor moves when it is committed
+    wish.thin_before = wish.thin_before < KEY_SEQ_MAX ? wish.thin_before : KEY_SEQ_MAX;
+    wish.events_before = wish.events_before < KEY_SEQ_MAX ? wish.events_before : KEY_SEQ_MAX;
+    pons__writer_enter(s);
+    rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
+    rc = rc ? rc : pons__tx_begin(s, err);
+    if (!rc) {
+        rc = trim_all(s, h, &wish, &done, err);
+        rc = rc ? rc : pons__tx_commit(s, err);
+        if (rc) {
+            pons__tx_rollback(s);
+        }
+    }
+    if (!rc) {
+        rc = give_pages(s, &done, err);
+    }
+    pons__writer_leave(s);
+    if (!rc) {
+        what->thin_at = wish.thin_at;
+    }
+    if (!rc && ret) {
+        *ret = done;
+    }
+    return rc;
 }

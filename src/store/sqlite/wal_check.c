@@ -73,87 +73,7 @@ typedef struct log_index {
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; // from the look to SQLite's first read
 
-static bool damaged(const char *path, log_state *log, char *why, size_t cap);
-static bool judge(const log_state *log, const log_index *index, bool cut, char *why, size_t cap);
-static bool index_is_ours(const char *path);
-static bool cut_off(const char *path);
-static bool boot_id(char ret[BOOT_BYTES]);
-static void read_log(const char *path, log_state *ret);
-static void read_index(const char *path, log_index *ret);
-static void sum_words(bool big, const uint8_t *p, size_t n, uint32_t s[2]);
-static uint32_t word_at(const uint8_t *p);
-static void put_word(uint8_t *p, uint32_t v);
-static void name_lost(const char *path, const log_state *log, char *ret, size_t cap);
-
-int pons__log_begin(const char *path, pons_error *err)
-{
-    pthread_mutex_lock(&opening);
-    log_state log = {0};
-    char why[160];
-    if (index_is_ours(path) || !damaged(path, &log, why, sizeof why)) {
-        return PONS_OK;
-    }
-    char lost[512];
-    name_lost(path, &log, lost, sizeof lost);
-    pons_error_set(err, PONS_ECORRUPT, "store",
-                   "the log is damaged: %s; `pons doctor --repair` keeps it "
-                   "and goes on without that",
-                   lost);
-    pons_error_source(err, "%s-wal", path);
-    pons_error_cause(err, "%s", why);
-    pthread_mutex_unlock(&opening);
-    return PONS_ECORRUPT;
-}
-
-void pons__log_done(sql_conn *c)
-{
-    if (c && c->db) { // from here on SQLite holds the index
-        sqlite3_exec(c->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    }
-    pthread_mutex_unlock(&opening);
-}
-
-void pons__log_sign(const char *locks)
-{
-    char path[PATH_MAX], now[BOOT_BYTES], was[BOOT_BYTES] = "";
-    if (!boot_id(now) || snprintf(path, sizeof path, "%s/boot", locks) >= (int)sizeof path) {
-        return;
-    }
-    (void)mkdir(locks, 0700);
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    const ssize_t n = fd < 0 ? -1 : pread(fd, was, sizeof was - 1, 0);
-    if (n >= 0 && strcmp(was, now) != 0) {
-        (void)!pwrite(fd, now, strlen(now), 0);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-}
-
 // ---- the look -----------------------------------------------------------------------------------
-
-static bool damaged(const char *path, log_state *log, char *why, size_t cap)
-{
-    const bool cut = cut_off(path);
-    for (int i = 0; i < LOOKS_MAX; i++) {
-        log_index index = {0}, later = {0};
-        *log = (log_state){0};
-        read_index(path, &index);
-        read_log(path, log);
-        if (!judge(log, &index, cut, why, cap)) {
-            return false;
-        }
-        // Beside others it is looked at once more if the log was started anew, or moved, meanwhile.
-        read_index(path, &later);
-        if (index.used == later.used && index.there == later.there &&
-            index.frames <= later.frames &&
-            memcmp(index.salt, later.salt, sizeof later.salt) == 0 &&
-            (index.there || !index.used)) {
-            return true;
-        }
-    }
-    return false; // it changes all the time, so SQLite can read it
-}
 
 static bool judge(const log_state *log, const log_index *index, bool cut, char *why, size_t cap)
 {
@@ -192,25 +112,14 @@ static bool judge(const log_state *log, const log_index *index, bool cut, char *
     return false;
 }
 
-// Whether this process has the index open: SQLite in it, that is.
-static bool index_is_ours(const char *path)
+static bool boot_id(char ret[BOOT_BYTES])
 {
-    char name[PATH_MAX];
-    struct stat index, st;
-    snprintf(name, sizeof name, "%s-shm", path);
-    if (stat(name, &index) != 0) {
-        return false;
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const bool got = f && fgets(ret, BOOT_BYTES, f);
+    if (f) {
+        fclose(f);
     }
-    bool found = false;
-    DIR *d = opendir("/proc/self/fd");
-    for (struct dirent *e = d ? readdir(d) : NULL; e && !found; e = readdir(d)) {
-        found = fstat(atoi(e->d_name), &st) == 0 && st.st_dev == index.st_dev &&
-                st.st_ino == index.st_ino;
-    }
-    if (d) {
-        closedir(d);
-    }
-    return found || !d;
+    return got;
 }
 
 // Whether the host was started since the log was written, as far as that is known.
@@ -226,14 +135,23 @@ static bool cut_off(const char *path)
     return n > 0 && boot_id(now) && strcmp(was, now) != 0;
 }
 
-static bool boot_id(char ret[BOOT_BYTES])
+static uint32_t word_at(const uint8_t *p)
 {
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    const bool got = f && fgets(ret, BOOT_BYTES, f);
-    if (f) {
-        fclose(f);
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+// The log's own checksum, a sum of sums of pairs of words.
+static void sum_words(bool big, const uint8_t *p, size_t n, uint32_t s[2])
+{
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        for (size_t k = 0; k < 2; k++) {
+            const uint8_t *w = p + i + 4 * k;
+            const uint32_t one = big ? word_at(w)
+                                     : (uint32_t)w[0] | (uint32_t)w[1] << 8 | (uint32_t)w[2] << 16 |
+                                           (uint32_t)w[3] << 24;
+            s[k] += one + s[1 - k];
+        }
     }
-    return got;
 }
 
 // Without a log, or one that cannot be read, there are no bytes.
@@ -311,23 +229,48 @@ static void read_index(const char *path, log_index *ret)
     memcpy(ret->salt, b + INDEX_SALT, sizeof ret->salt);
 }
 
-// The log's own checksum, a sum of sums of pairs of words.
-static void sum_words(bool big, const uint8_t *p, size_t n, uint32_t s[2])
+static bool damaged(const char *path, log_state *log, char *why, size_t cap)
 {
-    for (size_t i = 0; i + 8 <= n; i += 8) {
-        for (size_t k = 0; k < 2; k++) {
-            const uint8_t *w = p + i + 4 * k;
-            const uint32_t one = big ? word_at(w)
-                                     : (uint32_t)w[0] | (uint32_t)w[1] << 8 | (uint32_t)w[2] << 16 |
-                                           (uint32_t)w[3] << 24;
-            s[k] += one + s[1 - k];
+    const bool cut = cut_off(path);
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        log_index index = {0}, later = {0};
+        *log = (log_state){0};
+        read_index(path, &index);
+        read_log(path, log);
+        if (!judge(log, &index, cut, why, cap)) {
+            return false;
+        }
+        // Beside others it is looked at once more if the log was started anew, or moved, meanwhile.
+        read_index(path, &later);
+        if (index.used == later.used && index.there == later.there &&
+            index.frames <= later.frames &&
+            memcmp(index.salt, later.salt, sizeof later.salt) == 0 &&
+            (index.there || !index.used)) {
+            return true;
         }
     }
+    return false; // it changes all the time, so SQLite can read it
 }
 
-static uint32_t word_at(const uint8_t *p)
+// Whether this process has the index open: SQLite in it, that is.
+static bool index_is_ours(const char *path)
 {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    char name[PATH_MAX];
+    struct stat index, st;
+    snprintf(name, sizeof name, "%s-shm", path);
+    if (stat(name, &index) != 0) {
+        return false;
+    }
+    bool found = false;
+    DIR *d = opendir("/proc/self/fd");
+    for (struct dirent *e = d ? readdir(d) : NULL; e && !found; e = readdir(d)) {
+        found = fstat(atoi(e->d_name), &st) == 0 && st.st_dev == index.st_dev &&
+                st.st_ino == index.st_ino;
+    }
+    if (d) {
+        closedir(d);
+    }
+    return found || !d;
 }
 
 static void put_word(uint8_t *p, uint32_t v)
@@ -495,5 +438,52 @@ static void name_lost(const char *path, const log_state *log, char *ret, size_t 
                  log->behind == 1 ? "" : "s", good ? threads : " of threads that cannot be known");
     } else {
         snprintf(ret, cap, "commits cannot be read, how many cannot be known");
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__log_begin(const char *path, pons_error *err)
+{
+    pthread_mutex_lock(&opening);
+    log_state log = {0};
+    char why[160];
+    if (index_is_ours(path) || !damaged(path, &log, why, sizeof why)) {
+        return PONS_OK;
+    }
+    char lost[512];
+    name_lost(path, &log, lost, sizeof lost);
+    pons_error_set(err, PONS_ECORRUPT, "store",
+                   "the log is damaged: %s; `pons doctor --repair` keeps it "
+                   "and goes on without that",
+                   lost);
+    pons_error_source(err, "%s-wal", path);
+    pons_error_cause(err, "%s", why);
+    pthread_mutex_unlock(&opening);
+    return PONS_ECORRUPT;
+}
+
+void pons__log_done(sql_conn *c)
+{
+    if (c && c->db) { // from here on SQLite holds the index
+        sqlite3_exec(c->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    }
+    pthread_mutex_unlock(&opening);
+}
+
+void pons__log_sign(const char *locks)
+{
+    char path[PATH_MAX], now[BOOT_BYTES], was[BOOT_BYTES] = "";
+    if (!boot_id(now) || snprintf(path, sizeof path, "%s/boot", locks) >= (int)sizeof path) {
+        return;
+    }
+    (void)mkdir(locks, 0700);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const ssize_t n = fd < 0 ? -1 : pread(fd, was, sizeof was - 1, 0);
+    if (n >= 0 && strcmp(was, now) != 0) {
+        (void)!pwrite(fd, now, strlen(now), 0);
+    }
+    if (fd >= 0) {
+        close(fd);
     }
 }

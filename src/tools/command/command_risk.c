@@ -63,30 +63,6 @@ typedef struct simple { // one simple command
     bool in_word;
 } simple;
 
-static void read_line(reading *r, const char *s, size_t n);
-
-// The first reason is the one that is told, but a ruin's goes before all others.
-static void tell(reading *r, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-static void tell(reading *r, const char *fmt, va_list ap)
-{
-    if (r->cap > 0 && !r->reason[0]) {
-        vsnprintf(r->reason, r->cap, fmt, ap);
-    }
-}
-
-static void block(reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void block(reading *r, const char *fmt, ...)
-{
-    va_list ap;
-    if (!r->blocked && r->cap > 0) {
-        r->reason[0] = '\0';
-    }
-    va_start(ap, fmt);
-    tell(r, fmt, ap);
-    va_end(ap);
-    r->blocked = true;
-}
-
 static bool among(const char *word, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -97,6 +73,26 @@ static bool among(const char *word, const char *const *list, size_t n)
     return false;
 }
 #define AMONG(word, list) among(word, list, sizeof(list) / sizeof(list)[0])
+
+// The first reason is the one that is told, but a ruin's goes before all others.
+__attribute__((format(printf, 2, 0))) static void tell(reading *r, const char *fmt, va_list ap)
+{
+    if (r->cap > 0 && !r->reason[0]) {
+        vsnprintf(r->reason, r->cap, fmt, ap);
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static void block(reading *r, const char *fmt, ...)
+{
+    va_list ap;
+    if (!r->blocked && r->cap > 0) {
+        r->reason[0] = '\0';
+    }
+    va_start(ap, fmt);
+    tell(r, fmt, ap);
+    va_end(ap);
+    r->blocked = true;
+}
 
 // "git status" matches the words git, status, …; the program also by its path.
 static bool matches(const char *entry, const char *const *words, size_t n)
@@ -198,6 +194,8 @@ static void look_for_ruin(reading *r, const char *const *words, size_t n)
         }
     }
 }
+
+static void read_line(reading *r, const char *s, size_t n);
 
 static void end_command(reading *r, simple *c)
 {

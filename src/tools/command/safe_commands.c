@@ -154,8 +154,7 @@ typedef struct reader {
     pons_error *err;
 } reader;
 
-static int refuse(const reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int refuse(const reader *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(const reader *r, const char *fmt, ...)
 {
     va_list ap;
     char line[PONS__LINE_MAX];
@@ -281,50 +280,6 @@ static bool is_number(const char *s)
     return digit && n <= VALUE_MAX && !isalpha((unsigned char)s[0]);
 }
 
-static int check_name(const reader *r, const char *name);
-
-// The option at *i with its value, if it has one.
-static int take_option(const reader *r, const program *p, size_t *i)
-{
-    const word *w = &r->words[*i];
-    const char *text = w->text, *equals = strchr(text, '=');
-    const size_t n = strlen(text);
-    if (on_list(p->options, text, n)) {
-        return w->quoted ? refuse(r, "the option %s is quoted", text) : PONS_OK;
-    }
-    if (text[0] != '-' || w->quoted) {
-        return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
-    }
-    char kind = value_kind(p->values, text, n);
-    if (kind && *i + 1 < r->n) { // the next word is its value
-        const word *value = &r->words[++*i];
-        return kind == '#'
-                   ? (is_number(value->text) ? PONS_OK
-                                             : refuse(r, "%s %s is no number", text, value->text))
-               : value->text[0] == '-'
-                   ? refuse(r, "%s may be an option or the value of %s", value->text, text)
-               : kind == '/' ? check_name(r, value->text)
-                             : PONS_OK;
-    }
-    if (text[1] == '-' && equals) {
-        kind = value_kind(p->values, text, (size_t)(equals - text));
-        if (kind == '@' || (kind == '#' && is_number(equals + 1))) {
-            return PONS_OK;
-        }
-    } else if (text[1] != '-' && n > 2 && value_kind(p->values, text, 2) == '#' &&
-               is_number(text + 2)) {
-        return PONS_OK; // -n3
-    } else if (n > 1 && value_kind(p->values, "-", 1) == '#' && n <= VALUE_MAX &&
-               strspn(text + 1, "0123456789") == n - 1) {
-        return PONS_OK; // -3
-    } else if (n > 1 && text[1] != '-' && strspn(text + 1, p->letters) == n - 1) {
-        return PONS_OK; // -la
-    }
-    return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
-}
-
-// ---- names --------------------------------------------------------------------------------------
-
 static bool goes_up(const char *path)
 {
     for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
@@ -371,6 +326,48 @@ static int check_name(const reader *r, const char *name)
     }
     return PONS_OK;
 }
+
+// The option at *i with its value, if it has one.
+static int take_option(const reader *r, const program *p, size_t *i)
+{
+    const word *w = &r->words[*i];
+    const char *text = w->text, *equals = strchr(text, '=');
+    const size_t n = strlen(text);
+    if (on_list(p->options, text, n)) {
+        return w->quoted ? refuse(r, "the option %s is quoted", text) : PONS_OK;
+    }
+    if (text[0] != '-' || w->quoted) {
+        return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
+    }
+    char kind = value_kind(p->values, text, n);
+    if (kind && *i + 1 < r->n) { // the next word is its value
+        const word *value = &r->words[++*i];
+        return kind == '#'
+                   ? (is_number(value->text) ? PONS_OK
+                                             : refuse(r, "%s %s is no number", text, value->text))
+               : value->text[0] == '-'
+                   ? refuse(r, "%s may be an option or the value of %s", value->text, text)
+               : kind == '/' ? check_name(r, value->text)
+                             : PONS_OK;
+    }
+    if (text[1] == '-' && equals) {
+        kind = value_kind(p->values, text, (size_t)(equals - text));
+        if (kind == '@' || (kind == '#' && is_number(equals + 1))) {
+            return PONS_OK;
+        }
+    } else if (text[1] != '-' && n > 2 && value_kind(p->values, text, 2) == '#' &&
+               is_number(text + 2)) {
+        return PONS_OK; // -n3
+    } else if (n > 1 && value_kind(p->values, "-", 1) == '#' && n <= VALUE_MAX &&
+               strspn(text + 1, "0123456789") == n - 1) {
+        return PONS_OK; // -3
+    } else if (n > 1 && text[1] != '-' && strspn(text + 1, p->letters) == n - 1) {
+        return PONS_OK; // -la
+    }
+    return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
+}
+
+// ---- names --------------------------------------------------------------------------------------
 
 static bool is_folder(const reader *r, const char *name)
 {
@@ -439,9 +436,8 @@ static bool is_commit(const char *s)
     return !strstr(s, "....") && !strstr(s, "^-");
 }
 
-static int push(reader *r, pons__command *cmd, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static int push(reader *r, pons__command *cmd, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int push(reader *r, pons__command *cmd,
+                                                      const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

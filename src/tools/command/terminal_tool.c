@@ -68,13 +68,6 @@ typedef struct child {
 
 typedef enum ended { BY_ITSELF, BY_TIMEOUT, BY_CANCEL } ended;
 
-static int launch(pons__work *w, const char *command, const char *path, const pons__command *safe,
-                  child *ret, pons_error *err);
-static ended attend(pons__work *w, const child *c, int64_t timeout_ms, keeper *k);
-static int finish(child *c, keeper *k, bool gently);
-static void keep(keeper *k, const char *s, size_t n);
-static void report(pons__work *w, keeper *k);
-
 // ---- what was promised --------------------------------------------------------------------------
 
 // A call that the host was told is safe is not asked about; between that and its start the
@@ -121,6 +114,148 @@ static bool promised(const pons__core *c, const pons_value *args)
     return found;
 }
 
+// ---- output -------------------------------------------------------------------------------------
+
+static void keep(keeper *k, const char *s, size_t n)
+{
+    k->total += n;
+    const size_t room = k->head_max - k->head.len;
+    const size_t first = n < room ? n : room;
+    pons_buf_bytes(&k->head, s, first);
+    for (size_t i = first; i < n; i++) {
+        k->tail[k->tail_at++ % k->tail_max] = s[i];
+    }
+}
+
+// Without the colours and cursor movements that programs write for terminals.
+static void plain(pons_buf *b, const char *s, size_t n)
+{
+    pons_autobuf clean = PONS_BUF_INIT;
+    for (size_t i = 0; i < n;) {
+        if (s[i] == '\033') {
+            i++;
+            if (i < n && s[i] == '[') {
+                for (i++; i < n && !(s[i] >= '@' && s[i] <= '~'); i++) {
+                }
+            } else if (i < n && s[i] == ']') {
+                for (i++; i < n && s[i] != '\a' && s[i] != '\033'; i++) {
+                }
+            }
+            i += i < n;
+            continue;
+        }
+        if (s[i] != '\a' && !(s[i] == '\r' && i + 1 < n && s[i + 1] == '\n')) {
+            pons_buf_byte(&clean, (uint8_t)s[i]);
+        }
+        i++;
+    }
+    pons__text_append(b, clean.data ? clean.data : "", clean.len, NULL);
+}
+
+static void report(pons__work *w, keeper *k)
+{
+    const bool cut = k->tail_at > k->tail_max;
+    const size_t n = cut ? k->tail_max : k->tail_at;
+    pons_autobuf rest = PONS_BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        pons_buf_byte(&rest, (uint8_t)k->tail[(k->tail_at - n + i) % k->tail_max]);
+    }
+    if (!cut) { // one text after all
+        pons_buf_bytes(&k->head, rest.data ? rest.data : "", rest.len);
+        plain(&w->out, k->head.data ? k->head.data : "", k->head.len);
+        return;
+    }
+    w->truncated = true;
+    const size_t head = pons__text_cut(k->head.data, k->head.len);
+    size_t from = 0;
+    while (from < rest.len && ((unsigned char)rest.data[from] & 0xc0) == 0x80) {
+        from++;
+    }
+    plain(&w->out, k->head.data, head);
+    pons_buf_printf(&w->out, "\n[cut here: %zu bytes are left out]\n", k->tail_at - n);
+    plain(&w->out, rest.data + from, rest.len - from);
+}
+
+// ---- while it runs ------------------------------------------------------------------------------
+
+// Reads what is there; false at the end of the pipe.
+static bool drain(const child *c, keeper *k)
+{
+    char buf[16384];
+    for (;;) {
+        const ssize_t n = read(c->out, buf, sizeof buf);
+        if (n > 0) {
+            keep(k, buf, (size_t)n);
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            return false;
+        } else if (errno == EAGAIN) {
+            return true;
+        }
+    }
+}
+
+static bool gone(const child *c)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+static ended attend(pons__work *w, const child *c, int64_t timeout_ms, keeper *k)
+{
+    const int64_t until = pons_now_ms(&w->core->clock) + timeout_ms;
+    bool open = true;
+    for (;;) {
+        const int64_t left = until - pons_now_ms(&w->core->clock);
+        if (pons__stopped(w)) {
+            return BY_CANCEL;
+        }
+        if (gone(c)) {
+            return BY_ITSELF;
+        }
+        if (left <= 0) {
+            return BY_TIMEOUT;
+        }
+        struct pollfd p[] = {{.fd = w->cancel_fd, .events = POLLIN},
+                             {.fd = c->pidfd, .events = POLLIN},
+                             {.fd = open ? c->out : -1, .events = POLLIN}};
+        const int nap = c->pidfd >= 0 ? 1000 : 20; // without a descriptor the shell is looked for
+        poll(p, 3, left < nap ? (int)left : nap);
+        if (p[2].revents) {
+            open = drain(c, k);
+        }
+    }
+}
+
+// Ends all of it, takes the last of the output, and returns the command's status.
+static int finish(child *c, keeper *k, bool gently)
+{
+    int status = 0;
+    if (gently) {
+        struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+        if (c->walled) {
+            kill(-c->pid, SIGTERM);
+        } else {
+            pons__shell_terminate(&c->shell);
+        }
+        poll(&p, c->pidfd >= 0, TERM_GRACE_MS);
+    }
+    if (c->walled) {
+        kill(-c->pid, SIGKILL); // before it is reaped: its number is still its own
+        while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+        }
+    } else {
+        status = pons__shell_end(&c->shell);
+    }
+    struct pollfd p = {.fd = c->out, .events = POLLIN};
+    while (drain(c, k) && poll(&p, 1, DRAIN_MS) > 0) {
+    }
+    close(c->out);
+    if (c->pidfd >= 0) {
+        close(c->pidfd);
+    }
+    return status;
+}
+
 // ---- a call -------------------------------------------------------------------------------------
 
 static void tell_end(pons__work *w, const keeper *k, ended how, int status, int64_t timeout_s)
@@ -139,6 +274,9 @@ static void tell_end(pons__work *w, const keeper *k, ended how, int status, int6
         "signal", WIFSIGNALED(status) ? json_integer(WTERMSIG(status)) : NULL, "timed_out",
         json_boolean(how == BY_TIMEOUT), "bytes", json_integer((json_int_t)k->total), NULL);
 }
+
+static int launch(pons__work *w, const char *command, const char *path, const pons__command *safe,
+                  child *ret, pons_error *err);
 
 // Started, watched, ended.
 static int run(pons__work *w, const char *command, const char *path, const pons__command *safe,
@@ -326,146 +464,4 @@ static int launch(pons__work *w, const char *command, const char *path, const po
         close(null);
     }
     return rc;
-}
-
-// ---- while it runs ------------------------------------------------------------------------------
-
-// Reads what is there; false at the end of the pipe.
-static bool drain(const child *c, keeper *k)
-{
-    char buf[16384];
-    for (;;) {
-        const ssize_t n = read(c->out, buf, sizeof buf);
-        if (n > 0) {
-            keep(k, buf, (size_t)n);
-        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            return false;
-        } else if (errno == EAGAIN) {
-            return true;
-        }
-    }
-}
-
-static bool gone(const child *c)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
-}
-
-static ended attend(pons__work *w, const child *c, int64_t timeout_ms, keeper *k)
-{
-    const int64_t until = pons_now_ms(&w->core->clock) + timeout_ms;
-    bool open = true;
-    for (;;) {
-        const int64_t left = until - pons_now_ms(&w->core->clock);
-        if (pons__stopped(w)) {
-            return BY_CANCEL;
-        }
-        if (gone(c)) {
-            return BY_ITSELF;
-        }
-        if (left <= 0) {
-            return BY_TIMEOUT;
-        }
-        struct pollfd p[] = {{.fd = w->cancel_fd, .events = POLLIN},
-                             {.fd = c->pidfd, .events = POLLIN},
-                             {.fd = open ? c->out : -1, .events = POLLIN}};
-        const int nap = c->pidfd >= 0 ? 1000 : 20; // without a descriptor the shell is looked for
-        poll(p, 3, left < nap ? (int)left : nap);
-        if (p[2].revents) {
-            open = drain(c, k);
-        }
-    }
-}
-
-// Ends all of it, takes the last of the output, and returns the command's status.
-static int finish(child *c, keeper *k, bool gently)
-{
-    int status = 0;
-    if (gently) {
-        struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
-        if (c->walled) {
-            kill(-c->pid, SIGTERM);
-        } else {
-            pons__shell_terminate(&c->shell);
-        }
-        poll(&p, c->pidfd >= 0, TERM_GRACE_MS);
-    }
-    if (c->walled) {
-        kill(-c->pid, SIGKILL); // before it is reaped: its number is still its own
-        while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
-        }
-    } else {
-        status = pons__shell_end(&c->shell);
-    }
-    struct pollfd p = {.fd = c->out, .events = POLLIN};
-    while (drain(c, k) && poll(&p, 1, DRAIN_MS) > 0) {
-    }
-    close(c->out);
-    if (c->pidfd >= 0) {
-        close(c->pidfd);
-    }
-    return status;
-}
-
-// ---- output -------------------------------------------------------------------------------------
-
-static void keep(keeper *k, const char *s, size_t n)
-{
-    k->total += n;
-    const size_t room = k->head_max - k->head.len;
-    const size_t first = n < room ? n : room;
-    pons_buf_bytes(&k->head, s, first);
-    for (size_t i = first; i < n; i++) {
-        k->tail[k->tail_at++ % k->tail_max] = s[i];
-    }
-}
-
-// Without the colours and cursor movements that programs write for terminals.
-static void plain(pons_buf *b, const char *s, size_t n)
-{
-    pons_autobuf clean = PONS_BUF_INIT;
-    for (size_t i = 0; i < n;) {
-        if (s[i] == '\033') {
-            i++;
-            if (i < n && s[i] == '[') {
-                for (i++; i < n && !(s[i] >= '@' && s[i] <= '~'); i++) {
-                }
-            } else if (i < n && s[i] == ']') {
-                for (i++; i < n && s[i] != '\a' && s[i] != '\033'; i++) {
-                }
-            }
-            i += i < n;
-            continue;
-        }
-        if (s[i] != '\a' && !(s[i] == '\r' && i + 1 < n && s[i + 1] == '\n')) {
-            pons_buf_byte(&clean, (uint8_t)s[i]);
-        }
-        i++;
-    }
-    pons__text_append(b, clean.data ? clean.data : "", clean.len, NULL);
-}
-
-static void report(pons__work *w, keeper *k)
-{
-    const bool cut = k->tail_at > k->tail_max;
-    const size_t n = cut ? k->tail_max : k->tail_at;
-    pons_autobuf rest = PONS_BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        pons_buf_byte(&rest, (uint8_t)k->tail[(k->tail_at - n + i) % k->tail_max]);
-    }
-    if (!cut) { // one text after all
-        pons_buf_bytes(&k->head, rest.data ? rest.data : "", rest.len);
-        plain(&w->out, k->head.data ? k->head.data : "", k->head.len);
-        return;
-    }
-    w->truncated = true;
-    const size_t head = pons__text_cut(k->head.data, k->head.len);
-    size_t from = 0;
-    while (from < rest.len && ((unsigned char)rest.data[from] & 0xc0) == 0x80) {
-        from++;
-    }
-    plain(&w->out, k->head.data, head);
-    pons_buf_printf(&w->out, "\n[cut here: %zu bytes are left out]\n", k->tail_at - n);
-    plain(&w->out, rest.data + from, rest.len - from);
 }

@@ -49,12 +49,6 @@ static const struct {
     {"\xfe\xff", 2, 0, "UTF-16 text"},
 };
 
-static size_t entity(pons_buf *b, const char *s, size_t n);
-static bool is_tag(const char *s, size_t n, const char *name);
-static bool is_block(const char *s, size_t n);
-static void end_line(pons_buf *b);
-static int append_codepoint(pons_buf *b, unsigned long cp);
-
 const char *pons__binary_kind(const void *bytes, size_t n)
 {
     const char *s = bytes;
@@ -113,55 +107,6 @@ size_t pons__text_cut(const char *s, size_t n)
 }
 
 // ---- web pages ----------------------------------------------------------------------------------
-//
-// One pass, whose time is the page's length whatever is in it. (Why not a library: ARCHITECTURE.md.)
-
-int pons__html_text(pons_buf *b, const char *html, size_t n)
-{
-    static const char *const silent[] = {"script", "style", "noscript", "svg", "template", "head"};
-    const char *until = NULL; // the element whose end is waited for
-    bool space = false;
-    for (size_t i = 0; i < n;) {
-        if (until && !(html[i] == '<' && n - i > 2 && html[i + 1] == '/' &&
-                       is_tag(html + i + 2, n - i - 2, until))) {
-            i++; // a script may have any < of its own
-            continue;
-        }
-        until = NULL;
-        if (html[i] == '<') {
-            const bool comment = n - i >= 4 && memcmp(html + i, "<!--", 4) == 0;
-            const char *end =
-                comment ? memmem(html + i, n - i, "-->", 3) : memchr(html + i, '>', n - i);
-            const size_t len = end ? (size_t)(end - (html + i)) + (comment ? 3 : 1) : n - i;
-            const char *tag = html + i + 1;
-            const bool closes = len > 1 && *tag == '/';
-            for (size_t k = 0; !comment && !closes && k < sizeof silent / sizeof silent[0]; k++) {
-                until = is_tag(tag, len - 1, silent[k]) ? silent[k] : until;
-            }
-            if (!until && is_block(tag + closes, len - 1 - closes)) {
-                end_line(b);
-                space = false;
-            }
-            i += len;
-            continue;
-        }
-        if (isspace((unsigned char)html[i])) {
-            space = b->len > 0 && b->data[b->len - 1] != '\n';
-            i++;
-            continue;
-        }
-        if (space) {
-            pons_buf_byte(b, ' ');
-            space = false;
-        }
-        if (html[i] == '&') {
-            i += entity(b, html + i, n - i);
-        } else {
-            pons_buf_byte(b, (uint8_t)html[i++]);
-        }
-    }
-    return b->failed ? PONS_ENOMEM : PONS_OK;
-}
 
 static bool is_tag(const char *s, size_t n, const char *name)
 {
@@ -241,6 +186,23 @@ static unsigned long named_entity(const char *s, size_t n)
     return 0;
 }
 
+static int append_codepoint(pons_buf *b, unsigned long cp)
+{
+    if (cp < 0x20 || cp > CODEPOINT_MAX || (cp >= SURROGATE_FIRST && cp <= SURROGATE_LAST)) {
+        return PONS_EINVAL;
+    }
+    if (cp < 0x80) {
+        return pons_buf_byte(b, (uint8_t)cp);
+    }
+    const int more = cp < 0x800 ? 1 : cp < 0x10000 ? 2 : 3;
+    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    pons_buf_byte(b, (uint8_t)(lead[more] | (cp >> (6 * more))));
+    for (int i = more - 1; i >= 0; i--) {
+        pons_buf_byte(b, (uint8_t)(0x80 | ((cp >> (6 * i)) & 0x3f)));
+    }
+    return PONS_OK;
+}
+
 // Returns the bytes that the entity, or the lone '&', took.
 static size_t entity(pons_buf *b, const char *s, size_t n)
 {
@@ -264,19 +226,51 @@ static size_t entity(pons_buf *b, const char *s, size_t n)
     return 1;
 }
 
-static int append_codepoint(pons_buf *b, unsigned long cp)
+//
+// One pass, whose time is the page's length whatever is in it. (Why not a library: ARCHITECTURE.md.)
+int pons__html_text(pons_buf *b, const char *html, size_t n)
 {
-    if (cp < 0x20 || cp > CODEPOINT_MAX || (cp >= SURROGATE_FIRST && cp <= SURROGATE_LAST)) {
-        return PONS_EINVAL;
+    static const char *const silent[] = {"script", "style", "noscript", "svg", "template", "head"};
+    const char *until = NULL; // the element whose end is waited for
+    bool space = false;
+    for (size_t i = 0; i < n;) {
+        if (until && !(html[i] == '<' && n - i > 2 && html[i + 1] == '/' &&
+                       is_tag(html + i + 2, n - i - 2, until))) {
+            i++; // a script may have any < of its own
+            continue;
+        }
+        until = NULL;
+        if (html[i] == '<') {
+            const bool comment = n - i >= 4 && memcmp(html + i, "<!--", 4) == 0;
+            const char *end =
+                comment ? memmem(html + i, n - i, "-->", 3) : memchr(html + i, '>', n - i);
+            const size_t len = end ? (size_t)(end - (html + i)) + (comment ? 3 : 1) : n - i;
+            const char *tag = html + i + 1;
+            const bool closes = len > 1 && *tag == '/';
+            for (size_t k = 0; !comment && !closes && k < sizeof silent / sizeof silent[0]; k++) {
+                until = is_tag(tag, len - 1, silent[k]) ? silent[k] : until;
+            }
+            if (!until && is_block(tag + closes, len - 1 - closes)) {
+                end_line(b);
+                space = false;
+            }
+            i += len;
+            continue;
+        }
+        if (isspace((unsigned char)html[i])) {
+            space = b->len > 0 && b->data[b->len - 1] != '\n';
+            i++;
+            continue;
+        }
+        if (space) {
+            pons_buf_byte(b, ' ');
+            space = false;
+        }
+        if (html[i] == '&') {
+            i += entity(b, html + i, n - i);
+        } else {
+            pons_buf_byte(b, (uint8_t)html[i++]);
+        }
     }
-    if (cp < 0x80) {
-        return pons_buf_byte(b, (uint8_t)cp);
-    }
-    const int more = cp < 0x800 ? 1 : cp < 0x10000 ? 2 : 3;
-    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    pons_buf_byte(b, (uint8_t)(lead[more] | (cp >> (6 * more))));
-    for (int i = more - 1; i >= 0; i--) {
-        pons_buf_byte(b, (uint8_t)(0x80 | ((cp >> (6 * i)) & 0x3f)));
-    }
-    return PONS_OK;
+    return b->failed ? PONS_ENOMEM : PONS_OK;
 }

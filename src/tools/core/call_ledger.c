@@ -47,17 +47,100 @@ struct pons__call_ledger {
     size_t n, cap;
 };
 
-static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err);
-static int rewrite(pons__call_ledger *l, pons_error *err);
-static void note(pons__call_ledger *l, const char *key, pons__fate fate, const pons_value *value);
-static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err);
-static entry *find(pons__call_ledger *l, const char *key);
-
 static int not_open(const pons__call_ledger *l, pons_error *err)
 {
     return pons_error_set(err, PONS_EENV, PONS__TOOLS, "cannot open %s/" FOLDER "/" NAME ": %s",
                           l->core->state, strerror(errno));
 }
+
+static entry *find(pons__call_ledger *l, const char *key)
+{
+    for (size_t i = l->n; i-- > 0;) {
+        if (strcmp(l->entries[i].key, key) == 0) {
+            return &l->entries[i];
+        }
+    }
+    return NULL;
+}
+
+static void note(pons__call_ledger *l, const char *key, pons__fate fate, const pons_value *value)
+{
+    entry *e = find(l, key);
+    if (e) {
+        pons_value_unref(e->value);
+        e->value = pons_value_ref(value);
+        e->fate = fate;
+        return;
+    }
+    if (l->n == 2 * (size_t)KEEP) { // forget the older half
+        for (size_t i = 0; i < KEEP; i++) {
+            free(l->entries[i].key);
+            pons_value_unref(l->entries[i].value);
+        }
+        memmove(l->entries, l->entries + KEEP, KEEP * sizeof *l->entries);
+        l->n = KEEP;
+    }
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 16;
+        entry *grown = realloc(l->entries, cap * sizeof *grown);
+        if (!grown) {
+            return; // on disk all the same
+        }
+        l->entries = grown;
+        l->cap = cap;
+    }
+    char *own = strdup(key);
+    if (own) {
+        l->entries[l->n++] = (entry){.key = own, .fate = fate, .value = pons_value_ref(value)};
+    }
+}
+
+static void take_line(pons__call_ledger *l, const char *text, size_t n, bool *ret_torn)
+{
+    pons_error ignored = PONS_ERROR_INIT;
+    pons_autovalue line = NULL;
+    if (n == 0) {
+        return;
+    }
+    if (pons_value_parse(text, n, &line, &ignored) < 0 || !pons_get_str(line, "key", NULL)) {
+        *ret_torn = true;
+        return;
+    }
+    const bool ended = strcmp(pons_get_str(line, "state", ""), "ended") == 0;
+    note(l, pons_get_str(line, "key", ""), ended ? PONS__ENDED : PONS__BEGUN,
+         pons_get(line, ended ? "result" : "what"));
+}
+
+static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err)
+{
+    struct stat st;
+    if (fstat(l->fd, &st) < 0 || st.st_size > FILE_MAX) {
+        return pons_error_set(err, PONS_EENV, PONS__TOOLS,
+                              FOLDER "/" NAME " is larger than %d bytes: move it away", FILE_MAX);
+    }
+    char *text = malloc((size_t)st.st_size + 1);
+    const ssize_t n = text ? pread(l->fd, text, (size_t)st.st_size, 0) : -1;
+    if (n < 0) {
+        free(text);
+        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot read " FOLDER "/" NAME ": %s",
+                              strerror(errno));
+    }
+    const char *at = text, *end = text + n;
+    while (at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        take_line(l, at, (size_t)((line_end ? line_end : end) - at), ret_torn);
+        *ret_torn |= !line_end;
+        at = line_end ? line_end + 1 : end;
+    }
+    free(text);
+    if (*ret_torn) { // the next line begins on a line of its own
+        const ssize_t wrote = write(l->fd, "\n", 1);
+        (void)wrote;
+    }
+    return PONS_OK;
+}
+
+static int rewrite(pons__call_ledger *l, pons_error *err);
 
 // Only a call writes: a check, or an agent on a disk without writing, needs no more than to read.
 static int open_to_write(pons__call_ledger *l, pons_error *err)
@@ -144,6 +227,29 @@ pons__fate pons__call_ledger_look(pons__call_ledger *l, const char *key, pons_va
     return fate;
 }
 
+static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err)
+{
+    char *text = NULL;
+    const int rc = l->fd < 0 ? open_to_write(l, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    const long n = pons_value_line(line, &text);
+    if (n < 0) {
+        return pons_error_set(err, (int)n, PONS__TOOLS, "cannot write the ledger's line");
+    }
+    text[n] = '\n'; // in place of the zero
+    const ssize_t wrote = write(l->fd, text, (size_t)n + 1);
+    const bool whole = wrote == n + 1 && (!sync || fdatasync(l->fd) == 0);
+    const int saved = errno;
+    free(text);
+    if (!whole) {
+        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot write " FOLDER "/" NAME ": %s",
+                              wrote >= 0 && wrote <= n ? "disk full" : strerror(saved));
+    }
+    return PONS_OK;
+}
+
 int pons__call_ledger_begin(pons__call_ledger *l, const char *key, const pons_value *what,
                             pons_error *err)
 {
@@ -202,116 +308,6 @@ void pons__call_ledger_end(pons__call_ledger *l, const char *key, const pons_val
         note(l, key, PONS__ENDED, kept);
     }
     pthread_mutex_unlock(&l->mtx);
-}
-
-static entry *find(pons__call_ledger *l, const char *key)
-{
-    for (size_t i = l->n; i-- > 0;) {
-        if (strcmp(l->entries[i].key, key) == 0) {
-            return &l->entries[i];
-        }
-    }
-    return NULL;
-}
-
-static void note(pons__call_ledger *l, const char *key, pons__fate fate, const pons_value *value)
-{
-    entry *e = find(l, key);
-    if (e) {
-        pons_value_unref(e->value);
-        e->value = pons_value_ref(value);
-        e->fate = fate;
-        return;
-    }
-    if (l->n == 2 * (size_t)KEEP) { // forget the older half
-        for (size_t i = 0; i < KEEP; i++) {
-            free(l->entries[i].key);
-            pons_value_unref(l->entries[i].value);
-        }
-        memmove(l->entries, l->entries + KEEP, KEEP * sizeof *l->entries);
-        l->n = KEEP;
-    }
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 16;
-        entry *grown = realloc(l->entries, cap * sizeof *grown);
-        if (!grown) {
-            return; // on disk all the same
-        }
-        l->entries = grown;
-        l->cap = cap;
-    }
-    char *own = strdup(key);
-    if (own) {
-        l->entries[l->n++] = (entry){.key = own, .fate = fate, .value = pons_value_ref(value)};
-    }
-}
-
-static int append(pons__call_ledger *l, const pons_value *line, bool sync, pons_error *err)
-{
-    char *text = NULL;
-    const int rc = l->fd < 0 ? open_to_write(l, err) : PONS_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    const long n = pons_value_line(line, &text);
-    if (n < 0) {
-        return pons_error_set(err, (int)n, PONS__TOOLS, "cannot write the ledger's line");
-    }
-    text[n] = '\n'; // in place of the zero
-    const ssize_t wrote = write(l->fd, text, (size_t)n + 1);
-    const bool whole = wrote == n + 1 && (!sync || fdatasync(l->fd) == 0);
-    const int saved = errno;
-    free(text);
-    if (!whole) {
-        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot write " FOLDER "/" NAME ": %s",
-                              wrote >= 0 && wrote <= n ? "disk full" : strerror(saved));
-    }
-    return PONS_OK;
-}
-
-static void take_line(pons__call_ledger *l, const char *text, size_t n, bool *ret_torn)
-{
-    pons_error ignored = PONS_ERROR_INIT;
-    pons_autovalue line = NULL;
-    if (n == 0) {
-        return;
-    }
-    if (pons_value_parse(text, n, &line, &ignored) < 0 || !pons_get_str(line, "key", NULL)) {
-        *ret_torn = true;
-        return;
-    }
-    const bool ended = strcmp(pons_get_str(line, "state", ""), "ended") == 0;
-    note(l, pons_get_str(line, "key", ""), ended ? PONS__ENDED : PONS__BEGUN,
-         pons_get(line, ended ? "result" : "what"));
-}
-
-static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err)
-{
-    struct stat st;
-    if (fstat(l->fd, &st) < 0 || st.st_size > FILE_MAX) {
-        return pons_error_set(err, PONS_EENV, PONS__TOOLS,
-                              FOLDER "/" NAME " is larger than %d bytes: move it away", FILE_MAX);
-    }
-    char *text = malloc((size_t)st.st_size + 1);
-    const ssize_t n = text ? pread(l->fd, text, (size_t)st.st_size, 0) : -1;
-    if (n < 0) {
-        free(text);
-        return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot read " FOLDER "/" NAME ": %s",
-                              strerror(errno));
-    }
-    const char *at = text, *end = text + n;
-    while (at < end) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        take_line(l, at, (size_t)((line_end ? line_end : end) - at), ret_torn);
-        *ret_torn |= !line_end;
-        at = line_end ? line_end + 1 : end;
-    }
-    free(text);
-    if (*ret_torn) { // the next line begins on a line of its own
-        const ssize_t wrote = write(l->fd, "\n", 1);
-        (void)wrote;
-    }
-    return PONS_OK;
 }
 
 static int rewrite(pons__call_ledger *l, pons_error *err)

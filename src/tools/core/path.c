@@ -25,10 +25,6 @@
 
 #define RACE_TRIES 8
 
-static int walk(const pons__core *c, const char *normal, int flags);
-static int open_failed(const char *normal, int error, pons_error *err);
-static bool below_hidden(const pons__core *c, const char *real);
-
 int pons__path_normal(const pons__core *c, const char *path, char ret[PATH_MAX], pons_error *err)
 {
     const size_t root = strlen(c->workspace);
@@ -64,25 +60,6 @@ int pons__path_normal(const pons__core *c, const char *path, char ret[PATH_MAX],
         memcpy(ret, ".", 2);
     }
     return PONS_OK;
-}
-
-int pons__path_open(const pons__core *c, const char *normal, int flags, bool follow,
-                    pons_error *err)
-{
-    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY)),
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
-                                      (follow ? 0 : RESOLVE_NO_SYMLINKS)};
-    long fd = -1;
-    for (int i = 0; i < RACE_TRIES; i++) { // EAGAIN: a rename beneath us, the kernel can't be sure
-        fd = syscall(SYS_openat2, c->root_fd, normal, &how, sizeof how);
-        if (fd >= 0 || errno != EAGAIN) {
-            break;
-        }
-    }
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
-        fd = walk(c, normal, flags);
-    }
-    return fd >= 0 ? (int)fd : open_failed(normal, errno, err);
 }
 
 // Component by component, following no link.
@@ -137,6 +114,48 @@ static int open_failed(const char *normal, int error, pons_error *err)
     }
 }
 
+int pons__path_open(const pons__core *c, const char *normal, int flags, bool follow,
+                    pons_error *err)
+{
+    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY)),
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
+                                      (follow ? 0 : RESOLVE_NO_SYMLINKS)};
+    long fd = -1;
+    for (int i = 0; i < RACE_TRIES; i++) { // EAGAIN: a rename beneath us, the kernel can't be sure
+        fd = syscall(SYS_openat2, c->root_fd, normal, &how, sizeof how);
+        if (fd >= 0 || errno != EAGAIN) {
+            break;
+        }
+    }
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+        fd = walk(c, normal, flags);
+    }
+    return fd >= 0 ? (int)fd : open_failed(normal, errno, err);
+}
+
+// Whether a folder above is what a hidden name leads to.
+static bool below_hidden(const pons__core *c, const char *real)
+{
+    char part[PATH_MAX];
+    for (size_t i = 0; i < c->n_patterns; i++) {
+        struct stat own, st;
+        const char *name = c->patterns[i].text;
+        name += strncmp(name, "**/", 3) == 0 ? 3 : 0;
+        if (c->patterns[i].guard != PONS_GUARD_HIDDEN || strchr(name, '*') ||
+            fstatat(c->root_fd, name, &own, 0) < 0 || !S_ISDIR(own.st_mode)) {
+            continue;
+        }
+        for (const char *at = strchr(real, '/'); at; at = strchr(at + 1, '/')) {
+            snprintf(part, sizeof part, "%.*s", (int)(at - real), real);
+            if (fstatat(c->root_fd, part, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                st.st_dev == own.st_dev && st.st_ino == own.st_ino) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // Takes the O_PATH descriptor: what it is may be read, and is of a kind that is. *ret_st gets its state.
 static int reopen(const pons__core *c, const char *normal, int path_fd, bool folders,
                   struct stat *ret_st, pons_error *err)
@@ -177,29 +196,6 @@ int pons__path_look(const pons__core *c, const char *normal, pons_error *err)
     struct stat st;
     const int path_fd = pons__path_open(c, normal, O_PATH, false, err);
     return path_fd < 0 ? path_fd : reopen(c, normal, path_fd, true, &st, err);
-}
-
-// Whether a folder above is what a hidden name leads to.
-static bool below_hidden(const pons__core *c, const char *real)
-{
-    char part[PATH_MAX];
-    for (size_t i = 0; i < c->n_patterns; i++) {
-        struct stat own, st;
-        const char *name = c->patterns[i].text;
-        name += strncmp(name, "**/", 3) == 0 ? 3 : 0;
-        if (c->patterns[i].guard != PONS_GUARD_HIDDEN || strchr(name, '*') ||
-            fstatat(c->root_fd, name, &own, 0) < 0 || !S_ISDIR(own.st_mode)) {
-            continue;
-        }
-        for (const char *at = strchr(real, '/'); at; at = strchr(at + 1, '/')) {
-            snprintf(part, sizeof part, "%.*s", (int)(at - real), real);
-            if (fstatat(c->root_fd, part, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                st.st_dev == own.st_dev && st.st_ino == own.st_ino) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 // By name, and by identity: a link or another hard link of a hidden file is hidden too.

@@ -38,8 +38,6 @@ typedef struct walk {
     const char *too; // "many", "deep"
 } walk;
 
-static void look(walk *w, int fd, size_t len, int depth, bool guarded);
-
 // ---- names --------------------------------------------------------------------------------------
 
 static int add_pattern(pons__core *c, const char *prefix, const char *name, pons_guard guard)

@@ -33,8 +33,7 @@ typedef struct options {
     bool failed;
 } options;
 
-static const char *keep(options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static const char *keep(options *o, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static const char *keep(options *o, const char *fmt, ...)
 {
     char *at = o->text + o->used;
     va_list ap;

@@ -98,12 +98,12 @@ static const char *const programs[] = {"/usr/bin",
                                        "/etc/alternatives",
                                        "/etc/ld.so.cache",
                                        "/etc/localtime"};
+
 // On a machine where these are not parts of /usr.
 static const char *const roots[] = {"/bin", "/lib", "/lib32", "/lib64", "/libx32"};
 
-static void add_env(pons__plan *p, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void add_env(pons__plan *p, const char *name, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void add_env(pons__plan *p, const char *name,
+                                                          const char *fmt, ...)
 {
     const size_t room = sizeof p->env_text - p->env_used;
     char *at = p->env_text + p->env_used;

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v);
-
 const char *pons__live_kind(pons_ws_file file)
 {
     return file == PONS_WS_ACTION ? "action" : "subtask";
@@ -135,32 +133,6 @@ static void give_up(pons_ws_live *l, pons_ws_file file, const pons_value *seen)
     }
 }
 
-// What is new in a file, and what is gone, whoever took it in: of several that have the folder open, the first to see an
-// edit is told of it, and the others find what it made.
-void pons__wishes_look(pons_ws_live *l, pons_ws_file file)
-{
-    size_t n = 0;
-    pons_value **seen = &l->seen[file == PONS_WS_TASK];
-    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
-    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
-    give_up(l, file, *seen);
-    pons_value *now = json_object();
-    for (size_t i = 0; i < n; i++) {
-        const pons_ws_record *r = &all[i];
-        if (strcmp(r->kind, pons__live_kind(file)) != 0) {
-            continue;
-        }
-        json_object_set_new(now, r->id, json_true());
-        if (*seen && !pons_get(*seen, r->id) && !is_shown(r->value) &&
-            strcmp(pons_get_str(r->value, "status", "pending"), "pending") == 0 &&
-            !is_wish(l, file, r->id) && (file == PONS_WS_TASK || l->o.hal)) {
-            take_wish(l, file, r->id, r->value);
-        }
-    }
-    pons_value_unref(*seen);
-    *seen = now;
-}
-
 static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const pons_value *v)
 {
     pons_autobuf words = PONS_BUF_INIT;
@@ -191,4 +163,30 @@ static void take_wish(pons_ws_live *l, pons_ws_file file, const char *id, const 
         snprintf(w->id, sizeof w->id, "%.63s", id);
     }
     pons_value_unref(call.args);
+}
+
+// What is new in a file, and what is gone, whoever took it in: of several that have the folder open, the first to see an
+// edit is told of it, and the others find what it made.
+void pons__wishes_look(pons_ws_live *l, pons_ws_file file)
+{
+    size_t n = 0;
+    pons_value **seen = &l->seen[file == PONS_WS_TASK];
+    const pons_ws_doc *d = pons_ws_place_doc(l->place, file);
+    const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
+    give_up(l, file, *seen);
+    pons_value *now = json_object();
+    for (size_t i = 0; i < n; i++) {
+        const pons_ws_record *r = &all[i];
+        if (strcmp(r->kind, pons__live_kind(file)) != 0) {
+            continue;
+        }
+        json_object_set_new(now, r->id, json_true());
+        if (*seen && !pons_get(*seen, r->id) && !is_shown(r->value) &&
+            strcmp(pons_get_str(r->value, "status", "pending"), "pending") == 0 &&
+            !is_wish(l, file, r->id) && (file == PONS_WS_TASK || l->o.hal)) {
+            take_wish(l, file, r->id, r->value);
+        }
+    }
+    pons_value_unref(*seen);
+    *seen = now;
 }

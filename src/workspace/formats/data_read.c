@@ -16,9 +16,6 @@
     "paos.environment.v1" // what is in a state file's wrapper says what v2.0 says
 #define FENCES_MAX 100    // that are looked into for the data: each costs a parse
 
-static int refuse(const pons_ws_doc *d, uint32_t first_line, const pons_error *why,
-                  pons_error *err);
-
 // ---- which body ---------------------------------------------------------------------------------
 
 size_t pons__ws_data_path(const pons_tree *t, size_t base, const char *path)
@@ -123,6 +120,18 @@ static bool is_front_matter(const pons_ws_doc *d, const ws_fence *f)
     return dashes && !names_a_list(d, f->body, f->body_end);
 }
 
+// Tells a fault of the text where the file has it.
+static int refuse(const pons_ws_doc *d, uint32_t first_line, const pons_error *why, pons_error *err)
+{
+    unsigned line = 1, column = 1;
+    if (sscanf(why->source, "%u:%u", &line, &column) != 2) {
+        line = column = 1;
+    }
+    pons_error_set(err, PONS_EINVAL, WHERE, "%s", why->message);
+    pons_error_source(err, "%s:%u:%u", d->name, first_line + line - 1, column);
+    return PONS_EINVAL;
+}
+
 // PONS_ENOTFOUND: none of the fences is data. A fault of the first that should be is in err.
 static int find_fence(pons_ws_doc *d, pons_error *err)
 {
@@ -199,18 +208,6 @@ int pons__ws_data_find(pons_ws_doc *d, pons_error *err)
     }
     const int rc = find_fence(d, err);
     return rc == PONS_ENOTFOUND ? find_bare(d, err) : rc;
-}
-
-// Tells a fault of the text where the file has it.
-static int refuse(const pons_ws_doc *d, uint32_t first_line, const pons_error *why, pons_error *err)
-{
-    unsigned line = 1, column = 1;
-    if (sscanf(why->source, "%u:%u", &line, &column) != 2) {
-        line = column = 1;
-    }
-    pons_error_set(err, PONS_EINVAL, WHERE, "%s", why->message);
-    pons_error_source(err, "%s:%u:%u", d->name, first_line + line - 1, column);
-    return PONS_EINVAL;
 }
 
 // ---- records ------------------------------------------------------------------------------------

@@ -16,7 +16,77 @@
 #define LINES_MAX   65536
 #define ROWS_MAX    10000 // lines of a page whose lines are records
 
-static void set_dialect(pons_ws_doc *d);
+// ---- the dialect --------------------------------------------------------------------------------
+
+// By the format that the file names, else by what its records are called like.
+static void set_dialect(pons_ws_doc *d)
+{
+    int score[PONS_WS_DIALECTS] = {0};
+    for (int i = 0; d->data && i < PONS_WS_DIALECTS; i++) {
+        const char *key = d->info->format_key[i], *format = d->info->format[i];
+        const size_t at = key ? pons_tree_member(&d->tree, d->base, key) : 0;
+        const char *is = at ? json_string_value(d->tree.nodes[at].scalar) : NULL;
+        if (is && strcmp(is, format) == 0) {
+            d->dialect = (pons_ws_dialect)i;
+            return;
+        }
+    }
+    for (size_t i = 0; i < d->n_lists; i++) {
+        for (int k = 0; k < PONS_WS_DIALECTS; k++) {
+            const ws_place *p = d->info->places;
+            while (p->kind != d->lists[i].kind) {
+                p++;
+            }
+            const bool here = p->paths[k] && pons__ws_data_path(&d->tree, d->base, p->paths[k]) ==
+                                                 d->lists[i].node;
+            score[k] += here && (p->map[k] == d->lists[i].map || d->lists[i].single);
+        }
+    }
+    for (size_t i = 0; d->data && i < d->n && i < TELLING_MAX; i++) {
+        for (int k = PONS_WS_PAOS1; k < PONS_WS_DIALECTS && d->entries[i].raw; k++) {
+            score[k] += 2 * pons__ws_record_resembles(d->entries[i].kind, (pons_ws_dialect)k,
+                                                      d->entries[i].raw);
+        }
+    }
+    for (size_t i = 0; i < d->n_tables; i++) { // a page's headings
+        const ws_table *t = &d->tables[i];
+        ws_cell cells[WS_COLUMNS_MAX];
+        const size_t n =
+            pons__ws_page_cells(d->text, &d->page.lines[t->header], cells, WS_COLUMNS_MAX);
+        for (size_t c = 0; c < n && c < t->n_columns; c++) {
+            const ws_field *f =
+                t->field[c] < 0 ? NULL : &pons__ws_kind_of(t->kind)->fields[t->field[c]];
+            const size_t len = cells[c].end - cells[c].start;
+            const char *paos = f && f->paos_label ? f->paos_label : NULL;
+            score[PONS_WS_PAOS1] +=
+                paos && strlen(paos) == len && memcmp(paos, d->text + cells[c].start, len) == 0;
+            score[PONS_WS_SEED] += f && f->seed_label && strlen(f->seed_label) == len &&
+                                   memcmp(f->seed_label, d->text + cells[c].start, len) == 0;
+        }
+    }
+    if (d->file == PONS_WS_LESSONS && d->data) {
+        score[PONS_WS_PAOS2]++;
+    }
+    if (!d->data && d->n_tables == 0 && d->info->page) {
+        for (size_t i = 0; i < d->n; i++) { // sections: robots, lessons without a date
+            score[PONS_WS_PAOS2] += d->entries[i].kind == WS_ROBOT;
+            if (d->entries[i].kind == WS_LESSON) {
+                const ws_line *l = &d->page.lines[d->entries[i].first];
+                const char *failed = "Failed Action Attempt";
+                const bool paos = l->text_end - l->text == strlen(failed) &&
+                                  memcmp(d->text + l->text, failed, strlen(failed)) == 0;
+                score[paos ? PONS_WS_PAOS1 : PONS_WS_SEED]++;
+            }
+        }
+    }
+    for (int k = 0; k < PONS_WS_DIALECTS; k++) {
+        if (score[k] > score[d->dialect]) {
+            d->dialect = (pons_ws_dialect)k;
+        }
+    }
+}
+
+// ---- public functions ---------------------------------------------------------------------------
 
 static int refuse(const char *name, size_t line, const char *what, pons_error *err)
 {
@@ -87,74 +157,4 @@ int pons_ws_read(pons_ws_file file, const char *text, size_t len, const char *na
     set_dialect(d);
     *ret = d;
     return PONS_OK;
-}
-
-// ---- the dialect --------------------------------------------------------------------------------
-
-// By the format that the file names, else by what its records are called like.
-static void set_dialect(pons_ws_doc *d)
-{
-    int score[PONS_WS_DIALECTS] = {0};
-    for (int i = 0; d->data && i < PONS_WS_DIALECTS; i++) {
-        const char *key = d->info->format_key[i], *format = d->info->format[i];
-        const size_t at = key ? pons_tree_member(&d->tree, d->base, key) : 0;
-        const char *is = at ? json_string_value(d->tree.nodes[at].scalar) : NULL;
-        if (is && strcmp(is, format) == 0) {
-            d->dialect = (pons_ws_dialect)i;
-            return;
-        }
-    }
-    for (size_t i = 0; i < d->n_lists; i++) {
-        for (int k = 0; k < PONS_WS_DIALECTS; k++) {
-            const ws_place *p = d->info->places;
-            while (p->kind != d->lists[i].kind) {
-                p++;
-            }
-            const bool here = p->paths[k] && pons__ws_data_path(&d->tree, d->base, p->paths[k]) ==
-                                                 d->lists[i].node;
-            score[k] += here && (p->map[k] == d->lists[i].map || d->lists[i].single);
-        }
-    }
-    for (size_t i = 0; d->data && i < d->n && i < TELLING_MAX; i++) {
-        for (int k = PONS_WS_PAOS1; k < PONS_WS_DIALECTS && d->entries[i].raw; k++) {
-            score[k] += 2 * pons__ws_record_resembles(d->entries[i].kind, (pons_ws_dialect)k,
-                                                      d->entries[i].raw);
-        }
-    }
-    for (size_t i = 0; i < d->n_tables; i++) { // a page's headings
-        const ws_table *t = &d->tables[i];
-        ws_cell cells[WS_COLUMNS_MAX];
-        const size_t n =
-            pons__ws_page_cells(d->text, &d->page.lines[t->header], cells, WS_COLUMNS_MAX);
-        for (size_t c = 0; c < n && c < t->n_columns; c++) {
-            const ws_field *f =
-                t->field[c] < 0 ? NULL : &pons__ws_kind_of(t->kind)->fields[t->field[c]];
-            const size_t len = cells[c].end - cells[c].start;
-            const char *paos = f && f->paos_label ? f->paos_label : NULL;
-            score[PONS_WS_PAOS1] +=
-                paos && strlen(paos) == len && memcmp(paos, d->text + cells[c].start, len) == 0;
-            score[PONS_WS_SEED] += f && f->seed_label && strlen(f->seed_label) == len &&
-                                   memcmp(f->seed_label, d->text + cells[c].start, len) == 0;
-        }
-    }
-    if (d->file == PONS_WS_LESSONS && d->data) {
-        score[PONS_WS_PAOS2]++;
-    }
-    if (!d->data && d->n_tables == 0 && d->info->page) {
-        for (size_t i = 0; i < d->n; i++) { // sections: robots, lessons without a date
-            score[PONS_WS_PAOS2] += d->entries[i].kind == WS_ROBOT;
-            if (d->entries[i].kind == WS_LESSON) {
-                const ws_line *l = &d->page.lines[d->entries[i].first];
-                const char *failed = "Failed Action Attempt";
-                const bool paos = l->text_end - l->text == strlen(failed) &&
-                                  memcmp(d->text + l->text, failed, strlen(failed)) == 0;
-                score[paos ? PONS_WS_PAOS1 : PONS_WS_SEED]++;
-            }
-        }
-    }
-    for (int k = 0; k < PONS_WS_DIALECTS; k++) {
-        if (score[k] > score[d->dialect]) {
-            d->dialect = (pons_ws_dialect)k;
-        }
-    }
 }

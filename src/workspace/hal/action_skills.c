@@ -21,9 +21,8 @@
 #define NEAR_DEFAULT_M 0.6
 #define PI             3.14159265358979323846
 
-static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void refuse(pons__ws_call *c, const char *code, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void refuse(pons__ws_call *c, const char *code,
+                                                         const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

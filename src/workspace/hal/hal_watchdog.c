@@ -68,9 +68,6 @@ static const pons_ws_doc *doc(const pons_hal *h, pons_ws_file file)
     return pons_ws_place_doc(h->o.place, file);
 }
 
-static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action);
-static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c);
-
 // ---- what is written ----------------------------------------------------------------------------
 
 // false: the file cannot be written as it stands; it is tried again.
@@ -249,6 +246,15 @@ static void judge_heading(pons_hal *h)
     h->end.error = error_of("HEADING_NOT_REACHED", what, "");
 }
 
+static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action)
+{
+    const char *who = pons_get_str(action, "robot_id", own_id(h));
+    return (pons_ws_asked){.action_type = pons_get_str(action, "action_type", ""),
+                           .params = pons_get(action, "params"),
+                           .robot_id = who,
+                           .robot = strcmp(who, own_id(h)) == 0 ? h->robot : NULL};
+}
+
 // false: the file is tried again.
 static bool learn_failure(pons_hal *h)
 {
@@ -316,51 +322,6 @@ static const pons_tools *who_does(const pons_hal *h, const pons__ws_call *c)
     return by->ops ? by : NULL;
 }
 
-// An action that an earlier life had begun, or was about to.
-static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c, const char *key)
-{
-    pons_error err = PONS_ERROR_INIT;
-    char id[sizeof h->running];
-    pons_autovalue action = pons_value_ref(r->value);
-    const bool unheard = h->unheard && strcmp(h->running, r->id) == 0;
-    snprintf(id, sizeof id, "%s", r->id);
-    if (unheard && !passes(h, r, c)) {
-        return;
-    }
-    const uint64_t call = h->next_call++;
-    const pons_tools *by = who_does(h, c);
-    const pons_value *args = c->errand ? pons_get(action, "params") : c->args;
-    int rc = PONS_ENOTFOUND;
-    if (by && c->tree) { // started anew it finds what its leaves did
-    } else if (!by || (!unheard && !by->ops->adopt)) {
-        rc = pons_error_set(&err, PONS_EUNSUPPORTED, "watchdog", "nobody here knows of it");
-    } else if (!unheard) {
-        rc = by->ops->adopt(by->self, call, c->skill, key, &err);
-        h->adopts = rc >= 0;
-    }
-    if (rc == PONS_ENOTFOUND) { // it was certainly not started
-        rc = by->ops->start(by->self, call, c->skill, args, key, &err);
-    }
-    if (unheard && rc == PONS_EENV) {
-        return; // the body has just gone
-    }
-    h->unheard = false;
-    if (rc < 0) {
-        end_failed(h, id, "OUTCOME_UNKNOWN", &err);
-    } else {
-        begin(h, id, call, by);
-    }
-}
-
-static pons_ws_asked asked_of(const pons_hal *h, const pons_value *action)
-{
-    const char *who = pons_get_str(action, "robot_id", own_id(h));
-    return (pons_ws_asked){.action_type = pons_get_str(action, "action_type", ""),
-                           .params = pons_get(action, "params"),
-                           .robot_id = who,
-                           .robot = strcmp(who, own_id(h)) == 0 ? h->robot : NULL};
-}
-
 // Whether nothing else is broken.
 static bool says_only(const pons_value *rules, const char *rule)
 {
@@ -404,6 +365,42 @@ static bool passes(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c)
         fail(h, id, "CRITIC_REFUSED", why, "");
     }
     return rc >= 0; // without a body it stays pending
+}
+
+// An action that an earlier life had begun, or was about to.
+static void take_up(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c, const char *key)
+{
+    pons_error err = PONS_ERROR_INIT;
+    char id[sizeof h->running];
+    pons_autovalue action = pons_value_ref(r->value);
+    const bool unheard = h->unheard && strcmp(h->running, r->id) == 0;
+    snprintf(id, sizeof id, "%s", r->id);
+    if (unheard && !passes(h, r, c)) {
+        return;
+    }
+    const uint64_t call = h->next_call++;
+    const pons_tools *by = who_does(h, c);
+    const pons_value *args = c->errand ? pons_get(action, "params") : c->args;
+    int rc = PONS_ENOTFOUND;
+    if (by && c->tree) { // started anew it finds what its leaves did
+    } else if (!by || (!unheard && !by->ops->adopt)) {
+        rc = pons_error_set(&err, PONS_EUNSUPPORTED, "watchdog", "nobody here knows of it");
+    } else if (!unheard) {
+        rc = by->ops->adopt(by->self, call, c->skill, key, &err);
+        h->adopts = rc >= 0;
+    }
+    if (rc == PONS_ENOTFOUND) { // it was certainly not started
+        rc = by->ops->start(by->self, call, c->skill, args, key, &err);
+    }
+    if (unheard && rc == PONS_EENV) {
+        return; // the body has just gone
+    }
+    h->unheard = false;
+    if (rc < 0) {
+        end_failed(h, id, "OUTCOME_UNKNOWN", &err);
+    } else {
+        begin(h, id, call, by);
+    }
 }
 
 static void do_pending(pons_hal *h, const pons_ws_record *r, const pons__ws_call *c,

@@ -54,8 +54,6 @@ static const char LIST[] =
     "\"properties\":{\"action_type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":63},"
     "\"params\":{\"type\":\"object\"}}}}]";
 
-static void look(desk *d);
-
 // ---- events -------------------------------------------------------------------------------------
 
 static void fail(desk *d, uint64_t call, const pons_error *why)
@@ -74,9 +72,8 @@ static void drop(desk *d, proposal *p)
     free(p);
 }
 
-static void end_failed(desk *d, proposal *p, int status, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void end_failed(desk *d, proposal *p, int status, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void end_failed(desk *d, proposal *p, int status,
+                                                             const char *fmt, ...)
 {
     char text[512];
     pons_error err = PONS_ERROR_INIT;

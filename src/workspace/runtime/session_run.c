@@ -71,9 +71,6 @@ struct rt_run {
     session_copy next; // of this lane, claimed by this one's end
 };
 
-static void over(rt_run *s, int32_t end, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
 const char *pons__rt_run_target(const rt_run *s)
 {
     return s->target;
@@ -150,6 +147,24 @@ static const pons_value *record_of(const pons_runtime *r, pons_ws_file file, con
     return rec ? rec->value : NULL;
 }
 
+static void enter(rt_run *s, phase p)
+{
+    s->phase = p;
+    s->phase_ms = pons__rt_now(s->r);
+}
+
+__attribute__((format(printf, 4, 5))) static void over(rt_run *s, int32_t end, const char *code,
+                                                       const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s->why.why, sizeof s->why.why, fmt, ap);
+    va_end(ap);
+    s->why.code = code;
+    s->end = end;
+    enter(s, OVER);
+}
+
 rt_run *pons__rt_run_begin(pons_runtime *r, const pons_session_row *row)
 {
     rt_run *s = pons_need_zeroed(1, sizeof *s);
@@ -217,23 +232,6 @@ void pons__rt_run_free(rt_run *s)
     free(s);
 }
 
-static void enter(rt_run *s, phase p)
-{
-    s->phase = p;
-    s->phase_ms = pons__rt_now(s->r);
-}
-
-static void over(rt_run *s, int32_t end, const char *code, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(s->why.why, sizeof s->why.why, fmt, ap);
-    va_end(ap);
-    s->why.code = code;
-    s->end = end;
-    enter(s, OVER);
-}
-
 // ---- steps of the body --------------------------------------------------------------------------
 
 static const pons_value *call_now(const rt_run *s)
@@ -254,8 +252,6 @@ static void add_step(rt_run *s, const pons_value *result, const char *error)
                                                 "result", pons_optional(result), "error",
                                                 error ? pons_string(error) : PONS_ABSENT, NULL));
 }
-
-static void next_call(rt_run *s);
 
 // The plan is done.
 static void next_plan(rt_run *s)
@@ -305,6 +301,8 @@ static bool judged(rt_run *s, const char *skill, const pons_value *args, const p
     }
     return true;
 }
+
+static void next_call(rt_run *s);
 
 // Asks the body what it says of itself. False: it cannot be asked.
 static bool query(rt_run *s)

@@ -12,21 +12,6 @@
 
 #define LOG_FILE "LOG.md"
 
-static void log_line(const pons_ws_place *p, const char *file, const char *text);
-
-void pons__ws_notice(pons_ws_place *p, const char *file, const char *fmt, ...)
-{
-    pons_autobuf text = PONS_BUF_INIT;
-    va_list ap;
-    va_start(ap, fmt);
-    pons_buf_vprintf(&text, fmt, ap);
-    va_end(ap);
-    log_line(p, file, text.data);
-    if (p->o.notice) {
-        p->o.notice(p->o.user, file, text.data);
-    }
-}
-
 static void log_line(const pons_ws_place *p, const char *file, const char *text)
 {
     pons_autobuf line = PONS_BUF_INIT;
@@ -47,6 +32,19 @@ static void log_line(const pons_ws_place *p, const char *file, const char *text)
         const ssize_t ignored = write(fd, line.data, line.len); // what it tells is in the store too
         (void)ignored;
         close(fd);
+    }
+}
+
+void pons__ws_notice(pons_ws_place *p, const char *file, const char *fmt, ...)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    pons_buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    log_line(p, file, text.data);
+    if (p->o.notice) {
+        p->o.notice(p->o.user, file, text.data);
     }
 }
 
