@@ -110,7 +110,7 @@ static void the_same_driver_is_not_the_same_robot(void **state)
         {"config/kinematic.yaml", "namespace: a\ndomain: 3\n", NULL},
         {"config.json", "{\"robot\": {\"id\": \"tug-2\"}}",
          "'tug-1' of config.json, which names 'tug-2' now: `kill "},
-        {"config.json", "{\"robot\": {\"id\": \"tug-1\"}, \"agent\": {}}", NULL},
+        {"config.json", "{\"version\": 1,\n \"robot\": { \"id\": \"tug-1\" }}", NULL},
     };
     bench b;
     proc body;
