@@ -2,8 +2,8 @@
 
 
 class BaseChannel:
-    def __init__(self, typ=None, *rest, **more):
-        self.typ = typ
+    def __init__(self, typ=None, key=""):
+        self.typ, self.key = typ, key
 
 
 class LastValue(BaseChannel):

@@ -13,7 +13,7 @@ from .._things import handle, pointer
 from ..constants import INTERRUPT
 from ..checkpoint import saver_of
 from ..checkpoint.memory import InMemorySaver
-from ..graph._board import run_entry, run_task
+from ..graph._board import final, run_entry, run_task
 from ..graph._made import Made, free, policies
 from ..graph._shown import SKIP, interrupts
 from ..graph._schema import Channel
@@ -91,7 +91,11 @@ class Flow(Made):
         return {"input": given}
 
     def _changes(self, given):
-        return {"output": given, "previous": given}
+        saved = isinstance(given, final)  # as the function may give it
+        return {"output": given.value if saved else given, "previous": given.save if saved else given}
+
+    def _speaks(self):
+        return self.name
 
     def _output(self, state, keys):
         return state.get("output")

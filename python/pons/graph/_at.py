@@ -115,7 +115,9 @@ class At:
     def config_of(self, config):
         """A config with where its node is."""
         step, node = self.on_loop(lambda: (lib.pons_cx_superstep(self.cx), ffi.string(lib.pons_cx_node(self.cx)).decode()))
-        return {**config, "metadata": {**(config.get("metadata") or {}), "langgraph_step": step, "langgraph_node": node}}
+        thread = {k: v for k, v in (config.get("configurable") or {}).items() if k == "thread_id"}
+        more = {**thread, **(getattr(self.node, "metadata", None) or {}), "langgraph_step": step, "langgraph_node": node}
+        return {**config, "metadata": {**(config.get("metadata") or {}), **more}}
 
     def runtime(self):
         return Runtime(context=self.call.context, stream_writer=self.write, store=self.call.graph.items, heartbeat=self.beat)

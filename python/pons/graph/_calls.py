@@ -80,6 +80,8 @@ def _apply(at, v):
         else:
             writes, where = _written(node, part.update), ways(part.goto)
             parent = part.graph == Command.PARENT
+            if part.graph is not None and not parent:
+                raise NotImplementedError(f"Command(graph={part.graph!r}) is not there: a command is for its own graph or Command.PARENT")
         if parent:
             _to_parent(at, writes, where)
             continue
@@ -141,6 +143,8 @@ def run_node(cx, user, err):
     except asyncio.CancelledError as exc:
         return fail(err, canceled(node, exc, call))
     except BaseException as exc:  # every end of a node is a status, Ctrl-C's too; it is raised again in the caller
+        if type(at) is At and call.loop is not None and node.fails_for_good(exc):  # alone in a subgraph: what is beside that
+            call.board._cancel(list(call.begun.values()))
         return fail(err, exc)
     finally:
         if at is not None and not at.over:

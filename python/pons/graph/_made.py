@@ -34,9 +34,10 @@ class Made(Runs):
     def _timed(self):
         raise NotImplementedError("step_timeout is a StateGraph's; a task and an entrypoint have timeout=… (docs/python.md)")
 
-    def clear_cache(self):
+    def clear_cache(self, nodes=None):
         err = new_error()
-        check(lib.pons_graph_cache_clear(self.c, ffi.new("pons_store *")[0], NULL, err), err)
+        for name in [NULL] if nodes is None else [n.encode() for n in nodes]:
+            check(lib.pons_graph_cache_clear(self.c, ffi.new("pons_store *")[0], name, err), err)
 
     # What LangChain's Runnables have.
 

@@ -119,6 +119,9 @@ class Past(Shown):
             made = graph._snapshot(s)
             yield made._replace(next=tuple(t.name for t in made.tasks)) if made.tasks else made
 
+    def _speaks(self):
+        """As which node a state is updated unless one is named; None: the last that wrote."""
+
     def update_state(self, config, values, as_node=None, task_id=None):
         if task_id is not None:
             raise NotImplementedError("task_id is not there: an update has a task of its own (docs/python.md)")
@@ -144,6 +147,7 @@ class Past(Shown):
                     lib.pons_run_destroy(run[0])
                 if as_node == "__copy__":
                     return self._snapshot(self._snapshot_at(thread, ns, bare=True)).config
+                as_node = as_node or graph._speaks()
                 v = NULL if values is None else ffi.gc(value(graph._changes(values)), unref)
                 rc = lib.pons_state_update(t, graph.c, name, v, c_name(as_node) if as_node else NULL, ret, err)
                 if rc < 0 and rc in (lib.PONS_EAMBIGUOUS, lib.PONS_EINVAL) and call.failed is None:

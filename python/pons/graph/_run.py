@@ -8,7 +8,7 @@ from .._library import NULL, Names, c_name, check, ffi, lib, line, new_error, py
 from .._now import at
 from ..checkpoint.memory import InMemorySaver
 from ..constants import INTERRUPT
-from ..errors import EmptyInputError
+from ..errors import EmptyInputError, InvalidUpdateError
 from ..types import Command, GraphOutput, Interrupt, Send, interrupt
 from . import _calls
 from ._beside import Stop, beside, on_thread
@@ -263,6 +263,8 @@ class Runs(Past):
 
     def _command(self, t, name, given, o, call, ret, err):
         c, keep = ffi.new("pons_command *"), call.keep
+        if given.graph is not None:
+            raise InvalidUpdateError(f"Command(graph={given.graph!r}) as an input: there is no parent graph")
         if given.update is not None:
             c.update = value(self._writes(dict(given.update), self.channels))
         where = _calls.ways(given.goto)

@@ -128,7 +128,7 @@ class Shown:
         tasks = tuple(
             PregelTask(id=t["id"], name=t["name"], path=("__pregel_push" if "arg" in t else "__pregel_pull", t["name"]),
                        error=_error(t.get("error")), interrupts=interrupts(t["interrupts"]), result=self._update(t.get("result")),
-                       state=self._snapshot(t["state"]) if isinstance(t.get("state"), dict)
+                       state=self._below(t["state"]["ns"].split("|")[-1])._snapshot(t["state"]) if isinstance(t.get("state"), dict)
                        else {"configurable": {"thread_id": s["thread"], "checkpoint_ns": t["ns"]}} if t.get("ns") else None)
             for t in s["tasks"]
         )  # fmt: skip

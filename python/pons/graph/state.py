@@ -36,6 +36,7 @@ class Node:
         except (ValueError, TypeError):
             parameters = []
         self.wants = [p.name for p in parameters if p.name in _EXTRA and p is not parameters[0]]
+        self.metadata = None  # what its config's metadata have besides
         self.failure = None  # of an error handler: the parameter that takes the error, "" where none does
         if parameters and schema is None and _first_schema(self.fn, parameters[0]):
             self.schema = _first_schema(self.fn, parameters[0])
@@ -217,6 +218,7 @@ class CompiledStateGraph(Made):
                     if d["handles"]:
                         nodes[key].handles()
                     nodes[key].settle(made.state_schema, self.channels)
+                    nodes[key].metadata = d["metadata"]
                     nodes[key].tasks, nodes[key].retries, nodes[key].handled = self.tasks, d["retries"], d["handler"] is not None
                     for task in found(nodes[key].fn):
                         if name_of(self.tasks, task) is None:
