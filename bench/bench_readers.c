@@ -176,7 +176,7 @@ static void mcp(const char *text, size_t n)
     pons_value *v = NULL;
     (void)text;
     (void)n;
-    pons_mcp_load(path, &v, NULL);
+    pons_mcp_load(path, ".", &v, NULL);
     pons_value_unref(v);
 }
 

@@ -321,7 +321,8 @@ static const bad_line bad_lines[] = {
     BAD("{\"type\" \t:\0 \"stop\",", true),
     BAD("{\"type\":\"stop\"", true),
     BAD("{\"type\":\"stop\"}}", true),
-    BAD("\xef\xbb\xbf\xef\xbb\xbf{\"type\":\"stop\"}", true), // one mark is passed over, two are not
+    BAD("\xef\xbb\xbf\xef\xbb\xbf{\"type\":\"stop\"}",
+        true), // one mark is passed over, two are not
     BAD("{\"reason\":\"unclosed, \"type\":\"stop\"}", true),
     BAD("{\"type\":\"st\\u006fp\",}", true),
     BAD("{\"\\u0074ype\":\"stop\",}", true),
