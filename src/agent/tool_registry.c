@@ -262,7 +262,8 @@ int pons__names_check(const pons__registry *r, const pons_agent_config *c, const
             return PONS_EINVAL;
         }
         // A skill of a module, or of the robot's own software: who has it may come later.
-        pons_log(PONS_LOG_WARN, "agent", "%s; it counts when one has that name",
+        pons_log(PONS_LOG_WARN, "agent",
+                 "%s; it takes effect once a module or the robot has a tool of that name",
                  pons_error_line(err, line, sizeof line));
         *err = (pons_error)PONS_ERROR_INIT;
     }

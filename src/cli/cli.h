@@ -155,6 +155,8 @@ int cli_skills_load(const char *names, cli_skills *ret, pons_error *err);
 // spec: NULL (environment, else rules), a URL, "rules", "script:FILE",
 // "record:FILE:URL" or "replay:FILE" (docs/models.md). ret->ops NULL: rules.
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
+// The model that was typed, or else the environment's; NULL: none, the rules decide. Borrowed.
+const char *cli_llm_spec(const char *typed);
 // What the kernel's rules say of a robot's actions, as the brain's R4 holds them: the critic's
 // policy, from the workspace's kernel.yaml.
 int cli_critic_policy(const cli *c, pons_value **ret, pons_error *err);
@@ -353,6 +355,7 @@ pid_t cli_child_start(const cli *c, const char *log, const char *const *argv);
 // it comes after. policy NULL: opened here. Without a body the brain sends the stop when there is one.
 // true: they were one, and the latch is on the disk.
 bool cli_stop_word(cli *c, const pons_policy *policy, const char *text);
+#define CLI_STOPPED "stopped; the latch holds until `pons reset`"
 // Whether words stop or pause the robot: what is said so is no answer, whatever is asked. And saying them: a stop
 // reaches the wheels first.
 bool cli_halts(const pons_policy *policy, const char *text);

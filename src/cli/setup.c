@@ -326,15 +326,19 @@ static int llm_config(const char *spec, pons_value **ret, pons_error *err)
     return *ret ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "llm", "no memory");
 }
 
+const char *cli_llm_spec(const char *typed)
+{
+    const char *url = getenv("PONS_LLM_URL");
+    url = url && *url ? url : getenv("OPENAI_BASE_URL");
+    const char *spec = typed ? typed : url;
+    return spec && *spec && strcmp(spec, "rules") != 0 ? spec : NULL;
+}
+
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
 {
     *ret = (pons_llm){0};
-    const char *url = getenv("PONS_LLM_URL");
-    url = url && *url ? url : getenv("OPENAI_BASE_URL");
+    spec = cli_llm_spec(spec);
     if (!spec) {
-        spec = url && *url ? url : "rules";
-    }
-    if (strcmp(spec, "rules") == 0) {
         return PONS_OK;
     }
     pons_autovalue config = NULL;

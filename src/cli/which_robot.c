@@ -100,10 +100,12 @@ int cli_robot_config(const cli *c, const char *driver, pons_value **ret, pons_er
         return PONS_OK;
     }
     rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
-    pons_autovalue said = rc < 0 ? NULL : json_deep_copy(pons_yaml_value(yaml));
+    // Below a key of its own: of a world, `path` and `start` at the top are no part of its id.
+    pons_autovalue said =
+        rc < 0 ? NULL : pons_object("said", json_deep_copy(pons_yaml_value(yaml)), NULL);
     pons_yaml_destroy(yaml);
     if (rc >= 0) {
-        add_marks(driver, said, &says);
+        add_marks(driver, json_object_get(said, "said"), &says);
         rc = pons_world_id(said, id, err);
     }
     if (rc < 0) {

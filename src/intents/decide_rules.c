@@ -287,7 +287,8 @@ static void goal_step(const view *v, step *ret)
     if (!pick) {
         const char *intent = pons_get_str(v->goal, "intent", "");
         snprintf(ret->what, sizeof ret->what, "\"%.60s\"%s", intent,
-                 strcmp(intent, "charge") ? "" : ": that takes a charger in its world, and wheels");
+                 strcmp(intent, "charge") ? ""
+                                          : ", which takes a charger in its world, and wheels");
         return;
     }
     const pons_value *args = pons_get(pick, "args");

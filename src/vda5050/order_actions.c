@@ -273,7 +273,21 @@ static void take_skill(pons_vda5050 *v, const asked *a)
     }
 }
 
-// `of` names its message.
+// Keeps that an id was heard, and in which message.
+static void note_heard(pons_value *heard, pons_value *known, const char *id, const char *of)
+{
+    if (known) {
+        json_object_set_new(known, "of", pons_string(of));
+        return;
+    }
+    if (json_array_size(heard) >= HEARD_MAX) {
+        json_array_remove(heard, 0);
+    }
+    json_array_append_new(heard, pons_object("id", json_string(id), "of", pons_string(of), NULL));
+}
+
+// `of`: headerId and timestamp of its message; the same twice is a redelivery, and no error. What stops is done each
+// time that it comes.
 static void hear(pons_vda5050 *v, const pons_value *action, const char *of)
 {
     pons_value *heard = pons__vda_list(v, "heard");
@@ -281,23 +295,16 @@ static void hear(pons_vda5050 *v, const pons_value *action, const char *of)
     asked a = {.message = action, .id = pons_get_str(action, "actionId", "")};
     pons_value *had = pons__vda_find_action(v, a.id);
     pons_value *known = (pons_value *)pons_find(heard, "id", a.id);
+    const bool before = known || had, stops = own && own->stops;
     const bool others = had && json_is_string(pons_get(had, "skill")); // keeps its actionState
     a.again = strcmp(pons_get_str(known, "of", ""), of) == 0;
-    if ((known || had) && !a.again && (others || !own || !own->stops)) {
+    if (before && !a.again && (others || !stops)) {
         pons__vda_refuse(v, "validationError", "this actionId was given before", refs_of(&a));
     }
-    if ((known || had) && !(own && own->stops)) {
+    if (before && !stops) {
         return;
     }
-    if (known) {
-        json_object_set_new(known, "of", pons_string(of));
-    } else {
-        if (json_array_size(heard) >= HEARD_MAX) {
-            json_array_remove(heard, 0);
-        }
-        json_array_append_new(heard,
-                              pons_object("id", json_string(a.id), "of", pons_string(of), NULL));
-    }
+    note_heard(heard, known, a.id, of);
     pons_autovalue kept = kept_action(action, "INSTANT", -1, NULL, NULL);
     a.kept = kept;
     if (had && !others) {

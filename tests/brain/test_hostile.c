@@ -270,6 +270,20 @@ static void a_sub_goal_that_cannot_be_met_is_dropped(void **state)
     bench_close(&b);
 }
 
+// Numbers of any size in a model's goal are said, and end in nothing worse than a place that cannot be reached.
+static void a_goal_far_away_breaks_nothing(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, "[{'decision':{'type':'REPLAN','reason':'r','plan_patch':{'goals':"
+              "[{'intent':'where','pose':{'x':1e308,'y':1e308}}]}}}]");
+    bench_goal_text(&b, "等1秒");
+    bench_await(&b, "decision", "source", "llm", 20.0);
+    bench_await(&b, "task.done", NULL, NULL, 120.0);
+    assert_int_equal(bench_starts(&b, "wait"), 1);
+    bench_close(&b);
+}
+
 // A patch takes nothing away that a person has wished, not what was wished twice, nor one of two places without names.
 static void no_patch_takes_a_goal_away(void **state)
 {
@@ -444,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_switches_ends_at_a_person),
         cmocka_unit_test(a_long_answer_is_not_stored),
         cmocka_unit_test(a_sub_goal_that_cannot_be_met_is_dropped),
+        cmocka_unit_test(a_goal_far_away_breaks_nothing),
         cmocka_unit_test(no_patch_takes_a_goal_away),
         cmocka_unit_test(no_patch_changes_a_persons_order),
         cmocka_unit_test(it_ends_where_it_was_sent),

@@ -55,7 +55,14 @@ static void another_robot_than_the_one_that_is_there_is_refused(void **state)
     assert_int_equal(strlen(pons_get_str(pons_get(status, "body"), "world_id", "")), 12);
     // A stop is for whatever robot is here.
     pons_autovalue after = NULL;
-    bench_must_fail(&b, "say --driver mujoco stop", 2, HERE);
+    proc say = {0};
+    bench_start(&b, &say, NULL, "say --driver mujoco stop");
+    bench_must_exit(&say, 2);
+    char *said = bench_stderr(&say);
+    assert_non_null(strstr(said, "pons: stopped; the latch holds"));
+    assert_non_null(strstr(said, HERE));
+    free(said);
+    bench_free(&say);
     assert_int_equal(bench_run_json(&b, "status --json", &after), 0);
     assert_true(pons_get_bool(pons_get(after, "stop"), "latched", false));
     bench_signal(&body, SIGTERM);
@@ -107,6 +114,9 @@ static void the_same_driver_is_not_the_same_robot(void **state)
         {"config/kinematic.yaml", "domain: 77\nnamespace: a\n",
          "config/kinematic.yaml says something else now"},
         {"config/kinematic.yaml", "domain: 3\n", "says something else now"},
+        {"config/kinematic.yaml", "namespace: a\ndomain: 3\n", NULL},
+        {"config/kinematic.yaml", "namespace: a\ndomain: 3\npath: /dev/other\n",
+         "/config/kinematic.yaml says"},
         {"config/kinematic.yaml", "namespace: a\ndomain: 3\n", NULL},
         {"config.json", "{\"robot\": {\"id\": \"tug-2\"}}",
          "'tug-1' of config.json, which names 'tug-2' now: `kill "},

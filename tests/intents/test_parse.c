@@ -221,6 +221,9 @@ static const struct {
     {"whoa there robot", "[stop]"},
     {"please stand still", "[stop]"},
     {"喂别走啊那边有人", "[stop]"},
+    {"喂不要过来啊那边有人", "[stop]"},
+    {"喂不许走啊那边有人", "[stop]"},
+    {"please keep still now", "[stop]"},
     {"stand still you stupid thing", "[stop]"},
     {"go to the bus stop", "[stop]"}, // no place that is known
     {"不要停", "[continue]"},

@@ -353,9 +353,8 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
 
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
-    const pons_robot_outside_ops *o = pons_robot_outside(b->robot);
-    const bool docks = o && b->robot->abi >= 4u && o->takes &&
-                       o->takes(b->self, pons__skill_dock.name); // where, its own software knows
+    // Where the dock is, its own software knows.
+    const bool docks = pons__errand_takes(&pons__skill_dock, b->robot, b->self);
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
                          (b->hand.ops ? PONS__WITH_ARM : 0u) |
                          (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u);

@@ -438,8 +438,10 @@ static void write_saved(process *p)
 static bool alone_too_long(process *p, double alone_timeout_s)
 {
     const pons_body *b = p->body;
-    // Its run has ended and nobody was ever in control: nothing is left to go on with, whoever looks on.
-    if (b->for_run && b->last_epoch == p->first_epoch && getppid() != p->starter) {
+    // Its run has ended and nobody was ever in control: nothing is left to go on with, whoever looks on. What the
+    // hand holds would fall with its end.
+    if (b->for_run && b->last_epoch == p->first_epoch && b->hand.held < 0 &&
+        getppid() != p->starter) {
         return true;
     }
     if (pons__clients_count(p->body) > 0) {
@@ -462,7 +464,7 @@ static bool alone_too_long(process *p, double alone_timeout_s)
             return true;
         }
     }
-    // Whoever started it was lost and does not come back; what the hand holds would fall with its end.
+    // Whoever started it was lost and does not come back.
     const bool lost = b->for_run && !b->left && b->hand.held < 0;
     const double most_s = lost ? fmin(alone_timeout_s, LOST_S) : alone_timeout_s;
     return (double)(now_ns - p->alone_since_ns) > most_s * (double)PONS_NS_PER_S;

@@ -485,7 +485,7 @@ int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_err
     json_object_del(said, "start"); // where it began is not which world it is
     char *text = said ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (!text) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to tell the world apart");
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for an id");
     }
     pons_sha256(text, strlen(text), hash);
     free(text);

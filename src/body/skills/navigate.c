@@ -87,7 +87,8 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     if (!read_journey(args, env->world, &j, ret->text, sizeof ret->text)) {
         return false;
     }
-    if (pons__errand_takes(k, env) || pons__nav_check(env->nav, &j.goal, &err) == PONS_OK) {
+    if (pons__errand_takes(k, env->robot, env->self) ||
+        pons__nav_check(env->nav, &j.goal, &err) == PONS_OK) {
         return true;
     }
     ret->error_code = PONS_NAVIGATE_BAD_TREE + (j.goal.through ? PONS_NAV_THROUGH : 0);

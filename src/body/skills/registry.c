@@ -221,7 +221,8 @@ bool pons__skill_check(const pons__skill *k, const pons_value *args, const pons_
                        pons__skill_refusal *ret)
 {
     const bool journey = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
-    return !k->check || (!journey && pons__errand_takes(k, env)) || k->check(k, args, env, ret);
+    return !k->check || (!journey && pons__errand_takes(k, env->robot, env->self)) ||
+           k->check(k, args, env, ret);
 }
 
 void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_value *args,
@@ -239,7 +240,7 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .from = env->odom,
                            .last_yaw = env->odom.yaw,
                            .first_scan = env->scans};
-    if (pons__errand_takes(k, env)) {
+    if (pons__errand_takes(k, env->robot, env->self)) {
         pons__motion_follow(r, env);
         pons__errand_start(r, env);
     } else if (k->start) {

@@ -241,10 +241,10 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_follow_joints;
 
 // external_goal.c: goals that the robot's own software carries out (ext/outside.h).
-static inline bool pons__errand_takes(const pons__skill *k, const pons__skill_env *env)
+static inline bool pons__errand_takes(const pons__skill *k, const pons_robot_ops *robot, void *self)
 {
-    const pons_robot_outside_ops *o = pons_robot_outside(env->robot);
-    return o && env->robot->abi >= 4u && o->takes && o->takes(env->self, k->name);
+    const pons_robot_outside_ops *o = pons_robot_outside(robot);
+    return o && robot->abi >= 4u && o->takes && o->takes(self, k->name);
 }
 // A motion of base_motions.c that an errand carries out: where it begins, and each step of it.
 void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env);

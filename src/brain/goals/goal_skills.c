@@ -82,33 +82,34 @@ static const char *thing_of(const pons_brain *b, const char *id, const char *lan
     return json_is_string(name) ? json_string_value(name) : id;
 }
 
-// Where the robot is, or the goal's zone, place or thing, and how far that is.
-static const char *say_here(const pons_brain *b, const pons__goal *goal, bool zh, char *buf,
-                            size_t cap)
+// Where the robot is, or the goal's zone, place or thing, and how far that is. NULL: no memory.
+static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh)
 {
     const pons__pose here = pons__pose_of(b->seen ? b->seen->pose : NULL);
     const pons__zone *zone = pons__zone_find(b, goal->zone);
     const char *language = zh ? "zh" : "en";
     pons__pose at = pons__pose_of(zone ? zone->target : goal->pose);
+    pons_autobuf says = PONS_BUF_INIT;
     if (!zone && !goal->pose && !*goal->object) {
-        return say_where(b, zh, buf, cap);
+        char text[320];
+        return pons_string(say_where(b, zh, text, sizeof text));
     }
     const char *what = zone          ? called(b, goal->zone, language)
                        : !goal->pose ? thing_of(b, goal->object, language, &at)
                        : zh          ? "那里"
                                      : "it";
     if (!at.known) {
-        snprintf(buf, cap, zh ? "我不知道%.80s在哪里。" : "I do not know where %.80s is.", what);
-        return buf;
+        pons_buf_printf(&says, zh ? "我不知道%s在哪里。" : "I do not know where %s is.", what);
+        return says.failed ? NULL : pons_string(says.data);
     }
-    size_t n = (size_t)snprintf(
-        buf, cap, zh ? "%.80s在坐标 (%.2f, %.2f)" : "%.80s is at (%.2f, %.2f)", what, at.x, at.y);
+    pons_buf_printf(&says, zh ? "%s在坐标 (%.2f, %.2f)" : "%s is at (%.2f, %.2f)", what, at.x,
+                    at.y);
     if (here.known && pons__place_sure(b)) {
-        n += (size_t)snprintf(buf + n, cap - n, zh ? "，直线距离 %.1f 米" : ", %.1f m from here",
-                              hypot(at.x - here.x, at.y - here.y));
+        pons_buf_printf(&says, zh ? "，直线距离 %.1f 米" : ", %.1f m from here",
+                        hypot(at.x - here.x, at.y - here.y));
     }
-    snprintf(buf + n, cap - n, "%s", zh ? "。" : ".");
-    return buf;
+    pons_buf_str(&says, zh ? "。" : ".");
+    return says.failed ? NULL : pons_string(says.data);
 }
 
 static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t cap)
@@ -155,9 +156,9 @@ static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
     const bool zh = pons_language_chinese(goal->text);
     pons_value *from = pons__record_write(&pons__goal_record, goal);
     json_object_set_new(from, "robot", b->robot ? pons_value_ref(b->robot) : json_object());
-    json_object_set_new(from, "here", json_string(say_here(b, goal, zh, says, sizeof says)));
-    json_object_set_new(from, "battery", json_string(say_battery(b, zh, says, sizeof says)));
-    json_object_set_new(from, "found", json_string(say_found(b, goal, zh, says, sizeof says)));
+    json_object_set_new(from, "here", say_here(b, goal, zh));
+    json_object_set_new(from, "battery", pons_string(say_battery(b, zh, says, sizeof says)));
+    json_object_set_new(from, "found", pons_string(say_found(b, goal, zh, says, sizeof says)));
     return from;
 }
 

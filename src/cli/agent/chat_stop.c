@@ -26,7 +26,7 @@ bool cli_chat_stop(cli_chat *s, const char *words)
         pons_autovalue row = cli_stopped(REASON);
         cli_print_json(row);
     } else if (rc >= 0) {
-        cli_agent_view_line(&s->view, "", "stopped; the latch holds until `pons reset`");
+        cli_agent_view_line(&s->view, "", CLI_STOPPED);
     }
     return true;
 }

@@ -11,9 +11,8 @@
 // A recording is compared with what is asked when it is played: it must not know what day it is.
 static bool recorded(const char *spec)
 {
-    const char *env = getenv("PONS_LLM_URL");
-    spec = spec ? spec : env ? env : "";
-    return strncmp(spec, "record:", 7) == 0 || strncmp(spec, "replay", 6) == 0;
+    spec = cli_llm_spec(spec);
+    return spec && (strncmp(spec, "record:", 7) == 0 || strncmp(spec, "replay", 6) == 0);
 }
 
 static void tell_time(const cli_chat *s, pons_buf *b)

@@ -187,7 +187,9 @@ static int answer(runner *r, const char *question, char buf[ANSWER_MAX], pons_er
     buf[strcspn(buf, "\r\n")] = '\0';
     r->ended = cli_ends(&r->policy, buf);
     if (r->ended) {
-        cli_stop_word(r->c, &r->policy, buf); // a robot that is there
+        if (cli_stop_word(r->c, &r->policy, buf)) { // a robot that is there
+            cli_err("pons: " CLI_STOPPED "\n");
+        }
         return pons_error_set(err, PONS_EPARKED, "plan", "a person ended it");
     }
     return PONS_OK;
@@ -311,7 +313,7 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
         rc = pons_plan_run(p, &cursor, &ops, err);
         rc = r.ended ? pons_plan_cancel(p, &ops, err) : rc;
         if (!c->json) {
-            const char *waits = r.chinese ? "等待一个人" : "waits for a person";
+            const char *waits = r.chinese ? "等人回答" : "waits for a person";
             cli_out("  %s\n",
                     rc == PONS_EPARKED ? waits : pons_plan_status_said(p->status, r.chinese));
         }
@@ -412,7 +414,8 @@ int cmd_plan(cli *c, pons_error *err)
          "check: hold it against this world; run: what query_world and preconditions look at",
          &world},
         {"--embodiment", "FILE", "check: hold it against what this body can do", &embodiment},
-        {"--driver", "NAME", "run: of a plan for a robot; default mujoco", &driver},
+        {"--driver", "NAME", "run: the robot's driver; default: config.json's, else mujoco",
+         &driver},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {

@@ -331,9 +331,8 @@ int cli_config_check(cli *c, pons_error *err)
     return rc;
 }
 
-// All faults are told; the first is not the last that a person learns of.
-// A fault of a file that others read too is told once.
-static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, pons_value *told)
+// Whether it is sound. All faults are told; one of a file that others read too is told once.
+static bool check_row(cli *c, const file_row *f, const place_row *at, size_t n, pons_value *told)
 {
     pons_error fault = PONS_ERROR_INIT;
     const char *from = n ? at->from : "shipped", *path = n ? at->path : "";
@@ -355,9 +354,10 @@ static void check_row(cli *c, const file_row *f, const place_row *at, size_t n, 
     } else if (rc >= 0) {
         cli_out("%-18s %-10s sound\n", f->name, from);
     }
-    if (rc < 0) {
+    if (rc < 0) { // a line that is no UTF-8 is told again
         json_object_set_new(told, line, json_true());
     }
+    return rc >= 0;
 }
 
 const char *cli_config_name(size_t i)
@@ -382,6 +382,7 @@ int cmd_config(cli *c, pons_error *err)
     }
     bool known = !name;
     pons_autovalue told = json_object(); // by its line
+    bool sound = true;
     if (!name && !check) {
         show_places(c);
     }
@@ -404,7 +405,7 @@ int cmd_config(cli *c, pons_error *err)
         } else if (show) {
             rc = print_file(at->path, err);
         } else if (check && (n > 0 || f->shipped)) {
-            check_row(c, f, at, n, told);
+            sound &= check_row(c, f, at, n, told);
         } else if (!check) {
             show_row(c, f, at, n);
         }
@@ -416,5 +417,5 @@ int cmd_config(cli *c, pons_error *err)
         }
         return cli_no_such_of(names, "configuration file", name, err);
     }
-    return rc < 0 ? rc : json_object_size(told) > 0 ? CLI_FAULTY : PONS_OK;
+    return rc < 0 ? rc : sound ? PONS_OK : CLI_FAULTY;
 }

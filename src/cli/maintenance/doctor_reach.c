@@ -62,13 +62,12 @@ static int get(const char *url, const char *key, char *why, size_t cap)
 
 void doctor_model(doctor *d)
 {
-    const char *url = getenv("PONS_LLM_URL"), *key = getenv("OPENAI_API_KEY");
+    const char *url = cli_llm_spec(NULL), *key = getenv("OPENAI_API_KEY");
     const pons_http_ops *http = NULL;
     pons_error err = PONS_ERROR_INIT;
     pons_http_url split = {0};
     char why[512] = "", detail[1024];
-    url = url && *url ? url : getenv("OPENAI_BASE_URL");
-    if (!url || !*url) {
+    if (!url) {
         doctor_say(d, "model", "absent", "none is configured: the rules decide",
                    "set PONS_LLM_URL to use one");
         return;

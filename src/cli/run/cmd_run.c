@@ -200,8 +200,7 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     const pons_clock clock = pons_clock_real();
     int rc = cli_robot_meant(c, NULL, NULL, &p->meant, err);
     rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
-    const bool has_model =
-        p->model.ops || (!w->llm && (getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")));
+    const bool has_model = cli_llm_spec(w->llm);
     rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
     cli_skills skills = {0};
     rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);

@@ -217,7 +217,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
         return cli_bad(err, "schedule: '%s' is a control word, and no goal", text);
     }
-    if (rc >= 0 || getenv("PONS_LLM_URL") || getenv("OPENAI_BASE_URL")) {
+    if (rc >= 0 || cli_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
     const bool unknown = strncmp(why.message, "unknown", strlen("unknown")) == 0;

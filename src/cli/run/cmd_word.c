@@ -147,7 +147,9 @@ int cmd_say(cli *c, pons_error *err)
     }
     parsed = check_typed(c, err);
     if (parsed < 0) {
-        cli_stop_word(c, NULL, text); // the robot that is here stops all the same
+        if (cli_stop_word(c, NULL, text)) { // the robot that is here stops all the same
+            cli_err("pons: " CLI_STOPPED "\n");
+        }
         return parsed;
     }
     const pons_clock clock = pons_clock_real();

@@ -191,7 +191,7 @@ static void stopped(void *user, bool latched)
 {
     prompt *p = user;
     if (latched) {
-        cli_agent_view_line(&p->view, "", "stopped; the latch holds until `pons reset`");
+        cli_agent_view_line(&p->view, "", CLI_STOPPED);
     } else {
         cli_agent_view_note(&p->view, "the body has not said that it stopped; the brain sends it");
     }

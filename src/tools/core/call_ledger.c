@@ -8,8 +8,8 @@
 // A key without a line was never begun. A line that was cut short by a crash counts as absent: it
 // can only be the last one, and what it announces had not happened yet, or is told by `begun`.
 //
-// Every process that has the workspace open holds a shared lock on the file. Whoever gets it
-// exclusively at open is alone, and may rewrite the file with the newest entries only.
+// Every process that has written holds a shared lock on the file. Whoever gets it exclusively before its
+// first write is alone, and may rewrite the file with the newest entries only.
 #include "tools/core/call_ledger.h"
 
 #include "pons/redact.h"
@@ -133,10 +133,6 @@ static int load(pons__call_ledger *l, bool *ret_torn, pons_error *err)
         at = line_end ? line_end + 1 : end;
     }
     free(text);
-    if (*ret_torn) { // the next line begins on a line of its own
-        const ssize_t wrote = write(l->fd, "\n", 1);
-        (void)wrote;
-    }
     return PONS_OK;
 }
 
@@ -164,11 +160,21 @@ static int open_to_write(pons__call_ledger *l, pons_error *err)
     bool torn = false;
     const bool alone = flock(l->fd, LOCK_EX | LOCK_NB) == 0;
     int rc = load(l, &torn, err);
+    if (rc >= 0 && torn &&
+        write(l->fd, "\n", 1) != 1) { // the next line begins on a line of its own
+        rc = not_open(l, err);
+    }
     if (rc >= 0 && alone && (l->n > KEEP || torn)) {
         rc = rewrite(l, err);
     }
+    if (rc < 0) { // nothing is written into what was not read
+        close(l->fd);
+        close(l->dir_fd);
+        l->fd = l->dir_fd = -1;
+        return rc;
+    }
     flock(l->fd, LOCK_SH | (alone ? 0 : LOCK_NB));
-    return rc;
+    return PONS_OK;
 }
 
 int pons__call_ledger_open(const pons__core *c, pons__call_ledger **ret, pons_error *err)
