@@ -5,7 +5,7 @@
 // The input is a ledger, a zero byte, and a state; without the zero byte the text is both. "@" before
 // a line of the ledger, or before the state, gives what follows its checksum, so that mutations
 // reach what is behind it.
-#include "body/core/ledger.h"
+#include "body/ledger/ledger.h"
 #include "body/safety/epoch_file.h"
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 // what the reader takes: appended, it is found as it was.
 //
 // The input is JSON lines without checksums; those that are no JSON are passed over.
-#include "body/core/ledger.h"
+#include "body/ledger/ledger.h"
 #include "pons/ledger_format.h"
 
 #include <stdint.h>

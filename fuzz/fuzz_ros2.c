@@ -8,7 +8,7 @@
 //
 // All in one process, without a network but its own. The senses go on from one input to the next, as those of a robot
 // do: what depends on them is repeated by the inputs before it.
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/interface_types.h"
 #include "drivers/ros2/map_topic.h"
 #include "drivers/ros2/senses.h"
 #include "pons/clock.h"

@@ -4,7 +4,7 @@
 // error that is being filled ("%s", err->message).
 #include "pons/error.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // afterwards. A program that never configures it gets the environment's on first use.
 #include "pons/log.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "pons/printable.h"
 
 #include <pthread.h>

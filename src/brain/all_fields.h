@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_ALL_FIELDS_H
 #define PONS_BRAIN_ALL_FIELDS_H
 
-#include "brain/field_records.h"
+#include "brain/records/field_records.h"
 
 extern const pons__record *const pons__state_records[]; // ends with NULL
 extern const pons__record

@@ -3,12 +3,12 @@
 // store.
 #include "brain/status.h"
 
-#include "brain/inbox_fields.h"
-#include "brain/observation_fields.h"
-#include "brain/record_table.h"
-#include "brain/recovery.h"
-#include "brain/self.h"
-#include "brain/task_plan.h"
+#include "brain/plan/task_plan.h"
+#include "brain/records/inbox_fields.h"
+#include "brain/records/observation_fields.h"
+#include "brain/records/record_table.h"
+#include "brain/recovery/recovery.h"
+#include "brain/state/self.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef PONS_BRAIN_STATUS_H
 #define PONS_BRAIN_STATUS_H
 
-#include "brain/kernel_fields.h"
-#include "brain/observation_fields.h"
+#include "brain/records/kernel_fields.h"
+#include "brain/records/observation_fields.h"
 
 typedef struct pons__status_body {
     const pons_value *driver, *robot_id, *world, *world_id, *started_ms, *boot_id, *realtime;

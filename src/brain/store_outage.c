@@ -12,7 +12,7 @@
 //        +--------------------- taken, loaded ------------------------+
 #include "brain/store_outage.h"
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 #include "pons/log.h"
 
 #define TRY_FIRST_MS 50

@@ -10,8 +10,8 @@
 // go, that the inner loop had not read is said again; when the inner loop had ended, or was between two
 // of its runs, and the kernel had not heard so, the kernel believes it idle, and its next tick activates
 // the task anew.
-#include "brain/event_fields.h"
-#include "brain/self.h"
+#include "brain/records/event_fields.h"
+#include "brain/state/self.h"
 
 #include <stdlib.h>
 #include <string.h>

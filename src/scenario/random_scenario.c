@@ -13,7 +13,7 @@
 //
 // What comes out is a scenario like any in a file, so a seed that failed is replayed, cut down
 // (shrink_scenario.c) and kept as one. The draws depend on the seed and on this file alone.
-#include "scenario/expectations.h"
+#include "scenario/checks/expectations.h"
 
 #include <math.h>
 #include <stdio.h>

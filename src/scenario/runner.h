@@ -7,10 +7,10 @@
 #ifndef PONS_SCENARIO_RUNNER_H
 #define PONS_SCENARIO_RUNNER_H
 
+#include "scenario/checks/expectations.h"
+#include "scenario/checks/invariants.h"
 #include "scenario/direct_control.h"
-#include "scenario/expectations.h"
 #include "scenario/failing_store.h"
-#include "scenario/invariants.h"
 #include "scenario/scenario_model.h"
 #include "scenario/stuck_wheels.h"
 

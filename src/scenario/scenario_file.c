@@ -3,7 +3,7 @@
 // What is wrong with it is said with its line. What it says stays a value: who plays it (scenario.c)
 // and who shrinks it (shrink_scenario.c) read from it what they want.
 #include "pons/schema.h"
-#include "scenario/expectations.h"
+#include "scenario/checks/expectations.h"
 
 #include <stdarg.h>
 #include <stdio.h>

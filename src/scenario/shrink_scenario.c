@@ -4,7 +4,7 @@
 // after the other, the last ones first; what fails without it fails all the same is left out for
 // good, until nothing more can go. A story fails in the same way when its first miss is the same but
 // for its numbers and names: a shorter one that fails otherwise is another story.
-#include "scenario/expectations.h"
+#include "scenario/checks/expectations.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// test_fields.c - a struct and its JSON object by one table (src/base/fields.c): each kind and use, groups
+// test_fields.c - a struct and its JSON object by one table (src/base/json/fields.c): each kind and use, groups
 // inside and among the members, defaults, limits and faults, and what stands in the document.
 #include "pons/fields.h"
 #include "unit.h"

@@ -1,8 +1,8 @@
 // test_grid.c - the occupancy grid: what the map covers, what scans add and take away, the distance
 // field. Scans are made by hand, so every range is known. The distance field is compared with a
 // search over all occupied cells, after every change, on seeded maps.
+#include "body/costmap/costmap.h"
 #include "body/mini_sim.h"
-#include "body/nav/navigator.h"
 #include "unit.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 // no tighter than they may be, and end at the goal's heading; what the planners and the controllers that are
 // called by different names do differently. Maps are boxes; the judge of a path is the footprint along it.
 #include "body/mini_sim.h"
-#include "body/nav/internal.h"
+#include "body/planner/planner.h"
 #include "pons/drivers.h"
 #include "pons/random.h"
 #include "rounds.h"

@@ -1,7 +1,7 @@
 // The goal ledger: what it remembers over a restart, what it does with a line that a crash tore,
 // and that no goal id can start twice. Files are in a mkdtemp directory; a crash is played by
 // cutting the file at every byte.
-#include "body/core/ledger.h"
+#include "body/ledger/ledger.h"
 #include "unit.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // The ledger in parts: many goals in little memory, ids that are never started again whatever became
 // of their lines, and a file that is sealed while the process is killed, or the disk fails, at each of
 // the calls that change the disk. Those calls are the test's own here, so that it can count them.
-#include "body/core/ledger.h"
-#include "body/core/ledger_index.h"
+#include "body/ledger/ledger.h"
+#include "body/ledger/ledger_index.h"
 #include "pons/body.h"
 #include "rounds.h"
 #include "unit.h"

@@ -6,7 +6,7 @@
 #include "body/core/body.h"
 #include "body/localization/scan_score.h"
 #include "body/mini_sim.h"
-#include "body/nav/internal.h"
+#include "body/nav/navigator.h"
 #include "body_bench.h"
 #include "pons/yaml.h"
 #include "unit.h"

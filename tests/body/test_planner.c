@@ -2,8 +2,8 @@
 // starts and goals, the cheaper of two ways. Maps are made of boxes, written as rows; the judge of
 // a path is the distance to the boxes, walked in steps of a centimetre.
 #include "body/mini_sim.h"
-#include "body/nav/astar.h"
-#include "body/nav/internal.h"
+#include "body/planner/astar.h"
+#include "body/planner/planner.h"
 #include "unit.h"
 
 #include <stdarg.h>

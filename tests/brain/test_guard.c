@@ -3,7 +3,7 @@
 // A scripted model proposes what it should not; what is read is the event guard.refused, and that
 // the body was sent nothing. The states that last only until the kernel's next tick (a latch, an
 // empty battery, old telemetry) are brought about while the model thinks.
-#include "brain/critic_check.h"
+#include "brain/critic/critic_check.h"
 #include "brain_bench.h"
 #include "unit.h"
 

@@ -10,7 +10,8 @@
 // child, so that it can be stopped), the body runs in a thread here, and what is asserted is what a
 // bystander sees in the telemetry: the robot is held; and when the loop is back, the same goal goes
 // on, once. Every wait is for something to happen.
-#include "brain/self.h"
+#include "brain/body_link/heartbeat.h"
+#include "brain/state/self.h"
 #include "pons/body.h"
 #include "pons/drivers.h"
 #include "pons/rule_policy.h"

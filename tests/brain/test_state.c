@@ -1,9 +1,9 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
 // stored is understood, and docs/brain.md has the tables as they are.
 #include "brain/all_fields.h"
-#include "brain/inbox_fields.h"
-#include "brain/observation_fields.h"
-#include "brain/skill_registry.h"
+#include "brain/records/inbox_fields.h"
+#include "brain/records/observation_fields.h"
+#include "brain/state/skill_registry.h"
 #include "unit.h"
 
 #include <stdarg.h>

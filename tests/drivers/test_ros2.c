@@ -1,7 +1,7 @@
 // What the driver of ROS 2 robots makes of frames and of its configuration, without DDS: frames are joined
 // and interpolated, what does not connect, is no number or would be a circle is named, and a configuration
 // that is wrong is refused with where it is wrong. The robot itself is played in tests/ros2/.
-#include "drivers/ros2/config.h"
+#include "drivers/dds/config.h"
 #include "drivers/ros2/tf.h"
 #include "pons/clock.h"
 #include "unit.h"

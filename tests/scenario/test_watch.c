@@ -3,7 +3,7 @@
 // a store in memory.
 #include "pons/drivers.h"
 #include "pons/yaml.h"
-#include "scenario/invariants.h"
+#include "scenario/checks/invariants.h"
 #include "unit.h"
 
 #include <stdarg.h>

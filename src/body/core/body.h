@@ -15,7 +15,7 @@
 #define PONS_BODY_CORE_BODY_H
 
 #include "body/arm/arm_state.h"
-#include "body/core/ledger.h"
+#include "body/ledger/ledger.h"
 #include "body/localization/localizer.h"
 #include "body/safety/gate.h"
 #include "body/safety/latch_thread.h"

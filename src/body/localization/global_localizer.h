@@ -3,7 +3,7 @@
 #ifndef PONS_BODY_LOCALIZATION_GLOBAL_LOCALIZER_H
 #define PONS_BODY_LOCALIZATION_GLOBAL_LOCALIZER_H
 
-#include "body/nav/internal.h"
+#include "body/costmap/costmap.h"
 
 #define PONS__PLACES_MAX 32
 

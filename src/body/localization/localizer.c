@@ -33,9 +33,9 @@
 // While in doubt the pose follows odometry alone. Several places that fit are not guessed between.
 #include "body/localization/localizer.h"
 
+#include "body/costmap/costmap.h"
 #include "body/localization/global_localizer.h"
 #include "body/localization/scan_score.h"
-#include "body/nav/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef PONS_BODY_LOCALIZATION_LOCALIZER_H
 #define PONS_BODY_LOCALIZATION_LOCALIZER_H
 
-#include "body/nav/navigator.h"
+#include "body/costmap/costmap.h"
 
 typedef enum pons__trust {
     PONS__POSE_SURE,

@@ -2,7 +2,7 @@
 #ifndef PONS_BODY_LOCALIZATION_SCAN_SCORE_H
 #define PONS_BODY_LOCALIZATION_SCAN_SCORE_H
 
-#include "body/nav/internal.h"
+#include "body/costmap/costmap.h"
 
 typedef struct pons__agreement {
     int n;        // ends that were looked at

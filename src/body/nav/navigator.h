@@ -1,106 +1,13 @@
-// navigator.h - occupancy grid and navigator: pure step functions.
-// Poses are in map, [m] and [rad]; grids are row-major, cell (0,0) at the origin's corner.
+// navigator.h - the navigator: pure step functions.
+// Poses are in map, [m] and [rad].
 #ifndef PONS_BODY_NAV_NAVIGATOR_H
 #define PONS_BODY_NAV_NAVIGATOR_H
 
+#include "body/controller/controller.h"
 #include "pons/bt.h"
-#include "pons/ext/robot.h"
-#include "pons/footprint.h"
 #include "pons/random.h"
 
-typedef struct pons__costmap
-    pons__costmap; // the static map of a world plus what the lidar has seen
-
-// From the world value (map.resolution_m, bounds, map.boxes). PONS_EINVAL.
-int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err);
-void pons__costmap_destroy(pons__costmap *g); // NULL-safe
-// Where nobody goes, or slowly; NULL: nowhere. The grid's.
-struct pons__area;
-const struct pons__area *pons__costmap_area(const pons__costmap *g);
-// Marks hits and clears along beams, in the obstacle layer; static cells stay.
-// The scan that it was given last is ignored.
-void pons__costmap_observe(pons__costmap *g, pons_pose2 pose_in_map, const pons_scan *scan);
-void pons__costmap_clear_obstacles(pons__costmap *g);
-// Summary of the obstacle layer's blobs: up to cap {x, y, radius}; returns how many.
-typedef struct pons__blob {
-    double x, y, r; // [m] in map
-} pons__blob;
-int pons__costmap_blobs(const pons__costmap *g, pons__blob *ret, int cap);
-// Distance to the nearest occupied cell [m], capped at 2.
-double pons__costmap_clearance(const pons__costmap *g, double x, double y);
-
-// Nav2's numbers, X(symbol, number, word). Those of ComputePathThroughPoses are the planner's and
-// 100 more; NavigateThroughPoses' are NavigateToPose's and 100 more.
-#define PONS_NAV_ERROR_TABLE(X)                                                                    \
-    X(PONS_NAV_OK, 0, "NONE")                                                                      \
-    X(PONS_FOLLOW_UNKNOWN, 100, "UNKNOWN")                                                         \
-    X(PONS_FOLLOW_INVALID_CONTROLLER, 101, "INVALID_CONTROLLER")                                   \
-    X(PONS_FOLLOW_TF_ERROR, 102, "TF_ERROR")                                                       \
-    X(PONS_FOLLOW_INVALID_PATH, 103, "INVALID_PATH")                                               \
-    X(PONS_FOLLOW_PATIENCE_EXCEEDED, 104, "PATIENCE_EXCEEDED")                                     \
-    X(PONS_FOLLOW_FAILED_TO_MAKE_PROGRESS, 105, "FAILED_TO_MAKE_PROGRESS")                         \
-    X(PONS_FOLLOW_NO_VALID_CONTROL, 106, "NO_VALID_CONTROL")                                       \
-    X(PONS_FOLLOW_CONTROLLER_TIMED_OUT, 107, "CONTROLLER_TIMED_OUT")                               \
-    X(PONS_PLAN_UNKNOWN, 200, "UNKNOWN")                                                           \
-    X(PONS_PLAN_INVALID_PLANNER, 201, "INVALID_PLANNER")                                           \
-    X(PONS_PLAN_TF_ERROR, 202, "TF_ERROR")                                                         \
-    X(PONS_PLAN_START_OUTSIDE_MAP, 203, "START_OUTSIDE_MAP")                                       \
-    X(PONS_PLAN_GOAL_OUTSIDE_MAP, 204, "GOAL_OUTSIDE_MAP")                                         \
-    X(PONS_PLAN_START_OCCUPIED, 205, "START_OCCUPIED")                                             \
-    X(PONS_PLAN_GOAL_OCCUPIED, 206, "GOAL_OCCUPIED")                                               \
-    X(PONS_PLAN_TIMEOUT, 207, "TIMEOUT")                                                           \
-    X(PONS_PLAN_NO_VALID_PATH, 208, "NO_VALID_PATH")                                               \
-    X(PONS_PLAN_NO_VIAPOINTS_GIVEN, 309, "NO_VIAPOINTS_GIVEN")                                     \
-    X(PONS_SMOOTH_UNKNOWN, 500, "UNKNOWN")                                                         \
-    X(PONS_SMOOTH_INVALID_SMOOTHER, 501, "INVALID_SMOOTHER")                                       \
-    X(PONS_SMOOTH_TIMEOUT, 502, "TIMEOUT")                                                         \
-    X(PONS_SMOOTH_IN_COLLISION, 503, "SMOOTHED_PATH_IN_COLLISION")                                 \
-    X(PONS_SMOOTH_FAILED, 504, "FAILED_TO_SMOOTH_PATH")                                            \
-    X(PONS_SMOOTH_INVALID_PATH, 505, "INVALID_PATH")                                               \
-    X(PONS_SPIN_UNKNOWN, 700, "UNKNOWN")                                                           \
-    X(PONS_SPIN_TIMEOUT, 701, "TIMEOUT")                                                           \
-    X(PONS_SPIN_TF_ERROR, 702, "TF_ERROR")                                                         \
-    X(PONS_SPIN_COLLISION, 703, "COLLISION_AHEAD")                                                 \
-    X(PONS_BACKUP_UNKNOWN, 710, "UNKNOWN")                                                         \
-    X(PONS_BACKUP_TIMEOUT, 711, "TIMEOUT")                                                         \
-    X(PONS_BACKUP_TF_ERROR, 712, "TF_ERROR")                                                       \
-    X(PONS_BACKUP_INVALID_INPUT, 713, "INVALID_INPUT")                                             \
-    X(PONS_BACKUP_COLLISION, 714, "COLLISION_AHEAD")                                               \
-    X(PONS_DRIVE_UNKNOWN, 720, "UNKNOWN")                                                          \
-    X(PONS_DRIVE_TIMEOUT, 721, "TIMEOUT")                                                          \
-    X(PONS_DRIVE_TF_ERROR, 722, "TF_ERROR")                                                        \
-    X(PONS_DRIVE_COLLISION, 723, "COLLISION_AHEAD")                                                \
-    X(PONS_DRIVE_INVALID_INPUT, 724, "INVALID_INPUT")                                              \
-    X(PONS_WAIT_UNKNOWN, 740, "UNKNOWN")                                                           \
-    X(PONS_WAIT_TIMEOUT, 741, "TIMEOUT")                                                           \
-    X(PONS_NAVIGATE_UNKNOWN, 9000, "UNKNOWN")                                                      \
-    X(PONS_NAVIGATE_BAD_TREE, 9001, "FAILED_TO_LOAD_BEHAVIOR_TREE")                                \
-    X(PONS_NAVIGATE_TF_ERROR, 9002, "TF_ERROR")                                                    \
-    X(PONS_NAVIGATE_TIMEOUT, 9003, "TIMEOUT")
-typedef enum pons__nav_error {
-#define PONS_NAV_ERROR_ENUM(sym, num, word) sym = (num),
-    PONS_NAV_ERROR_TABLE(PONS_NAV_ERROR_ENUM)
-#undef PONS_NAV_ERROR_ENUM
-} pons__nav_error;
-#define PONS_NAV_THROUGH 100 // added for ComputePathThroughPoses and NavigateThroughPoses
 const char *pons__nav_error_word(int code); // "NO_VALID_PATH", …
-
-struct pons__shape;
-typedef struct pons__nav_params {
-    pons_footprint footprint;        // without corners: the circle of radius_m
-    const struct pons__shape *shape; // the navigator's own; NULL: that circle
-    double turning_radius_m;         // of the tightest arc; 0: it turns where it stands
-    double radius_m, speed_max_mps, yaw_rate_max_radps, accel_mps2;
-    double reverse_max_mps;
-    double xy_tolerance_m, yaw_tolerance_rad;
-    double progress_m, progress_s; // less than this far in this long: FAILED_TO_MAKE_PROGRESS
-} pons__nav_params;
-#define PONS_NAV_PARAMS_INIT                                                                       \
-    {                                                                                              \
-        .radius_m = 0.22, .speed_max_mps = 0.6, .yaw_rate_max_radps = 1.5, .accel_mps2 = 1.0,      \
-        .reverse_max_mps = 0.3, .xy_tolerance_m = 0.15, .yaw_tolerance_rad = 0.25,                 \
-        .progress_m = 0.5, .progress_s = 10.0                                                      \
-    }
 
 // ---- the navigator: one navigation at a time, by a behaviour tree (navigator.c) -----------------
 typedef struct pons__nav pons__nav; // borrows the grid, which is its global costmap

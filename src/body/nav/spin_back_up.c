@@ -14,7 +14,7 @@
 // The look ahead asks the local costmap; the gate looks for itself and cannot be told not to.
 #include "body/nav/spin_back_up.h"
 
-#include "body/nav/internal.h"
+#include "body/controller/controller.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef PONS_BODY_NAV_SPIN_BACK_UP_H
 #define PONS_BODY_NAV_SPIN_BACK_UP_H
 
-#include "body/nav/navigator.h"
+#include "body/controller/controller.h"
 
 typedef enum pons__motion_status {
     PONS__MOTION_RUNNING,

@@ -9,7 +9,7 @@
 #ifndef PONS_BODY_NAV_TREE_H
 #define PONS_BODY_NAV_TREE_H
 
-#include "body/nav/internal.h"
+#include "body/nav/navigator.h"
 #include "body/nav/spin_back_up.h"
 #include "pons/bt.h"
 

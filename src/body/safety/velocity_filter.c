@@ -39,7 +39,7 @@
 // when it turns; where something touches it turns slowly. A footprint with corners is swept as the polygon
 // it is (footprint_sweep.c), and does sweep when it turns: it turns as fast as it could still stop. What no lidar sees, zones that the world
 // keeps robots out of or slow in, lowers v likewise (zone_limits.c), and so does a person who wants all of it
-// slower (speed_share.c).
+// slower (person_speed_limit.c).
 //
 // **The way out.** Something may be nearer than the stop margin all the same: it came by itself, or
 // nobody looked for a while. Then nothing passes that brings the robot nearer to any point inside

@@ -179,7 +179,7 @@ pons_twist2 pons__safety_step(pons__safety *s, const pons__command *cmd,
                               const pons_robot_state *state, const pons_scan *scan,
                               const char *fault, int64_t robot_ns, int64_t host_ns);
 
-// speed_share.c: what is left of a wish, and of a joint's share of its speed, when a person wants it slower.
+// person_speed_limit.c: what is left of a wish, and of a joint's share of its speed, when a person wants it slower.
 pons_twist2 pons__safety_pace(pons__safety *s, pons_twist2 want);
 double pons__pace_share(int taken_pct); // never above 1, nor below PONS__PACE_LEAST_PCT
 

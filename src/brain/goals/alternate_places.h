@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_GOALS_ALTERNATE_PLACES_H
 #define PONS_BRAIN_GOALS_ALTERNATE_PLACES_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 // Whether this error number of the skill says that there is no way to what it was told to reach.
 bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code);

@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_GOALS_ARGUMENT_SLOTS_H
 #define PONS_BRAIN_GOALS_ARGUMENT_SLOTS_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 typedef enum pons__about {
     PONS_ABOUT_NOTHING, // that a goal says

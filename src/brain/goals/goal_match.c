@@ -14,7 +14,7 @@
 #include "brain/goals/goal_match.h"
 
 #include "brain/goals/argument_slots.h"
-#include "brain/zones.h"
+#include "brain/state/zones.h"
 #include "pons/buf.h"
 #include "pons/goal_match.h"
 

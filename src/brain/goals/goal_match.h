@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_GOALS_GOAL_MATCH_H
 #define PONS_BRAIN_GOALS_GOAL_MATCH_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 // `way`: how the goal is met; `args`: what its skill was called with.
 bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means *way,

@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_GOALS_GOAL_SKILLS_H
 #define PONS_BRAIN_GOALS_GOAL_SKILLS_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 #define PONS__REST_LEAST 0.01 // of a call of which nearly nothing is left
 

@@ -2,8 +2,8 @@
 #ifndef PONS_BRAIN_REACT_APPROVAL_H
 #define PONS_BRAIN_REACT_APPROVAL_H
 
-#include "brain/inbox_fields.h"
 #include "brain/react/nodes.h"
+#include "brain/records/inbox_fields.h"
 
 // R4: asks, with a question for the operations and one for whatever the decision asks beside.
 void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills);

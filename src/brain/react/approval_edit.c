@@ -4,11 +4,11 @@
 // is put back to where it asked, and asks anew with the reason. Where an edit changes the place that
 // a goal of the task is about, that is the goal from then on; and where it changes the call whose end
 // meets a goal (a wait of another length, other words), the goal is that call.
-#include "brain/critic_check.h"
-#include "brain/event_fields.h"
+#include "brain/critic/critic_check.h"
 #include "brain/goals/argument_slots.h"
 #include "brain/goals/goal_skills.h"
 #include "brain/react/approval.h"
+#include "brain/records/event_fields.h"
 #include "pons/goal_match.h"
 
 #include <math.h>

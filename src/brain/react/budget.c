@@ -2,8 +2,8 @@
 //
 // Nothing resets it; when it is used up the ladder asks a person, who grants as much again. Where the rules decide
 // for the task it is no matter, as long as they can.
-#include "brain/recovery.h"
-#include "brain/tasks.h"
+#include "brain/recovery/recovery.h"
+#include "brain/tasks/tasks.h"
 
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
 {

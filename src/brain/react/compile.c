@@ -1,10 +1,11 @@
 // compile.c - R3: a decision becomes operations: what to cancel, to send, to ask. Its patch of the goals
 // (goals_patch.c) counts where R4 lets all of it pass.
 #include "brain/goals/goal_skills.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
-#include "brain/task_plan.h"
+#include "brain/tasks/tasks.h"
 
 #include <string.h>
 

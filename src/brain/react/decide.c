@@ -10,16 +10,16 @@
 // A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
 // kernel or a person has said something, or the time has come that the model itself had set (wake_s).
 // It is never asked by the clock: R7 sees to that (results.c).
-#include "brain/ask/answer_check.h"
-#include "brain/await_fields.h"
-#include "brain/effect_history.h"
-#include "brain/event_fields.h"
 #include "brain/goals/goal_skills.h"
+#include "brain/model/answer_check.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
-#include "brain/tasks.h"
+#include "brain/records/await_fields.h"
+#include "brain/records/event_fields.h"
+#include "brain/recovery/recovery.h"
+#include "brain/state/effect_history.h"
+#include "brain/tasks/tasks.h"
 
 #include <math.h>
 #include <string.h>

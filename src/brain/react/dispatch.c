@@ -5,17 +5,18 @@
 // DISPATCHED is made durable, the goal is sent, and the body's word on it awaited. Running this node
 // again does no harm: a cancel may be repeated, verdicts and answers are recorded, and the ledger of
 // effects sends nothing twice.
-#include "brain/await_fields.h"
-#include "brain/critic_check.h"
-#include "brain/effect_fields.h"
-#include "brain/effect_history.h"
+#include "brain/body_link/body_port.h"
+#include "brain/critic/critic_check.h"
 #include "brain/goals/goal_skills.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/react/results.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
+#include "brain/records/await_fields.h"
+#include "brain/records/effect_fields.h"
+#include "brain/recovery/recovery.h"
+#include "brain/state/effect_history.h"
 
 #include <math.h>
 #include <string.h>

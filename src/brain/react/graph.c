@@ -31,9 +31,9 @@
 // A kernel's preempt arrives in the inbox; the loop detaches whatever R2, R6 or R7 waited for, R1
 // reads the message, and R2's decision is then the kernel's: let go of everything, and stop the
 // base if asked.
-#include "brain/effect_history.h"
-#include "brain/graphs.h"
 #include "brain/react/nodes.h"
+#include "brain/state/effect_history.h"
+#include "brain/state/graphs.h"
 
 int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {

@@ -5,18 +5,19 @@
 // and the decision becomes a REPLAN, which is told like every other decision. FINISH is held against the world: an unmet goal, or
 // a claim that is not so, refuses it. SWITCH_TASK is held against the priorities; the kernel asks them
 // again before it switches.
-#include "brain/critic_check.h"
-#include "brain/effect_fields.h"
-#include "brain/event_fields.h"
+#include "brain/critic/critic_check.h"
 #include "brain/goals/goal_skills.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/approval.h"
 #include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
 #include "brain/react/observe.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/react/results.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
+#include "brain/records/effect_fields.h"
+#include "brain/records/event_fields.h"
+#include "brain/recovery/recovery.h"
+#include "brain/tasks/tasks.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef PONS_BRAIN_REACT_NODES_H
 #define PONS_BRAIN_REACT_NODES_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 typedef int pons__node(pons_cx *cx, void *user, pons_error *err);
 pons__node pons__build_observation, pons__react_decide, pons__compile_ops_from_decision,

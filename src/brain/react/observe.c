@@ -6,13 +6,15 @@
 // what the body said last.
 #include "brain/react/observe.h"
 
-#include "brain/event_fields.h"
+#include "brain/body_link/body_port.h"
 #include "brain/goals/goal_skills.h"
-#include "brain/observation_fields.h"
-#include "brain/questions.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/nodes.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
+#include "brain/records/event_fields.h"
+#include "brain/records/observation_fields.h"
+#include "brain/recovery/recovery.h"
+#include "brain/tasks/questions.h"
+#include "brain/tasks/tasks.h"
 #include "pons/geometry.h"
 
 #include <math.h>

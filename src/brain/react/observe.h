@@ -2,7 +2,7 @@
 #ifndef PONS_BRAIN_REACT_OBSERVE_H
 #define PONS_BRAIN_REACT_OBSERVE_H
 
-#include "brain/self.h"
+#include "brain/state/self.h"
 
 // The structured view of everything for R2 (schemas/observation.json). Goals of the task that are met
 // are marked in it.

@@ -8,10 +8,11 @@
 // task comes back in an activation that knows no result. Words and a stop go past it, and so does every other task.
 #include "brain/react/outcome_unknown.h"
 
-#include "brain/await_fields.h"
-#include "brain/critic_check.h"
+#include "brain/body_link/body_port.h"
+#include "brain/critic/critic_check.h"
 #include "brain/goals/goal_skills.h"
-#include "brain/self.h"
+#include "brain/records/await_fields.h"
+#include "brain/state/self.h"
 
 #include <string.h>
 

@@ -6,16 +6,17 @@
 // last result, the goals of the task, the counters, the ladder, the plan.
 #include "brain/react/results.h"
 
-#include "brain/await_fields.h"
-#include "brain/effect_history.h"
+#include "brain/body_link/body_port.h"
 #include "brain/goals/alternate_places.h"
 #include "brain/goals/argument_slots.h"
 #include "brain/goals/goal_skills.h"
-#include "brain/inbox_fields.h"
-#include "brain/observation_fields.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/outcome_unknown.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
+#include "brain/records/await_fields.h"
+#include "brain/records/inbox_fields.h"
+#include "brain/records/observation_fields.h"
+#include "brain/recovery/recovery.h"
+#include "brain/state/effect_history.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 // let go of for another one (SWITCH_TASK, and R4 has asked the priorities), or when the kernel wants
 // the inner loop back and nothing runs any more. The kernel is told with one message, in the step that
 // ends the run.
-#include "brain/event_fields.h"
+#include "brain/plan/task_plan.h"
 #include "brain/react/nodes.h"
 #include "brain/react/outcome_unknown.h"
-#include "brain/recovery.h"
-#include "brain/task_plan.h"
+#include "brain/records/event_fields.h"
+#include "brain/recovery/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // cmd_pace.c - how fast the robot may be, from another terminal: a person's word to the body, which holds
-// it and keeps it. No brain is needed for it; what a person says to one goes the same way (brain/speed_request.c).
+// it and keeps it. No brain is needed for it; what a person says to one goes the same way (brain/body_link/speed_request.c).
 #include "cli/speed_command.h"
 #include "pons/rule_policy.h"
 

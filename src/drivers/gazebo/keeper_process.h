@@ -1,4 +1,4 @@
-// keeper_process.h - the process that outlives the driver's, to stop the robot (gazebo_keeper/keeper.c): its life.
+// keeper_process.h - the process that outlives the driver's, to stop the robot (gazebo_keeper/dead_body_stop.c): its life.
 //
 // One thread beats, another minds; both may be the same. Neither is the safety thread.
 #ifndef PONS_DRIVERS_GAZEBO_KEEPER_PROCESS_H

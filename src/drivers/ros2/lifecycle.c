@@ -14,7 +14,7 @@
 // Nav2 is told by its actions that nobody serves them. But a first goal waits until all have been asked once.
 #include "drivers/ros2/lifecycle.h"
 
-#include "drivers/ros2/service_client.h"
+#include "drivers/dds/service_client.h"
 #include "pons/clock.h"
 
 #include <pthread.h>

@@ -2,9 +2,9 @@
 #ifndef PONS_DRIVERS_ROS2_LIFECYCLE_H
 #define PONS_DRIVERS_ROS2_LIFECYCLE_H
 
-#include "drivers/ros2/config.h"
-#include "drivers/ros2/dds_node.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/config.h"
+#include "drivers/dds/dds_node.h"
+#include "drivers/dds/interface_types.h"
 
 typedef struct ros2_lifecycle ros2_lifecycle;
 

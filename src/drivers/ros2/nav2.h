@@ -2,8 +2,8 @@
 #ifndef PONS_DRIVERS_ROS2_NAV2_H
 #define PONS_DRIVERS_ROS2_NAV2_H
 
-#include "drivers/ros2/config.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/config.h"
+#include "drivers/dds/interface_types.h"
 #include "pons/ext/skill.h"
 
 typedef struct ros2_order { // what a goal of Nav2's is made of

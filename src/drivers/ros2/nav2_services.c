@@ -8,8 +8,8 @@
 // of a command that is not answered nobody knows.
 #include "drivers/ros2/nav2_services.h"
 
+#include "drivers/dds/service_client.h"
 #include "drivers/ros2/lifecycle.h"
-#include "drivers/ros2/service_client.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef PONS_DRIVERS_ROS2_NAV2_SERVICES_H
 #define PONS_DRIVERS_ROS2_NAV2_SERVICES_H
 
-#include "drivers/ros2/config.h"
-#include "drivers/ros2/dds_node.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/config.h"
+#include "drivers/dds/dds_node.h"
+#include "drivers/dds/interface_types.h"
 #include "pons/ext/outside.h"
 #include "pons/ext/skill.h"
 

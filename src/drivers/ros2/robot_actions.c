@@ -15,10 +15,10 @@
 // nothing is refused.
 #include "drivers/ros2/robot_actions.h"
 
+#include "drivers/dds/service_client.h"
 #include "drivers/ros2/configured_skills.h"
 #include "drivers/ros2/nav2.h"
 #include "drivers/ros2/nav2_services.h"
-#include "drivers/ros2/service_client.h"
 #include "pons/clock.h"
 #include "pons/module.h"
 

@@ -3,7 +3,7 @@
 #ifndef PONS_DRIVERS_ROS2_ROBOT_ACTIONS_H
 #define PONS_DRIVERS_ROS2_ROBOT_ACTIONS_H
 
-#include "drivers/ros2/action_client.h"
+#include "drivers/dds/action_client.h"
 #include "pons/ext/skill.h"
 
 typedef struct ros2_errands ros2_errands;

@@ -25,9 +25,9 @@
 // known: a type or a QoS that does not fit, a message that is no good.
 #include "ros2.h"
 
+#include "drivers/dds/config.h"
+#include "drivers/dds/dds_node.h"
 #include "drivers/outlet.h"
-#include "drivers/ros2/config.h"
-#include "drivers/ros2/dds_node.h"
 #include "drivers/ros2/map_topic.h"
 #include "drivers/ros2/robot_actions.h"
 #include "drivers/ros2/senses.h"

@@ -2,7 +2,7 @@
 #ifndef PONS_DRIVERS_ROS2_SENSES_H
 #define PONS_DRIVERS_ROS2_SENSES_H
 
-#include "drivers/ros2/dds_node.h"
+#include "drivers/dds/dds_node.h"
 #include "pons/ext/robot.h"
 
 typedef struct ros2_senses ros2_senses;

@@ -8,10 +8,10 @@
 // When the observer's link ends the body has gone, and with it what anybody knows of goals that ran.
 #include "drivers/ros2_bridge/body_links.h"
 
+#include "drivers/ros2_bridge/action_server.h"
 #include "drivers/ros2_bridge/body_commands.h"
 #include "drivers/ros2_bridge/bridge_common.h"
 #include "drivers/ros2_bridge/cmd_vel.h"
-#include "drivers/ros2_bridge/goals.h"
 #include "drivers/ros2_bridge/published_senses.h"
 
 #include <stdio.h>

@@ -22,13 +22,13 @@
 // Calls go one way, each file's header saying what is asked of it:
 //
 //     bridge.c the loop
-//       body_links.c what the body says ---> cmd_vel.c velocities, poses --> goals.c, goal.c, goal_requests.c, nav2_actions.c the actions
+//       body_links.c what the body says ---> cmd_vel.c velocities, poses --> action_server.c, goal.c, goal_requests.c, nav2_actions.c the actions
 //       published_senses.c what is published      discovery.c nodes, parameters     body_commands.c what the body is told
 //         bridge_common.c what all of these use: endpoints, time, words     internal.h the one object
+#include "drivers/ros2_bridge/action_server.h"
 #include "drivers/ros2_bridge/body_links.h"
 #include "drivers/ros2_bridge/cmd_vel.h"
 #include "drivers/ros2_bridge/discovery.h"
-#include "drivers/ros2_bridge/goals.h"
 #include "drivers/ros2_bridge/published_senses.h"
 #include "pons/module.h"
 

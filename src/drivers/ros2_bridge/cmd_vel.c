@@ -11,9 +11,9 @@
 // made when somebody publishes it. A stamp that is not of now is a command from the past.
 #include "drivers/ros2_bridge/cmd_vel.h"
 
+#include "drivers/ros2_bridge/action_server.h"
 #include "drivers/ros2_bridge/body_commands.h"
 #include "drivers/ros2_bridge/bridge_common.h"
-#include "drivers/ros2_bridge/goals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// goal.c - one goal of ROS's (goals.c), and the list of an action's.
+// goal.c - one goal of ROS's (action_server.c), and the list of an action's.
 #include "drivers/ros2_bridge/bridge_common.h"
 #include "drivers/ros2_bridge/goals_internal.h"
 

@@ -1,4 +1,4 @@
-// goals_internal.h - goals of ROS's clients at the body, as the files of goals.c share them.
+// goals_internal.h - goals of ROS's clients at the body, as the files of action_server.c share them.
 #ifndef PONS_DRIVERS_ROS2_BRIDGE_GOALS_INTERNAL_H
 #define PONS_DRIVERS_ROS2_BRIDGE_GOALS_INTERNAL_H
 

@@ -3,7 +3,7 @@
 #ifndef PONS_DRIVERS_ROS2_BRIDGE_INTERNAL_H
 #define PONS_DRIVERS_ROS2_BRIDGE_INTERNAL_H
 
-#include "drivers/ros2/dds_node.h"
+#include "drivers/dds/dds_node.h"
 #include "pons/clock.h"
 #include "pons/ext/bridge.h"
 #include "pons/geometry.h"

@@ -2,8 +2,8 @@
 #ifndef PONS_DRIVERS_ROS2_TOPICS_MESSAGE_DEFINITIONS_H
 #define PONS_DRIVERS_ROS2_TOPICS_MESSAGE_DEFINITIONS_H
 
-#include "drivers/ros2/config.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/config.h"
+#include "drivers/dds/interface_types.h"
 
 int ros2_topic_texts(ros2_types *t, const ros2_config *c, pons_error *err);
 // The shape's own text, and behind a line of 80 "=" and "MSG: package/X" that of each type in it (MCAP's "ros2msg").

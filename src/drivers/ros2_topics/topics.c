@@ -11,8 +11,8 @@
 // thread; it publishes nothing and has no service.
 #include "pons/ext/topics.h"
 
-#include "drivers/ros2/dds_node.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/dds_node.h"
+#include "drivers/dds/interface_types.h"
 #include "drivers/ros2_topics/message_definitions.h"
 #include "pons/clock.h"
 #include "pons/module.h"

@@ -9,7 +9,7 @@
 #include "serve/access/reply.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/run_request.h"
-#include "serve/langgraph/sse_events.h"
+#include "serve/run_events/sse_events.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 //   runtime_watchdog.c     essay; the loop: beats, claims, what others left
 //   sessions_file.c        SESSIONS.md and the lanes made to say the same
 //   admission.c    what a session is held against before anything moves; the table of names
-//   dependencies.c     whether those that it depends on have succeeded
+//   session_dependencies.c     whether those that it depends on have succeeded
 //   session_run.c         one session from its claim to its end
 //   session_steps.c        steps of the body, from arguments or from a policy's answer
 //   policy_observation.c what a policy is asked
@@ -134,8 +134,8 @@ struct pons_runtime {
     char generation[33]; // of SESSIONS.md, as it was held against the lanes last
     pons_value *known;   // ids that were pending in the file then
     pons_value *logged;  // ids whose end is in LOG.md, and not in the file yet
-    pons_value
-        *circles;      // dependencies.c: by id, whether it waits for itself; NULL: nobody has asked
+    pons_value *
+        circles; // session_dependencies.c: by id, whether it waits for itself; NULL: nobody has asked
     pons_value *shows; // what the file is to say, in order: [{id, value}, …]
     bool looking;      // what is shown now was seen by a look, and is not this runtime's own
     bool unlooked;     // such a thing was written, and may have been over by then
@@ -158,7 +158,7 @@ pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *
 void pons__rt_file_show(pons_runtime *r, const pons_session_row *row); // soon
 void pons__rt_file_flush(pons_runtime *r); // in one write, as soon as the file may be written
 
-// dependencies.c: whether a session may begin, by its depends_on.
+// session_dependencies.c: whether a session may begin, by its depends_on.
 typedef enum rt_depends { RT_READY, RT_WAITS, RT_NEVER } rt_depends; // RT_NEVER: why is filled
 rt_depends pons__rt_depends(pons_runtime *r, const char *id, const pons_value *session,
                             rt_refusal *why);

@@ -7,8 +7,8 @@
 #ifndef TESTS_DRIVERS_ROS2_PEER_H
 #define TESTS_DRIVERS_ROS2_PEER_H
 
-#include "drivers/ros2/dds_node.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/dds_node.h"
+#include "drivers/dds/interface_types.h"
 #include "pons/ext/robot.h"
 #include "relay.h"
 

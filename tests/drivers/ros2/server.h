@@ -2,8 +2,8 @@
 #ifndef TESTS_DRIVERS_ROS2_SERVER_H
 #define TESTS_DRIVERS_ROS2_SERVER_H
 
-#include "drivers/ros2/dds_node.h"
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/dds_node.h"
+#include "drivers/dds/interface_types.h"
 
 typedef struct server {
     ros2_node *n;

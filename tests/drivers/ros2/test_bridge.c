@@ -3,7 +3,7 @@
 // whoever sends it how often; what is no goal is refused; a hand on cmd_vel moves the robot, silence
 // stops it, also while somebody floods the bridge; a latched robot stays where it is, until it is reset.
 // tests/ros2/shown.py asks the same of a binding that others wrote.
-#include "drivers/ros2/dds_node.h"
+#include "drivers/dds/dds_node.h"
 #include "peer.h"
 #include "pons/body.h"
 #include "pons/clock.h"

@@ -1,7 +1,7 @@
 // test_types.c - interfaces by their text. What is written by such a type is read by the one that idlc made
 // of the same interface, and the other way round, over DDS; every interface that comes with pons has a form; what is
 // wrong in a text, or in a value, is named with where it is; and hostile texts are refused.
-#include "drivers/ros2/interface_types.h"
+#include "drivers/dds/interface_types.h"
 #include "peer.h"
 #include "pons/clock.h"
 #include "pons/random.h"

@@ -1,0 +1,599 @@
+// inbox_read.c - what people, other processes and the inner loop have said: letters become tasks, control and answers.
+//
+//     say, run     words --policy--> control words and goals --> a task, or more of one that waits
+//     wish         the same of a model's words, or of a goal whose time has come: no answers, and no word that sets
+//                  something free
+//     control      stop, pause, continue, cancel, raise, reset, yes, no
+//     answer       to the open question (react/approval.c)
+//     task_result  the inner loop is done with a task, or was made to let go of it
+#include "brain/kernel/inbox_read.h"
+
+#include "brain/body_link/speed_request.h"
+#include "brain/goals/named_places.h"
+#include "brain/goals/scheduled_goals.h"
+#include "brain/kernel/stop_state.h"
+#include "brain/plan/task_plan.h"
+#include "brain/records/event_fields.h"
+#include "brain/records/observation_fields.h"
+#include "brain/tasks/questions.h"
+#include "brain/tasks/tasks.h"
+#include "pons/language.h"
+
+#include <string.h>
+
+// ---- words --------------------------------------------------------------------------------------
+
+// What may be said by who is no person: words after which less moves than before.
+static bool may_say(const char *word)
+{
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0 || strcmp(word, "cancel") == 0;
+}
+
+static bool comes_back(const pons__goal *goal)
+{
+    return strcmp(goal->intent, "come_back") == 0;
+}
+
+// "Come back" means the place where the robot stood when its last task began; behind other goals of
+// the same wish it is where it stands now. A place that it was not sure of is none.
+static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
+{
+    const pons_value *here = pons__place_now(s->b);
+    const pons__goal *first = goals->n ? goals->at[0] : NULL;
+    for (size_t i = 0; i < goals->n; i++) {
+        if (comes_back(goals->at[i]) && !(i > 0 ? here : s->t->left_at)) {
+            return pons_error_set(
+                err, PONS_EINVAL, "brain",
+                "there is nowhere to come back to: no task has begun yet where the "
+                "robot was sure of its place");
+        }
+    }
+    for (size_t i = 0; i < goals->n; i++) {
+        pons__goal *goal = goals->at[i];
+        if (comes_back(goal)) {
+            pons__set_text(&goal->intent, "go_to");
+            pons__json(&goal->pose, pons_value_ref(goal == first ? s->t->left_at : here));
+        }
+    }
+    return PONS_OK;
+}
+
+// What the policy makes of words. Where that fails *ret is as far as it was understood, with what is wrong.
+static int understand(pons__saying *s, const char *text, pons__understood **ret, pons_error *err)
+{
+    pons_brain *b = s->b;
+    pons_autovalue parsed = NULL;
+    pons_autovalue world = pons__places_world(b);
+    int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, err);
+    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    rc = rc < 0 ? rc : come_back(s, &u->goals, err);
+    rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
+    *ret = u;
+    return rc;
+}
+
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why);
+
+// A wish may hold both, "cancel, go to the bedroom": the control word first, then its goals. What a model has
+// written, or might have (person false), answers no question and sets nothing free.
+static void handle_words(pons__saying *s, const char *text, bool person)
+{
+    pons_error why = PONS_ERROR_INIT;
+    pons__understood *u = NULL;
+    const int rc = understand(s, text, &u, &why);
+    handle_understood(s, text, u, person, rc < 0 ? &why : NULL);
+    pons__record_free(&pons__understood_record, u);
+}
+
+// Words that say how fast; NULL: they do not.
+static pons__hurry *how_fast(const pons_brain *b, const char *text)
+{
+    const pons_policy_ops *ops = b->opts.policy.ops;
+    pons_autovalue said = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    return ops->pace && ops->pace(b->opts.policy.self, text, &said, &none) >= 0
+               ? pons__record_read(&pons__hurry_record, said)
+               : NULL;
+}
+
+// Words that nobody's options make an answer of: a model could ask so that they are not heard.
+static bool halts(const char *word)
+{
+    return strcmp(word, "stop") == 0 || strcmp(word, "pause") == 0;
+}
+
+static void ignored(pons__saying *s, const char *word, const char *reason)
+{
+    pons__event_emit(s->b, s->cx, &pons__control_told_record,
+                     &(pons__control_told){.word = word, .ignored = reason});
+}
+
+// Words that are said while questions are open answer the one that asks for words, or has that option; where several
+// do, none. What controls the robot does so all the same.
+static bool answers_question(pons__saying *s, const char *text, const char *control)
+{
+    if (halts(control)) {
+        return false;
+    }
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    const char *option = NULL;
+    const pons__question *q = NULL;
+    size_t n = 0, open = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
+        const char *named = about ? pons_answer_option(about->options, text) : NULL;
+        open += !list.at[i].answered;
+        if (!about || (option && !named) || !(named || (about->words && !*control))) {
+            continue; // its option is meant before any words
+        }
+        n = named && !option ? 1 : n + 1;
+        option = named;
+        q = about;
+    }
+    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
+        return false;
+    }
+    if (n > 1) {
+        ignored(s, "answer", "several questions are open: answer one by its id");
+        return true;
+    }
+    pons__reply_hear(s, &(pons__reply){.id = q->id,
+                                       .action = "approve",
+                                       .answer = option ? option : text,
+                                       .at_ms = s->said->at_ms,
+                                       .by = s->said->by});
+    return true;
+}
+
+// What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
+// to what asks for words; "80 %" and "too slow" are.
+static bool answered_or_kept(pons__saying *s, const char *text, const char *word,
+                             const pons__hurry *hurry, bool person)
+{
+    const char *before = hurry ? hurry->before : NULL;
+    const bool slower = hurry && strcmp(hurry->word, "slower") == 0;
+    if (person && answers_question(s, text, slower || before ? "pace" : word)) {
+        return true;
+    }
+    const bool kept = person && strcmp(word, "stop") != 0 &&
+                      (pons__schedules_hear(s->b, s->cx, text, s->said->by) ||
+                       pons__places_hear(s->b, s->cx, text, s->said->by));
+    if (kept && before) {
+        handle_words(s, before, person);
+    }
+    return kept;
+}
+
+// Words after which something may move that did not before.
+static bool sets_free(const char *word)
+{
+    static const char *const words[] = {"yes", "continue", "resume", "reset"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pons__hear_tempo(pons__saying *s)
+{
+    bool taken = false;
+    pons_autovalue then = pons__tempo_look(s->b, s->cx, s->t, &taken);
+    if (taken) {
+        pons__hear(s, then, false);
+    } else if (json_array_size(then) > 0) {
+        ignored(s, "pace", "the pace with which more was said was refused: nothing of it counts");
+    }
+}
+
+// The letter to hear when the pace is in force: of a yes the answer to the question that is open now, and to no later
+// one. NULL: it is to be heard at once. The caller's.
+static pons_value *to_hear_then(pons__saying *s, const char *text, const char *control)
+{
+    pons__letter letter = {.kind = PONS_LETTER_SAY};
+    if (strcmp(control, "yes") == 0) {
+        PONS__AUTO_OPEN list = pons__questions_open(s->b);
+        const char *id = NULL;
+        size_t open = 0;
+        for (size_t i = 0; i < list.n; i++) {
+            id = list.at[i].answered ? id : list.at[i].id;
+            open += !list.at[i].answered;
+        }
+        if (open != 1) {
+            return NULL; // it is none, and that is told
+        }
+        letter.kind = PONS_LETTER_ANSWER;
+        letter.value =
+            pons__record_write(&pons__reply_record, &(pons__reply){.id = id,
+                                                                   .action = "approve",
+                                                                   .reason = control,
+                                                                   .at_ms = s->said->at_ms,
+                                                                   .by = s->said->by});
+    } else {
+        pons__said with = *s->said;
+        with.text = text;
+        with.goals = with.plan = NULL;
+        letter.value = pons__record_write(&pons__said_record, &with);
+    }
+    pons_value *ret = pons__record_write(&pons__letter_record, &letter);
+    pons_value_unref(letter.value);
+    return ret;
+}
+
+// "Yes, at half speed": what sets something free counts when it can go no faster; any other word at once.
+static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons__understood *u = NULL;
+    pons_autovalue then = NULL;
+    pons__hear_tempo(s); // what was answered is over, and tells what is in force
+    if (hurry->before) {
+        understand(s, hurry->before, &u, &none);
+        pons_value *letter = person && u->control && sets_free(u->control)
+                                 ? to_hear_then(s, hurry->before, u->control)
+                                 : NULL;
+        pons__record_free(&pons__understood_record, u);
+        if (letter) {
+            then = json_array();
+            json_array_append_new(then, letter);
+        } else {
+            handle_words(s, hurry->before, person);
+        }
+    }
+    switch (pons__tempo_hear(s->b, s->cx, s->t, hurry, s->said->by, person, then)) {
+    case PONS__TEMPO_KEPT:
+        break;
+    case PONS__TEMPO_MET:
+        pons__hear(s, then, false);
+        break;
+    case PONS__TEMPO_NOT:
+        if (then) {
+            ignored(s, "pace",
+                    "it cannot be that fast or slow: what was said with it does not count");
+        }
+        break;
+    }
+}
+
+// What nobody here understands while a question wants a yes or a no (可以吗, 好像不行) is neither, and no task.
+static bool asked_again(pons__saying *s, const char *text)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(s->b);
+    bool open = false;
+    for (size_t i = 0; i < list.n && !s->b->opts.llm; i++) {
+        const pons__question *about = list.at[i].about;
+        open = open || (!list.at[i].answered && !(about && about->words));
+    }
+    if (open) {
+        ignored(s, "answer",
+                pons_language_chinese(text) ? "这既不是“是”，也不是“否”：问题还在等回答"
+                                            : "that is neither yes nor no: the question is open");
+    }
+    return open;
+}
+
+// A goal of a time whose last one is not over yet: one is enough.
+static bool still_at(pons__saying *s)
+{
+    const char *schedule = pons__schedule_of(s->said->by);
+    for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
+        const pons__task *task = s->t->queue.at[i];
+        if (task->schedule && strcmp(task->schedule, schedule) == 0) {
+            pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
+                             &(pons__schedule_skipped){.schedule_id = schedule,
+                                                       .text = s->said->text,
+                                                       .task_id = task->id});
+            return true;
+        }
+    }
+    return false;
+}
+
+// Yes and no are to the one question that is open.
+static bool several_open(pons_brain *b)
+{
+    PONS__AUTO_OPEN list = pons__questions_open(b);
+    size_t n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        n += !list.at[i].answered;
+    }
+    return n > 1;
+}
+
+// Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
+// let go of by K6's preempt. Charging is the kernel's own and goes on.
+static void cancel_tasks(pons__saying *s, const char *only)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->t->queue.n;) {
+        const pons__task *task = s->t->queue.at[i];
+        const bool theirs = strcmp(task->source, "battery") != 0;
+        if (theirs && (!only || strcmp(task->id, only) == 0)) {
+            pons__task_end(s, task->id, "cancelled", "the user said cancel", NULL);
+            any = true;
+        } else {
+            i++;
+        }
+    }
+    if (!any) {
+        ignored(s, "cancel", only ? "there is no such task" : "there is no task");
+    }
+}
+
+// A person gives one task another priority; without a number it goes before all that wait.
+static void raise_task(pons__saying *s, const char *id)
+{
+    pons__task *task = pons__queue_find(s->t, id);
+    if (!task || strcmp(task->source, "battery") == 0) {
+        ignored(s, "raise", "there is no such task");
+        return;
+    }
+    int64_t top = task->priority;
+    for (size_t i = 0; i < s->t->queue.n; i++) {
+        const pons__task *other = s->t->queue.at[i];
+        const bool theirs = strcmp(other->source, "battery") != 0;
+        top = theirs && other != task && other->priority >= top ? other->priority + 1 : top;
+    }
+    const int64_t most = s->b->rules.priority_charge - 1; // charging stays above all of them
+    top = pons__task_priority(s, top);
+    task->priority = top > most ? most : top < 0 ? 0 : top;
+    s->t->changed = true;
+    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
+                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
+}
+
+// control: {word, task? (cancel, raise), priority? (raise), and what the body said when it was said (continue, reset)}
+static void handle_control(pons__saying *s, const char *word)
+{
+    pons__tasks *t = s->t;
+    if (strcmp(word, "pause") == 0 || strcmp(word, "stop") == 0 || strcmp(word, "cancel") == 0) {
+        pons__tempo_drop_words(s->b, s->cx, t);
+    }
+    if (strcmp(word, "pause") == 0) {
+        t->paused = t->changed = true;
+    } else if (strcmp(word, "continue") == 0 || strcmp(word, "resume") == 0) {
+        const char *why = pons__stopped_release(s->b, s->cx, t, s->said);
+        if (why) {
+            ignored(s, word, why);
+        } else if (strcmp(word, "continue") == 0) {
+            t->paused = false;
+            t->changed = true;
+        }
+    } else if (strcmp(word, "stop") == 0) {
+        pons__stopped_say(s->b, t, s->said, "a person said stop");
+        s->stopped = true;
+    } else if (strcmp(word, "cancel") == 0) {
+        cancel_tasks(s, s->said->task);
+    } else if (strcmp(word, "raise") == 0) {
+        raise_task(s, s->said->task ? s->said->task : "");
+    } else if (strcmp(word, "reset") == 0) {
+        const char *why = pons__stopped_reset(s->b, t, s->said, s->stopped);
+        if (why) {
+            ignored(s, word, why);
+        }
+    } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
+        const bool yes = strcmp(word, "yes") == 0;
+        if (several_open(s->b)) {
+            ignored(s, word, "several questions are open: answer one by its id");
+            return;
+        }
+        const bool counts = pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
+                                                               .reason = word,
+                                                               .at_ms = s->said->at_ms,
+                                                               .by = s->said->by});
+        if (!counts && !yes && *t->active_task_id) { // it answers nothing: it is about what goes on
+            pons__stopped_say(s->b, t, s->said, "a person said no");
+            s->stopped = true;
+        }
+    }
+}
+
+static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
+                              const pons_error *why)
+{
+    pons_brain *b = s->b;
+    const char *word = u->control ? u->control : "";
+    const bool wanted = u->goals.n > 0;
+    const bool presumes = !person && *word && !may_say(word);
+    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
+    const bool done = answered_or_kept(s, text, word, hurry, person);
+    if (hurry && !done) {
+        hear_pace(s, hurry, person);
+        if (hurry->rest) {
+            handle_words(s, hurry->rest, person);
+        }
+    }
+    pons__record_free(&pons__hurry_record, hurry);
+    if (hurry || done) {
+        return;
+    }
+    if (still_at(s) || (why && person && asked_again(s, text))) {
+        return;
+    }
+    if (presumes && wanted) {
+        ignored(s, word, "only a person may say so");
+    } else if (*word && !presumes) {
+        handle_control(s, word);
+        if (!wanted) {
+            return;
+        }
+    }
+    pons__task_push(s, text, &u->goals, NULL, pons__schedule_of(s->said->by) ? "schedule" : "user",
+                    u->urgent ? b->rules.priority_urgent : b->rules.priority_user);
+    const bool vain = presumes && !wanted;
+    if (vain || (why && !b->opts.llm)) {
+        // Nobody here understands it: the task was queued and is ended at once, so that it is never
+        // lost.
+        char id[32];
+        snprintf(id, sizeof id, "task-%lld", (long long)s->t->next - 1);
+        pons__task_end(s, id, "failed", vain ? "only a person may say so" : why->message, NULL);
+    }
+}
+
+// A run begins: what it will be judged by starts here.
+static void handle_run(pons__saying *s)
+{
+    pons__tasks *t = s->t;
+    t->run_first = t->next;
+    pons__record_free(&pons__totals_record, t->totals);
+    t->totals = pons__record_new(&pons__totals_record);
+    t->changed = true;
+    size_t i;
+    json_t *goal;
+    json_array_foreach(s->said->goals, i, goal)
+    {
+        handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
+    }
+    const pons_value *plan = s->said->plan;
+    if (plan) { // a task of its own: its goal is what the task says
+        pons__plan_brief *brief = pons__record_read(&pons__plan_brief_record, plan);
+        pons__task_push(s, brief->goal, NULL, plan, "user", s->b->rules.priority_user);
+        pons__record_free(&pons__plan_brief_record, brief);
+        const pons__task *task =
+            pons__queue_find(t, t->queue.n ? ((pons__task *)t->queue.at[t->queue.n - 1])->id : "");
+        if (task && task->plan) {
+            pons__task_plan_created(s->b, s->cx, task->plan);
+        }
+    }
+}
+
+// ---- results of the inner loop ------------------------------------------------------------------
+
+// It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
+static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome *o)
+{
+    pons__list_clear(&pons__goal_record, &task->goals);
+    task->goals = o->goals;
+    o->goals = (pons__list){0};
+    pons__record_free(&pons__task_plan_record, task->plan);
+    pons__record_free(&pons__ladder_record, task->ladder);
+    pons__record_free(&pons__spent_record, task->spent);
+    pons__list_clear(&pons__question_record, &task->asks);
+    task->asks = o->asks;
+    o->asks = (pons__list){0};
+    for (size_t i = 0; i < task->asks.n; i++) { // what was heard while it was put aside
+        pons__question *q = task->asks.at[i];
+        if (!q->answer) {
+            pons__json(&q->answer, pons_value_ref(pons__question_answer(s->b->hci, q->id)));
+        }
+    }
+    task->plan = o->plan;
+    task->ladder = o->ladder;
+    task->spent = o->spent;
+    o->plan = NULL;
+    o->ladder = NULL;
+    o->spent = NULL;
+}
+
+// The inner loop has let go of its task for another one; the priorities are asked again.
+static void switch_task(pons__saying *s, const pons__outcome *o)
+{
+    pons__tasks *t = s->t;
+    const pons__task *to = NULL;
+    char why[160];
+    const char *refused = pons__tasks_switch(t, o->switch_to, &to, why, sizeof why);
+    if (refused) {
+        ignored(s, "switch", refused);
+        return;
+    }
+    pons__event_emit(
+        s->b, s->cx, &pons__task_switched_record,
+        &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
+    pons__set_text(&t->switch_to, to->id);
+    pons__task *from = pons__queue_active(t);
+    from->status = PONS_TASK_PAUSED;
+    pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
+}
+
+static void handle_result(pons__saying *s, const pons_value *value)
+{
+    pons__tasks *t = s->t;
+    pons__outcome *o = pons__record_read(&pons__outcome_record, value);
+    if (o->activation != t->react->activation) { // of an activation that was given up
+        pons__record_free(&pons__outcome_record, o);
+        return;
+    }
+    t->changed = true;
+    t->react->state = PONS_INNER_IDLE;
+    pons__list_clear(&pons__question_record, &t->react->asks);
+    t->safe_handled =
+        t->safe_handled || t->react->mode == PONS_MODE_SAFE || o->mode == PONS_MODE_SAFE;
+    t->totals->iterations += o->iterations;
+    t->totals->replans += o->replans;
+    t->totals->distance_m += o->distance_m;
+    pons__task *task = pons__queue_find(t, o->task_id);
+    const bool switched = strcmp(o->status, "switched") == 0;
+    if (task && (switched || strcmp(o->status, "preempted") == 0)) {
+        if (pons__outcome_tells(value)) {
+            keep_reached(s, task, o);
+        }
+        if (switched && strcmp(t->active_task_id, task->id) == 0) {
+            switch_task(s, o);
+        }
+    } else if (task) {
+        pons__task_end(s, o->task_id, o->status, o->reason, o->verified);
+    } else {
+        pons__questions_close(s->b, s->cx, &o->asks, "the task is over");
+    }
+    pons__record_free(&pons__outcome_record, o);
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
+{
+    pons_autovalue value = pons__record_write(&pons__reply_record, reply);
+    return pons__answer_hear(s->b, s->cx, value);
+}
+
+static void handle_letter(pons__saying *s, const pons__letter *l)
+{
+    pons__said *said = pons__said_read(l->value);
+    const pons__said *around = s->said; // it may have come with another one
+    s->said = said;
+    switch ((pons__letter_kind)l->kind) {
+    case PONS_LETTER_SAY:
+    case PONS_LETTER_GOAL:
+    case PONS_LETTER_WISH:
+        handle_words(s, said->text, l->kind != PONS_LETTER_WISH);
+        break;
+    case PONS_LETTER_CONTROL:
+        handle_control(s, said->word);
+        break;
+    case PONS_LETTER_STOPPED: {
+        pons__stopping *stop = pons__stopping_read(l->value);
+        pons__stopped_hear(s->t, stop->activation, stop->reason);
+        pons__record_free(&pons__stopping_record, stop);
+        break;
+    }
+    case PONS_LETTER_RUN:
+        handle_run(s);
+        break;
+    case PONS_LETTER_ANSWER:
+        pons__answer_hear(s->b, s->cx, l->value);
+        break;
+    case PONS_LETTER_RESULT:
+        handle_result(s, l->value);
+        break;
+    case PONS_LETTER_OTHER:
+        break;
+    }
+    pons__record_free(&pons__said_record, said);
+    s->said = around;
+}
+
+void pons__hear(pons__saying *s, const pons_value *pending, bool results)
+{
+    size_t i;
+    json_t *msg;
+    json_array_foreach(pending, i, msg)
+    {
+        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        if ((l->kind == PONS_LETTER_RESULT) == results) {
+            handle_letter(s, l);
+        }
+        pons__record_free(&pons__letter_record, l);
+    }
+}

@@ -1,0 +1,29 @@
+// task_lifecycle.h - a task's beginning and end (task_lifecycle.c).
+#ifndef PONS_BRAIN_KERNEL_TASK_LIFECYCLE_H
+#define PONS_BRAIN_KERNEL_TASK_LIFECYCLE_H
+
+#include "brain/records/inbox_fields.h"
+#include "brain/state/self.h"
+
+typedef struct
+    pons__saying { // K5 at work, and what the letter at hand says of the tasks that it makes
+    pons_brain *b;
+    pons_cx *cx;
+    pons__tasks *t;
+    const pons__said *said; // NULL: nobody says it
+    bool stopped;           // a stop was said in this tick
+    bool early;             // a task was wished for before a stop
+} pons__saying;
+
+#define PONS__CHARGE_AGAIN_MS 60000 // from a charging that was in vain to the next
+
+// As the letter says, a number or in the words of the config; else the usual.
+int64_t pons__task_priority(const pons__saying *s, int64_t usual);
+// A new one at the queue's end, or once more the one that stands there. goals are taken (NULL: none), plan not.
+void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const pons_value *plan,
+                     const char *source, int64_t priority);
+// Nothing where there is no such task. status: of pons__finished.
+void pons__task_end(pons__saying *s, const char *id, const char *status, const char *reason,
+                    const pons_value *verified);
+
+#endif

@@ -1,0 +1,66 @@
+// inbox_fields.h - what the kernel's inbox brings: people, other processes and the inner loop to the kernel (inbox_fields.c).
+#ifndef PONS_BRAIN_RECORDS_INBOX_FIELDS_H
+#define PONS_BRAIN_RECORDS_INBOX_FIELDS_H
+
+#include "brain/records/kernel_fields.h"
+
+typedef enum pons__letter_kind {
+    PONS_LETTER_OTHER, // of a later program, or nobody's
+    PONS_LETTER_SAY,
+    PONS_LETTER_GOAL,
+    PONS_LETTER_WISH,
+    PONS_LETTER_RUN,
+    PONS_LETTER_CONTROL,
+    PONS_LETTER_ANSWER,
+    PONS_LETTER_STOPPED,
+    PONS_LETTER_RESULT,
+} pons__letter_kind;
+extern const char *const pons__letter_words[];
+
+typedef struct pons__letter {
+    int kind; // pons__letter_kind
+    const pons_value *value;
+} pons__letter;
+extern const pons__record pons__letter_record;
+
+typedef struct pons__said { // of say, goal, wish, run, control
+    const char *text, *word, *by;
+    const char *task; // NULL: none is named
+    const pons_value *goals, *plan, *priority;
+    int64_t deadline_ms;
+    const char
+        *stop_boot; // the stop of the body when it was said: of this boot, "": nobody could look;
+    int64_t stop_number; // with this number,
+    bool stop_latched;   // in force
+    bool stop_sent;      // of stop: whoever posted it has stopped the body first
+    int64_t at_ms;       // wall: when it was said; 0: not told
+} pons__said;
+extern const pons__record pons__said_record;
+
+typedef struct pons__reply { // of answer, and the recorded answer of R5's wait
+    const char *id, *answer; // of the question; in words. NULL: not said
+    const char *action, *reason, *by, *nonce;
+    int64_t at_ms;          // 0: not said
+    int64_t op;             // of an edit: which operation, from 1; 0: none is named
+    const pons_value *args; // of an edit: its arguments
+    const pons_value *ops;  // of an edit: all operations anew
+    bool detached, aside;   // the kernel took the wait back; and the question stays open
+} pons__reply;
+extern const pons__record pons__reply_record;
+
+typedef struct pons__stopping { // of stopped
+    int64_t activation;
+    const char *reason;
+} pons__stopping;
+extern const pons__record pons__stopping_record;
+
+// New: with what it means that a member is lacking. An answer without an action is a no.
+pons__said *pons__said_read(const pons_value *value);
+pons__reply *pons__reply_read(const pons_value *value);
+pons__stopping *pons__stopping_read(const pons_value *value);
+// Whether a task_result says what the task has reached; an earlier program's did not.
+bool pons__outcome_tells(const pons_value *value);
+// The text that a letter says; of a run its last goal. NULL: none. Borrowed from the letter.
+const char *pons__letter_says(const pons__letter *l);
+
+#endif

@@ -1,0 +1,32 @@
+// intent_fields.h - what the policy makes of words (ext/policy.h), as structs; nothing stores them (intent_fields.c).
+#ifndef PONS_BRAIN_RECORDS_INTENT_FIELDS_H
+#define PONS_BRAIN_RECORDS_INTENT_FIELDS_H
+
+#include "brain/records/kernel_fields.h"
+
+typedef struct pons__understood { // parse
+    const char *control;          // a word of control; NULL: none
+    pons__list goals;             // pons__goal
+    bool urgent;
+} pons__understood;
+extern const pons__record pons__understood_record;
+
+typedef struct pons__timed { // when
+    const char *schedule, *text;
+} pons__timed;
+extern const pons__record pons__timed_record;
+
+typedef struct pons__naming { // place
+    const char *word, *name;
+} pons__naming;
+extern const pons__record pons__naming_record;
+
+typedef struct pons__hurry { // pace
+    const char *word;
+    double number;
+    bool at_most;
+    const char *before, *rest; // NULL: nothing else was said
+} pons__hurry;
+extern const pons__record pons__hurry_record;
+
+#endif

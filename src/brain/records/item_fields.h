@@ -1,0 +1,32 @@
+// item_fields.h - what the brain keeps as items of the store (pons/items.h), beside its threads (item_fields.c).
+#ifndef PONS_BRAIN_RECORDS_ITEM_FIELDS_H
+#define PONS_BRAIN_RECORDS_ITEM_FIELDS_H
+
+#include "brain/records/field_records.h"
+
+typedef struct pons__item { // a row of the store's items (pons/items.h)
+    const char *key;
+    const pons_value *value;
+} pons__item;
+extern const pons__record pons__item_record;
+
+typedef struct pons__scheduled { // an item
+    const char *id, *text, *schedule, *by;
+    const char *zone; // "": this machine's
+    bool enabled;
+    int64_t made_ms, set_ms, next_ms; // next_ms 0: never again
+    int64_t late_ms;                  // < 0: however late
+    const pons_value *priority;
+    int64_t deadline_ms;
+    int64_t done, last_ms, missed, missed_ms;
+} pons__scheduled;
+extern const pons__record pons__scheduled_record;
+
+typedef struct pons__named { // an item
+    const char *name, *world, *by;
+    double x, y, yaw;
+    int64_t made_ms;
+} pons__named;
+extern const pons__record pons__named_record;
+
+#endif

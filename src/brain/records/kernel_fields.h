@@ -1,0 +1,517 @@
+// kernel_fields.h - what the brain knows, as structs: tasks, results, running skills, operations, decisions,
+// questions, the inner loop, the kernel. Their tables of fields are in kernel_fields.c and react_fields.c (field_records.h), and stand in
+// docs/brain.md.
+//
+// The channels of both graphs hold these structs written as JSON, and nothing else of pons spells the
+// members' names. Stored threads are read by the same tables, so names stay; a new member has a preset
+// that means what its absence meant.
+//
+//     namespace kernel   tasks: pons__tasks (its queue: pons__task)
+//     namespace react    react: pons__react     skills: pons__skills
+#ifndef PONS_BRAIN_RECORDS_KERNEL_FIELDS_H
+#define PONS_BRAIN_RECORDS_KERNEL_FIELDS_H
+
+#include "brain/records/field_records.h"
+#include "brain/records/operation_fields.h"
+
+// ---- words --------------------------------------------------------------------------------------
+
+typedef enum pons__mode {
+    PONS_MODE_IDLE,
+    PONS_MODE_SAFE,
+    PONS_MODE_CHARGE,
+    PONS_MODE_EXEC
+} pons__mode;
+extern const char *const pons__mode_words[];
+
+typedef enum pons__task_status {
+    PONS_TASK_QUEUED,
+    PONS_TASK_ACTIVE,
+    PONS_TASK_PAUSED, // it has begun, and another one is active
+    PONS_TASK_SUCCEEDED,
+    PONS_TASK_FAILED,
+    PONS_TASK_ABORTED,
+    PONS_TASK_CANCELLED,
+} pons__task_status;
+extern const char *const pons__task_status_words[];
+
+typedef enum pons__decision_type {
+    PONS_DECIDE_NONE,
+    PONS_CONTINUE,
+    PONS_REPLAN,
+    PONS_RETRY,
+    PONS_SWITCH_TASK,
+    PONS_ASK_HUMAN,
+    PONS_FINISH,
+    PONS_ABORT,
+} pons__decision_type;
+extern const char *const pons__decision_words[];
+
+typedef enum pons__end { // of an operation
+    PONS_END_NONE,
+    PONS_END_DONE,
+    PONS_END_FAILED,
+    PONS_END_CANCELED,
+    PONS_END_UNKNOWN,  // outcome_unknown
+    PONS_END_REJECTED, // by the body, or between R4 and R6
+    PONS_END_REFUSED,  // by R4 or a person
+} pons__end;
+extern const char *const pons__end_words[];
+
+typedef enum pons__recovery {
+    PONS_RECOVER_NONE,
+    PONS_RECOVER_RETRY,
+    PONS_RECOVER_REPLAN,
+    PONS_RECOVER_ASK,
+    PONS_RECOVER_ABORT,
+} pons__recovery;
+extern const char *const pons__recovery_words[];
+
+typedef enum pons__source { // who decided
+    PONS_SOURCE_NONE,
+    PONS_SOURCE_RULES,
+    PONS_SOURCE_LLM,
+    PONS_SOURCE_LADDER,
+    PONS_SOURCE_PLAN,
+} pons__source;
+extern const char *const pons__source_words[];
+
+typedef enum pons__inner { // what the kernel has told the inner loop
+    PONS_INNER_IDLE,
+    PONS_INNER_ACTIVE,
+    PONS_INNER_STOPPING,
+} pons__inner;
+extern const char *const pons__inner_words[];
+
+// ---- tasks --------------------------------------------------------------------------------------
+
+// One part of what a person wished. What an intent needs is in the intents' table (policy), or, for a
+// skill by its name, in the skill's schema.
+typedef struct pons__goal {
+    const char *intent, *zone, *object, *place, *text, *skill;
+    double seconds;
+    double
+        left; // of what its call is to do, since one was cut short, in the unit of its `remains`; 0: all of it
+    const pons_value *pose, *zones, *visited, *args;
+    bool done;
+    bool reached; // of a pose: a motion to it has ended well
+    bool added;   // a model's own, by a plan_patch
+} pons__goal;
+extern const pons__record pons__goal_record;
+
+// A way to meet a goal: the registry's (skill_registry.h), filled with its members (goals/goal_skills.c).
+typedef struct pons__means {
+    int64_t goal_index, step;
+    const char *skill, *intent, *says, *amount;
+    const pons_value *args, *test;
+    bool each;
+    int64_t order; // not stored: in the registry
+} pons__means;
+extern const pons__record pons__means_record;
+
+// Calls that take the place of one that found no way (goals/alternate_places.c): those before `next` were tried.
+typedef struct pons__others {
+    const char *skill;
+    int64_t goal_index, next;
+    const pons_value *from; // the arguments that found no way
+    const pons_value *args; // a list
+} pons__others;
+extern const pons__record pons__others_record;
+
+// How far the task is from asking a person (recovery/recovery_count.c).
+typedef struct pons__ladder {
+    const char *step, *want, *why;
+    int64_t failures, tries, granted, decisions, decisions_max, met;
+    double best_m;     // INFINITY: not measured yet
+    bool rules_decide; // and not the model, whose decisions led nowhere
+    double battery_pct;
+    const pons_value *been; // [{x, y}] in the map
+    int64_t swings;
+    pons__others *others; // NULL: there was a way so far
+} pons__ladder;
+extern const pons__record pons__ladder_record;
+
+// What asking a model has cost the task (react/budget.c). Nothing resets it; a person grants more.
+typedef struct pons__spent {
+    int64_t calls, tokens, calls_max, tokens_max;
+    bool over;  // the rules decide, or a person is asked
+    bool asked; // and was
+} pons__spent;
+extern const pons__record pons__spent_record;
+
+// What a plan's step in hand was last asked for, and what came of it.
+typedef struct pons__pend {
+    const char *kind; // skill, confirm, ask, unknown
+    int64_t step_id, tries;
+    bool fallback;
+    struct pons__result *result; // NULL: none yet
+    const pons_value *answer;    // as R5 has it; NULL: none yet
+} pons__pend;
+extern const pons__record pons__pend_record;
+
+// The call that does what is left of a step, as a person may have edited it, where one was cut short.
+typedef struct pons__step_rest {
+    int64_t step_id;
+    bool fallback;
+    const char *skill;
+    const pons_value *args;
+} pons__step_rest;
+extern const pons__record pons__step_rest_record;
+
+typedef struct pons__task_plan {
+    const char *kind; // given, patch, goals
+    const pons_value *plan, *cursor;
+    pons__pend *pend;
+    pons__step_rest *rest; // NULL: none
+} pons__task_plan;
+extern const pons__record pons__task_plan_record;
+
+// A question to a person (react/approval.c).
+typedef struct pons__question {
+    const char *id, *question, *reason, *refused;
+    const pons_value *ops, *cancels, *options;
+    bool words;            // any words answer it
+    const char *unsettled; // it shows that nobody knows what came of this goal; NULL: of none
+    int64_t deadline_ms;   // wall; then it is refused. 0: none
+    int64_t asked_ms;      // wall; with a deadline
+    const pons_value
+        *beside; // ids of those that were asked beside it before it was asked again; NULL: none
+    // Of one that its task was put aside with: what was decided, and what a person has said since.
+    const pons_value *decision, *answer;
+    int source;          // pons__source
+    const char *task_id; // as it is told: whose it is
+} pons__question;
+extern const pons__record pons__question_record;
+
+typedef struct pons__task {
+    const char *id, *text, *source;
+    const char *schedule; // whose time had come; NULL: none's
+    pons__list goals;     // pons__goal
+    int64_t priority, deadline_ms, created_ms, attempt;
+    const pons_value *resources;
+    bool preemptible;
+    int status;      // pons__task_status
+    bool unverified; // nothing that can be checked says when it is done
+    int64_t said;    // how often it was said
+    bool overdue;    // its deadline has passed, and that was told
+    pons__task_plan *plan;
+    pons__ladder *ladder;
+    pons__spent *spent;
+    pons__list asks; // pons__question: it was put aside with them
+} pons__task;
+extern const pons__record pons__task_record;
+
+extern const pons__record
+    pons__waiting_record; // the same struct, as who decides sees one that waits
+
+typedef struct pons__finished {
+    const char *id, *text, *status, *reason, *source;
+    const pons_value *verified; // false where nothing could be checked; else lacking
+} pons__finished;
+extern const pons__record pons__finished_record;
+
+// What a protective stop leaves (stop_state.c).
+typedef struct pons__stopped {
+    const char *reason;
+    bool wanted, reset;
+    const char
+        *reset_boot;      // the latch that the reset means to lift, until it is free: of this body,
+    int64_t reset_number; // with this number; "": none
+    int64_t released_ms;
+} pons__stopped;
+extern const pons__record pons__stopped_record;
+
+// How fast a person wants it, until the body has it (speed_request.c).
+typedef struct pons__tempo {
+    int64_t
+        percent; // of every speed limit; 0: no body was heard yet, that `said` could be held against
+    int64_t from; // in force when it was said
+    const char *by;
+    // Letters, of words that were said with it and are heard when it is in force; NULL: none.
+    const pons_value *then;
+} pons__tempo;
+extern const pons__record pons__tempo_record;
+
+typedef struct pons__told { // the inner loop, as the kernel knows it
+    int state;              // pons__inner
+    int64_t activation;
+    const char *task_id;
+    int mode;
+    pons__list asks; // pons__question: of that task, until the inner loop has taken them up
+} pons__told;
+extern const pons__record pons__told_record;
+
+typedef struct pons__totals {
+    int64_t iterations, replans;
+    double distance_m;
+} pons__totals;
+extern const pons__record pons__totals_record;
+
+typedef struct pons__tasks {
+    const pons_value *inbox;
+    pons__list queue; // pons__task
+    const char *active_task_id, *mode_reason, *preempt_flag;
+    int mode; // pons__mode
+    bool paused, safe_handled;
+    pons__list finished; // pons__finished
+    int64_t next;        // number of the next task
+    pons__told *react;
+    pons__stopped *stopped; // NULL: no stop is in force
+    pons__tempo *tempo;     // NULL: the body has it
+    pons__totals *totals;
+    const char *seen_boot;     // of the newest telemetry: the body's boot,
+    int64_t seen_number;       // and how many stops it has had, about
+    int64_t let_go;            // the activation at which a stop was let go of
+    int64_t run_first;         // the first task of the run; 0: there was no run
+    const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began
+    const char *switch_to;     // a task that the active one let go for, until it is over
+    int64_t charge_again_ms; // wall: no charging begins before, since one was in vain; 0: none was
+    bool changed;            // not stored: there is something to write
+    char asking[40]; // not stored: the task whose question the inner loop waits with; "": none
+} pons__tasks;
+extern const pons__record pons__tasks_record;
+
+// ---- people -------------------------------------------------------------------------------------
+
+typedef enum pons__interrupt_type {
+    PONS_SAID_NOTHING,
+    PONS_SAID_PAUSE,
+    PONS_SAID_STOP,
+    PONS_SAID_GOAL,
+} pons__interrupt_type;
+extern const char *const pons__interrupt_words[];
+
+typedef struct pons__interrupt { // what the newest words are
+    int type;                    // pons__interrupt_type
+    const char *payload;
+} pons__interrupt;
+extern const pons__record pons__interrupt_record;
+
+typedef struct pons__answer { // the one that counts (questions.c)
+    const char *question, *action, *reason, *by;
+    int64_t at_ms;
+    const pons_value *said; // the whole of it; NULL: of an earlier program
+} pons__answer;
+extern const pons__record pons__answer_record;
+
+typedef struct pons__heard { // what became of a message
+    const char *nonce, *question, *verdict;
+} pons__heard;
+extern const pons__record pons__heard_record;
+
+typedef struct pons__hci {
+    const char *user_utterance;
+    pons__interrupt *user_interrupt;
+    const pons_value *approval_response; // the newest answer, whole; NULL: none yet
+    pons__list answers, heard;           // pons__answer, pons__heard; the newest last
+    const pons_value *pending;           // messages that K1 has taken and K5 has not heard
+    bool changed;                        // not stored: there is something to write
+} pons__hci;
+extern const pons__record pons__hci_record;
+
+// ---- the inner loop -----------------------------------------------------------------------------
+
+// One that is under way at the body.
+typedef struct pons__running {
+    const char *goal_id, *skill, *task_id;
+    const pons_value *args, *resources;
+    int64_t goal_index, started_ms, started_robot_ms;
+    double timeout_s;
+    const pons_value *step_id, *fallback;
+} pons__running;
+extern const pons__record pons__running_record;
+
+#define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/link.md)
+
+typedef struct pons__result {
+    const char *skill, *goal_id, *error_msg;
+    const pons_value *args, *metrics;
+    int64_t goal_index, error_code;
+    int status;              // pons__end
+    int recovery;            // pons__recovery
+    const pons_value *rules; // of a plan's step that was refused: pons__broken; NULL: none are told
+} pons__result;
+extern const pons__record pons__result_record;
+
+typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
+    const char *task_id, *skill, *why;
+    const char *goal_id; // the newest one's; NULL: of an earlier program
+} pons__unsettled;
+extern const pons__record pons__unsettled_record;
+
+typedef struct pons__skills {
+    const pons_value *registry;
+    pons__list running; // pons__running
+    pons__list results; // pons__result: since the newest observation, in order
+    pons__result *last_result;
+    pons__list unsettled;        // pons__unsettled
+    const pons_value *to_cancel; // ids
+    pons__list to_dispatch;      // pons__op
+} pons__skills;
+extern const pons__record pons__skills_record;
+
+typedef struct pons__payload { // what a decision asks a person
+    const char *question;
+    const pons_value *options; // what a person may choose
+} pons__payload;
+extern const pons__record pons__payload_record;
+
+typedef struct pons__proposed {
+    const pons_value *to_cancel, *to_speak; // ids; texts
+    pons__list to_dispatch;                 // pons__op
+    bool need_approval;
+    pons__payload *approval_payload;
+    pons__list more; // pons__payload: what the decision asks beside
+    pons__task_plan *plan;
+    const char *plan_fault;
+} pons__proposed;
+extern const pons__record pons__proposed_record;
+
+typedef struct pons__claim {       // one of `claims`: what a model says is true now
+    const char *in_zone, *holding; // NULL: it does not say
+    double battery;                // at least, in per cent; NAN: it does not say
+} pons__claim;
+extern const pons__record pons__claim_record;
+
+typedef struct pons__patch { // plan_patch: one of them; lists as they were said
+    const pons_value *goals, *steps;
+} pons__patch;
+extern const pons__record pons__patch_record;
+
+// A decision, as it passed the door. What it says to do stays as it was said until R3.
+typedef struct pons__decision {
+    int type; // pons__decision_type
+    const char *reason, *task_id;
+    const pons_value *plan_patch, *ops, *claims;
+    double wake_s;
+} pons__decision;
+extern const pons__record pons__decision_record;
+
+// ---- mail between the two graphs ----------------------------------------------------------------
+
+typedef enum pons__mail_kind {
+    PONS_MAIL_OTHER, // of a later program
+    PONS_MAIL_ACTIVATE,
+    PONS_MAIL_PREEMPT,
+} pons__mail_kind;
+extern const char *const pons__mail_words[];
+
+typedef struct pons__mail { // what the inner loop's inbox brings
+    int kind;               // pons__mail_kind
+    const pons_value *value;
+} pons__mail;
+extern const pons__record pons__mail_record;
+
+typedef struct pons__activate { // the kernel: start on this task
+    int64_t activation;
+    int mode;
+    const char *reason;
+    pons__task *task; // NULL: none, stop the base
+} pons__activate;
+extern const pons__record pons__activate_record;
+
+typedef struct pons__outcome { // the inner loop: the task is over, or let go of
+    int64_t activation, iterations, replans;
+    int mode;
+    double distance_m;
+    const char *task_id, *status, *reason, *switch_to;
+    pons__list goals, asks;
+    const pons_value *verified; // of a success: whether anything said so
+    pons__task_plan *plan;
+    pons__ladder *ladder;
+    pons__spent *spent;
+} pons__outcome;
+extern const pons__record pons__outcome_record;
+
+// ---- the state of the inner loop ----------------------------------------------------------------
+
+typedef struct pons__preempt { // the kernel: let go of it
+    int64_t activation;
+    int mode;
+    const char *reason;
+    bool stop_base;
+} pons__preempt;
+extern const pons__record pons__preempt_record;
+
+typedef struct pons__pace {
+    int64_t ms, debt_ms;
+} pons__pace;
+extern const pons__record pons__pace_record;
+
+typedef struct pons__human { // what a person said last
+    const char *question, *answer, *reason;
+    const pons_value *also; // [{question, answer, reason}] to the other questions of that decision
+} pons__human;
+extern const pons__record pons__human_record;
+
+typedef struct pons__message { // an item of the channel `messages`
+    const char *id, *role, *content;
+} pons__message;
+extern const pons__record pons__message_record;
+
+typedef struct pons__react {
+    int64_t activation;
+    int mode;
+    pons__task *task;      // NULL: none
+    int64_t iter, iter_ms; // rounds, and when this one began; wall, 0: of an earlier program
+    const pons_value *observation;
+    pons__decision *decision;
+    int64_t decided_ms; // wall
+    int source;         // pons__source
+    pons__proposed *proposed_ops;
+    const char *stop_reason;
+    int64_t failures; // in a row, of failed_skill
+    const char *failed_skill;
+    bool no_progress;
+    pons__human *human;
+    const pons_value *approved; // hashes
+    int64_t replans, model_retry_ms;
+    // As of R1: what is waited for follows from the state alone, so that a life with another config, or
+    // without a model, takes up the waits of this one.
+    int64_t model_tries;
+    double check_in_s; // < 0: of an earlier program
+    double distance_m;
+    pons__task_plan *plan;
+    pons__preempt *preempt;
+    pons__pace *pace;
+    bool detached, rollover, refused, checked_in, approval_rejected;
+    bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
+    const char
+        *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
+    pons__question *approval; // NULL: nobody is asked
+    pons__list also;          // pons__question: the others of the same decision
+    const char *answered, *edit_refused;
+    const pons_value *answered_also; // ids; NULL: none
+    const pons_value *edit_before;   // the inner loop when it asked
+    const pons_value
+        *unsent; // {goals | edited, plan}: before the decision that a person has approved
+    const char *end_status; // how the task ends, when the decision alone does not say it
+} pons__react;
+extern const pons__record pons__react_record;
+
+// ---- what the body tells, as a prompt tells it --------------------------------------------------
+
+typedef struct pons__place { // a zone, as K3 has it
+    const char *id, *state;
+    const pons_value *target; // {x, y, yaw?}
+} pons__place;
+extern const pons__record pons__place_record;
+
+// ---- what is done often -------------------------------------------------------------------------
+
+pons__task *pons__queue_find(const pons__tasks *t, const char *id); // NULL: not there
+pons__task *pons__queue_active(const pons__tasks *t);
+const pons__running *pons__running_find(const pons__skills *s, const char *goal_id);
+// Of the decision at hand; PONS_DECIDE_NONE without one.
+pons__decision_type pons__decided(const pons__react *r);
+// The one that counts; NULL: none.
+const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
+void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
+void pons__approval_clear(pons__react *r); // nobody is asked
+// R6 is about to act on these questions' answers: of one, and a list of the ids of the others or NULL. "": on none.
+void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken);
+bool pons__answered_is(const pons__react *r, const char *question);
+// Whether the inner loop (NULL: none is at work) has read what it was told last.
+bool pons__told_taken(const pons__told *told, const pons__react *inner);
+
+#endif

@@ -1,0 +1,94 @@
+// observation_fields.h - the observation, as structs: what the inner loop tells whoever decides (observation_fields.c).
+#ifndef PONS_BRAIN_RECORDS_OBSERVATION_FIELDS_H
+#define PONS_BRAIN_RECORDS_OBSERVATION_FIELDS_H
+
+#include "brain/records/kernel_fields.h"
+#include "brain/records/robot_fields.h"
+
+typedef struct pons__plan_step_brief {
+    int64_t step_id;
+    const char *action, *status;
+} pons__plan_step_brief;
+extern const pons__record pons__plan_step_brief_record;
+
+typedef struct pons__plan_brief { // of a task's plan
+    const char *plan_id, *goal, *status, *source;
+    pons__list steps; // pons__plan_step_brief
+} pons__plan_brief;
+extern const pons__record pons__plan_brief_record;
+
+typedef struct pons__rungs { // of a task's ladder and budget, what is left
+    const char *step, *why;
+    int64_t failures, tries_left, decisions_left, calls_left; // calls_left < 0: there is no limit
+    double best_m;                                            // INFINITY: not measured yet
+} pons__rungs;
+extern const pons__record pons__rungs_record;
+
+typedef struct pons__bounds {
+    int64_t failures_max, iterations_max;
+    double charged_pct;
+} pons__bounds;
+extern const pons__record pons__bounds_record;
+
+extern const pons__record pons__goal_told_record; // pons__goal, with `done` always
+
+typedef struct pons__task_told {
+    const char *id, *text;
+    int64_t priority, deadline_ms, goal_index;
+    pons__list goals; // pons__goal
+    pons__plan_brief *plan;
+} pons__task_told;
+extern const pons__record pons__task_told_record;
+
+typedef struct pons__robot_told {
+    const pons_value *pose, *resources, *scene;
+    const pons_value *holding; // null with an arm whose hand is empty; NULL: no arm
+    double battery_pct, distance_to_target;
+    const char *battery_state, *zone; // zone NULL: between zones
+    bool docked;
+    pons__latch *stop;
+} pons__robot_told;
+extern const pons__record pons__robot_told_record;
+
+typedef struct pons__world_told {
+    const char *summary;
+    const pons_value *zones; // ids
+    int64_t obstacles;
+} pons__world_told;
+extern const pons__record pons__world_told_record;
+
+typedef struct pons__running_told {
+    const char *goal_id, *skill;
+    const pons_value *args;
+    int64_t goal_index;
+    bool beside;
+    double elapsed_s, distance_remaining_m; // NAN: not told
+} pons__running_told;
+extern const pons__record pons__running_told_record;
+
+typedef struct pons__observation {
+    int64_t iter, failures;
+    int mode; // pons__mode
+    pons__task_told *task;
+    pons__robot_told *robot;
+    pons__world_told *world;
+    pons__list queue;   // pons__task
+    pons__list running; // pons__running_told
+    const pons_value *skills, *means;
+    pons__result *last_result;
+    pons__list results; // pons__result
+    pons__bounds *limits;
+    pons__rungs *ladder;
+    bool no_progress;
+    const char *woke;
+    pons__human *human;
+} pons__observation;
+extern const pons__record pons__observation_record;
+
+pons__observation *pons__observation_read(const pons_value *v); // new
+// Whether the observation knows of others that wait; an earlier program's did not.
+bool pons__observation_has_queue(const pons_value *v);
+// A view of a plan; NULL: there is none. New.
+pons__plan_brief *pons__plan_brief_of(const pons__task_plan *state);
+
+#endif

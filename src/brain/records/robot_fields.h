@@ -1,0 +1,34 @@
+// robot_fields.h - the robot and the world, as the kernel has them from the newest telemetry (robot_fields.c; telemetry_sync.c fills it).
+#ifndef PONS_BRAIN_RECORDS_ROBOT_FIELDS_H
+#define PONS_BRAIN_RECORDS_ROBOT_FIELDS_H
+
+#include "brain/records/field_records.h"
+
+typedef struct pons__latch {
+    bool latched;
+    const char *reason;
+} pons__latch;
+extern const pons__record pons__latch_record;
+
+typedef struct pons__robot {
+    const pons_value *pose, *twist, *resources, *arm, *scene;
+    double battery_pct, odometer_m, nearest_m, distance_to_target; // NAN: not told
+    const char *battery_state;
+    const char *zone, *holding; // NULL: none
+    pons__latch *stop;
+    int64_t scan_age_ms;
+    int64_t pace_percent;
+    bool docked, held, collision_risk;
+} pons__robot;
+extern const pons__record pons__robot_record;
+
+typedef struct pons__world { // as K3 has it
+    const char *summary;
+    const pons_value *zones;               // of the map, each with its state (pons__place)
+    const pons_value *objects, *obstacles; // of the map; seen, and not on it
+} pons__world;
+extern const pons__record pons__world_record;
+
+bool pons__charges_now(const pons__robot *robot);
+
+#endif

@@ -1,0 +1,212 @@
+// recovery_steps.c - what the ladder does next, by what recovery_count.c has counted: another approach, a pause, a question, the end.
+#include "brain/recovery/recovery_steps.h"
+
+#include "brain/goals/goal_skills.h"
+#include "brain/records/observation_fields.h"
+#include "brain/tasks/tasks.h"
+#include "pons/language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REASON_MAX (LADDER_WHY_MAX + 120)
+
+pons__ladder *pons__ladder_of(const pons__react *r)
+{
+    return r->task ? r->task->ladder : NULL;
+}
+
+void pons__ladder_ask(pons__ladder *l)
+{
+    pons__set_text(&l->want, "ask");
+    pons__set_text(&l->step, "ask");
+}
+
+bool pons__ladder_base(const pons__running *running)
+{
+    return pons__has(running->resources, "base");
+}
+
+const pons__goal *pons__ladder_goal(const pons__task *task)
+{
+    const int at = pons__goal_open(task);
+    return at >= 0 ? task->goals.at[at] : NULL;
+}
+
+static pons__decision *decision(pons__decision_type type, const char *reason, pons_value *ops)
+{
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = type;
+    pons__set_text(&d->reason, reason);
+    pons__json(&d->ops, ops);
+    return d;
+}
+
+// The one operation of a decision.
+static pons_value *start(const char *skill, const pons_value *args, int64_t goal_index)
+{
+    pons_value *ops = json_array();
+    pons__ops_add(
+        ops, &(pons__asked){
+                 .op = PONS_OP_DISPATCH, .skill = skill, .args = args, .goal_index = goal_index});
+    return ops;
+}
+
+static pons__decision *ask(const pons__ladder *l, bool zh)
+{
+    char reason[REASON_MAX];
+    const long long tries = l->failures;
+    if (tries > 0) {
+        snprintf(reason, sizeof reason,
+                 zh ? "试了 %lld 次没有进展，最后一次：%s；要我再试一次吗？"
+                    : "%lld tries without progress, the last: %s; shall I try once more?",
+                 tries, l->why);
+    } else {
+        snprintf(reason, sizeof reason, zh ? "%s；要我继续吗？" : "%s; shall I go on?", l->why);
+    }
+    return decision(PONS_ASK_HUMAN, reason, NULL);
+}
+
+static const pons__running *find_skill(const pons__skills *skills, const char *name)
+{
+    for (size_t i = 0; i < skills->running.n; i++) {
+        const pons__running *r = skills->running.at[i];
+        if (name ? strcmp(r->skill, name) == 0 : pons__ladder_base(r)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static pons__decision *other_decision(pons__ladder *l)
+{
+    char reason[REASON_MAX];
+    pons__others *o = l->others;
+    const pons_value *args = json_array_get(o->args, (size_t)o->next);
+    char *line = NULL;
+    pons_value_line(args, &line);
+    snprintf(reason, sizeof reason, "%.*s; approach %lld of %zu: %.80s", LADDER_WHY_MAX, l->why,
+             (long long)o->next + 1, json_array_size(o->args), line ? line : "");
+    free(line);
+    o->next++;
+    pons__set_text(&l->want, "");
+    return decision(PONS_REPLAN, reason, start(o->skill, args, o->goal_index));
+}
+
+// A pause before the next try, once; NULL: it is over, or there is no skill for it.
+static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons__skills *skills)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    char reason[REASON_MAX];
+    const bool paused = strcmp(l->want, "pause") == 0;
+    pons__means *wait = pons__means_for(b, "wait", "seconds", json_real(b->rules.ladder_wait_s));
+    pons__decision *d = NULL;
+    // A goal that is a wait itself must not be met by this one.
+    const pons__goal *goal = pons__ladder_goal(r->task);
+    if (paused && wait && find_skill(skills, wait->skill)) {
+        snprintf(reason, sizeof reason, "%.*s: waiting before the next try", LADDER_WHY_MAX,
+                 l->why);
+        d = decision(PONS_CONTINUE, reason, NULL);
+    } else if (!paused && wait && !(goal && strcmp(goal->intent, wait->intent) == 0)) {
+        pons__set_text(&l->want, "pause");
+        snprintf(reason, sizeof reason, "%.*s; waiting %g s before the next try", LADDER_WHY_MAX,
+                 l->why, b->rules.ladder_wait_s);
+        d = decision(PONS_REPLAN, reason, start(wait->skill, wait->args, PONS__GOAL_AT_HAND));
+    } else {
+        pons__set_text(&l->want, "");
+    }
+    pons__record_free(&pons__means_record, wait);
+    return d;
+}
+
+pons__decision *pons__ladder_decide(pons_brain *b, pons__react *r, const pons__skills *skills)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    char reason[REASON_MAX];
+    if (l && !*l->want && pons__budget_over(r)) {
+        const pons__spent *s = r->task->spent;
+        pons__ladder_ask(l);
+        pons__set_textf(&l->why,
+                        "the task's budget of the model is used up: %lld calls, %lld tokens",
+                        (long long)s->calls, (long long)s->tokens);
+    }
+    if (!l || !*l->want) {
+        return NULL;
+    }
+    const pons__running *moves = find_skill(skills, NULL);
+    if (moves) { // it ends by itself, and may yet make progress
+        snprintf(reason, sizeof reason, "%.*s: %s may end first", LADDER_WHY_MAX, l->why,
+                 moves->skill);
+        return decision(PONS_CONTINUE, reason, NULL);
+    }
+    if (strcmp(l->want, "abort") == 0) {
+        snprintf(reason, sizeof reason, "%.*s, and a person said no", LADDER_WHY_MAX, l->why);
+        return decision(PONS_ABORT, reason, NULL);
+    }
+    if (strcmp(l->want, "ask") == 0) {
+        return ask(l, r->task && pons_language_chinese(r->task->text));
+    }
+    if (strcmp(l->want, "other") == 0 && l->others) {
+        return other_decision(l);
+    }
+    return pause_decision(b, r, skills);
+}
+
+void pons__ladder_answered(pons_brain *b, pons__react *r, const pons__reply *answer)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    if (!l || strcmp(l->want, "ask") != 0 || r->source != PONS_SOURCE_LADDER ||
+        answer->detached) { // another's question; or it was taken back
+        return;
+    }
+    if (strcmp(answer->action, "approve") != 0 && strcmp(answer->action, "edit") != 0) {
+        pons__set_text(&l->want, "abort");
+        return;
+    }
+    const int64_t over = l->failures + 1 - l->tries;
+    l->granted = over > 0 ? over : 0;
+    l->decisions_max = l->decisions + b->rules.iterations_max;
+    pons__set_text(&l->want, "");
+    pons__set_text(&l->step, "another_way");
+    l->swings = 0;
+    if (pons__budget_over(r)) { // as much again; what has no limit gets none
+        pons__spent *s = r->task->spent;
+        s->calls_max = b->rules.model_calls_max > 0 ? s->calls + b->rules.model_calls_max : 0;
+        s->tokens_max = b->rules.model_tokens_max > 0 ? s->tokens + b->rules.model_tokens_max : 0;
+    }
+}
+
+void pons__ladder_taken_back(pons__react *r)
+{
+    pons__ladder *l = pons__ladder_of(r);
+    if (l && r->source == PONS_SOURCE_LADDER && pons__decided(r) == PONS_ASK_HUMAN) {
+        pons__set_text(&l->want, "abort");
+    }
+}
+
+// ---- what people and models see -----------------------------------------------------------------
+
+static int64_t none_below(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+pons__rungs *pons__ladder_rungs(const pons__task *task)
+{
+    const pons__ladder *l = task ? task->ladder : NULL;
+    const pons__spent *s = task ? task->spent : NULL;
+    if (!l) {
+        return NULL;
+    }
+    pons__rungs *r = pons__record_new(&pons__rungs_record);
+    pons__set_text(&r->step, l->step);
+    pons__set_text(&r->why, l->why);
+    r->failures = l->failures;
+    r->tries_left = none_below(l->tries + l->granted - l->failures);
+    r->decisions_left = none_below(l->decisions_max - l->decisions);
+    r->best_m = l->best_m;
+    if (s && s->calls_max > 0) {
+        r->calls_left = none_below(s->calls_max - s->calls);
+    }
+    return r;
+}

@@ -1,9 +1,0 @@
-// task_queue.h - K5: what people and the inner loop have said becomes the queue of tasks (task_queue.c).
-#ifndef PONS_BRAIN_TASK_QUEUE_H
-#define PONS_BRAIN_TASK_QUEUE_H
-
-#include "brain/tasks.h"
-
-int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err);
-
-#endif

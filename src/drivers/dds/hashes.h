@@ -1,0 +1,91 @@
+// hashes.h - written by tools/ros2-hashes: the type hashes of idl/*.idl, as Jazzy has them.
+// clang-format off
+#ifndef PONS_DRIVERS_DDS_HASHES_H
+#define PONS_DRIVERS_DDS_HASHES_H
+
+#define ROS2_HASHES(X) \
+    X("action_msgs::msg::dds_::GoalInfo_", "6398fe763154554353930716b225947f93b672f0fb2e49fdd01bb7a7e37933e9") \
+    X("action_msgs::msg::dds_::GoalStatusArray_", "6c1684b00f177d37438febe6e709fc4e2b0d4248dca4854946f9ed8b30cda83e") \
+    X("action_msgs::msg::dds_::GoalStatus_", "32f4cfd717735d17657e1178f24431c1ce996c878c515230f6c5b3476819dbb9") \
+    X("action_msgs::srv::dds_::CancelGoal_Request_", "3d3c84653c1f96918086887e1dcb236faec88b81a5b14fd4cf4840065bcdf8af") \
+    X("action_msgs::srv::dds_::CancelGoal_Response_", "35e682cf3f510e83c70a82a4aac888496dedee56773bf9d8e5e0aa81f9e1c960") \
+    X("builtin_interfaces::msg::dds_::Duration_", "e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b") \
+    X("builtin_interfaces::msg::dds_::Time_", "b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197") \
+    X("geometry_msgs::msg::dds_::Point_", "6963084842a9b04494d6b2941d11444708d892da2f4b09843b9c43f42a7f6881") \
+    X("geometry_msgs::msg::dds_::PoseStamped_", "10f3786d7d40fd2b54367835614bff85d4ad3b5dab62bf8bca0cc232d73b4cd8") \
+    X("geometry_msgs::msg::dds_::PoseWithCovarianceStamped_", "26432f9803e43727d3c8f668d1fdb3c630f548af631e2f4e31382371bfea3b6e") \
+    X("geometry_msgs::msg::dds_::PoseWithCovariance_", "9a7c0fd234b7f45c6098745ecccd773ca1085670e64107135397aee31c02e1bb") \
+    X("geometry_msgs::msg::dds_::Pose_", "d501954e9476cea2996984e812054b68026ae0bfae789d9a10b23daf35cc90fa") \
+    X("geometry_msgs::msg::dds_::Quaternion_", "8a765f66778c8ff7c8ab94afcc590a2ed5325a1d9a076ffff38fbce36f458684") \
+    X("geometry_msgs::msg::dds_::TransformStamped_", "0a241f87d04668d94099cbb5ba11691d5ad32c2f29682e4eb5653424bd275206") \
+    X("geometry_msgs::msg::dds_::Transform_", "beb83fbe698636351461f6f35d1abb20010c43d55374d81bd041f1ba2581fddc") \
+    X("geometry_msgs::msg::dds_::TwistStamped_", "5f0fcd4f81d5d06ad9b4c4c63e3ea51b82d6ae4d0558f1d475229b1121db6f64") \
+    X("geometry_msgs::msg::dds_::TwistWithCovariance_", "49f574f033f095d8b6cd1beaca5ca7925e296e84af1716d16c89d38b059c8c18") \
+    X("geometry_msgs::msg::dds_::Twist_", "9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a") \
+    X("geometry_msgs::msg::dds_::Vector3_", "cc12fe83e4c02719f1ce8070bfd14aecd40f75a96696a67a2a1f37f7dbb0765d") \
+    X("nav2_msgs::action::dds_::BackUp_FeedbackMessage_", "f279f363e5f9f485dfca4704643e12354bb5bb092dc27b0ae3dca718cff715f7") \
+    X("nav2_msgs::action::dds_::BackUp_Feedback_", "859f0344e74b313985d5c7338fc9462fcce637f25ea97500355b39201dc5c8a1") \
+    X("nav2_msgs::action::dds_::BackUp_GetResult_Request_", "5cf59ee0de44c995e55039f86486cc019edf979cba1f665b341c01e9573bf640") \
+    X("nav2_msgs::action::dds_::BackUp_GetResult_Response_", "0eab01e9a15f4db33961494d72b571012ded2a7e0bd28dacee6e2277646b0b35") \
+    X("nav2_msgs::action::dds_::BackUp_Goal_", "55f0d0f5affeabe369b9ff934c2c0bfb9816faca93953a5bced119c038c42783") \
+    X("nav2_msgs::action::dds_::BackUp_Result_", "5e66d3db3244f382ecb7be337d2f28135ad7a0e66429948520a2315d97fb3acd") \
+    X("nav2_msgs::action::dds_::BackUp_SendGoal_Request_", "79bcd42f3243d0a219e47130f84ff7d5a3a4c9f34700f893beb8a23eae6f68fe") \
+    X("nav2_msgs::action::dds_::BackUp_SendGoal_Response_", "58e85a6a7981154343c55ff9f8a14a053fd341a9284335e88b09d68432ebb4a8") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_FeedbackMessage_", "5f0d0cc07e53aa1a6fefdc62c7c273ae914c7f4f730648bc5b1885b098e26958") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_Feedback_", "cd9fb3ed3edb66ca2dd74f9b8e078ad84dc2906f70bcaa216a9ce29248fbf0f1") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_GetResult_Request_", "d72e6f9e21c458a0125d90bf326afd417c8685a8a34601a8cf94484642dc6b04") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_GetResult_Response_", "ef9e908872e8ebccaa5c4bdf1677363fe0b7ab132259bf5f289884dde07838b9") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_Goal_", "c7e0460e8c21ad1ee58a45becec6ba6f242ad1f63e71c1c735fa66d734b64744") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_Result_", "e851c607f572e4d4f9526c827488d62445e851895635e0a54446a4f2f8e4a0e6") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_SendGoal_Request_", "02a091c65adfe1e6a67915b73379f59876c62fcaddd59c9d5324abc6757f9af7") \
+    X("nav2_msgs::action::dds_::DriveOnHeading_SendGoal_Response_", "ee3c927eabbf7999c58641b07713646e5dc08367bba2204c68782dfdee911f14") \
+    X("nav2_msgs::action::dds_::NavigateToPose_FeedbackMessage_", "9d1f6fa2eb975ce733b419ac2e97b134d8ff92b6478b6559feed9a50bdfd82b3") \
+    X("nav2_msgs::action::dds_::NavigateToPose_Feedback_", "9ebc544c7d41bd8c6060b191bf9f5e4ddca6c2f61ee9e04fcb62ed5d67218a33") \
+    X("nav2_msgs::action::dds_::NavigateToPose_GetResult_Request_", "106d3457cf0db4c4a8d3373bab3ff6aa8ba8ad99ae6392ce9784830a7d04ac93") \
+    X("nav2_msgs::action::dds_::NavigateToPose_GetResult_Response_", "c59f178c377de5318919c00bdbf7884cb3b185acfdffceba6c9f161e0aa3cc81") \
+    X("nav2_msgs::action::dds_::NavigateToPose_Goal_", "22a9dffbd6733011220460bd52edbc7843c8fc86282d40bc7ad3ca176a9dec10") \
+    X("nav2_msgs::action::dds_::NavigateToPose_Result_", "ddbff7fc6d1e51d774d5defdb8398a57cb23fa8709355002d676408bb4860b85") \
+    X("nav2_msgs::action::dds_::NavigateToPose_SendGoal_Request_", "e9381f2acfe9fa8c4838a277d0cde28a93c483564827b9f13496b9c2092e4f09") \
+    X("nav2_msgs::action::dds_::NavigateToPose_SendGoal_Response_", "99f97fcbb07daf024df4b8c3f02f19ce7fa3183fcedfb76b8772a61a371a55fa") \
+    X("nav2_msgs::action::dds_::Spin_FeedbackMessage_", "65172773a4a518f36640b41d18d588319e665e7ba04a29237e7f92ba275e8388") \
+    X("nav2_msgs::action::dds_::Spin_Feedback_", "3973d0eb96c7340ba3a815ca1a623225178a882b603e0c59451ef5a5f55fee02") \
+    X("nav2_msgs::action::dds_::Spin_GetResult_Request_", "38ad335938aff37fe49919e8ad376b12ad3aac2ccc505b9e40025097c6ee1e47") \
+    X("nav2_msgs::action::dds_::Spin_GetResult_Response_", "5f68b672144ed58bedd7690a840a58caf387f689f27f8e7b091641fd45cf4cef") \
+    X("nav2_msgs::action::dds_::Spin_Goal_", "b8fac37d5254c24bf0d843531b89962c494689b9fb2f6645ba67fe5b6fa76be3") \
+    X("nav2_msgs::action::dds_::Spin_Result_", "7e028af50815284a59ab43101abfd16f349963c4f0a832c33f497bfcab114a6b") \
+    X("nav2_msgs::action::dds_::Spin_SendGoal_Request_", "22d757c59646d234fac03c3603d9c81508c069a5c6f555adbf1a53de11fbea5d") \
+    X("nav2_msgs::action::dds_::Spin_SendGoal_Response_", "437152e9292a37e023b93be76e80eddd232dec1559019a17cb37c6eff186e99a") \
+    X("nav_msgs::msg::dds_::MapMetaData_", "2772d4b2000ef2b35dbaeb80fd3946c1369f817fb4f75677d916d27c17d763c8") \
+    X("nav_msgs::msg::dds_::OccupancyGrid_", "8d348150c12913a31ee0ec170fbf25089e4745d17035792a1ba94d6f0bc0cfc7") \
+    X("nav_msgs::msg::dds_::Odometry_", "3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0") \
+    X("rcl_interfaces::msg::dds_::FloatingPointRange_", "e6af23a23c177fee5f3075c8b1e435162a9b63c863d78c06017460b49684262d") \
+    X("rcl_interfaces::msg::dds_::IntegerRange_", "f7b7fdc0f65f07702e099218e13288c3963bcb9345bde78b560e6cd19800fc5a") \
+    X("rcl_interfaces::msg::dds_::ListParametersResult_", "237ae3428413dcbcfb452b510c42355f3a2b021dc091afa3e18526d57022f1cd") \
+    X("rcl_interfaces::msg::dds_::Log_", "e28ce254ca8abc06abf92773b74602cdbf116ed34fbaf294fb9f81da9f318eac") \
+    X("rcl_interfaces::msg::dds_::ParameterDescriptor_", "52175dbfda6c51153101d33d2a9da05743f66f02d5ab2ca9ec4709b46b73d704") \
+    X("rcl_interfaces::msg::dds_::ParameterValue_", "115fc089a387e23c7ecd3525c9189c379109119d6ab82e8dfbde0fdf6a7f9b68") \
+    X("rcl_interfaces::msg::dds_::Parameter_", "ddfe6442cffc462317adb5c92536a7b6dd55858c5c3e1e328165a6b73c2831af") \
+    X("rcl_interfaces::msg::dds_::SetParametersResult_", "cfcc0fb0371ee5159b403960ef4300f8f9d2f1fd6117c8666b7f9654d528a9b1") \
+    X("rcl_interfaces::srv::dds_::DescribeParameters_Request_", "05dd1c2bc87dec2627105c8070d6f9725c781a4f2ab852975bf105462b82b644") \
+    X("rcl_interfaces::srv::dds_::DescribeParameters_Response_", "ad6747319613c6131589e062e095b469a46cc764f7d0f12a001a49e6cd893995") \
+    X("rcl_interfaces::srv::dds_::GetParameterTypes_Request_", "87d7ec5ef545d4daa289d500025d31fb2437bc8b8365ca367161c4dac4be33fd") \
+    X("rcl_interfaces::srv::dds_::GetParameterTypes_Response_", "ac1335dce67c478e669434f6ac2fbff34fcd529580f272d3006785ba8b54e47f") \
+    X("rcl_interfaces::srv::dds_::GetParameters_Request_", "135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6") \
+    X("rcl_interfaces::srv::dds_::GetParameters_Response_", "9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a") \
+    X("rcl_interfaces::srv::dds_::ListParameters_Request_", "a1b0b5d6b967a5b8ac5bc8563c3ea678f349e312a6a4967227c5a96bc5ce38df") \
+    X("rcl_interfaces::srv::dds_::ListParameters_Response_", "31b937b82de3612426be79f231e386259f97e8dc843e3f2845288b4bfa296bdd") \
+    X("rcl_interfaces::srv::dds_::SetParametersAtomically_Request_", "db0bd950ed5ed867a0e90b225e44dea382d762c0762ff3e0ee842190042a59e5") \
+    X("rcl_interfaces::srv::dds_::SetParametersAtomically_Response_", "31b1a38c5b0b9d893ee24da45f69638f4561c78461d82d52750f429b534502b8") \
+    X("rcl_interfaces::srv::dds_::SetParameters_Request_", "130d46386b7e84ea9ecf60608a4d83cbe5e5cb7c6cc5b712b7a4e3a6c254e932") \
+    X("rcl_interfaces::srv::dds_::SetParameters_Response_", "7a0e8140a0b8d98308fa81a5403a766e610af29a239caf54b7553227906fc266") \
+    X("rmw_dds_common::msg::dds_::Gid_", "ab6f21cfbb0a6dbb837161e1110c2051a2850ed9f9c53944d7115d9bcebedf71") \
+    X("rmw_dds_common::msg::dds_::NodeEntitiesInfo_", "8ffef65ee2d088c63b1e8fcd31e800ba9fc8dbe0ee15ca60d1676de5218087a7") \
+    X("rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_", "91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e") \
+    X("rosgraph_msgs::msg::dds_::Clock_", "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564") \
+    X("sensor_msgs::msg::dds_::BatteryState_", "4bee5dfce981c98faa6828b868307a0a73f992ed0789f374ee96c8f840e69741") \
+    X("sensor_msgs::msg::dds_::LaserScan_", "64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828") \
+    X("std_msgs::msg::dds_::Header_", "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01") \
+    X("tf2_msgs::msg::dds_::TFMessage_", "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087") \
+    X("unique_identifier_msgs::msg::dds_::UUID_", "1b8e8aca958cbea28fe6ef60bf6c19b683c97a9ef60bb34752067d0f2f7ab437")
+
+#endif
