@@ -1,4 +1,4 @@
-// picture.h - a drawing from dot text. The work is graphviz's: its program `dot` gets the text and
+// dot_svg.h - a drawing from dot text. The work is graphviz's: its program `dot` gets the text and
 // gives the picture.
 #ifndef PONS_DOT_SVG_H
 #define PONS_DOT_SVG_H

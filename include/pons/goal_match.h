@@ -1,4 +1,4 @@
-// facts.h - whether a value shows what is wanted of it: what goals are tested by.
+// goal_match.h - whether a value shows what is wanted of it: what goals are tested by.
 #ifndef PONS_GOAL_MATCH_H
 #define PONS_GOAL_MATCH_H
 

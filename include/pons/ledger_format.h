@@ -1,4 +1,4 @@
-// ledger_line.h - the lines of run/body.ledger, as structs.
+// ledger_format.h - the lines of run/body.ledger, as structs.
 //
 // The file is written by the body alone (docs/link.md, "What the body writes"); whoever looks at it
 // (doctor, a scenario's judge, a person's program) reads its lines by the same tables (fields.h). A

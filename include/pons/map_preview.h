@@ -1,4 +1,4 @@
-// ground.h - a world as its body plans in it, without a body: what lies where, and the way from one
+// map_preview.h - a world as its body plans in it, without a body: what lies where, and the way from one
 // place to another.
 #ifndef PONS_MAP_PREVIEW_H
 #define PONS_MAP_PREVIEW_H

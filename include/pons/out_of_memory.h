@@ -1,4 +1,4 @@
-// memory.h - what happens when there is no memory.
+// out_of_memory.h - what happens when there is no memory.
 //
 // A library function returns PONS_ENOMEM and leaves everything as it was. A process (the brain, the
 // body outside its safety thread, the agent, MCP, the command line) cannot do anything sensible

@@ -1,4 +1,4 @@
-// plain.h - text from outside (a model, a file, a server, the store) as a person may be shown it.
+// printable.h - text from outside (a model, a file, a server, the store) as a person may be shown it.
 //
 // What a terminal shows is what a person decides by: such text must not move the cursor, erase a
 // line, turn its direction, hide a part of itself or look like a line of pons's own.

@@ -1,4 +1,4 @@
-// process.h - another process of this machine, by its number.
+// proc_stat.h - another process of this machine, by its number.
 #ifndef PONS_PROC_STAT_H
 #define PONS_PROC_STAT_H
 

@@ -1,4 +1,4 @@
-// protect.h - the files of a workspace that are pons's own: the one table of what it reads as
+// protected_files.h - the files of a workspace that are pons's own: the one table of what it reads as
 // configuration or keeps as state, and whether others than its user may write there.
 #ifndef PONS_PROTECTED_FILES_H
 #define PONS_PROTECTED_FILES_H

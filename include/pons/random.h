@@ -1,4 +1,4 @@
-// rand.h - seeded randomness (xoshiro256**, Blackman & Vigna) and ids.
+// random.h - seeded randomness (xoshiro256**, Blackman & Vigna) and ids.
 #ifndef PONS_RANDOM_H
 #define PONS_RANDOM_H
 

@@ -1,4 +1,4 @@
-// meant.h - which of the known words a misspelt one was probably meant to be.
+// spelling.h - which of the known words a misspelt one was probably meant to be.
 //
 //   pons_meant m = pons_meant_of(word, strlen(word));
 //   for (…) pons_meant_try(&m, known[i], strlen(known[i]));

@@ -1,4 +1,4 @@
-// tree.h - a JSON or YAML text that somebody edits: its nodes, where their bytes are, what is wrong.
+// yaml_tree.h - a JSON or YAML text that somebody edits: its nodes, where their bytes are, what is wrong.
 //
 // pons_yaml (yaml.h) reads configuration, and its first fault refuses the whole. A file that several
 // write wants more: a fault belongs to the node it is in, so that its neighbours are read all the

@@ -78,7 +78,7 @@ typedef struct cli_describer { // --help hands the options over instead of showi
     void *user;
 } cli_describer;
 
-// show/usage.c: what --help shows; CLI_HELPED.
+// terminal/usage.c: what --help shows; CLI_HELPED.
 int cli_usage(const cli *c, const cli_option *options);
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
@@ -123,14 +123,14 @@ int cli_config(const cli *c, pons_value **ret, pons_error *err); // kernel.yaml,
 int cli_policy(const cli *c, pons_policy *ret, pons_error *err); // the rules, from intents.yaml
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
-// keep/builtin_names.c: the names of a kind that are files or words ("worlds", "drivers" …); an array of texts, the caller's.
+// maintenance/builtin_names.c: the names of a kind that are files or words ("worlds", "drivers" …); an array of texts, the caller's.
 pons_value *cli_shipped(cli *c, const char *kind);
 void cli_name_add(pons_value *names, const char *name, size_t n); // once
 // "there is no WHAT 'NAME'", with what was probably meant, else with all that there are. PONS_EINVAL.
 int cli_no_such(cli *c, const char *kind, const char *what, const char *name, pons_error *err);
 int cli_no_such_of(const pons_value *names, const char *what, const char *name, pons_error *err);
 const char *
-cli_config_name(size_t i); // keep/cmd_config.c: of the i-th configuration file; NULL: the end
+cli_config_name(size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
 bool cli_is_path(const char *name); // it has a folder, or YAML's ending
 int cli_world(const char *name, pons_value **ret, pons_error *err);

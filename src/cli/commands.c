@@ -2,7 +2,7 @@
 // and the way from a line to the function that does it.
 //
 // The table is the one list of commands: help, the man page and the shells' completions are made from
-// it (show/help.c), and what is not in it is answered with what was probably meant.
+// it (terminal/help.c), and what is not in it is answered with what was probably meant.
 #include "cli/commands.h"
 
 #include "pons/rule_policy.h"

@@ -5,7 +5,7 @@
 // in which they finished. What the state is after a superstep is a *checkpoint*. Five nouns:
 //
 //   pons_graph    compiled and immutable: names are indices, sorted, so that an index is also the
-//                 place in task order; edges, routers and joins hang on their node (shape/internal.h)
+//                 place in task order; edges, routers and joins hang on their node (definition/internal.h)
 //   pons__ns      a namespace's head: one slot a channel, which nodes come next, which legs of
 //                 joins have arrived. It outlives runs, so that starting one reads no store
 //                 (state/namespace_head.h)
@@ -60,8 +60,8 @@
 //   run/     how a run is driven: begin, supersteps, answers, queues, commands
 //   past/    reading from outside, forks, updates, pruning
 //
-// All of it runs on the thread that calls it, with two exceptions: base/worker_pool.c has workers for
-// blocking nodes, and a graph is shared by threads (shape/internal.h says what is locked in it).
+// All of it runs on the thread that calls it, with two exceptions: util/worker_pool.c has workers for
+// blocking nodes, and a graph is shared by threads (definition/internal.h says what is locked in it).
 #ifndef PONS_GRAPH_ENGINE_H
 #define PONS_GRAPH_ENGINE_H
 

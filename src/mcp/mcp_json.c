@@ -144,7 +144,7 @@ static char *expand(const reading *r, const char *text, char *why, size_t cap)
 static int expand_value(const reading *r, const pons_value *v, const char *below, pons_value **ret,
                         pons_error *err)
 {
-    char why[256], deeper[512];
+    char why[256] = "no memory", deeper[512];
     if (!json_is_array(v) && !json_is_object(v)) {
         char *own = NULL;
         const char *given = json_string_value(v);
@@ -154,6 +154,9 @@ static int expand_value(const reading *r, const pons_value *v, const char *below
         char *text = expand(r, given ? given : own, why, sizeof why);
         free(own);
         *ret = text ? json_string(text) : NULL;
+        if (text && !*ret) {
+            snprintf(why, sizeof why, "the value is not valid UTF-8");
+        }
         free(text);
         return *ret ? PONS_OK : refuse(r, below, err, "%s", why);
     }
@@ -190,16 +193,21 @@ static int expand_value(const reading *r, const pons_value *v, const char *below
 
 // ---- a file of the environment ------------------------------------------------------------------
 
-// [export ]NAME=value, with or without quotes; # begins a comment.
-static void take_line(char *line, pons_value *env)
+#define ENV_FILE_MAX ((size_t)1 << 20) // bytes
+
+// [export ]NAME=value, with or without quotes; # begins a comment. False: the value is not UTF-8.
+static bool take_line(char *line, pons_value *env)
 {
     line += strspn(line, " \t");
     line += strncmp(line, "export ", strlen("export ")) == 0 ? strlen("export ") : 0;
     char *value = strchr(line, '=');
     if (*line == '#' || !value) {
-        return;
+        return true;
     }
     line[strcspn(line, " \t=")] = '\0';
+    if (!*line) {
+        return true;
+    }
     value += 1 + strspn(value + 1, " \t");
     char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
     if (end) {
@@ -212,7 +220,7 @@ static void take_line(char *line, pons_value *env)
         }
     }
     *end = '\0';
-    json_object_set_new(env, line, json_string(value));
+    return json_object_set_new(env, line, json_string(value)) == 0;
 }
 
 // What the entry itself gives goes before the file.
@@ -222,23 +230,32 @@ static int add_env_file(const reading *r, pons_value *spec, pons_error *err)
     if (!name) {
         return PONS_OK;
     }
-    char path[4096], *line = NULL;
-    size_t room = 0;
+    char path[4096], *next;
+    size_t n;
     snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : r->folder,
              name[0] == '/' ? "" : "/", name);
-    FILE *f = pons_file_read(path);
-    if (!f) {
-        return refuse(r, "/envFile", err, "cannot read %s: %s", path, pons_file_why(errno));
+    char *text = pons_file_text(path, ENV_FILE_MAX, &n);
+    if (!text || n > ENV_FILE_MAX) {
+        const char *why = text ? "it has more than 1 MiB" : pons_file_why(errno);
+        free(text);
+        return refuse(r, "/envFile", err, "cannot read %s: %s", path, why);
     }
     pons_value *env = json_object();
-    while (getline(&line, &room, f) >= 0) {
-        take_line(line + pons_utf8_mark(line, strlen(line)), env);
+    int number = 1, bad = 0;
+    for (char *line = text + pons_utf8_mark(text, n); line; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next) {
+            *next++ = '\0';
+        }
+        if (!take_line(line, env) && !bad) {
+            bad = number;
+        }
     }
-    free(line);
-    fclose(f);
+    free(text);
     json_object_update(env, json_object_get(spec, "env"));
     json_object_set_new(spec, "env", env);
-    return PONS_OK;
+    return bad ? refuse(r, "/envFile", err, "%s:%d: the value is not valid UTF-8", path, bad)
+               : PONS_OK;
 }
 
 // ---- one server ---------------------------------------------------------------------------------
@@ -298,10 +315,11 @@ static int take_server(const reading *r, const char *name, const pons_value *ent
     static const char *const texts[] = {"command", "args", "env",    "envFile",
                                         "cwd",     "url",  "headers"};
     fault f = {.message = ""};
-    for (const char *c = name; *c; c++) {
-        f.message[0] = (unsigned char)*c < ' ' || *c == 0x7F ? 'x' : f.message[0];
+    const char *c = name;
+    while ((unsigned char)*c >= ' ' && *c != 0x7F) {
+        c++;
     }
-    if (!*name || f.message[0] || strlen(name) > NAME_MAX) {
+    if (c == name || *c || c - name > NAME_MAX) {
         return refuse(r, "", err,
                       "a server's name is 1 to %d bytes, none of them a control character",
                       NAME_MAX);

@@ -69,7 +69,7 @@ static int take_line(client *s, const char *line, size_t n, pons_error *err)
     if (n == 0) {
         return PONS_OK;
     }
-    if (pons_halves_parse(line, n, &m, &bad) < 0) {
+    if (pons_surrogates_parse(line, n, &m, &bad) < 0) {
         pons_autovalue fault = pons__rpc_error(NULL, PONS__RPC_PARSE, bad.message);
         say(s, fault, NULL);
         return ++s->garbage <= GARBAGE_MAX

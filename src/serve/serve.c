@@ -5,11 +5,11 @@
 //                                  v                                        v
 //                                 403, 401, 415, 400                 one reply, or a stream
 //
-//     hub's thread   events of threads to every client      feed/event_hub.c
-//     host's threads runs of graphs, each on its own, and who follows them   host/
+//     hub's thread   events of threads to every client      events/event_hub.c
+//     host's threads runs of graphs, each on its own, and who follows them   runs/
 //     body's thread  telemetry to every client that looks   robot/live_pose.c
 //     Foxglove's     the same as topics, over WebSockets     foxglove/foxglove.c
-//     Stop's server  a port of its own                      feed/stop_port.c
+//     Stop's server  a port of its own                      events/stop_port.c
 //
 // What belongs to a room stands there, with its table of routes; here is only who starts and ends
 // in which order. Closing: the main server takes nothing more and its workers finish; Stop stays up
@@ -60,7 +60,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__camera_routes,   // robot/camera_picture.c
     pons__foxglove_routes, // foxglove/foxglove.c
     pons__fleet_routes,    // robot/fleet_view.c
-    pons__hub_routes,      // feed/event_hub.c
+    pons__hub_routes,      // events/event_hub.c
     pons__metrics_routes,  // metrics/metrics.c
     pons__mcp_routes,      // mcp/mcp.c
     // langgraph/
@@ -76,7 +76,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__lg_graph_routes,
     pons__lg_cron_routes,
     pons__lg_protocol_routes,
-    pons__openapi_routes, // door/openapi.c
+    pons__openapi_routes, // access/openapi.c
     pons__page_routes,    // page/static_files.c
     NULL,
 };

@@ -3,7 +3,7 @@
 // run/knowledge.db is a cache of what the documents say. It may be deleted at any time: every
 // search first walks the workspace, takes in what is new or changed (size, time, inode), and drops
 // what is gone. A document is cut at its headings into passages; a passage's words, in FTS5, are
-// the ones that words.c makes, so that a Chinese word of two characters is found as well as an
+// the ones that word_tokens.c makes, so that a Chinese word of two characters is found as well as an
 // English one.
 //
 // One connection, one search at a time; several processes may share the file.

@@ -2,6 +2,7 @@
 // them send one half, and where they send it in pieces, the other at the head of the next one's string.
 #include "pons/surrogates.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define ESCAPE 6 // bytes of \uXXXX
@@ -13,10 +14,18 @@ static half half_at(const char *at, const char *end)
     if (end - at < ESCAPE || at[0] != '\\' || at[1] != 'u' || (at[2] != 'd' && at[2] != 'D')) {
         return NONE;
     }
-    return strchr("89abAB", at[3]) ? HIGH : strchr("cdefCDEF", at[3]) ? LOW : NONE;
+    for (int i = 3; i < ESCAPE; i++) {
+        if (!isxdigit((unsigned char)at[i])) {
+            return NONE;
+        }
+    }
+    if (strchr("01234567", at[3])) {
+        return NONE;
+    }
+    return strchr("89abAB", at[3]) ? HIGH : LOW;
 }
 
-void pons_halves_replace(char *at)
+void pons_surrogates_replace(char *at)
 {
     if (at) {
         static const char unknown[ESCAPE] = {'\\', 'u', 'f', 'f', 'f', 'd'};
@@ -24,7 +33,7 @@ void pons_halves_replace(char *at)
     }
 }
 
-void pons_halves_find(char *text, size_t n, char **ret_head, char **ret_tail)
+void pons_surrogates_find(char *text, size_t n, char **ret_head, char **ret_tail)
 {
     const char *start = NULL, *end = text + n; // start: of the string that is being read
     *ret_head = *ret_tail = NULL;
@@ -42,18 +51,18 @@ void pons_halves_find(char *text, size_t n, char **ret_head, char **ret_tail)
         }
         const bool tail = h == HIGH && at + ESCAPE < end && at[ESCAPE] == '"';
         if (tail) {
-            pons_halves_replace(*ret_tail);
+            pons_surrogates_replace(*ret_tail);
             *ret_tail = at;
         } else if (h == LOW && at == start && !*ret_head) {
             *ret_head = at;
         } else if (h != NONE) {
-            pons_halves_replace(at);
+            pons_surrogates_replace(at);
         }
         at += h == NONE ? 1 : ESCAPE - 1;
     }
 }
 
-int pons_halves_join(pons_buf *held, size_t high, pons_buf *text, char *low)
+int pons_surrogates_join(pons_buf *held, size_t high, pons_buf *text, char *low)
 {
     char *end = text->data + text->len;
     if (pons_buf_bytes(held, low, ESCAPE) != PONS_OK) { // as room
@@ -67,22 +76,23 @@ int pons_halves_join(pons_buf *held, size_t high, pons_buf *text, char *low)
     return PONS_OK;
 }
 
-static bool has_escape(const char *text, size_t n)
+bool pons_surrogates_any(const char *text, size_t n)
 {
     return memmem(text, n, "\\ud", 3) || memmem(text, n, "\\uD", 3);
 }
 
-int pons_halves_parse(const char *text, size_t n, pons_value **ret, pons_error *err)
+int pons_surrogates_parse(const char *text, size_t n, pons_value **ret, pons_error *err)
 {
     const int rc = pons_value_parse(text, n, ret, err);
     char *head = NULL, *tail = NULL;
     pons_autobuf own = PONS_BUF_INIT;
-    if (rc != PONS_EINVAL || !has_escape(text, n) || pons_buf_bytes(&own, text, n) != PONS_OK) {
+    if (rc != PONS_EINVAL || !pons_surrogates_any(text, n) ||
+        pons_buf_bytes(&own, text, n) != PONS_OK) {
         return rc;
     }
-    pons_halves_find(own.data, own.len, &head, &tail);
-    pons_halves_replace(head);
-    pons_halves_replace(tail);
+    pons_surrogates_find(own.data, own.len, &head, &tail);
+    pons_surrogates_replace(head);
+    pons_surrogates_replace(tail);
     return pons_value_parse(own.data, own.len, ret, &(pons_error)PONS_ERROR_INIT) < 0 ? rc
                                                                                       : PONS_OK;
 }

@@ -1,7 +1,7 @@
 // arm_common.c - what the skills of an arm have in common.
 //
-// A skill of an arm makes a way (hand/joint_trajectory.c) and follows it; between ways it moves the fingers. What
-// it has done it learns by looking (hand/arm_state.c, object_relations.c), never by having wished it: a thing is
+// A skill of an arm makes a way (arm/joint_trajectory.c) and follows it; between ways it moves the fingers. What
+// it has done it learns by looking (arm/arm_state.c, object_relations.c), never by having wished it: a thing is
 // picked when it is seen above where it lay and between fingers that press, and placed when it is
 // seen where it belongs and no longer between them.
 //

@@ -3,7 +3,7 @@
 // What is occupied in the map is merged to few boxes (src/map/rects.c), which join those of the world's
 // file: planner, localisation, lidar, both simulators and the page read boxes already, and need to
 // know no pictures. What is unknown, and filters' masks, is for the planner alone, which reads it
-// itself (nav/areas.c); it is told where the map lies.
+// itself (area/zone_grid.c); it is told where the map lies.
 #include "body/world/world_map.h"
 
 #include "pons/map.h"

@@ -5,7 +5,7 @@
 //     speed.yaml, speed.pgm        100 less the percent of the robot's speed: SpeedFilter's mask; the same
 //     nav2_params.yaml             the robot, the map, the masks, and a last stage that publishes cmd_vel_nav2
 //
-// The cells are those in which the body itself plans (ground.h), so both robots see the same walls. Masks are raw:
+// The cells are those in which the body itself plans (pons/map_preview.h), so both robots see the same walls. Masks are raw:
 // a pixel is the cell's value. Nothing that is there already is written over.
 #include "cli/map/map.h"
 

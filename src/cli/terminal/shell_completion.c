@@ -13,7 +13,7 @@ static const char *const always[] = {"--help", "--json", "--workspace"};
 // What the first argument names of a command, or of a word of it.
 static const struct {
     const char *command, *word; // word NULL: the command itself
-    const char *kind;           // of keep/completion_values.c
+    const char *kind;           // of maintenance/completion_values.c
 } firsts[] = {
     {"resume", NULL, "threads"},        {"status", NULL, "threads"},
     {"approve", NULL, "threads"},       {"threads", "show", "threads"},

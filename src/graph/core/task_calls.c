@@ -5,7 +5,7 @@
 //                        |
 //                        +-- crash --> loaded --> handler.start(restarted) --> ...
 //
-// node/await.c makes them, keep/pending_writes.c stores them, run/await_answer.c answers them. Handlers are
+// node/await.c makes them, persist/pending_writes.c stores them, run/await_answer.c answers them. Handlers are
 // called on the loop thread, outside any pass.
 #include "graph/core/task_calls.h"
 

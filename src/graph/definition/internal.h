@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef struct pons__contract { // a JSON schema (shape/io_schema.c); all NULL: none
+typedef struct pons__contract { // a JSON schema (definition/io_schema.c); all NULL: none
     pons_value *source;
     pons_schema *compiled;
 } pons__contract;

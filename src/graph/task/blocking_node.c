@@ -1,4 +1,4 @@
-// blocking_node.c - nodes that block: their input is copied to a worker (base/worker_pool.c), the task is
+// blocking_node.c - nodes that block: their input is copied to a worker (util/worker_pool.c), the task is
 // parked, and what comes back is an update. All of this runs on the loop thread.
 //
 //   run: copy the input, put --> parked --> the pool is readable --> deliver: TODO --> run: update

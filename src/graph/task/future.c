@@ -11,7 +11,7 @@
 // (posts, events, effects, items) is committed with it.
 //
 // A call without an answer is in the store when something after it is, with its input; whoever opens
-// the run makes its task again from that (keep/pending_writes.c), so that what it asks is pending at once.
+// the run makes its task again from that (persist/pending_writes.c), so that what it asks is pending at once.
 #include "graph/task/future.h"
 
 #include "graph/core/called_tasks.h"

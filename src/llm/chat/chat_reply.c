@@ -249,7 +249,7 @@ static int take_json(pons__reply *r, const char *text, size_t len, const char *k
 }
 
 // What was held back: the other half of its last character has come, or never will.
-static int let_go(pons__reply *r)
+static int take_held(pons__reply *r)
 {
     const int rc = r->held.len ? take_json(r, r->held.data, r->held.len, "delta") : PONS_OK;
     pons_buf_clear(&r->held);
@@ -261,7 +261,7 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
     if (!is_utf8(text, len)) {
         return pons__bad(r, "the answer is not valid UTF-8");
     }
-    if (!r->held.len && !memmem(text, len, "\\ud", 3) && !memmem(text, len, "\\uD", 3)) {
+    if (!r->held.len && !pons_surrogates_any(text, len)) {
         return take_json(r, text, len, key);
     }
     pons_autobuf own = PONS_BUF_INIT;
@@ -269,23 +269,23 @@ static int take_text(pons__reply *r, const char *text, size_t len, const char *k
     if (pons_buf_bytes(&own, text, len) != PONS_OK) {
         return pons__no_memory(r);
     }
-    pons_halves_find(own.data, own.len, &head, &tail);
+    pons_surrogates_find(own.data, own.len, &head, &tail);
     int rc = PONS_OK;
     if (r->held.len && head) {
-        rc = pons_halves_join(&r->held, r->held_at, &own, head);
-        pons_halves_find(own.data, own.len, &head, &tail);
+        rc = pons_surrogates_join(&r->held, r->held_at, &own, head);
+        pons_surrogates_find(own.data, own.len, &head, &tail);
     } else if (r->held.len) {
-        pons_halves_replace(r->held.data + r->held_at);
+        pons_surrogates_replace(r->held.data + r->held_at);
     }
-    pons_halves_replace(head);
-    rc = rc == PONS_OK ? let_go(r) : pons__no_memory(r);
+    pons_surrogates_replace(head);
+    rc = rc == PONS_OK ? take_held(r) : pons__no_memory(r);
     if (rc == PONS_OK && tail && strcmp(key, "delta") == 0) {
         r->progress = true;
         r->held_at = (size_t)(tail - own.data);
         return pons_buf_bytes(&r->held, own.data, own.len) == PONS_OK ? PONS_OK
                                                                       : pons__no_memory(r);
     }
-    pons_halves_replace(tail);
+    pons_surrogates_replace(tail);
     return rc == PONS_OK ? take_json(r, own.data, own.len, key) : rc;
 }
 
@@ -326,7 +326,7 @@ int pons__reply_event(void *reply, const char *event, const char *data, size_t l
     }
     if (len == strlen("[DONE]") && memcmp(data, "[DONE]", len) == 0) {
         r->done = true;
-        return let_go(r);
+        return take_held(r);
     }
     return take_text(r, data, len, "delta");
 }
@@ -440,7 +440,7 @@ static pons_value *usage_of(const pons_value *usage)
 
 int pons__reply_finish(pons__reply *r, uint64_t seed, pons_value **ret)
 {
-    int rc = let_go(r);
+    int rc = take_held(r);
     rc = rc == PONS_OK ? flush(r, &r->thoughts, PONS_LLM_REASONING) : rc;
     rc = rc == PONS_OK ? flush(r, &r->tokens, PONS_LLM_TOKEN) : rc;
     rc = rc == PONS_OK ? check_ended_well(r) : rc;

@@ -5,11 +5,14 @@
 // A reply has it as {from, message?: {field: value}, calls?: {ID: {field: value}}}. In a stream it comes in
 // pieces: texts are joined, but for those that are said again in each piece (a name, a type) or at once (a
 // signature); objects are joined by field, items of a list by their `index` or, without one, with the last item
-// of the same type that no signature has closed.
+// of the same type that no signature has closed. The pieces of a text wait in a list beside it, named PIECES and the
+// text's name, and are joined once, at the end: a text of n pieces costs n steps.
 #include "llm/chat/chat.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PIECES "\x01" // no server begins a name with it; one that does loses that field
 
 static bool among(const char *key, const char *const list[])
 {
@@ -56,7 +59,7 @@ static int join_list(pons_value *into, const pons_value *pieces)
     return rc;
 }
 
-static int join_text(pons_value *into, const char *key, const pons_value *was, const pons_value *v)
+static int join_text(pons_value *into, const char *key, const pons_value *v)
 {
     static const char *const whole[] = {"id",
                                         "type",
@@ -73,8 +76,49 @@ static int join_text(pons_value *into, const char *key, const pons_value *was, c
     if (among(key, whole)) {
         return json_string_length(v) ? json_object_set_new(into, key, json_deep_copy(v)) : 0;
     }
-    return json_object_set_new(into, key,
-                               json_sprintf("%s%s", json_string_value(was), json_string_value(v)));
+    pons_autovalue beside = json_sprintf(PIECES "%s", key);
+    pons_value *pieces = json_object_get(into, json_string_value(beside));
+    if (!pieces) {
+        pieces = json_array();
+        if (!beside || json_object_set_new(into, json_string_value(beside), pieces) < 0) {
+            return -1;
+        }
+    }
+    return json_array_append_new(pieces, pons_value_ref(v));
+}
+
+// Each text that came in pieces is one, at every depth.
+static int join_pieces(pons_value *v)
+{
+    const char *key;
+    void *next;
+    pons_value *one;
+    size_t i;
+    int rc = 0;
+    json_array_foreach(v, i, one)
+    {
+        rc = rc != 0 ? rc : join_pieces(one);
+    }
+    json_object_foreach_safe(v, next, key, one)
+    {
+        pons_value *first = *key == *PIECES ? json_object_get(v, key + 1) : NULL;
+        if (!json_is_string(first) || !json_is_array(one)) {
+            rc = rc != 0 ? rc : join_pieces(one);
+            continue;
+        }
+        pons_autobuf whole = PONS_BUF_INIT;
+        pons_value *piece;
+        pons_buf_bytes(&whole, json_string_value(first), json_string_length(first));
+        json_array_foreach(one, i, piece)
+        {
+            pons_buf_bytes(&whole, json_string_value(piece), json_string_length(piece));
+        }
+        if (whole.failed || json_string_setn(first, whole.data, whole.len) < 0) {
+            rc = -1;
+        }
+        json_object_del(v, key);
+    }
+    return rc;
 }
 
 static int join(pons_value *into, const pons_value *piece, const char *const *known)
@@ -85,7 +129,7 @@ static int join(pons_value *into, const pons_value *piece, const char *const *kn
     json_object_foreach((pons_value *)piece, key, v)
     {
         pons_value *was = json_object_get(into, key);
-        if (rc != 0 || json_is_null(v) || (known && among(key, known))) {
+        if (rc != 0 || json_is_null(v) || *key == *PIECES || (known && among(key, known))) {
             continue;
         }
         if (json_is_object(was) && json_is_object(v)) {
@@ -93,7 +137,7 @@ static int join(pons_value *into, const pons_value *piece, const char *const *kn
         } else if (json_is_array(was) && json_is_array(v)) {
             rc = join_list(was, v);
         } else if (json_is_string(was) && json_is_string(v)) {
-            rc = join_text(into, key, was, v);
+            rc = join_text(into, key, v);
         } else {
             rc = json_object_set_new(into, key, json_deep_copy(v));
         }
@@ -128,11 +172,12 @@ static pons_value *redacted(const pons_value *v, const char *secret)
 int pons__extra_finish(pons__reply *r, const pons_value *calls, pons_value **ret)
 {
     pons_autovalue of_calls = json_object();
-    bool ok = of_calls;
+    bool ok = of_calls && join_pieces(r->extra) == 0;
     for (size_t i = 0; ok && i < r->n_calls; i++) {
         const char *id = pons_get_str(json_array_get(calls, i), "id", "");
-        ok = json_object_size(r->calls[i].extra) == 0 ||
-             json_object_set(of_calls, id, r->calls[i].extra) == 0;
+        pons_value *own = r->calls[i].extra;
+        ok = join_pieces(own) == 0 &&
+             (json_object_size(own) == 0 || json_object_set(of_calls, id, own) == 0);
     }
     if (ok && pons_get(r->extra, "content") && r->content.len) { // parts: the words are one of them
         ok = json_array_append_new(json_object_get(r->extra, "content"),

@@ -237,7 +237,7 @@ static int parse_arguments(pons__reply *r, pons__tool_call *c, const pons_value 
     pons__redact(c->arguments.data, r->secret);
     pons_error why = PONS_ERROR_INIT;
     pons_value *v = NULL;
-    if (pons_halves_parse(text, strlen(text), &v, &why) != PONS_OK) {
+    if (pons_surrogates_parse(text, strlen(text), &v, &why) != PONS_OK) {
         return pons__faulty(r, "the arguments of the call of %s are not JSON: %.200s", name,
                             why.message);
     }

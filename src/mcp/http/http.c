@@ -143,7 +143,7 @@ static void take_message(transfer *t, const char *text, size_t n)
     if (n == 0) {
         return;
     }
-    if (pons_halves_parse(text, n, &m, &bad) < 0) {
+    if (pons_surrogates_parse(text, n, &m, &bad) < 0) {
         if (t->id > 0 && !t->answered) {
             t->answered = true;
             answer_for(t->w, t->id, PONS__RPC_WIRE, "the server's answer is not JSON");

@@ -359,7 +359,7 @@ static int take_line(process *p, size_t n, pons_value **ret, pons_error *err)
     size_t len = n;
     len -= len > 0 && line[len - 1] == '\r';
     int rc = 0;
-    if (len > 0 && pons_halves_parse(line, len, ret, &bad) >= 0) {
+    if (len > 0 && pons_surrogates_parse(line, len, ret, &bad) >= 0) {
         p->garbage = 0;
         rc = 1;
     } else if (len > 0) {

@@ -93,7 +93,6 @@ static void key_of(const char *method, const char *path, pons_buf *key)
         pons_buf_byte(key, *path == '{' ? '*' : (uint8_t)*path);
         path += *path == '{' ? strcspn(path, "}") : 0;
     }
-    pons_buf_byte(key, 0);
 }
 
 static int compile(pons__openapi *o, pons_error *err)
@@ -110,8 +109,9 @@ static int compile(pons__openapi *o, pons_error *err)
         {
             pons_autobuf key = PONS_BUF_INIT;
             key_of(method, path, &key);
-            if (json_is_object(op) && !key.failed) {
-                json_object_set_new(o->operations, key.data, operation(op));
+            if (json_is_object(op) &&
+                (key.failed || json_object_set_new(o->operations, key.data, operation(op)) < 0)) {
+                return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for " DOCUMENT);
             }
         }
     }
@@ -168,16 +168,20 @@ static bool wants(const pons_value *schema, const char *type)
 // tells.
 static pons_value *meaning(const char *text, const pons_value *schema)
 {
-    static const char *const truths[] = {"false", "true", "False", "True", "0", "1", NULL};
+    static const struct {
+        const char *text;
+        bool is;
+    } truths[] = {{"false", false}, {"False", false}, {"0", false},
+                  {"true", true},   {"True", true},   {"1", true}};
     char *end = NULL;
     errno = 0;
     const long long n = wants(schema, "integer") ? strtoll(text, &end, 10) : 0;
     if (end && end != text && !*end && errno == 0) {
         return json_integer(n);
     }
-    for (size_t i = 0; truths[i] && wants(schema, "boolean"); i++) {
-        if (strcmp(truths[i], text) == 0) {
-            return json_boolean(i % 2 == 1);
+    for (size_t i = 0; i < sizeof truths / sizeof truths[0] && wants(schema, "boolean"); i++) {
+        if (strcmp(truths[i].text, text) == 0) {
+            return json_boolean(truths[i].is);
         }
     }
     return json_string(text);
@@ -225,8 +229,8 @@ static void refuse(void *user, const char *pointer, const char *message)
     static const char query[] = "/query";
     const refusal *f = user;
     pons_autobuf where = PONS_BUF_INIT;
-    const char *at = strchr(pointer + 1, '/');            // behind the operation
-    const char *member = at ? strchr(at + 1, '/') : NULL; // behind query or body
+    const char *at = *pointer ? strchr(pointer + 1, '/') : NULL; // behind the operation
+    const char *member = at ? strchr(at + 1, '/') : NULL;        // behind query or body
     if (f->r->status) {
         return;
     }
@@ -235,7 +239,6 @@ static void refuse(void *user, const char *pointer, const char *message)
     } else {
         pons_buf_str(&where, member ? member : "body");
     }
-    pons_buf_byte(&where, 0);
     (f->row->refuse ? f->row->refuse : pons__reply_wrong)(f->r, where.data, message);
 }
 
@@ -245,8 +248,11 @@ bool pons__openapi_admits(pons__request *r, const pons__route *row)
     const char *name, *text;
     pons_autobuf key = PONS_BUF_INIT;
     pons_buf_printf(&key, "%s %s", row->method, row->path);
-    pons_buf_byte(&key, 0);
-    const pons_value *op = key.failed ? NULL : pons_get(o->operations, key.data);
+    if (key.failed) {
+        pons__reply_error(r, 503, "no memory");
+        return false;
+    }
+    const pons_value *op = pons_get(o->operations, key.data);
     const pons_value *names = pons_get(pons_get(pons_get(op, "properties"), "query"), "properties");
     r->query = json_object();
     for (unsigned i = 0; (text = r->s->http->query_at(r->x, i, &name)); i++) {
@@ -269,7 +275,10 @@ bool pons__openapi_admits(pons__request *r, const pons__route *row)
     pons_value *asked = pons_object("query", pons_value_ref(r->query), "body",
                                     r->body ? pons_value_ref(r->body) : NULL, NULL);
     pons_autovalue whole = json_object();
-    json_object_set_new(whole, key.data, asked);
+    if (json_object_set_new(whole, key.data, asked) < 0) {
+        pons__reply_error(r, 503, "no memory");
+        return false;
+    }
     return pons_schema_faults(o->schema, whole, refuse, &(refusal){r, row}) >= 0;
 }
 

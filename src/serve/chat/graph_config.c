@@ -122,7 +122,7 @@ static void get(pons__request *r)
     free(text);
 }
 
-// The text that is to be: as it came, or the value as JSON, which is YAML.
+// The text that is to be: as it came, or the value as JSON, which is YAML. NULL: no memory.
 static char *text_of(const pons_value *body)
 {
     const pons_value *text = pons_get(body, "text"), *config = pons_get(body, "config");
@@ -132,7 +132,6 @@ static char *text_of(const pons_value *body)
     char *dumped = json_dumps(config, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     pons_autobuf b = PONS_BUF_INIT;
     pons_buf_printf(&b, "%s\n", dumped ? dumped : "");
-    pons_buf_byte(&b, 0);
     free(dumped);
     return pons_buf_take(&b, NULL);
 }
@@ -168,7 +167,8 @@ static void put(pons__request *r)
         return;
     }
     char *text = text_of(r->body);
-    int rc = pons_agent_config_parse(text, strlen(text), NAME, &config, &err);
+    int rc = text ? pons_agent_config_parse(text, strlen(text), NAME, &config, &err)
+                  : pons_error_set(&err, PONS_ENOMEM, PONS__SERVE, "no memory");
     rc = rc < 0 ? rc : change(r, text, &b, &changed, &err);
     if (rc < 0) {
         pons__reply_fault(r, &err);

@@ -3,7 +3,7 @@
 //     PUT  /store/items {namespace, key, value, index, ttl}      GET /store/items?namespace=a.b&key=k
 //     DELETE /store/items {namespace, key}      POST /store/items/search      POST /store/namespaces
 //
-// What the server keeps for itself among them (host/job_store.h) is neither shown nor written here.
+// What the server keeps for itself among them (runs/job_store.h) is neither shown nor written here.
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"

@@ -1,8 +1,8 @@
-// sqlite_backup.c - a copy of the store at one moment, while others read and write it.
+// backup.c - a copy of the store at one moment, while others read and write it.
 //
 // SQLite's own backup reads all pages from one snapshot of the file and its log, so writers go on.
 // The copy is made under another name beside the one that was asked for, is looked at as any store
-// is (sqlite_check.c), synced, and gets its name last, by a rename that replaces nothing: whoever
+// is (damage_check.c), synced, and gets its name last, by a rename that replaces nothing: whoever
 // finds the name finds a whole and sound store, also after a power cut.
 #include "pons/store.h"
 #include "store/sqlite/internal.h"

@@ -1,4 +1,4 @@
-// sqlite_check.c - looking for damage: what has been lost or altered in a file, row by row.
+// damage_check.c - looking for damage: what has been lost or altered in a file, row by row.
 //
 // Five looks, from the file to its meaning, and none stops the next:
 //

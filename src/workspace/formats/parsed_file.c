@@ -1,6 +1,6 @@
 // parsed_file.c - a file that was read: its records, its faults, and edits of its text.
 //
-// The readers (dialect/file_read.c) fill it, the writers (dialect/file_render.c) look at it.
+// The readers (formats/file_read.c) fill it, the writers (formats/file_render.c) look at it.
 #include "workspace/formats/parsed_file.h"
 
 #include "pons/out_of_memory.h"
