@@ -129,8 +129,8 @@ void cli_name_add(pons_value *names, const char *name, size_t n); // once
 // "there is no WHAT 'NAME'", with what was probably meant, else with all that there are. PONS_EINVAL.
 int cli_no_such(cli *c, const char *kind, const char *what, const char *name, pons_error *err);
 int cli_no_such_of(const pons_value *names, const char *what, const char *name, pons_error *err);
-const char *
-cli_config_name(size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
+const char *cli_config_name(
+    size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
 // A name in worlds/ of the workspace, else of those that pons ships; or a path.
 bool cli_is_path(const char *name); // it has a folder, or YAML's ending
 int cli_world(const char *name, pons_value **ret, pons_error *err);
