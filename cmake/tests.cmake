@@ -58,6 +58,9 @@ endif()
 set_target_properties(timed PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 function(timed_test name command)
   set(builds all) # an installation is of everything
+  if(DEFINED timed_builds)
+    set(builds ${timed_builds})
+  endif()
   if(TARGET ${command})
     set(builds ${command})
     set(command $<TARGET_FILE:${command}>)
@@ -252,6 +255,20 @@ foreach(e ${examples})
     timed_test(examples/${stem} example_${stem})
   endif()
 endforeach()
+
+# The commands of Start and How-to are typed as they stand there, a page a test: docs/start/first-hour. One look of
+# AddressSanitizer is enough; they need bash and python3, of the group test of deps/debian.txt.
+if(NOT PONS_SANITIZE STREQUAL "thread")
+  file(GLOB pages CONFIGURE_DEPENDS docs/start/*.md docs/how-to/*.md)
+  list(FILTER pages EXCLUDE REGEX "zh-CN")
+  set(timed_builds pons)
+  foreach(page ${pages})
+    file(RELATIVE_PATH page ${CMAKE_SOURCE_DIR} ${page})
+    string(REGEX REPLACE "\\.md$" "" name ${page})
+    timed_test(${name} ${CMAKE_SOURCE_DIR}/tests/docs/run ${CMAKE_BINARY_DIR} ${page})
+  endforeach()
+  unset(timed_builds)
+endif()
 
 # What `cmake --install` gives: programs outside the tree build against it with pkg-config alone.
 foreach(part prefix library)
