@@ -1,5 +1,5 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
-// stored is understood, and docs/brain.md has the tables as they are.
+// stored is understood, and docs/internals/brain.md has the tables as they are.
 #include "brain/all_fields.h"
 #include "brain/inbox_fields.h"
 #include "brain/observation_fields.h"
@@ -148,14 +148,14 @@ static void the_document_has(const pons_buf *doc, const pons__record *r)
     pons_autobuf table = PONS_BUF_INIT;
     assert_true(pons__record_describe(r, &table) >= 0);
     if (!strstr(doc->data, table.data)) {
-        fail_msg("docs/brain.md has not this table:\n%s", table.data);
+        fail_msg("docs/internals/brain.md has not this table:\n%s", table.data);
     }
 }
 
 static void the_document_has_the_tables(void **state)
 {
     (void)state;
-    FILE *f = fopen(PONS_SOURCE_DIR "/docs/brain.md", "re");
+    FILE *f = fopen(PONS_SOURCE_DIR "/docs/internals/brain.md", "re");
     assert_non_null(f);
     pons_autobuf doc = PONS_BUF_INIT;
     char chunk[4096];
