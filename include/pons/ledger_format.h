@@ -56,7 +56,7 @@ int pons_ledger_note_decode(const pons_value *json, pons_ledger_note *ret, pons_
 // New objects, members in the order of the file; NULL: no memory.
 pons_value *pons_ledger_line_encode(const pons_ledger_line *line);
 pons_value *pons_ledger_note_encode(const pons_ledger_note *note); // of a kind that is known
-// Appends the tables as they stand in docs/reference/link.md. PONS_ENOMEM.
+// Appends the tables as they stand in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_ledger_describe(pons_buf *out);
 
 #ifdef __cplusplus

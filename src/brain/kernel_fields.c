@@ -1,7 +1,7 @@
 // kernel_fields.c - the tables of fields of what the kernel knows: tasks and how their operations ended, people, the
 // queue. The inner loop's are in react_fields.c, the same way: one for each struct of kernel_fields.h.
 //
-// By these tables channels are read and written, stored threads are understood, and docs/internals/brain.md
+// By these tables channels are read and written, stored threads are understood, and docs/internals/brain-state.md
 // says what there is. A new member is a line here and a member there. Any thread.
 #include "brain/kernel_fields.h"
 

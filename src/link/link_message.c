@@ -3,7 +3,7 @@
 //
 //   decode   JSON --> its type's fields (fields.h) --> struct
 //   encode   struct --> its type's fields --> JSON
-//   describe the table, for docs/reference/link.md
+//   describe the table, for docs/reference/link-messages.md
 //
 // What the body says has the other table, link_report.c.
 //

@@ -2,7 +2,7 @@
 //
 //   decode   JSON --> its type's fields (fields.h) --> struct
 //   encode   struct --> its type's fields --> JSON
-//   describe the table, for docs/reference/link.md
+//   describe the table, for docs/reference/link-messages.md
 //
 // What is said to the body has the other table, link_message.c.
 //

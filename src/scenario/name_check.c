@@ -39,7 +39,7 @@ static int event_is_told(const names *n, const char *pointer, const char *name, 
                ? PONS_OK
                : pons__scenario_fault(
                      n->s, pointer, err,
-                     "a brain tells of no '%.64s' (docs/internals/brain.md has its events)", name);
+                     "a brain tells of no '%.64s' (docs/reference/events.md has its events)", name);
 }
 
 static int skill_is_there(const names *n, const char *pointer, const char *name, pons_error *err)
