@@ -1,4 +1,4 @@
-"""Items: documents that outlive threads, so that what one run has learnt another one knows (docs/internals/store.md).
+"""Items: documents that outlive threads, so that what one run has learnt another one knows (docs/reference/store.md).
 
 A put is durable when it returns, and everybody reads it then, in nodes as outside of them: a node that is run
 again puts again. The engine keeps, filters and searches (pons/items.h); these are LangGraph's names for it.
