@@ -1,7 +1,9 @@
 // reference_tables.c - prints the program's own tables for tools/make-reference, as Markdown: the messages of
-// the link, the lines of the ledger, the brain's state and its events, and the statuses of include/pons/error.h.
+// the link, the lines of the ledger, the brain's state and its events, the
+// statuses of include/pons/error.h, and the body's registry of skills.
 //
 // A line "%% NAME" begins each part. The tables are those by which the program reads and writes.
+#include "body/skills/skills.h"
 #include "brain/all_fields.h"
 #include "pons/buf.h"
 #include "pons/error.h"
@@ -10,6 +12,7 @@
 #include "pons/link_report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static int records(const pons__record *const *list, const char *quote, pons_buf *out)
 {
@@ -40,6 +43,22 @@ static int statuses(pons_buf *out)
     return rc;
 }
 
+// hello.skills of a robot with wheels, a charger and an arm, as one line of JSON.
+static int skills(pons_buf *out)
+{
+    pons__skills s;
+    pons_error err = PONS_ERROR_INIT;
+    int rc = pons__skills_open(&s, PONS__WITH_WHEELS | PONS__WITH_CHARGER | PONS__WITH_ARM, NULL, 0,
+                               &err);
+    pons_value *registry = rc < 0 ? NULL : pons__skills_registry(&s);
+    char *text = registry ? json_dumps(registry, JSON_COMPACT) : NULL;
+    rc = text ? pons_buf_printf(out, "%s\n", text) : PONS_ENOMEM;
+    free(text);
+    pons_value_unref(registry);
+    pons__skills_close(&s);
+    return rc;
+}
+
 int main(void)
 {
     pons_autobuf b = PONS_BUF_INIT;
@@ -55,5 +74,7 @@ int main(void)
     rc = rc < 0 ? rc : records(pons__event_records, "`", &b);
     rc = rc < 0 ? rc : pons_buf_str(&b, "%% statuses\n");
     rc = rc < 0 ? rc : statuses(&b);
+    rc = rc < 0 ? rc : pons_buf_str(&b, "%% skills\n");
+    rc = rc < 0 ? rc : skills(&b);
     return rc < 0 || fwrite(b.data, 1, b.len, stdout) != b.len;
 }
