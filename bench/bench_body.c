@@ -1,4 +1,4 @@
-// bench_body.c - what the body costs and how fast it stops (docs/benchmarks.md).
+// bench_body.c - what the body costs and how fast it stops (docs/internals/benchmarks.md).
 //
 //   body.sim.*    a whole body - driver, scans, localiser, navigator, safety - stepped in this
 //                 process on the virtual clock while it drives between two rooms: robot seconds in

@@ -1,4 +1,4 @@
-// bench_brain.c - what the brain costs (docs/benchmarks.md).
+// bench_brain.c - what the brain costs (docs/internals/benchmarks.md).
 //
 //   brain.start   from exec of `pons run --json` in an empty workspace to its line run.started: the
 //                 goal is then committed. The middle one of 20.

@@ -1,4 +1,4 @@
-// bench_heart.c - the heartbeat of a brain whose store, or whose model, misbehaves (docs/benchmarks.md).
+// bench_heart.c - the heartbeat of a brain whose store, or whose model, misbehaves (docs/internals/benchmarks.md).
 //
 //   brain.heart.well.*    the longest times between two heartbeats of a brain that drives a robot
 //   brain.heart.store.*   the same while every fourth commit takes 0.4 s

@@ -1,4 +1,4 @@
-// bench_http.c - Stop over HTTP while others hold its port (docs/benchmarks.md).
+// bench_http.c - Stop over HTTP while others hold its port (docs/internals/benchmarks.md).
 //
 //   http.stop.*     POST /stop on a connection of its own, from connect to the end of the reply, beside 5,000
 //                   idle connections to Stop's port and 100 that are opened anew a second

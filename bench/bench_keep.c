@@ -1,4 +1,4 @@
-// bench_keep.c - what tasks leave in the store (docs/benchmarks.md).
+// bench_keep.c - what tasks leave in the store (docs/internals/benchmarks.md).
 //
 //   brain.task.bytes      the file, log included, after 1,000 tasks that drive, by the task
 //   brain.task.pss        what the process's memory grew by over the second half of them

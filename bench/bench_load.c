@@ -1,4 +1,4 @@
-// bench_load.c - what the promises of safety.md take on a machine that has no time (docs/benchmarks.md).
+// bench_load.c - what the promises of safety.md take on a machine that has no time (docs/internals/benchmarks.md).
 //
 // A body and a brain as processes of their own (`pons body`, `pons run`, `pons resume`), and beside
 // them the load: stress-ng with a processor's work for every core, one that syncs and one that maps

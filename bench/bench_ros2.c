@@ -1,4 +1,4 @@
-// bench_ros2.c - the driver of ROS 2 robots beside raw Cyclone DDS, on the loopback interface (docs/benchmarks.md).
+// bench_ros2.c - the driver of ROS 2 robots beside raw Cyclone DDS, on the loopback interface (docs/internals/benchmarks.md).
 //
 //   ros2.raw.*      a Twist to another process and its Odometry back, by two loops that do nothing but DDS
 //   ros2.driver.*   the same through the driver: from write_velocity until read has what came back

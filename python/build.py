@@ -74,7 +74,7 @@ def wheel(library, out):
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: pons\nVersion: {version()}\nRequires-Python: >=3.10\nRequires-Dist: cffi>=1.15\n"
         "Summary: Durable graphs of Python nodes on the engine of pons\nDescription-Content-Type: text/markdown\n\n"
-        + (HERE.parent / "docs/python.md").read_text()
+        + (HERE.parent / "docs/reference/python.md").read_text()
     ).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: pons\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = ""

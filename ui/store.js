@@ -148,7 +148,7 @@ export function reduce(state, message) {
   }
 }
 
-/** Who made a decision, by the `source` of its event (docs/brain.md); a word that the page does not know is shown as it is. */
+/** Who made a decision, by the `source` of its event (docs/reference/events.md); a word that the page does not know is shown as it is. */
 export const decider = (/** @type {string} */ source, /** @type {(key: string) => any} */ t) => t('deciders')[source] ?? source;
 
 /** @param {any} map as GET /v1/map @param {(key: string) => any} t @returns {string} which robot this is: its driver, its name, its world, since when */

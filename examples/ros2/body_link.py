@@ -1,4 +1,4 @@
-"""The link's protocol for a body in Python, by the standard library alone: what link_body.py stands on (docs/link.md).
+"""The link's protocol for a body in Python, by the standard library alone: what link_body.py stands on (docs/reference/link.md).
 
 Link keeps what every body promises: a goal is on the disk before it moves anything, and runs once, ever; without its brain
 the robot stands; a stop stands, over a restart too. The robot that it is given has

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A body of your own on the link's protocol: what `pons run` finds at run/body.sock of its workspace (docs/ros2-own-body.md).
+"""A body of your own on the link's protocol: what `pons run` finds at run/body.sock of its workspace (docs/reference/ros2-own-body.md).
 
     python3 link_body.py WORKSPACE            where ROS is installed: follows /odom, drives by /cmd_vel
     python3 link_body.py WORKSPACE --try      a disc in place of that base, without ROS

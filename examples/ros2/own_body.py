@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A body of your own, as a ROS 2 node: a disc in an empty room that `pons run --driver ros2` drives (docs/ros2-own-body.md).
+"""A body of your own, as a ROS 2 node: a disc in an empty room that `pons run --driver ros2` drives (docs/reference/ros2-own-body.md).
 
     RMW_IMPLEMENTATION=rmw_cyclonedds_cpp python3 own_body.py
     python3 own_body.py --try            the room and the steering alone, without ROS: where a goal ends

@@ -19,7 +19,7 @@
 // the graph in the namespace PONS_AGENT_NS. The caller drives it: pons_agent_poll, never blocks.
 //
 // Events: token llm_start llm_end tool_start tool_end plan_created plan_updated plan_revised
-// plan_approval_request plan_approval_resolved approval_request phase error done (docs/agent.md has
+// plan_approval_request plan_approval_resolved approval_request phase error done (docs/reference/agent.md has
 // their payloads). Threads: all functions on one pons_agent belong to one loop thread.
 #ifndef PONS_AGENT_H
 #define PONS_AGENT_H
@@ -89,7 +89,7 @@ typedef struct pons_agent_middleware {
     void *user;
 } pons_agent_middleware;
 
-// A configured one: "debug", "timing", "rate_limit", "redact" (docs/agent.md has their options).
+// A configured one: "debug", "timing", "rate_limit", "redact" (docs/reference/agent.md has their options).
 // PONS_ENOTFOUND for another name, PONS_EINVAL for a bad option.
 int pons_agent_middleware_open(const char *name, const pons_value *options, const pons_clock *clock,
                                pons_agent_middleware *ret, pons_error *err);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-// Loads and validates a world file (docs/worlds.md, schemas/world.json): PONS_EINVAL with
+// Loads and validates a world file (docs/reference/worlds.md, schemas/world.json): PONS_EINVAL with
 // file:line:col. *ret is the world as a value, "dir" and "path" added; the caller's.
 int pons_world_load(const char *path, pons_value **ret, pons_error *err);
 
@@ -43,7 +43,7 @@ typedef struct pons_body_options {
     const pons_robot_ops *robot;
     const pons_value *world; // from pons_world_load; referenced
     const char *ledger_path; // NULL: kept in memory only, for simulations without a process
-    // Of the ledger (docs/link.md, "What the body writes"): a file of so many MB is sealed, 0: never; of
+    // Of the ledger (docs/reference/link.md, "What the body writes"): a file of so many MB is sealed, 0: never; of
     // all sealed ones, above so many MB, the oldest go, but none that was written to in so many days, 0:
     // none.
     double ledger_part_mb, ledger_size_mb, ledger_audit_days;

@@ -162,7 +162,7 @@ int pons_brain_fork(pons_store store, const pons_clock *clock, const char *from,
 // checkpoints, events (gone or without their payload), effects, at_ms (the last time)}.
 // PONS_ENOTFOUND: nothing. *ret is the caller's.
 int pons_brain_pruned(pons_store store, const char *thread, pons_value **ret, pons_error *err);
-// Whether a brain tells of events of this type (docs/brain.md has them all). Any thread.
+// Whether a brain tells of events of this type (docs/reference/events.md has them all). Any thread.
 bool pons_brain_tells(const char *type);
 // The critic's policy (schemas/critic-policy.json) that config/kernel.yaml says; new reference.
 pons_value *pons_brain_critic_policy(const pons_value *config);

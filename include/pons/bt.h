@@ -233,7 +233,7 @@ int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves,
 
 // ---- trying a tree ------------------------------------------------------------------------------
 
-// Runs a definition with scripted leaves (docs/behaviour-trees.md): line is called with one object
+// Runs a definition with scripted leaves (docs/reference/behaviour-trees.md): line is called with one object
 // a tick, {tick, status, states, calls, blackboard?, error?}, borrowed; with "watch":true in the
 // script, before it with {tick, node, path, from, to, at_ms} for each change of a node's state.
 // path is read by its extension; text, when not NULL, is its content. Stops after a tick that

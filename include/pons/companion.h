@@ -3,7 +3,7 @@
 // Every minute a behaviour tree is ticked once. Its root selector tries an emergency (a message),
 // then a model that may propose one action when it is allowed to, then the routine. Whatever is
 // proposed, by the tree or by the model, has to pass the safety filter; what passes is started by
-// the executor, and what lasts is ended by it. docs/companion.md tells the whole story.
+// the executor, and what lasts is ended by it. docs/reference/companion.md tells the whole story.
 //
 //     pons_world_view_load("config/world-view.yaml", &view, &err);
 //     pons_companion_open(&(pons_companion_options){.view = view, .tree = tree, .store = store,
@@ -110,7 +110,7 @@ int pons_companion_flush(pons_companion *c, pons_error *err);
 int pons_companion_skip(pons_companion *c, int64_t minute, pons_error *err);
 
 int64_t pons_companion_minute(const pons_companion *c); // the next to be lived
-// The life as it is kept (docs/companion.md). A new reference; NULL on no memory.
+// The life as it is kept (docs/reference/companion.md). A new reference; NULL on no memory.
 pons_value *pons_companion_state(const pons_companion *c);
 
 // ---- from outside, any process ------------------------------------------------------------------

@@ -9,7 +9,7 @@
 //     simulate the core with a thousand bodies on the virtual clock, and a judge
 //
 // A program that uses this has pons_memory_of_a_process: without memory it ends. One thread at a time
-// for each object. docs/fleet.md is the page for people.
+// for each object. docs/reference/fleet.md is the page for people.
 #ifndef PONS_FLEET_H
 #define PONS_FLEET_H
 
@@ -50,7 +50,7 @@ typedef struct pons_fleet_zone {
 
 typedef struct pons_fleet_map pons_fleet_map; // immutable but for its cache of ways; one thread
 
-// Zones as people write them (docs/fleet.md, "The map"), in YAML. PONS_EINVAL with name:line:col: what
+// Zones as people write them (docs/reference/fleet.md, "The map"), in YAML. PONS_EINVAL with name:line:col: what
 // is wrong with a zone, lanes that are not strongly connected, a bay that leads nowhere.
 int pons_fleet_map_read(const char *text, size_t len, const char *name, pons_fleet_map **ret,
                         pons_error *err);

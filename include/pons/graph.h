@@ -116,7 +116,7 @@ void pons_graph_subgraph(pons_graph_builder *b, const char *name, const pons_gra
                          pons_subgraph_mode mode); // shares the channels whose names both have
 // The same with only what is named: in flows from a channel of this graph to one of sub when it
 // starts, out back when it ends. Each list ends with {NULL}; NULL: nothing. What flows both ways
-// comes back as what changed, what only comes out as a whole (docs/graph.md).
+// comes back as what changed, what only comes out as a whole (docs/reference/graph.md).
 typedef struct pons_share {
     const char *outer, *inner;
 } pons_share;
@@ -791,7 +791,7 @@ int pons_task(pons_cx *cx, const char *name, const pons_value *args, pons_task_f
 // error is what this returns. Recorded as a task's result is: a replay runs nothing again, and a
 // crash goes on with the child where it was. Identity: call order, the graph's name, input and mode.
 // One after the other within a node. INHERIT and NONE: a namespace of its own for each call,
-// "node:ID"; OWN: "node:#GRAPH", which remembers (docs/graph.md). A command to the parent is
+// "node:ID"; OWN: "node:#GRAPH", which remembers (docs/reference/graph.md). A command to the parent is
 // PONS_EINVAL there.
 int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_subgraph_mode mode,
                 const pons_value **ret_state, pons_error *err);

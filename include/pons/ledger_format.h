@@ -1,6 +1,6 @@
 // ledger_format.h - the lines of run/body.ledger, as structs.
 //
-// The file is written by the body alone (docs/link.md, "What the body writes"); whoever looks at it
+// The file is written by the body alone (docs/reference/link.md, "What the body writes"); whoever looks at it
 // (doctor, a scenario's judge, a person's program) reads its lines by the same tables (fields.h). A
 // line with a `state` is a transition of a goal, one with a `kind` is about the body itself; lines
 // of other kinds pass. The checksum, "sum", is no part of the tables.
@@ -56,7 +56,7 @@ int pons_ledger_note_decode(const pons_value *json, pons_ledger_note *ret, pons_
 // New objects, members in the order of the file; NULL: no memory.
 pons_value *pons_ledger_line_encode(const pons_ledger_line *line);
 pons_value *pons_ledger_note_encode(const pons_ledger_note *note); // of a kind that is known
-// Appends the tables as they stand in docs/link.md. PONS_ENOMEM.
+// Appends the tables as they stand in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_ledger_describe(pons_buf *out);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 // in-process pair with no threads, which is what makes whole-system simulation deterministic.
 //
 // What may be said is in two tables: link_message.h has what is said to the body, link_report.h what
-// the body says; docs/link.md shows both, and says who may say what, and when.
+// the body says; docs/reference/link.md shows both, and says who may say what, and when.
 #ifndef PONS_LINK_H
 #define PONS_LINK_H
 

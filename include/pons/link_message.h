@@ -2,7 +2,7 @@
 //
 // A message is JSON only on the link (link.h). Who sends one fills a struct and encodes it; who
 // hears one decodes it, once, and works with the struct. Both go by one table (fields.h), which has
-// for each field of each message its name, kind, limits and meaning; docs/link.md shows the same
+// for each field of each message its name, kind, limits and meaning; docs/reference/link-messages.md shows the same
 // table, and tests walk it.
 //
 //   pons_message  --encode-->  {"type":"goal",…}  --link-->  {"type":"goal",…}  --decode-->  struct
@@ -131,7 +131,7 @@ int pons_message_send(pons_link *l, const pons_message *m, pons_error *err);
 const char *pons_message_word(pons_message_type type);
 // The fields of a type, without "type" itself; constant.
 const pons_field *pons_message_fields(pons_message_type type, size_t *ret_n);
-// Appends the table as it stands in docs/link.md. PONS_ENOMEM.
+// Appends the table as it stands in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_message_describe(pons_buf *out);
 
 #ifdef __cplusplus

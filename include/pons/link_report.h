@@ -2,7 +2,7 @@
 //
 // Like a message to the body, a report is JSON only on the link. The body fills a struct and encodes
 // it; a brain, an agent, a person's command or a scenario decodes it, once, and works with the
-// struct. Both go by one table (fields.h), which docs/link.md shows.
+// struct. Both go by one table (fields.h), which docs/reference/link-messages.md shows.
 //
 // A number that is not known is NAN in the struct and null on the link.
 #ifndef PONS_LINK_REPORT_H
@@ -331,7 +331,7 @@ pons_value *pons_report_metrics_value(const pons_report_metrics *m);
 const char *pons_report_word(pons_report_type type);
 // The fields of a type, without "type" itself; constant.
 const pons_field *pons_report_fields(pons_report_type type, size_t *ret_n);
-// Appends the table as it stands in docs/link.md. PONS_ENOMEM.
+// Appends the table as it stands in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_report_describe(pons_buf *out);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ void pons_llm_factory_destroy(pons_llm_factory *f);
 //   provider?  "openai" (default), "script" (default with path or replies), "replay", or the NAME
 //              of a module llm-NAME.so
 //   record?    a file that the conversation is added to (pons_llm_record)
-//   …          the provider's own: url, model, api_key, ca_file, timeouts; path; see docs/models.md
+//   …          the provider's own: url, model, api_key, ca_file, timeouts; path; see docs/reference/models.md
 // }
 // *ret: ops->close(self) gives the handle back, and ends the client with its last handle.
 int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_llm *ret,

@@ -1,4 +1,4 @@
-// map.h - maps of nav2_map_server's kind: a YAML file beside a picture (docs/maps.md).
+// map.h - maps of nav2_map_server's kind: a YAML file beside a picture (docs/reference/maps.md).
 //
 // What is said of a cell is what map_server publishes: -1 unknown, 0 free … 100 occupied. Cells lie
 // row by row from the map's lower left corner, which is its origin; a picture's last row is the

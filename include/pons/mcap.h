@@ -1,5 +1,5 @@
 // mcap.h - MCAP files: messages of a robot with their times, topics and schemas, for tools that others
-// wrote (docs/recording.md).
+// wrote (docs/reference/recording.md).
 //
 // A writer makes chunks that are compressed with Zstandard and have a CRC, an index behind each, and
 // at the end a summary with the index of chunks and statistics. What is cut off anywhere is still

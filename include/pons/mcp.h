@@ -16,7 +16,7 @@ extern "C" {
 
 // ---- client -------------------------------------------------------------------------------------
 
-// Reads mcp.json as other programs write it (docs/mcp.md): {"mcpServers": {NAME: {command, args?, env?,
+// Reads mcp.json as other programs write it (docs/reference/mcp.md): {"mcpServers": {NAME: {command, args?, env?,
 // cwd?} | {url, headers?}}}, each also with disabled?, timeout_s?, risk? (a word, or {TOOL: word}),
 // autoApprove? ([TOOL]: "warn" in place of "dangerous"), trust? (its annotations may say "safe").
 // ${NAME} and ${NAME:-default} in texts are the environment's, ${workspaceFolder} is `folder`. *ret is the

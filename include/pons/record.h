@@ -4,7 +4,7 @@
 //     events, maps ----+--> topics --> JSON ------+
 //     pictures --------+   (schemas that Foxglove has)
 //
-// docs/recording.md has the table of topics.
+// docs/reference/recording.md has the table of topics.
 #ifndef PONS_RECORD_H
 #define PONS_RECORD_H
 

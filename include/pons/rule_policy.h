@@ -1,4 +1,4 @@
-// rule_policy.h - the rule policy: understands goals and decides without a model (docs/intents.md).
+// rule_policy.h - the rule policy: understands goals and decides without a model (docs/reference/intents.md).
 #ifndef PONS_RULE_POLICY_H
 #define PONS_RULE_POLICY_H
 

@@ -2,7 +2,7 @@
 // things that happen to them, and what must be true at the end and always.
 //
 // Everything runs in the caller's thread. The same scenario with the same seed gives the same
-// trace, byte for byte, on the same build and machine. docs/scenarios.md describes the files.
+// trace, byte for byte, on the same build and machine. docs/reference/scenarios.md describes the files.
 #ifndef PONS_SCENARIO_H
 #define PONS_SCENARIO_H
 

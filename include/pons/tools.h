@@ -62,7 +62,7 @@ int pons_tools_view_file(const pons_tools_view *v, const char *path, pons_error 
 bool pons_tools_view_names(const pons_tools_view *v, const char *folder, const char *name,
                            const struct stat *st);
 
-// Whether commands that nobody is asked about can run behind the kernel's wall here (docs/tools.md):
+// Whether commands that nobody is asked about can run behind the kernel's wall here (docs/reference/tools.md):
 // a trial runs. detail gets one line: how, or PONS_EENV and why not. Without it every command asks.
 int pons_core_tools_wall(const char *workspace, char *detail, size_t cap);
 

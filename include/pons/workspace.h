@@ -1,7 +1,7 @@
 // workspace.h - the files of a workspace: what they say, in three dialects, and how they are written.
 //
 // A workspace is a folder of Markdown files that people, editors, scripts and pons read and write:
-// ENVIRONMENT.md, ACTION.md, SESSIONS.md and their like (docs/workspace.md). A file is a list of
+// ENVIRONMENT.md, ACTION.md, SESSIONS.md and their like (docs/reference/workspace.md). A file is a list of
 // records, each with an id; the rest of its text is people's. There is one model: a record's value has the
 // seed's names whatever dialect the file has, then the keys that nobody here knows, as they are.
 //

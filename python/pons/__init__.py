@@ -3,5 +3,5 @@
     from pons.graph import StateGraph, START, END
     from pons.checkpoint.sqlite import SqliteSaver
 
-docs/python.md says what is there and what is different.
+docs/reference/python.md says what is there and what is different.
 """

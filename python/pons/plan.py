@@ -1,4 +1,4 @@
-"""Plans: what a planner hands to an executor (docs/plans.md).
+"""Plans: what a planner hands to an executor (docs/reference/plans.md).
 
     from pons.plan import Plan
 

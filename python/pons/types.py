@@ -156,7 +156,7 @@ class TimeoutPolicy:
         if made.refresh_on not in ("auto", "heartbeat"):
             raise ValueError(f"there is no refresh_on={made.refresh_on!r} (there are: 'auto', 'heartbeat')")
         if made.refresh_on == "heartbeat":
-            raise NotImplementedError("refresh_on='heartbeat' is not there: what a node streams counts as a sign of life too (docs/python.md)")
+            raise NotImplementedError("refresh_on='heartbeat' is not there: what a node streams counts as a sign of life too (docs/reference/python.md)")
         limits = {}
         for name in ("run_timeout", "idle_timeout"):
             given = getattr(made, name)

@@ -8,7 +8,7 @@
 // of the log are one write of the store, so the log knows exactly the calls that were done: a key
 // that is in it is done and is not done again (the agent was killed before it heard of it), and one
 // that is not was certainly never started. `was` is what stood there before, so that a person can
-// put it back (docs/agent.md).
+// put it back (docs/reference/agent.md).
 //
 // A call is a few reads and at most one write of the store that the agent commits to anyway, on the
 // agent's thread: it is over when start returns, and its event waits to be taken.

@@ -1,4 +1,4 @@
-// middleware.c - the middlewares that come with pons; docs/agent.md has their options.
+// middleware.c - the middlewares that come with pons; docs/reference/agent.md has their options.
 //
 //   debug       logs every call and its answer (PONS_LOG=agent shows them)
 //   timing      counts calls and their time by name, and logs the table at the end

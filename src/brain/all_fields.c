@@ -1,4 +1,4 @@
-// all_fields.c - all tables of fields of the brain, in the order of docs/brain.md. Any thread.
+// all_fields.c - all tables of fields of the brain, in the order of docs/internals/brain-state.md. Any thread.
 #include "brain/all_fields.h"
 
 #include "brain/critic/critic_check.h"

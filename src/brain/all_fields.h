@@ -1,4 +1,4 @@
-// all_fields.h - all tables of fields of the brain, for docs/brain.md (all_fields.c).
+// all_fields.h - all tables of fields of the brain, for docs/internals/brain-state.md (all_fields.c).
 #ifndef PONS_BRAIN_ALL_FIELDS_H
 #define PONS_BRAIN_ALL_FIELDS_H
 

@@ -153,7 +153,7 @@ typedef struct cli_skills {
 } cli_skills;
 int cli_skills_load(const char *names, cli_skills *ret, pons_error *err);
 // spec: NULL (environment, else rules), a URL, "rules", "script:FILE",
-// "record:FILE:URL" or "replay:FILE" (docs/models.md). ret->ops NULL: rules.
+// "record:FILE:URL" or "replay:FILE" (docs/reference/models.md). ret->ops NULL: rules.
 int cli_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 // The model that was typed, or else the environment's; NULL: none, the rules decide. Borrowed.
 const char *cli_llm_spec(const char *typed);
@@ -194,7 +194,7 @@ void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
 
-// output.c: the one door to standard output and standard error (pons/printable.h, docs/security.md).
+// output.c: the one door to standard output and standard error (pons/printable.h, docs/reference/security.md).
 // A format's own line breaks stay; what a %s brings is text from outside and stays on its line.
 void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -211,7 +211,7 @@ static int same_config(const cli *c, const cli_robot *meant, const pons_value *b
         pid);
 }
 
-// A body of somebody's own (docs/ros2-own-body.md) has read no file of ours: the world's name tells.
+// A body of somebody's own (docs/reference/ros2-own-body.md) has read no file of ours: the world's name tells.
 static bool has_world(const pons_value *body, const cli_robot *meant)
 {
     const char *id = pons_get_str(body, "world_id", NULL);

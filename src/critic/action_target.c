@@ -1,6 +1,6 @@
 // action_target.c - what the arguments of an action name.
 //
-// Arguments say where by convention (docs/plans.md, "What the critic reads"):
+// Arguments say where by convention (docs/reference/plans.md, "What the critic reads"):
 //
 //     zone                                      a zone of the world; the robot goes to its target
 //     pose {x, y, z?}                           in map, for the base where there is no z

@@ -3,11 +3,11 @@
 //
 //   decode   JSON --> its type's fields (fields.h) --> struct
 //   encode   struct --> its type's fields --> JSON
-//   describe the table, for docs/link.md
+//   describe the table, for docs/reference/link-messages.md
 //
 // What the body says has the other table, link_report.c.
 //
-// A new message is a type in link_message.h, its struct, its fields here, and a row in docs/link.md;
+// A new message is a type in link_message.h, its struct, its fields here, and a row in docs/reference/link.md;
 // a new field is a line here. Nothing else of pons spells a member's name of a message to the body.
 // Any thread.
 #include "pons/link_message.h"

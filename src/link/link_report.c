@@ -2,11 +2,11 @@
 //
 //   decode   JSON --> its type's fields (fields.h) --> struct
 //   encode   struct --> its type's fields --> JSON
-//   describe the table, for docs/link.md
+//   describe the table, for docs/reference/link-messages.md
 //
 // What is said to the body has the other table, link_message.c.
 //
-// A new report is a type in link_report.h, its struct, its fields here, and a row in docs/link.md; a
+// A new report is a type in link_report.h, its struct, its fields here, and a row in docs/reference/link.md; a
 // new field is a line here. Nothing else of pons spells a member's name of a report. What a report
 // must have is little: what is done by it (whose goal it is, how it ended, whether a stop is
 // latched); for the rest an older body, which does not tell it, is heard all the same. Any thread.

@@ -1,7 +1,7 @@
 // mcp_session.c - tools for MCP clients: what a session may say, calls, questions to people, answers.
 //
 // One thread, any number of sessions over the same providers; a transport (stdio_server.c: a line a
-// message; an HTTP server: docs/mcp.md) brings messages and takes ours. A call of a tool lives like
+// message; an HTTP server: docs/reference/mcp.md) brings messages and takes ours. A call of a tool lives like
 // this:
 //
 //     tools/call --> arguments held against the schema, risk assessed

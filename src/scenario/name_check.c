@@ -37,9 +37,9 @@ static int event_is_told(const names *n, const char *pointer, const char *name, 
 {
     return pons_brain_tells(name)
                ? PONS_OK
-               : pons__scenario_fault(n->s, pointer, err,
-                                      "a brain tells of no '%.64s' (docs/brain.md has its events)",
-                                      name);
+               : pons__scenario_fault(
+                     n->s, pointer, err,
+                     "a brain tells of no '%.64s' (docs/reference/events.md has its events)", name);
 }
 
 static int skill_is_there(const names *n, const char *pointer, const char *name, pons_error *err)

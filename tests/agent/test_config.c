@@ -58,6 +58,69 @@ static void the_shipped_file_is_good(void **state)
     pons_agent_config_destroy(c);
 }
 
+// Whether "graph: {a: {b: VALUE}}" is read, for the pointer /graph/a/b.
+static bool takes(const char *pointer, double value)
+{
+    char text[512];
+    int n = 0, depth = 0;
+    for (const char *p = pointer; *p; depth++) {
+        const size_t name = strcspn(p + 1, "/");
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%.*s: ", depth ? "{" : "", (int)name,
+                      p + 1);
+        p += 1 + name;
+    }
+    n += snprintf(text + n, sizeof text - (size_t)n, "%.17g", value);
+    for (; depth > 1; depth--) {
+        n += snprintf(text + n, sizeof text - (size_t)n, "}");
+    }
+    pons_agent_config *c = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const bool taken = pons_agent_config_parse(text, (size_t)n, "t", &c, &err) >= 0;
+    pons_agent_config_destroy(c);
+    return taken;
+}
+
+// Each number of the published schema has the range that is read; each default is what stands without it.
+static size_t keys_hold(const pons_value *schema, const char *pointer, const pons_value *defaults)
+{
+    size_t seen = 0;
+    const char *name;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)pons_get(schema, "properties"), name, member)
+    {
+        char at[256];
+        snprintf(at, sizeof at, "%s/%s", pointer, name);
+        const pons_value *low = pons_get(member, "minimum"), *high = pons_get(member, "maximum"),
+                         *initial = pons_get(member, "default"), *is = pons_get(defaults, name);
+        const bool number = json_is_number(initial);
+        seen += keys_hold(member, at, is);
+        if (initial && (number ? json_number_value(initial) != json_number_value(is)
+                               : !json_equal(initial, is))) {
+            fail_msg("%s: another default", at);
+        }
+        if (low && high) {
+            const double a = json_number_value(low), b = json_number_value(high);
+            if (!takes(at, a) || !takes(at, b) || takes(at, a - 1) || takes(at, b + 1)) {
+                fail_msg("%s: another range", at);
+            }
+            seen++;
+        }
+    }
+    return seen;
+}
+
+static void the_published_schema_says_what_is_read(void **state)
+{
+    (void)state;
+    pons_autovalue schema = json_load_file(PONS_SOURCE_DIR "/schemas/graph-config.json", 0, NULL);
+    pons_agent_config *c = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_non_null(schema);
+    assert_int_equal(pons_agent_config_load(NULL, &c, &err), PONS_OK);
+    assert_in_range(keys_hold(schema, "", pons_agent_config_value(c)), 15, 40);
+    pons_agent_config_destroy(c);
+}
+
 static void faults_name_their_place(void **state)
 {
     (void)state;
@@ -169,9 +232,13 @@ static void specs_choose_tools(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_are_the_seeds), cmocka_unit_test(what_is_written_is_merged),
-        cmocka_unit_test(the_shipped_file_is_good),   cmocka_unit_test(faults_name_their_place),
-        cmocka_unit_test(faults_that_need_the_tools), cmocka_unit_test(specs_choose_tools),
+        cmocka_unit_test(the_defaults_are_the_seeds),
+        cmocka_unit_test(what_is_written_is_merged),
+        cmocka_unit_test(the_shipped_file_is_good),
+        cmocka_unit_test(the_published_schema_says_what_is_read),
+        cmocka_unit_test(faults_name_their_place),
+        cmocka_unit_test(faults_that_need_the_tools),
+        cmocka_unit_test(specs_choose_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

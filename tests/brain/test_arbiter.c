@@ -80,7 +80,7 @@ static void bring_to(bench *b, int state)
     assert_string_equal(bench_mode(b), modes[state]);
 }
 
-// Written from docs/safety.md and config/kernel.yaml.
+// Written from docs/reference/safety.md and config/kernel.yaml.
 static const char *oracle(int state, const facts *f, const char *word)
 {
     const bool charges = state == CHARGING_MODE;

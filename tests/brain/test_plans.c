@@ -334,7 +334,7 @@ static void the_kernel_interrupts_a_plan_and_it_goes_on(void **state)
     bench_close(&b);
 }
 
-// docs/plans.md: a protective stop interrupts the plan; its step begins anew afterwards.
+// docs/reference/plans.md: a protective stop interrupts the plan; its step begins anew afterwards.
 static void a_stop_interrupts_a_plan_and_it_goes_on(void **state)
 {
     (void)state;

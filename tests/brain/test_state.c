@@ -1,5 +1,5 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
-// stored is understood, and docs/brain.md has the tables as they are.
+// stored is understood, and docs/internals/brain-state.md has the tables as they are.
 #include "brain/all_fields.h"
 #include "brain/records/inbox_fields.h"
 #include "brain/records/observation_fields.h"
@@ -143,32 +143,31 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
     }
 }
 
-static void the_document_has(const pons_buf *doc, const pons__record *r)
+static void the_document_has(const char *name, const pons__record *const *records)
 {
-    pons_autobuf table = PONS_BUF_INIT;
-    assert_true(pons__record_describe(r, &table) >= 0);
-    if (!strstr(doc->data, table.data)) {
-        fail_msg("docs/brain.md has not this table:\n%s", table.data);
+    pons_autobuf doc = PONS_BUF_INIT;
+    char path[256], chunk[4096];
+    snprintf(path, sizeof path, "%s/docs/%s", PONS_SOURCE_DIR, name);
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) {
+        assert_true(pons_buf_bytes(&doc, chunk, n) >= 0);
+    }
+    fclose(f);
+    for (size_t i = 0; records[i]; i++) {
+        pons_autobuf table = PONS_BUF_INIT;
+        assert_true(pons__record_describe(records[i], &table) >= 0);
+        if (!strstr(doc.data, table.data)) {
+            fail_msg("docs/%s has not this table (tools/make-reference):\n%s", name, table.data);
+        }
     }
 }
 
 static void the_document_has_the_tables(void **state)
 {
     (void)state;
-    FILE *f = fopen(PONS_SOURCE_DIR "/docs/brain.md", "re");
-    assert_non_null(f);
-    pons_autobuf doc = PONS_BUF_INIT;
-    char chunk[4096];
-    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) {
-        assert_true(pons_buf_bytes(&doc, chunk, n) >= 0);
-    }
-    fclose(f);
-    for (size_t i = 0; pons__state_records[i]; i++) {
-        the_document_has(&doc, pons__state_records[i]);
-    }
-    for (size_t i = 0; pons__event_records[i]; i++) {
-        the_document_has(&doc, pons__event_records[i]);
-    }
+    the_document_has("internals/brain-state.md", pons__state_records);
+    the_document_has("reference/events.md", pons__event_records);
 }
 
 static const pons__field *member_of(const pons__record *r, const char *name)

@@ -1,5 +1,5 @@
 // test_damaged_files.c - sixteen bad bytes, or a cut, anywhere in a file that a killed run left: what
-// each command makes of it. The table is docs/store.md's; commands that only read change no byte.
+// each command makes of it. The table is docs/reference/store.md's; commands that only read change no byte.
 #include "cli_bench.h"
 #include "pons/random.h"
 #include "rounds.h"

@@ -1,5 +1,5 @@
 // test_own_body.c - a body in another language (examples/ros2/link_body.py, its base a disc) and the real program: what
-// docs/ros2-own-body.md promises of it. A goal is driven once and ends; without its brain the robot stands, and the brain
+// docs/reference/ros2-own-body.md promises of it. A goal is driven once and ends; without its brain the robot stands, and the brain
 // that comes back goes on with the same goal; a stop outlives the body's death.
 #include "cli_bench.h"
 #include "unit.h"

@@ -119,7 +119,8 @@ static void run_line(const serve_at *a, char *line)
     char *head = serve_hear(fd, stream ? "\ndata:" : "\r\n\r\n"); // a stream has no end
     if (atoi(head + strlen("HTTP/1.1 ")) != (stream ? 200 : atoi(want)) ||
         (stream && !strstr(head, "text/event-stream"))) {
-        fail_msg("docs/serve.md: %s %s %s, not %s: %s", line, path, body ? body : "", want, head);
+        fail_msg("tests/serve/routes_robot.txt: %s %s %s, not %s: %s", line, path, body ? body : "",
+                 want, head);
     }
     if (!stream) { // the next one comes when this has been answered
         free(serve_hear(fd, NULL));
@@ -152,7 +153,7 @@ static void the_document_is_true(void **state)
         assert_int_equal(fscanf(f, "%15s %64s", role, a.token), 2);
     } while (strcmp(role, "admin") != 0);
     fclose(f);
-    f = fopen(PONS_SOURCE_DIR "/docs/serve.md", "r");
+    f = fopen(PONS_SOURCE_DIR "/tests/serve/routes_robot.txt", "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';

@@ -1,7 +1,7 @@
 // langgraph.mjs - LangGraph's own JavaScript client against a server: `node langgraph.mjs PACKAGE URL KEY [oracle|oracle-js]`.
 //
 // The same script runs against `pons serve` and against LangGraph's own servers, of PyPI (oracle) and of npm (oracle-js).
-// What one of them does not do is not asked of it (`ours`, `npm`), and listed in docs/http.md.
+// What one of them does not do is not asked of it (`ours`, `npm`), and listed in docs/reference/http.md.
 import path from 'node:path';
 import { finish, must, test } from '../page/plain.mjs';
 

@@ -1,7 +1,7 @@
 // spec.h - what the test_spec_*.c files share: graphs written as text, and the exact events and
 // checkpoints that a run must leave.
 //
-// There is one such file for each section of the engine's semantics (docs/graph.md). A case builds
+// There is one such file for each section of the engine's semantics (docs/reference/graph.md). A case builds
 // a graph of nodes that follow a script, drives it, and compares everything that was streamed and
 // everything that was stored with what the section says.
 //

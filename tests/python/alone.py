@@ -1,4 +1,4 @@
-# alone.py - the wheel in an environment with nothing else: what the page docs/python.md says of it runs as it
+# alone.py - the wheel in an environment with nothing else: what the page docs/reference/python.md says of it runs as it
 # stands there, values come back as what they were, a killed process's run goes on, and the program `pons` reads
 # what was kept.
 import os
@@ -100,7 +100,7 @@ def values():
 
 
 def page():
-    text, functional, plan = re.findall(r"```python\n(.*?)```", (HERE.parents[1] / "docs/python.md").read_text(), re.S)
+    text, functional, plan = re.findall(r"```python\n(.*?)```", (HERE.parents[1] / "docs/reference/python.md").read_text(), re.S)
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=True).stdout
         assert "send 5 letters?" in out and "'status': 'sent 3'" in out, out

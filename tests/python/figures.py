@@ -1,7 +1,7 @@
 # figures.py [ROUNDS] - the same lines on LangGraph and here, in turns: durable supersteps a second with a SQLite
 # file, what of a superstep's time is the processor's, the size of the file after messages, and how long it takes
 # from `python` to the first result. Each the best of the rounds (3), each of these the best of three after one to
-# warm up. Prints the table of docs/python.md.
+# warm up. Prints the table of docs/reference/python.md.
 import os
 import re
 import subprocess

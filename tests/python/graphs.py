@@ -34,7 +34,7 @@ def replay(scenario):
 
 
 # Here, what a subgraph that was triggered gives back through a reducer of one's own takes the place of what
-# its Sends give in the same superstep (docs/graph.md, Subgraphs); there, it is folded with it.
+# its Sends give in the same superstep (docs/reference/graph.md, Subgraphs); there, it is folded with it.
 def overwrites(spec):
     sent = {op[1] for n in spec["nodes"].values() for op in n.get("ops", []) if op[0] == "send"}
     return any("sub" in n and (name in sent or overwrites(n["sub"])) for name, n in spec["nodes"].items())

@@ -732,7 +732,7 @@ static void test_bodies_of_clients(void **state)
 
 // ---- the document -------------------------------------------------------------------------------
 
-// One line of docs/http.md: METHOD PATH [BODY] STATUS.
+// One line of routes_langgraph.txt: METHOD PATH [BODY] STATUS.
 static void run_line(lg *t, char *line)
 {
     char *path = strchr(line, ' '), *want = strrchr(line, ' ');
@@ -759,7 +759,8 @@ static void run_line(lg *t, char *line)
     const int got = bench_status(
         &t->b, &(ask){line, path, NULL, bench_token(&t->b, "operator"), NULL, body, false});
     if (*end || got != status) {
-        fail_msg("docs/http.md: %s %s %s: %d, not %s", line, path, body ? body : "", got, want);
+        fail_msg("routes_langgraph.txt: %s %s %s: %d, not %s", line, path, body ? body : "", got,
+                 want);
     }
 }
 
@@ -771,7 +772,7 @@ static void test_the_document(void **state)
     int n = 0;
     lg t;
     lg_open(&t);
-    FILE *f = fopen(PONS_SOURCE_DIR "/docs/http.md", "r");
+    FILE *f = fopen(PONS_SOURCE_DIR "/tests/serve/routes_langgraph.txt", "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
@@ -811,11 +812,12 @@ static bool is_example(const pons__route *row, const char *line)
     return strchr("? \n", *at) != NULL;
 }
 
-// The lines of docs/http.md run here, those of docs/serve.md against the program (cli/test_serve.c).
+// The lines of routes_langgraph.txt run here, those of routes_robot.txt against the program (cli/test_serve.c).
 static void test_every_route_has_an_example(void **state)
 {
     (void)state;
-    static const char *const files[] = {"/docs/http.md", "/docs/serve.md"};
+    static const char *const files[] = {"/tests/serve/routes_langgraph.txt",
+                                        "/tests/serve/routes_robot.txt"};
     char path[512], line[1024];
     for (size_t t = 0; pons__serve_tables[t]; t++) {
         for (const pons__route *row = pons__serve_tables[t]; row->path; row++) {

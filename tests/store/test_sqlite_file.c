@@ -1183,7 +1183,7 @@ static void test_new_as_brought_up(void **state)
     free(brought_up);
 }
 
-// The checksum as docs/store.md has it, bit by bit.
+// The checksum as docs/internals/store.md has it, bit by bit.
 static uint32_t crc_slowly(uint32_t crc, const void *bytes, size_t n)
 {
     const uint8_t *at = bytes;

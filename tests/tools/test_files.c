@@ -2,6 +2,7 @@
 // of the workspace, that devices, FIFOs and binary files are refused by their kind, and that what
 // is too long is cut and says so. Everything happens in a directory of the test's own, with a
 // secret outside of the workspace that must never be seen.
+#include "tools/core/config.h"
 #include "tools/tools_fixture.h"
 #include "unit.h"
 
@@ -545,6 +546,43 @@ static void test_configuration_behind_links(void **state)
     bench_close(&b);
 }
 
+// Without what only people read.
+static void strip(json_t *v)
+{
+    static const char *const read[] = {"description", "title", "$schema"};
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        if (json_is_string(json_object_get(v, read[i]))) {
+            json_object_del(v, read[i]);
+        }
+    }
+    if (json_object_get(v, "type")) {
+        json_object_del(v, "default");
+    }
+    const char *name;
+    json_t *member;
+    json_object_foreach(v, name, member)
+    {
+        strip(member);
+    }
+}
+
+static void test_published_schema(void **state)
+{
+    (void)state;
+    pons_autovalue published = json_load_file(PONS_SOURCE_DIR "/schemas/tools.json", 0, NULL);
+    pons_autovalue own = json_loads(pons__tools_schema, 0, NULL);
+    assert_non_null(published);
+    assert_non_null(own);
+    strip(published);
+    json_object_del(own, "required"); // the host's: where the tools work
+    json_object_del(json_object_get(own, "properties"), "workspace");
+    json_object_del(json_object_get(own, "properties"), "folder");
+    if (!json_equal(published, own)) {
+        char *a = json_dumps(published, JSON_SORT_KEYS), *b = json_dumps(own, JSON_SORT_KEYS);
+        fail_msg("schemas/tools.json: %s\nthe program: %s", a, b);
+    }
+}
+
 int main(void)
 {
     pons_value_init();
@@ -562,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_published_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // ext/bridge.h - the contract of what shows a body to other software: a robot of ROS 2, say.
 //
-// A bridge is a process of its own, `pons body ros2`, and a client of the body's link (docs/link.md): it
+// A bridge is a process of its own, `pons body ros2`, and a client of the body's link (docs/reference/link.md): it
 // hears the senses, and is the body's controller only while somebody over there wants the robot to move.
 // Whatever becomes of it, the body is safe alone.
 #ifndef PONS_EXT_BRIDGE_H

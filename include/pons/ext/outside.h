@@ -55,7 +55,7 @@ typedef struct pons_errand_goal {
 
 typedef struct pons_errand {
     pons_errand_state state;
-    int error_code; // FAILED, CANCELED: docs/link.md
+    int error_code; // FAILED, CANCELED: docs/reference/link.md
     char text[PONS_OUTSIDE_TEXT_MAX];
     bool docking; // it is near its charger: slow, and closer than else
     pons_value

@@ -72,7 +72,7 @@ typedef struct pons_robot_ops {
     uint32_t abi; // PONS_ROBOT_ABI
     const char *name;
 
-    // world: the world file as a value (docs/worlds.md), with "dir" (where its files are) and
+    // world: the world file as a value (docs/reference/worlds.md), with "dir" (where its files are) and
     // "path" added. config: {seed, battery_pct?, start?{x,y,yaw}}. PONS_EINVAL for a bad world,
     // PONS_EENV for a missing library or device.
     int (*open)(const pons_value *world, const pons_value *config, void **ret_self,

@@ -50,7 +50,7 @@ typedef struct pons_skill_view { // all of it borrowed, until the call returns
     double battery_pct;     // 0–100
     pons_battery_state battery;
     bool on_charger;
-    const pons_value *world; // the world file (docs/worlds.md); not to be changed
+    const pons_value *world; // the world file (docs/reference/worlds.md); not to be changed
     const pons_robot_caps *caps;
 } pons_skill_view;
 
@@ -70,7 +70,7 @@ typedef struct pons_skill_answer {
     double eta_s;      // NAN: not known
 } pons_skill_answer;
 
-// Error codes of a skill: those of docs/link.md where one fits (703: something ahead of a turn),
+// Error codes of a skill: those of docs/reference/link.md where one fits (703: something ahead of a turn),
 // else its own from 10000. 9900–9999 are the body's: a skill that gives one, none, a velocity that
 // is no number or a status that is none fails with 9906.
 #define PONS_SKILL_OWN_ERRORS 10000

@@ -1,5 +1,5 @@
 // ext/topics.h - the contract of what hears the topics of other software, each message as it is on the wire: for
-// recordings (docs/recording.md). It says nothing, and nobody waits for it.
+// recordings (docs/reference/recording.md). It says nothing, and nobody waits for it.
 #ifndef PONS_EXT_TOPICS_H
 #define PONS_EXT_TOPICS_H
 

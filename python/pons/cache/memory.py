@@ -7,6 +7,6 @@ class InMemoryCache:
 
     def clear(self, namespaces=None):
         if namespaces is not None:
-            raise NotImplementedError("clear(namespaces=...) is not there: all of it is cleared (docs/python.md)")
+            raise NotImplementedError("clear(namespaces=...) is not there: all of it is cleared (docs/reference/python.md)")
         for g in self.graphs:
             g.clear_cache()

@@ -26,13 +26,13 @@ class Made(Runs):
 
     def __setattr__(self, name, v):
         if name in _SETTINGS:
-            raise NotImplementedError(f"{name} of a compiled graph can't be set: compile(), invoke() and stream() take what is there (docs/python.md)")
+            raise NotImplementedError(f"{name} of a compiled graph can't be set: compile(), invoke() and stream() take what is there (docs/reference/python.md)")
         super().__setattr__(name, v)
         if name == "step_timeout":
             self._timed()
 
     def _timed(self):
-        raise NotImplementedError("step_timeout is a StateGraph's; a task and an entrypoint have timeout=… (docs/python.md)")
+        raise NotImplementedError("step_timeout is a StateGraph's; a task and an entrypoint have timeout=… (docs/reference/python.md)")
 
     def clear_cache(self, nodes=None):
         err = new_error()

@@ -124,7 +124,7 @@ class Past(Shown):
 
     def update_state(self, config, values, as_node=None, task_id=None):
         if task_id is not None:
-            raise NotImplementedError("task_id is not there: an update has a task of its own (docs/python.md)")
+            raise NotImplementedError("task_id is not there: an update has a task of its own (docs/reference/python.md)")
         if as_node == "__copy__" and values is not None:
             raise NotImplementedError("as_node='__copy__' takes no values: update_state(update_state(config, None, '__copy__'), values, as_node) does")
         config = self._config(config)

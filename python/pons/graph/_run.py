@@ -106,7 +106,7 @@ class Runs(Past):
     def _prints(self, modes, debug, control):
         """What is printed as well as it comes."""
         if control is not None:
-            raise NotImplementedError("control is not there: who awaits a run cancels it, and a stream that is closed ends (docs/python.md)")
+            raise NotImplementedError("control is not there: who awaits a run cancels it, and a stream that is closed ends (docs/reference/python.md)")
         if self.debug if debug is None else debug:
             return ("updates", "values")
         return (modes,) if isinstance(modes, str) else tuple(modes or ())
@@ -197,7 +197,7 @@ class Runs(Past):
         for at, given in ((ns, checkpoint), ("", around.get(""))):
             newest = self._snapshot_at(thread, at, bare=True)
             if given and newest and given != newest["checkpoint_id"]:
-                raise NotImplementedError(f"a run can't go on from an older checkpoint of the subgraph {ns!r} (docs/python.md)")
+                raise NotImplementedError(f"a run can't go on from an older checkpoint of the subgraph {ns!r} (docs/reference/python.md)")
         return None, ""
 
     @property

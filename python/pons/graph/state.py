@@ -150,7 +150,7 @@ class StateGraph:
     def compile(self, checkpointer=None, *, cache=None, store=None, interrupt_before=None, interrupt_after=None,
                 debug=False, name=None):  # fmt: skip
         if store is not None and not isinstance(store, BaseStore):
-            raise TypeError(f"store is a {type(store).__name__}; it must be one of pons.store (docs/python.md)")
+            raise TypeError(f"store is a {type(store).__name__}; it must be one of pons.store (docs/reference/python.md)")
         return CompiledStateGraph(self, checkpointer, cache, store, interrupt_before, interrupt_after, name or "LangGraph", debug)
 
 

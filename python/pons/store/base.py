@@ -1,4 +1,4 @@
-"""Items: documents that outlive threads, so that what one run has learnt another one knows (docs/items.md).
+"""Items: documents that outlive threads, so that what one run has learnt another one knows (docs/reference/store.md).
 
 A put is durable when it returns, and everybody reads it then, in nodes as outside of them: a node that is run
 again puts again. The engine keeps, filters and searches (pons/items.h); these are LangGraph's names for it.
@@ -144,7 +144,7 @@ class BaseStore:
         if index:
             embed = index["embed"]
             if isinstance(embed, str):
-                raise NotImplementedError(f"index['embed'] is {embed!r}: give the function, or the embeddings themselves (docs/python.md)")
+                raise NotImplementedError(f"index['embed'] is {embed!r}: give the function, or the embeddings themselves (docs/reference/python.md)")
             self.embed = getattr(embed, "embed_documents", embed)
             numbers.append(handle(weakref.ref(self)))
             o.embed, o.embed_user, o.dims = _embed, pointer(numbers[0]), index["dims"]

@@ -12,7 +12,7 @@ typedef struct pons__area_frame { // the cells of a costmap
     int w, h;
 } pons__area_frame;
 
-// Of a checked world (docs/maps.md): its keep_out and speed_zones, and its filters' masks. *ret: NULL
+// Of a checked world (docs/reference/maps.md): its keep_out and speed_zones, and its filters' masks. *ret: NULL
 // when it has none of them; the caller's.
 int pons__area_create(const pons_value *world, const pons__area_frame *frame, pons__area **ret,
                       pons_error *err);

@@ -25,7 +25,7 @@
 // Nothing follows a cancel before its answer: a goal that needs what an ending one had is accepted, and started
 // once that has ended; it is not started over one of which nobody knows. stop_base, which only stands, waits for nobody.
 //
-// The order of the checks is part of the protocol (docs/link.md). The fence comes first: whoever
+// The order of the checks is part of the protocol (docs/reference/link.md). The fence comes first: whoever
 // is not the controller, or speaks with an old epoch, learns nothing else. A known id is answered
 // before any check that could refuse it, for its sender wants to know what became of it.
 #include "body/core/goals.h"

@@ -1,5 +1,5 @@
 // sensor_streams.c - what the robot senses, for software that makes odometry, transforms and scans of it
-// (docs/ros2.md): to clients whose hello asked for it, after each control step.
+// (docs/reference/ros2.md): to clients whose hello asked for it, after each control step.
 //
 // A simulation that runs faster than the clock on the wall has more control steps than anybody reads:
 // they are told no more often than EVERY_NS. Who is behind with reading misses one, but no scan: it

@@ -10,7 +10,7 @@
 // The tree is Nav2's kind, BehaviorTree.CPP v4 XML: trees/navigate_to_pose.xml and
 // trees/navigate_through_poses.xml are pons' own, and a goal may name another. All that a
 // navigation does stands in its tree; what the leaves can do, and what their error numbers are, is
-// Nav2's (docs/navigation.md has the list).
+// Nav2's (docs/reference/navigation.md has the list).
 //
 // A leaf never waits: it answers RUNNING and is ticked again, 20 times a second of robot time. Of
 // the leaves that want a velocity, the last one in a tick has it; when none wants one, the robot

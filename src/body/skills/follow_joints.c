@@ -118,8 +118,8 @@ const pons__skill pons__skill_follow_joints = {
     .name = "follow_joints",
     .description =
         "Move the arm by a chunk of joint velocities (rad/s) or positions (rad), each for one "
-        "period of hz, "
-        "with the gripper's opening (m) behind them or not; for policies, never to go somewhere.",
+        "period of hz. "
+        "The gripper's opening (m) may stand behind them. For policies, never to go somewhere.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"actions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
                    "{\"type\":\"array\",\"minItems\":1,\"maxItems\":9,\"items\":"

@@ -17,7 +17,7 @@
 #define PONS__SKILLS_MAX    64 // of one body
 #define PONS__ROBOTS_MAX    16 // of them the robot's own software's
 
-// Error numbers beyond Nav2's; docs/link.md lists all.
+// Error numbers beyond Nav2's; docs/reference/link.md lists all.
 enum {
     PONS__DOCK_NOT_IN_DB = 901,
     PONS__DOCK_NOT_VALID = 902,

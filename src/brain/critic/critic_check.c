@@ -15,7 +15,7 @@
 
 // clang-format off
 static const pons__field broken_fields[] = {
-    {"rule",    TEXT, NEVER, offsetof(pons__broken, rule), .means = "its name (docs/plans.md)"},
+    {"rule",    TEXT, NEVER, offsetof(pons__broken, rule), .means = "its name (docs/reference/plans.md)"},
     {"skill",   NAME, KEY,   offsetof(pons__broken, skill), .means = "of the operation"},
     {"message", TEXT, NEVER, offsetof(pons__broken, message), .means = "for people"},
     {"lasts",   BOOL, KEY,   offsetof(pons__broken, lasts), .means = "however often it is tried"},

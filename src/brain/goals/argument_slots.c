@@ -6,7 +6,7 @@
 //     meets: [{intent: bring, args: {what: $object, where: $place}}]    what: an object, where: a place
 //     meets: [{intent: patrol, each: zones, args: {zone: $each}}]       zone: a zone
 //
-// An argument that no template fills and that is called as a member of goals is taken for that (docs/plans.md,
+// An argument that no template fills and that is called as a member of goals is taken for that (docs/reference/plans.md,
 // "What the critic reads"). The brain's loop thread.
 #include "brain/goals/argument_slots.h"
 

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define ERROR_LOST    9907 // docs/link.md: the robot does not know where it has been
+#define ERROR_LOST    9907 // docs/reference/link.md: the robot does not know where it has been
 #define ERROR_UNKNOWN 9909 // the robot's own software has lost the goal
 
 static void settle(pons__turn *t)

@@ -34,7 +34,7 @@ static const pons__field word_fields[] = {
     {"rejected", BOOL, KEY, offsetof(pons__word, rejected), .means = "by the body, or before it was sent"},
     {"code",     NAME, KEY, offsetof(pons__word, code), .means = "of a rejection"},
     {"message",  NAME, KEY, offsetof(pons__word, message), .means = "of a rejection"},
-    {"state",    NAME, KEY, offsetof(pons__word, state), .means = "of an accepted goal (docs/link.md)"},
+    {"state",    NAME, KEY, offsetof(pons__word, state), .means = "of an accepted goal (docs/reference/link.md)"},
     {"status",   NAME, KEY, offsetof(pons__word, status), .means = "of one that has ended already: then it is an `ended`"},
 };
 TABLE(word, "the answer to `accept`: what the body says of a goal");
@@ -93,7 +93,7 @@ static const pons__field sought_in_vain_fields[] = {
     {"timeout", BOOL, KEY, offsetof(pons__sought_in_vain, timeout), .means = "it took too long"},
     {"error",   NAME, KEY, offsetof(pons__sought_in_vain, error), .means = "why nothing could be searched"},
 };
-TABLE(sought_in_vain, "the answer, where it is no finding of the search (docs/tools.md)");
+TABLE(sought_in_vain, "the answer, where it is no finding of the search (docs/reference/tools.md)");
 
 static const pons__field waits_fields[] = {
     {"id",      TEXT, NEVER, offsetof(pons__waits, id), .means = "of the wait"},

@@ -14,84 +14,84 @@
         .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
 
 static const pons__field fork_point_fields[] = {
-    {"thread",        TEXT, NEVER, offsetof(pons__fork_point, thread), .means = "that it is a fork of"},
-    {"checkpoint_id", TEXT, NEVER, offsetof(pons__fork_point, checkpoint_id), .means = "where it was"},
+    {"thread",        TEXT, NEVER, offsetof(pons__fork_point, thread), .means = "the thread that was forked"},
+    {"checkpoint_id", TEXT, NEVER, offsetof(pons__fork_point, checkpoint_id), .means = "the checkpoint at which it was forked"},
 };
 TABLE(fork_point, "`forked` in `run.started`");
 
 static const pons__field model_cost_fields[] = {
-    {"calls",  INT, NEVER, offsetof(pons__model_cost, calls), .means = "of the model, for this decision"},
-    {"tokens", INT, NEVER, offsetof(pons__model_cost, tokens), .means = "of them"},
+    {"calls",  INT, NEVER, offsetof(pons__model_cost, calls), .means = "calls of the model for this decision"},
+    {"tokens", INT, NEVER, offsetof(pons__model_cost, tokens), .means = "tokens of these calls"},
 };
 TABLE(model_cost, "`model` in `decision`");
 
 static const pons__field run_started_fields[] = {
-    {"goal", JSON, NEVER, offsetof(pons__run_started, goal), .means = "texts"},
-    {"plan_id", NAME, KEY, offsetof(pons__run_started, plan_id), .means = "of `--plan`"},
+    {"goal", JSON, NEVER, offsetof(pons__run_started, goal), .means = "what was asked for, as texts"},
+    {"plan_id", NAME, KEY, offsetof(pons__run_started, plan_id), .means = "the plan of `--plan`"},
     {"options", JSON, KEY, offsetof(pons__run_started, options), .means = "how it was started, for a resume"},
     {"forked", RECORD, KEY, offsetof(pons__run_started, forked), .of = &pons__fork_point_record, .means = "of a fork: from where"},
-    {"kept", BOOL, KEY, offsetof(pons__run_started, kept), .means = "told again, as what was before it is gone"},
+    {"kept", BOOL, KEY, offsetof(pons__run_started, kept), .means = "repeated, because older events were pruned"},
 };
-EVENT(run_started, "run.started", "what was asked for");
+EVENT(run_started, "run.started", "a run has started");
 
 static const pons__field mode_told_fields[] = {
-    {"mode", NAME, NEVER, offsetof(pons__mode_told, mode), .means = "now"},
+    {"mode", NAME, NEVER, offsetof(pons__mode_told, mode), .means = "the new mode"},
     {"reason", TEXT, NEVER, offsetof(pons__mode_told, reason), .means = "for people"},
-    {"from", NAME, NEVER, offsetof(pons__mode_told, from), .means = "before"},
+    {"from", NAME, NEVER, offsetof(pons__mode_told, from), .means = "the mode before"},
 };
-EVENT(mode_told, "mode", "K4 has changed the mode");
+EVENT(mode_told, "mode", "the kernel has changed the mode");
 
 static const pons__field control_told_fields[] = {
     {"word", TEXT, NEVER, offsetof(pons__control_told, word), .means = "as it was said"},
-    {"ignored", TEXT, NEVER, offsetof(pons__control_told, ignored), .means = "why"},
+    {"ignored", TEXT, NEVER, offsetof(pons__control_told, ignored), .means = "why it did nothing"},
 };
-EVENT(control_told, "control", "a word of control that did nothing");
+EVENT(control_told, "control", "a control word such as `continue` had no effect");
 
 static const pons__field tempo_set_fields[] = {
     {"percent", INT, NEVER, offsetof(pons__tempo_set, percent), .means = "of every speed limit, from now on"},
-    {"by", TEXT, NEVER, offsetof(pons__tempo_set, by), .means = "who said so"},
+    {"by", TEXT, NEVER, offsetof(pons__tempo_set, by), .means = "who asked for it"},
 };
-EVENT(tempo_set, "tempo.set", "the body has it, on its disk");
+EVENT(tempo_set, "tempo.set", "the body has saved a new pace");
 
 static const pons__field tempo_refused_fields[] = {
-    {"reason", TEXT, NEVER, offsetof(pons__tempo_refused, reason), .means = "why it stays as fast as it is"},
+    {"reason", TEXT, NEVER, offsetof(pons__tempo_refused, reason), .means = "why the pace stays"},
 };
-EVENT(tempo_refused, "tempo.refused", "how fast somebody wanted it is not done");
+EVENT(tempo_refused, "tempo.refused", "a pace was refused, or could not be saved");
 
 static const pons__field task_queued_fields[] = {
     {"task", RECORD, NEVER, offsetof(pons__task_queued, task), .of = &pons__task_record, .means = "whole"},
 };
-EVENT(task_queued, "task.queued", "K5 made a task");
+EVENT(task_queued, "task.queued", "a task is in the queue");
 
 static const pons__field task_active_fields[] = {
     {"task", RECORD, NEVER, offsetof(pons__task_active, task), .of = &pons__task_record, .means = "whole"},
 };
-EVENT(task_active, "task.active", "its turn has come");
+EVENT(task_active, "task.active", "a task has become the active one");
 
 static const pons__field task_raised_fields[] = {
-    {"task_id", TEXT, NEVER, offsetof(pons__task_raised, task_id), .means = "of the queue"},
-    {"priority", INT, NEVER, offsetof(pons__task_raised, priority), .means = "now"},
+    {"task_id", TEXT, NEVER, offsetof(pons__task_raised, task_id), .means = "the task"},
+    {"priority", INT, NEVER, offsetof(pons__task_raised, priority), .means = "the new priority"},
 };
-EVENT(task_raised, "task.raised", "a person gave it another priority");
+EVENT(task_raised, "task.raised", "a person has changed the priority of a task");
 
 static const pons__field task_merged_fields[] = {
-    {"task_id", TEXT, NEVER, offsetof(pons__task_merged, task_id), .means = "of the queue"},
-    {"said", INT, NEVER, offsetof(pons__task_merged, said), .means = "how often"},
+    {"task_id", TEXT, NEVER, offsetof(pons__task_merged, task_id), .means = "the task"},
+    {"said", INT, NEVER, offsetof(pons__task_merged, said), .means = "how often it was said"},
 };
-EVENT(task_merged, "task.merged", "the same was said again");
+EVENT(task_merged, "task.merged", "the same goals were said again; no second task");
 
 static const pons__field task_switched_fields[] = {
-    {"from", TEXT, NEVER, offsetof(pons__task_switched, from), .means = "a task"},
-    {"to", TEXT, NEVER, offsetof(pons__task_switched, to), .means = "a task"},
+    {"from", TEXT, NEVER, offsetof(pons__task_switched, from), .means = "the task that is put aside"},
+    {"to", TEXT, NEVER, offsetof(pons__task_switched, to), .means = "the task that becomes active"},
     {"reason", TEXT, NEVER, offsetof(pons__task_switched, reason), .means = "for people"},
 };
-EVENT(task_switched, "task.switched", "SWITCH_TASK");
+EVENT(task_switched, "task.switched", "a decision has switched to another task");
 
 static const pons__field task_overdue_fields[] = {
-    {"task_id", TEXT, NEVER, offsetof(pons__task_overdue, task_id), .means = "of the queue"},
+    {"task_id", TEXT, NEVER, offsetof(pons__task_overdue, task_id), .means = "the task"},
     {"deadline_ms", INT, NEVER, offsetof(pons__task_overdue, deadline_ms), .means = "Unix time"},
 };
-EVENT(task_overdue, "task.overdue", "its deadline has passed");
+EVENT(task_overdue, "task.overdue", "the deadline of a task has passed");
 
 static const pons__field task_done_fields[] = {
     {"task_id", TEXT, NEVER, offsetof(pons__task_done, task_id), .means = "`task-N`"},
@@ -100,36 +100,36 @@ static const pons__field task_done_fields[] = {
     {"text", TEXT, NEVER, offsetof(pons__task_done, text), .means = "as it was said"},
     {"verified", JSON, KEY, offsetof(pons__task_done, verified), .means = "false: nothing could be checked"},
 };
-EVENT(task_done, "task.done", "it is over");
+EVENT(task_done, "task.done", "a task has ended");
 
 static const pons__field observed_fields[] = {
     {"observation", JSON, NEVER, offsetof(pons__observed, observation), .means = "schemas/observation.json"},
 };
-EVENT(observed, "observation", "what R1 tells");
+EVENT(observed, "observation", "what a decision is made from");
 
 static const pons__field decision_told_fields[] = {
     {"decision", RECORD, NEVER, offsetof(pons__decision_told, decision), .of = &pons__decision_record, .means = "schemas/decision.json"},
     {"source", NAME, NEVER, offsetof(pons__decision_told, source), .means = "`llm`, `rule_engine`, `ladder`, `plan`, `guard`"},
-    {"iter", INT, NEVER, offsetof(pons__decision_told, iter), .means = "of the task"},
+    {"iter", INT, NEVER, offsetof(pons__decision_told, iter), .means = "number of the decision in the task"},
     {"fallback", NAME, KEY, offsetof(pons__decision_told, fallback), .means = "why the rules decided, and not the model"},
     {"model", RECORD, KEY, offsetof(pons__decision_told, model), .of = &pons__model_cost_record, .means = "what it cost"},
 };
-EVENT(decision_told, "decision", "what R2 decided, or R4 made of it");
+EVENT(decision_told, "decision", "a decision, or what the guardrails made of it");
 
 static const pons__field guard_refused_fields[] = {
     {"rules", JSON, NEVER, offsetof(pons__guard_refused, rules), .means = "[{rule, message, found?, limit?, unit?}]: every rule that was broken"},
 };
-EVENT(guard_refused, "guard.refused", "R4 let nothing out");
+EVENT(guard_refused, "guard.refused", "the guardrails refused a decision");
 
 static const pons__field effect_told_fields[] = {
-    {"goal_id", TEXT, NEVER, offsetof(pons__effect_told, goal_id), .means = "of the ledger"},
-    {"task_id", NAME, KEY, offsetof(pons__effect_told, task_id), .means = "for which"},
+    {"goal_id", TEXT, NEVER, offsetof(pons__effect_told, goal_id), .means = "the goal id at the body"},
+    {"task_id", NAME, KEY, offsetof(pons__effect_told, task_id), .means = "the task that it is for"},
     {"skill", TEXT, NEVER, offsetof(pons__effect_told, skill), .means = "of the registry"},
     {"args", JSON, NEVER, offsetof(pons__effect_told, args), .means = "as they were sent"},
     {"state", NAME, NEVER, offsetof(pons__effect_told, state), .means = "`intended`, `dispatched`, `accepted`, `done`, `failed`, `canceled`, `refused`, `outcome_unknown`"},
-    {"reason", TEXT, KEY, offsetof(pons__effect_told, reason), .means = "why"},
+    {"reason", TEXT, KEY, offsetof(pons__effect_told, reason), .means = "why it failed or was refused"},
 };
-EVENT(effect_told, "effect", "a transition of an operation");
+EVENT(effect_told, "effect", "an effect has a new state");
 
 static const pons__field approval_requested_fields[] = {
     {"words", BOOL, KEY, offsetof(pons__question, words), .means = "any words answer it"},
@@ -139,10 +139,10 @@ static const pons__field approval_requested_fields[] = {
     {"ops", JSON, NEVER, offsetof(pons__question, ops), .means = "what would be sent: [{skill, args, goal_index, reason, asks}]"},
     {"cancels", JSON, KEY, offsetof(pons__question, cancels), .means = "skills that would be canceled"},
     {"options", JSON, KEY, offsetof(pons__question, options), .means = "what a person may choose"},
-    {"deadline_ms", INT, KEY, offsetof(pons__question, deadline_ms), .means = "wall: then the answer is no"},
-    {"asked_ms", INT, KEY, offsetof(pons__question, asked_ms), .means = "wall, with a deadline"},
-    {"refused", TEXT, KEY, offsetof(pons__question, refused), .means = "why the edit before was none"},
-    {"task_id", NAME, KEY, offsetof(pons__question, task_id), .means = "whose it is"},
+    {"deadline_ms", INT, KEY, offsetof(pons__question, deadline_ms), .means = "Unix time; then the answer is no"},
+    {"asked_ms", INT, KEY, offsetof(pons__question, asked_ms), .means = "when it was asked, Unix time; with a deadline only"},
+    {"refused", TEXT, KEY, offsetof(pons__question, refused), .means = "why the last edit was refused"},
+    {"task_id", NAME, KEY, offsetof(pons__question, task_id), .means = "the task that asks"},
 };
 const pons__record pons__approval_requested_record = {
     .name = "approval.requested", .means = "a person is asked",
@@ -152,27 +152,27 @@ const pons__record pons__approval_requested_record = {
 static const pons__field approval_resolved_fields[] = {
     {"id", TEXT, NEVER, offsetof(pons__approval_resolved, id), .means = "of the question"},
     {"action", TEXT, NEVER, offsetof(pons__approval_resolved, action), .means = "`approve`, `edit`, `reject`"},
-    {"reason", TEXT, NEVER, offsetof(pons__approval_resolved, reason), .means = "with it"},
-    {"by", TEXT, NEVER, offsetof(pons__approval_resolved, by), .means = "who"},
-    {"at_ms", INT, NEVER, offsetof(pons__approval_resolved, at_ms), .means = "wall: when it was given"},
+    {"reason", TEXT, NEVER, offsetof(pons__approval_resolved, reason), .means = "the person's reason"},
+    {"by", TEXT, NEVER, offsetof(pons__approval_resolved, by), .means = "who answered"},
+    {"at_ms", INT, NEVER, offsetof(pons__approval_resolved, at_ms), .means = "when it was given, Unix time"},
     {"answer", NAME, KEY, offsetof(pons__approval_resolved, answer), .means = "in words"},
 };
-EVENT(approval_resolved, "approval.resolved", "a question has its answer");
+EVENT(approval_resolved, "approval.resolved", "a question was answered");
 
 static const pons__field approval_late_fields[] = {
     {"id", TEXT, NEVER, offsetof(pons__approval_late, id), .means = "of the question"},
     {"action", TEXT, NEVER, offsetof(pons__approval_late, action), .means = "as it was given"},
     {"verdict", TEXT, NEVER, offsetof(pons__approval_late, verdict), .means = "`late`, `closed`"},
-    {"first", RECORD, NUL, offsetof(pons__approval_late, first), .of = &pons__answer_record, .means = "the one that counts"},
+    {"first", RECORD, NUL, offsetof(pons__approval_late, first), .of = &pons__answer_record, .means = "the answer that counts"},
 };
 EVENT(approval_late, "approval.late", "an answer that does not count");
 
 static const pons__field goal_replaced_fields[] = {
     {"goal_index", INT, NEVER, offsetof(pons__goal_replaced, goal_index), .means = "of the task"},
-    {"from", RECORD, NEVER, offsetof(pons__goal_replaced, from), .of = &pons__goal_record, .means = "before"},
-    {"to", RECORD, NEVER, offsetof(pons__goal_replaced, to), .of = &pons__goal_record, .means = "now"},
+    {"from", RECORD, NEVER, offsetof(pons__goal_replaced, from), .of = &pons__goal_record, .means = "the goal before"},
+    {"to", RECORD, NEVER, offsetof(pons__goal_replaced, to), .of = &pons__goal_record, .means = "the goal now"},
 };
-EVENT(goal_replaced, "goal.replaced", "a person edited an operation, and the goal is about the new place");
+EVENT(goal_replaced, "goal.replaced", "a person's edit has changed the place of a goal");
 
 static const pons__field plan_created_fields[] = {
     {"kind", TEXT, NEVER, offsetof(pons__plan_created, kind), .means = "`given`, `patch`, `goals`"},
@@ -182,20 +182,20 @@ EVENT(plan_created, "plan.created", "a task has a plan");
 
 static const pons__field plan_step_told_fields[] = {
     {"plan_id", TEXT, NEVER, offsetof(pons__plan_step_told, plan_id), .means = "of the plan"},
-    {"step_id", INT, NEVER, offsetof(pons__plan_step_told, step_id), .means = "in it"},
+    {"step_id", INT, NEVER, offsetof(pons__plan_step_told, step_id), .means = "the step"},
     {"action", TEXT, NEVER, offsetof(pons__plan_step_told, action), .means = "of the step"},
     {"status", NAME, NEVER, offsetof(pons__plan_step_told, status), .means = "schemas/plan-step.json"},
 };
-EVENT(plan_step_told, "plan.step", "a step of it has moved");
+EVENT(plan_step_told, "plan.step", "a step of a plan has a new status");
 
 static const pons__field plan_status_told_fields[] = {
     {"plan_id", TEXT, NEVER, offsetof(pons__plan_status_told, plan_id), .means = "of the plan"},
     {"status", NAME, NEVER, offsetof(pons__plan_status_told, status), .means = "schemas/plan.json"},
 };
-EVENT(plan_status_told, "plan.status", "the plan has moved");
+EVENT(plan_status_told, "plan.status", "a plan has a new status");
 
 static const pons__field spoken_fields[] = {
-    {"text", TEXT, NEVER, offsetof(pons__spoken, text), .means = "its words"},
+    {"text", TEXT, NEVER, offsetof(pons__spoken, text), .means = "what it says"},
 };
 EVENT(spoken, "speak", "the robot says something");
 
@@ -203,7 +203,7 @@ static const pons__field stop_told_fields[] = {
     {"latched", BOOL, NEVER, offsetof(pons__stop_told, latched), .means = "a protective stop is in force"},
     {"reason", TEXT, NEVER, offsetof(pons__stop_told, reason), .means = "for people"},
 };
-EVENT(stop_told, "stop", "the latch has changed");
+EVENT(stop_told, "stop", "a protective stop was latched or reset");
 
 #define EVENT_OF(noun, of, type, words)                                                             \
     const pons__record pons__##noun##_record = {                                                    \
@@ -211,76 +211,76 @@ EVENT(stop_told, "stop", "the latch has changed");
         .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
 
 static const pons__field schedule_added_fields[] = {
-    {"schedule", RECORD, NEVER, offsetof(pons__schedule_added, schedule), .of = &pons__scheduled_record, .means = "as it is kept"},
+    {"schedule", RECORD, NEVER, offsetof(pons__schedule_added, schedule), .of = &pons__scheduled_record, .means = "as it is stored"},
 };
-EVENT(schedule_added, "schedule.added", "words have said when: it is kept");
+EVENT(schedule_added, "schedule.added", "a goal at a time was added");
 
 static const pons__field schedule_refused_fields[] = {
     {"text",   TEXT, NEVER, offsetof(pons__schedule_refused, text), .means = "as it was said"},
     {"reason", TEXT, NEVER, offsetof(pons__schedule_refused, reason), .means = "for people"},
 };
-EVENT(schedule_refused, "schedule.refused", "words have said when, and nothing is kept");
+EVENT(schedule_refused, "schedule.refused", "a goal at a time was refused");
 
 static const pons__field schedule_due_fields[] = {
-    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "of the item"},
-    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the wish"},
-    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "Unix time"},
-    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "after it"},
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "id of the schedule"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the goal in words"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "when it was due, Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "how much later it is now"},
 };
-EVENT_OF(schedule_due, schedule_told, "schedule.due", "its time has come: it is said to the kernel");
+EVENT_OF(schedule_due, schedule_told, "schedule.due", "the time of a goal has come");
 
 static const pons__field schedule_missed_fields[] = {
-    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "of the item"},
-    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the wish"},
-    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "Unix time"},
-    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "after it"},
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "id of the schedule"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the goal in words"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "when it was due, Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "how much later it is now"},
     {"reason",      TEXT, NEVER, offsetof(pons__schedule_told, reason), .means = "for people"},
 };
-EVENT_OF(schedule_missed, schedule_told, "schedule.missed", "its time is over, and nothing was done");
+EVENT_OF(schedule_missed, schedule_told, "schedule.missed", "the time of a goal has passed, and nothing was done");
 
 static const pons__field schedule_skipped_fields[] = {
-    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_skipped, schedule_id), .means = "of the item"},
-    {"text",        TEXT, NEVER, offsetof(pons__schedule_skipped, text), .means = "the wish"},
-    {"task_id",     TEXT, NEVER, offsetof(pons__schedule_skipped, task_id), .means = "the last one of it, which is not over yet"},
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_skipped, schedule_id), .means = "id of the schedule"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_skipped, text), .means = "the goal in words"},
+    {"task_id",     TEXT, NEVER, offsetof(pons__schedule_skipped, task_id), .means = "its last task"},
 };
-EVENT(schedule_skipped, "schedule.skipped", "its time has come while the last one is in the queue");
+EVENT(schedule_skipped, "schedule.skipped", "the time of a goal has come while its last task is not over");
 
 static const pons__field place_kept_fields[] = {
-    {"place", RECORD, NEVER, offsetof(pons__place_kept, place), .of = &pons__named_record, .means = "as it is kept"},
+    {"place", RECORD, NEVER, offsetof(pons__place_kept, place), .of = &pons__named_record, .means = "as it is stored"},
 };
 EVENT(place_kept, "place.kept", "a person has named a place");
 
 static const pons__field place_forgotten_fields[] = {
     {"name", TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place"},
 };
-EVENT_OF(place_forgotten, place_told, "place.forgotten", "a person has taken a name away");
+EVENT_OF(place_forgotten, place_told, "place.forgotten", "a person has removed a named place");
 
 static const pons__field place_refused_fields[] = {
     {"name",   TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place, or the words"},
     {"reason", TEXT, NEVER, offsetof(pons__place_told, reason), .means = "for people"},
 };
-EVENT_OF(place_refused, place_told, "place.refused", "a name is neither kept nor taken away");
+EVENT_OF(place_refused, place_told, "place.refused", "a named place was refused");
 
 static const pons__field schema_failed_fields[] = {
     {"schema", NAME, NEVER, offsetof(pons__schema_failed, schema), .means = "the file"},
-    {"message", TEXT, NEVER, offsetof(pons__schema_failed, message), .means = "where, and what"},
-    {"skill", NAME, KEY, offsetof(pons__schema_failed, skill), .means = "of a body: it is left out"},
+    {"message", TEXT, NEVER, offsetof(pons__schema_failed, message), .means = "where it is wrong, and how"},
+    {"skill", NAME, KEY, offsetof(pons__schema_failed, skill), .means = "the body's skill, which is left out"},
 };
-EVENT(schema_failed, "schema.failed", "something is not as its schema says");
+EVENT(schema_failed, "schema.failed", "something does not fit its schema");
 
 static const pons__field config_doubt_fields[] = {
     {"path",    TEXT, NEVER, offsetof(pons__config_doubt, path), .means = "where in config/kernel.yaml"},
     {"message", TEXT, NEVER, offsetof(pons__config_doubt, message), .means = "for people"},
 };
-EVENT(config_doubt, "config.doubt", "the config names what this robot has not");
+EVENT(config_doubt, "config.doubt", "the configuration names a skill that this robot does not have");
 
 static const pons__field run_done_fields[] = {
     {"status", NAME, NEVER, offsetof(pons__run_done, status), .means = "`succeeded`, `failed`, `aborted`, `cancelled`, `waiting`"},
-    {"tasks", LIST, NEVER, offsetof(pons__run_done, tasks), .of = &pons__finished_record, .means = "of the run"},
-    {"iterations", INT, NEVER, offsetof(pons__run_done, iterations), .means = "decisions"},
-    {"replans", INT, NEVER, offsetof(pons__run_done, replans), .means = "REPLAN and RETRY"},
-    {"distance_m", NUM, NEVER, offsetof(pons__run_done, distance_m), .means = "driven"},
-    {"battery_pct", NUM, NUL, offsetof(pons__run_done, battery_pct), .preset = NAN, .means = "now"},
+    {"tasks", LIST, NEVER, offsetof(pons__run_done, tasks), .of = &pons__finished_record, .means = "the tasks that ended"},
+    {"iterations", INT, NEVER, offsetof(pons__run_done, iterations), .means = "number of decisions"},
+    {"replans", INT, NEVER, offsetof(pons__run_done, replans), .means = "how many of them were REPLAN or RETRY"},
+    {"distance_m", NUM, NEVER, offsetof(pons__run_done, distance_m), .means = "distance driven [m]"},
+    {"battery_pct", NUM, NUL, offsetof(pons__run_done, battery_pct), .preset = NAN, .means = "charge at the end"},
 };
 EVENT(run_done, "run.done", "the run is over; always last");
 // clang-format on

@@ -1,6 +1,6 @@
 // event_fields.h - what the brain tells: one struct with a table of fields for each type of event (event_fields.c).
 //
-// A program reads them with `pons run --json`, at the API, and in the store's log; docs/brain.md has the tables.
+// A program reads them with `pons run --json`, at the API, and in the store's log; docs/reference/events.md has the tables.
 #ifndef PONS_BRAIN_RECORDS_EVENT_FIELDS_H
 #define PONS_BRAIN_RECORDS_EVENT_FIELDS_H
 

@@ -3,7 +3,7 @@
 //   read      JSON --> for each field: there? of its kind? --> struct
 //   write     struct --> for each field: lacking? --> JSON
 //   check     JSON --> the first member that is not of its kind
-//   describe  the table, for docs/brain.md
+//   describe  the table, for docs/internals/brain-state.md
 //
 // What is read was written by this file or by an earlier pons: it is taken as far as it is
 // understood, so that a thread that an earlier pons has stored goes on. Memory ends the process.

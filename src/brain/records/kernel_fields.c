@@ -1,7 +1,7 @@
 // kernel_fields.c - the tables of fields of what the kernel knows: tasks and how their operations ended, people, the
 // queue. The inner loop's are in react_fields.c, the same way: one for each struct of kernel_fields.h.
 //
-// By these tables channels are read and written, stored threads are understood, and docs/brain.md
+// By these tables channels are read and written, stored threads are understood, and docs/internals/brain-state.md
 // says what there is. A new member is a line here and a member there. Any thread.
 #include "brain/records/kernel_fields.h"
 
@@ -22,7 +22,7 @@ const char *const pons__inner_words[] = {"idle", "active", "stopping", NULL};
 
 // clang-format off
 static const pons__field goal_fields[] = {
-    {"intent",  TEXT,   NEVER, offsetof(pons__goal, intent), .means = "`go_to`, `bring`, … (docs/intents.md), or `do`: a skill by its name"},
+    {"intent",  TEXT,   NEVER, offsetof(pons__goal, intent), .means = "`go_to`, `bring`, … (docs/reference/intents.md), or `do`: a skill by its name"},
     {"text",    TEXT,   KEY,   offsetof(pons__goal, text), .means = "as it was said"},
     {"zone",    TEXT,   KEY,   offsetof(pons__goal, zone), .means = "of the world"},
     {"object",  TEXT,   KEY,   offsetof(pons__goal, object), .means = "of the world"},
@@ -79,7 +79,7 @@ static const pons__field ladder_fields[] = {
     {"swings",        INT,    KEY,   offsetof(pons__ladder, swings), .means = "motions that ended well where one had before, without progress"},
     {"others",        RECORD, KEY,   offsetof(pons__ladder, others), .of = &pons__others_record, .means = "other approaches to a place to which there was no way"},
 };
-TABLE(ladder, "how far a task is from asking a person (docs/safety.md)");
+TABLE(ladder, "how far a task is from asking a person (docs/reference/safety.md)");
 
 static const pons__field spent_fields[] = {
     {"calls",      INT,    NEVER, offsetof(pons__spent, calls), .means = "of the model"},
@@ -243,7 +243,7 @@ static const pons__field stopped_fields[] = {
     {"reset_number", INT,   KEY,   offsetof(pons__stopped, reset_number), .means = "and the number of that latch"},
     {"released_ms", INT,    NEVER, offsetof(pons__stopped, released_ms), .means = "wall: a person let it go on; 0: not yet"},
 };
-TABLE(stopped, "a stop in force (docs/safety.md)");
+TABLE(stopped, "a stop in force (docs/reference/safety.md)");
 
 static const pons__field tempo_fields[] = {
     {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},

@@ -1,6 +1,6 @@
 // kernel_fields.h - what the brain knows, as structs: tasks, results, running skills, operations, decisions,
 // questions, the inner loop, the kernel. Their tables of fields are in kernel_fields.c and react_fields.c (field_records.h), and stand in
-// docs/brain.md.
+// docs/internals/brain-state.md.
 //
 // The channels of both graphs hold these structs written as JSON, and nothing else of pons spells the
 // members' names. Stored threads are read by the same tables, so names stay; a new member has a preset
@@ -321,7 +321,7 @@ typedef struct pons__running {
 } pons__running;
 extern const pons__record pons__running_record;
 
-#define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/link.md)
+#define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/reference/link.md)
 
 typedef struct pons__result {
     const char *skill, *goal_id, *error_msg;

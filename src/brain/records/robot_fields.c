@@ -11,7 +11,7 @@ static const pons__field latch_fields[] = {
     {"latched", BOOL, NEVER, offsetof(pons__latch, latched), .means = "a protective stop is in force"},
     {"reason",  TEXT, NEVER, offsetof(pons__latch, reason), .means = "for people"},
 };
-TABLE(latch, "the body's stop latch (docs/link.md has all)");
+TABLE(latch, "the body's stop latch (docs/reference/link-messages.md has all)");
 
 static const pons__field robot_fields[] = {
     {"pose",           JSON,   KEY,   offsetof(pons__robot, pose), .means = "{x, y, yaw} in the map"},

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define AGREEMENT_MIN 0.85 // of what a scan shows with the map (docs/navigation.md)
+#define AGREEMENT_MIN 0.85 // of what a scan shows with the map (docs/reference/navigation.md)
 
 pons_value *pons__with(const pons_value *old, const char *key, pons_value *value)
 {

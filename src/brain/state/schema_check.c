@@ -3,7 +3,7 @@
 // What comes in – a model's answer, a body's skills and embodiment, a plan – is refused with the
 // schema's own words. What the brain makes itself – observations, tasks, results – fails only by a
 // mistake in pons: it goes on, and an event `schema.failed` {schema, message} says so; the tests
-// count those. docs/safety.md has the table of all schemas and who enforces each.
+// count those. docs/reference/safety.md has the table of all schemas and who enforces each.
 #include "brain/state/schema_check.h"
 
 #include "brain/records/event_fields.h"

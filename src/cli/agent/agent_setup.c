@@ -210,5 +210,5 @@ int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, po
     }
     return pons_error_set(err, PONS_EENV, "agent",
                           "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
-                          "PONS_LLM_URL, or give --llm URL (docs/models.md)");
+                          "PONS_LLM_URL, or give --llm URL (docs/reference/models.md)");
 }

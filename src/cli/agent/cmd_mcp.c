@@ -73,7 +73,8 @@ int cmd_mcp_tools(cli *c, pons_error *err)
     int rc = cli_workspace(c, false, err);
     rc = rc < 0 ? rc : cli_mcp_tools(c, &clock, &mcp, err);
     if (rc == PONS_ENOTFOUND) {
-        return cli_bad(err, "there is no " FILE_NAME " in %s; docs/mcp.md shows one", c->workspace);
+        return cli_bad(err, "there is no " FILE_NAME " in %s; docs/reference/mcp.md shows one",
+                       c->workspace);
     }
     rc = rc < 0 ? rc : cli_mcp_wait(&mcp, TOOLS_WAIT_MS, &status, err);
     rc = rc < 0 ? rc : mcp.ops->list(mcp.self, &tools, err);

@@ -1,6 +1,6 @@
 // fleet_text_task.c - a task for a fleet in words: "bring the cup to the desk, and then say it is there".
 //
-// The rule policy understands it, as it does what is said to one robot (docs/intents.md), with the stations of
+// The rule policy understands it, as it does what is said to one robot (docs/reference/intents.md), with the stations of
 // the map as the zones (their ids, and `names` in the map) and the objects of the first robot's world. Each
 // wish is a stop, or something to do at the last one:
 //

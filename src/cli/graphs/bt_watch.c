@@ -1,6 +1,6 @@
 // bt_watch.c - `pons bt watch`: the tree of the robot that drives, as it changes.
 //
-// An observer on the body link that asks for the tree (docs/link.md). It says whom it watches. Each
+// An observer on the body link that asks for the tree (docs/reference/link.md). It says whom it watches. Each
 // tree is announced with its file and size; of its outline the nodes that are at work are shown, so
 // that who comes in the middle knows where it is; then every change of every node is one line, as
 // soon as it is heard. It ends with the body, or with Ctrl-C, and changes nothing. With --groot it answers

@@ -241,7 +241,8 @@ static int write_world(const job *j, pons_error *err)
     pons_autobuf out = PONS_BUF_INIT;
     const double *b = pons_map_about(j->m)->bounds;
     pons_buf_printf(&out,
-                    "# Made by `pons map import`. docs/worlds.md describes every key, docs/maps.md "
+                    "# Made by `pons map import`. docs/reference/worlds.md describes every key, "
+                    "docs/reference/maps.md "
                     "the map's.\nname: %s\nmap: {file: %s.map.yaml}\n"
                     "start: {x: %.10g, y: %.10g, yaw: %.10g}\n",
                     j->name, j->name, j->start.x, j->start.y, j->start.yaw);
@@ -296,7 +297,7 @@ static void tell(const cli *c, const job *j)
     cli_out(
         "%s: %d × %d cells of %g m, %lld occupied, %lld unknown; the robot starts at %.2f %.2f\n"
         "`pons run --world %s` drives in it, `pons map zones %s add …` gives places names; no "
-        "charger is known: docs/worlds.md says how the file names one\n",
+        "charger is known: docs/reference/worlds.md says how the file names one\n",
         j->world, i->w, i->h, i->resolution_m, (long long)i->occupied, (long long)i->unknown,
         j->start.x, j->start.y, j->name, j->name);
 }

@@ -1,4 +1,4 @@
-// nav2.c - `pons map nav2 WORLD DIR`: the world as Nav2 loads it (docs/maps.md).
+// nav2.c - `pons map nav2 WORLD DIR`: the world as Nav2 loads it (docs/reference/maps.md).
 //
 //     map.yaml, map.pgm            what stands there, and what nobody has seen: map_server's, trinary
 //     keepout.yaml, keepout.pgm    where nobody goes: KeepoutFilter's mask; only of a world that has such areas

@@ -1,4 +1,4 @@
-// sdf.c - `pons map sdf WORLD`: the world as SDF, for Gazebo (docs/gazebo.md).
+// sdf.c - `pons map sdf WORLD`: the world as SDF, for Gazebo (docs/reference/gazebo.md).
 //
 // Boxes stand as static models of their ids; zones, their targets and the charger lie on the floor and can be
 // looked at, and nothing touches them. The robot is a model `robot` with DiffDrive, a lidar, a contact

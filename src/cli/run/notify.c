@@ -8,7 +8,7 @@
 // on, and what was not told is told by the thread's next session. A death between telling and writing `after` tells it
 // again: whoever hears it knows it by its id.
 //
-// Sent are the words of questions and goals, names of threads, and times (docs/cli.md).
+// Sent are the words of questions and goals, names of threads, and times (docs/reference/cli.md).
 #include "cli/run/notify.h"
 
 #include "cli/run/notify_command.h"

@@ -1,6 +1,6 @@
 // read_only_tools.c - a provider of tools of which only those are there that change nothing.
 //
-// For turns that nobody has marked as meant (docs/serve.md): what a model is not offered it cannot
+// For turns that nobody has marked as meant (docs/reference/serve.md): what a model is not offered it cannot
 // call, whatever it was told.
 #include "cli/serve/read_only_tools.h"
 

@@ -1,5 +1,5 @@
 // bridge.c - pons's body as a robot of ROS 2: /scan, /odom, /tf, /map, … published, /cmd_vel and Nav2's
-// actions served, without ROS (docs/ros2.md, "pons's body in ROS").
+// actions served, without ROS (docs/reference/ros2.md, "pons's body in ROS").
 //
 //     body <--observer: senses, telemetry ----------- bridge --DDS--> RViz, Nav2, ros2 topic …
 //          <--controller, while somebody moves it --/         <----- cmd_vel, goals, initialpose

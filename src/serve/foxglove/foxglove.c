@@ -6,7 +6,7 @@
 //     the store's events -----------------------> topics (record.h) --> who has subscribed
 //     cameras, a round a second --> photographer --'
 //
-// The topics are those of a recording (docs/recording.md), and so are their schemas. The room's thread
+// The topics are those of a recording (docs/reference/recording.md), and so are their schemas. The room's thread
 // listens to the body while a client is there. Who comes later is given the newest of what is told
 // once: the map, the zones, the hello. A client that reads too slowly misses messages, and is told how
 // many. What clients say is in foxglove_client.c, how it is said in foxglove_protocol.c; what they are told is in foxglove_channels.c.

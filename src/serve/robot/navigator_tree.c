@@ -1,6 +1,6 @@
 // navigator_tree.c - the navigator's tree as it stands, put together from what the body tells of it.
 //
-// The body tells a watcher the outline of a tree, in pieces, and then what changed (docs/link.md). A
+// The body tells a watcher the outline of a tree, in pieces, and then what changed (docs/reference/link.md). A
 // page that comes later wants all of it at once, so it is kept here as one value:
 //
 //     {tree, goal_id, file, of, nodes: [{path, state}, …]}     a node's place in the list is its number

@@ -203,7 +203,7 @@ static void task_ends(pons__callbacks *c, const pons_value *result)
                     pons_value_ref(pons_get(pons_get(t, "data"), "input")), NULL));
 }
 
-// The agent's own words about a tool (docs/agent.md, events).
+// The agent's own words about a tool (docs/reference/agent.md, events).
 static void tool(pons__callbacks *c, const pons_value *said)
 {
     const char *type = pons_get_str(said, "type", ""), *name = pons_get_str(said, "name", "");

@@ -24,7 +24,7 @@
 // that fails also takes with it what was not synced yet, in silence: so when the writer's connection
 // breaks, the threads that have such commits are lost to this store until they are taken again.
 //
-// docs/store.md has the tables. Locks: `writing` (a right, commit.c) before mtx or
+// docs/internals/store.md has the tables. Locks: `writing` (a right, commit.c) before mtx or
 // idle_mtx, never both of these. No callback runs under any.
 #include "store/postgres/postgres.h"
 

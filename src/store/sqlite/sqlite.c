@@ -19,7 +19,7 @@
 //     session, lane, runner   work for targets, one row a target, and who takes it
 //     item, item_words   documents of no thread       note   what is known of a thread
 //
-// docs/store.md has the tables, the bytes and the protocol of leases; internal.h says which
+// docs/internals/store.md has the tables, the bytes and the protocol of leases; internal.h says which
 // file does what.
 //
 // Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,

@@ -5,7 +5,7 @@
 #
 # A seed gives a graph and how it is used (tests/graph/peer/pons.c has the format). LangGraph goes
 # first: what is done next depends on where the run is, so its run settles the scenario, which then
-# goes to pons. Scenarios keep away from what is different on purpose; docs/graph.md lists that, and
+# goes to pons. Scenarios keep away from what is different on purpose; docs/internals/langgraph.md lists that, and
 # `allowed` says the rest. The first difference of each seed is printed with its scenario.
 import argparse
 import json
@@ -460,7 +460,7 @@ def choose(r, spec, last):
     if kind < 0.25 and not any("|" in path for path in owned(spec)):  # there, those do not go back
         return {"op": "fork", "at": r.randint(0, 99), "values": values(r) if again and not [*owned(spec)] and r.random() < 0.3 else None}
     if kind < 0.5 and not any(True for _ in owned(spec)) and all("sub" not in spec["nodes"][n] for n in last["next"]):
-        # Speaking for one of several, for a deferred one or a join's: docs/graph.md.
+        # Speaking for one of several, for a deferred one or a join's: docs/internals/langgraph.md.
         many = len(last["next"]) > 1 or spec["joins"]
         nodes = [n for n in spec["nodes"] if not (n in last["next"] and (many or spec["nodes"][n]["defer"]))]
         if nodes:

@@ -3,7 +3,7 @@
 #
 #   messages.py --pons build/tests/graph_peer --seeds A..B
 #
-# Kept away from, because it is different on purpose (docs/graph.md): usage_metadata and
+# Kept away from, because it is different on purpose (docs/internals/langgraph.md): usage_metadata and
 # invalid_tool_calls in a dict (there, they land in additional_kwargs), removals and repeated ids after
 # a removal of all (there, they stay in the list), what is no JSON (bytes, tuples).
 import argparse

@@ -5,7 +5,7 @@
 #
 # The graphs are compare.py's, with nodes that say things. Within a superstep the order of tasks is
 # chance there, so what is compared is the supersteps of each namespace, between its checkpoints: what
-# each of them shows, sorted. `theirs` and `ours` say what is passed over (docs/graph.md lists it).
+# each of them shows, sorted. `theirs` and `ours` say what is passed over (docs/internals/langgraph.md lists it).
 # Each graph runs once more here for some of its nodes: that must be the same without the others.
 import argparse
 import json
