@@ -34,13 +34,13 @@ int cli_pace_begin(const cli *c, const pons_value *said, cli_pace *p, pons_error
     const pons_message hello = {.type = PONS_MESSAGE_HELLO,
                                 .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons"}};
     *p = (cli_pace){.said = pons_value_ref(said), .until_ms = pons_now_ms(&clock) + HELLO_MS};
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", c->app.run_dir);
     int rc = pons_link_connect(path, &p->link, err);
     rc = rc < 0 ? rc : pons_message_send(p->link, &hello, err);
     if (rc < 0) {
         cli_pace_end(p);
         *err = (pons_error)PONS_ERROR_INIT;
-        return cli_lacks(err, "no body answers here (`pons body`, or `pons run`)");
+        return app_lacks(err, "no body answers here (`pons body`, or `pons run`)");
     }
     return PONS_OK;
 }
@@ -51,7 +51,7 @@ static int ask(cli_pace *p, pons_error *err)
     pons_error why = PONS_ERROR_INIT;
     int64_t percent = p->percent;
     if (pons_pace_wanted(p->said, p->percent, p->top_mps, &percent, &why) < 0) {
-        return cli_bad(err, "%s", why.message);
+        return app_bad(err, "%s", why.message);
     }
     const pons_message wanted = {.type = PONS_MESSAGE_PACE,
                                  .as.pace = {.percent = percent, .from = p->percent}};
@@ -72,11 +72,11 @@ static int heard(cli_pace *p, const pons_value *msg, pons_error *err)
         p->top_mps = pons_get_num(pons_get(msg, "limits"), "speed_max_mps", 0.0);
     } else if (r.type == PONS_REPORT_TELEMETRY && !p->asked) {
         p->percent = pons_get_int(msg, "pace_percent", 0);
-        rc = p->percent <= 0 ? cli_lacks(err, "this body cannot be told how fast to be")
+        rc = p->percent <= 0 ? app_lacks(err, "this body cannot be told how fast to be")
              : p->said       ? ask(p, err)
                              : 1;
     } else if (r.type == PONS_REPORT_ERROR) {
-        rc = cli_lacks(err, "the body refuses: %s", r.as.error.message);
+        rc = app_lacks(err, "the body refuses: %s", r.as.error.message);
     } else if (r.type == PONS_REPORT_OK && p->asked) {
         rc = strcmp(r.as.ok.re, pons_message_word(PONS_MESSAGE_PACE)) == 0;
     }
@@ -101,8 +101,8 @@ int cli_pace_step(cli_pace *p, pons_error *err)
     if (pons_now_ms(&clock) < p->until_ms) {
         return 0;
     }
-    return p->asked ? cli_lacks(err, "the body did not answer the pace")
-                    : cli_lacks(err, "no body answers here (`pons body`, or `pons run`)");
+    return p->asked ? app_lacks(err, "the body did not answer the pace")
+                    : app_lacks(err, "no body answers here (`pons body`, or `pons run`)");
 }
 
 void cli_pace_end(cli_pace *p)

@@ -5,7 +5,7 @@
 
 #include "cli/agent/agent_events.h"
 #include "cli/cli.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
 #include "pons/workspace_desk.h"
@@ -41,7 +41,7 @@ typedef struct cli_agent_parts {
     pons_agent_judge_fn judge;
     void *judge_user;
     cli *c;
-    cli_robot meant;
+    app_robot meant;
 } cli_agent_parts;
 
 // The workspace's config/graph_config.yaml or graph_config.yaml, else the one that pons ships; the
@@ -61,7 +61,7 @@ void cli_agent_parts_close(cli_agent_parts *p); // zeroed is fine
 int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err);
 int cli_agent_config(const cli *c, pons_agent_config **ret, pons_error *err);
 
-// cli_llm; without a model there is no agent: PONS_EENV says what to set.
+// app_llm; without a model there is no agent: PONS_EENV says what to set.
 int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
 
 // ---- tool_check.c -------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err);
 int cli_mcp_wait(const pons_tools *mcp, int timeout_ms, pons_value **ret, pons_error *err);
 // A question of `pons mcp serve`: its ids begin with this.
 #define CLI_MCP_QUESTION "mcp-"
-// Shows or answers one; answer NULL: shows, and CLI_WAITING.
+// Shows or answers one; answer NULL: shows, and APP_WAITING.
 int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error *err);
 
 // ---- mcp_serve_setup.c: what MCP clients get ----------------------------------------------------
@@ -114,7 +114,7 @@ typedef struct cli_mcp_parts {
     size_t n_tools;
     void *robot; // of the robot's provider, or NULL
     cli_desk desk;
-    cli_robot meant;
+    app_robot meant;
 } cli_mcp_parts;
 
 // Providers of list ("robot,core,modules,mcp") after those that are there; name: of the controller.
@@ -134,7 +134,7 @@ int cli_mcp_question_write(const cli *c, const char *id, const pons_value *quest
 int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err);
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err);
 // Shows or answers what an agent's thread waits for; answer NULL: shows, and
-// CLI_WAITING when there is something.
+// APP_WAITING when there is something.
 int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
                       const char *id, pons_error *err);
 

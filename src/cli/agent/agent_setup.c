@@ -1,6 +1,6 @@
 // agent_setup.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "cli/agent/agent_cli.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
 #include "pons/mcp.h"
@@ -22,7 +22,7 @@ int cli_agent_config_path(const cli *c, char *ret, size_t cap, pons_error *err)
     static const char *const names[] = {PONS_DIR_CONFIG "/" PONS_FILE_GRAPH_CONFIG,
                                         PONS_FILE_GRAPH_CONFIG};
     for (size_t i = 0; i < 2; i++) {
-        const int rc = pons_config_at(PONS_CONFIG_WORKSPACE, c->workspace, names[i], ret, cap, err);
+        const int rc = pons_config_at(PONS_CONFIG_WORKSPACE, c->app.workspace, names[i], ret, cap, err);
         if (rc != PONS_ENOTFOUND) {
             return rc;
         }
@@ -52,7 +52,7 @@ static int mcp_tools(cli *c, const pons_clock *clock, cli_agent_parts *p, pons_e
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     const cli_agent_parts *p = user;
-    return cli_robot_connect(p->c, &p->meant, ret, err);
+    return app_robot_connect(&p->c->app, &p->meant, ret, err);
 }
 
 // config/prompts/NAME.md of the workspace, a person or the installation; without either, what is built in.
@@ -64,7 +64,7 @@ static int load_prompts(const cli *c, pons_value **ret, pons_error *err)
         char path[PATH_MAX + 64], relative[64];
         pons_error none = PONS_ERROR_INIT;
         snprintf(relative, sizeof relative, "config/prompts/%s.md", names[i]);
-        const int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, &none);
+        const int rc = pons_config_find(c->app.workspace, relative, path, sizeof path, NULL, &none);
         if (rc < 0) {
             if (rc == PONS_ENOTFOUND) {
                 continue;
@@ -116,10 +116,10 @@ int cli_agent_parts_open(cli *c, const char *thread, const pons_clock *clock,
         p->n_tools += rc >= 0;
     }
     pons_autovalue policy = NULL;
-    rc = rc < 0 ? rc : cli_critic_policy(c, &policy, err);
+    rc = rc < 0 ? rc : app_critic_policy(&c->app, &policy, err);
     if (rc >= 0) {
         p->c = c;
-        rc = cli_robot_offered(c, &p->meant, err);
+        rc = app_robot_offered(&c->app, &p->meant, err);
     }
     if (rc >= 0) {
         const pons_robot_tools_options robot = {.clock = *clock,
@@ -180,7 +180,7 @@ static bool servers_start(const cli_agent_parts *p)
 static bool body_is_silent(const cli_agent_parts *p)
 {
     pons_link *there = NULL;
-    if (!p->robot || cli_robot_connect(p->c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
+    if (!p->robot || app_robot_connect(&p->c->app, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
         return false;
     }
     pons_link_close(there);
@@ -204,7 +204,7 @@ void cli_agent_parts_wait(const cli_agent_parts *p, const pons_clock *clock)
 
 int cli_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
 {
-    const int rc = cli_llm(spec, clock, ret, err);
+    const int rc = app_llm(spec, clock, ret, err);
     if (rc < 0 || ret->ops) {
         return rc;
     }

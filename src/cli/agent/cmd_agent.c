@@ -9,7 +9,7 @@
 #include "cli/agent/undo.h"
 #include "cli/agent/working_folder.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/rule_policy.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 static int list_sessions(cli *c, pons_error *err)
 {
     cli_chat s = {.c = c, .wake_fd = -1};
-    int rc = cli_store_read(c, &s.store, err);
+    int rc = app_store_read(&c->app, &s.store, err);
     rc = rc < 0 ? rc : cli_sessions_print(&s, err);
     pons_store_close(&s.store);
     return rc;
@@ -34,7 +34,7 @@ static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_erro
     if (!realpath(folder ? folder : ".", here)) {
         here[0] = '\0';
     }
-    int rc = cli_store_read(c, &store, err);
+    int rc = app_store_read(&c->app, &store, err);
     rc = rc < 0 ? rc : cli_session_newest(c, store, here, ret, err);
     pons_store_close(&store);
     return rc;
@@ -52,7 +52,7 @@ static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error 
     const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
                                : person ? CLI_FOLDER_ASK
                                         : CLI_FOLDER_NEVER_ASK;
-    return cli_folder_find(s->c, resume ? s->c->workspace : wanted, ask, s->folder, err);
+    return cli_folder_find(s->c, resume ? s->c->app.workspace : wanted, ask, s->folder, err);
 }
 
 static void on_event(void *user, const pons_event *ev)
@@ -114,8 +114,8 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         *err = lacks;
         return rc;
     }
-    rc = cli_workspace(s->c, true, err);
-    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    rc = app_workspace(&s->c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&s->c->app, &s->store, err);
     if (rc >= 0 && lacks.status < 0 && !pons_agent_plan_is_given(s->store, s->thread)) {
         *err = lacks; // a person's plan goes on without a model
         rc = lacks.status;
@@ -159,10 +159,10 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                   .input = PONS_BUF_INIT};
     snprintf(s.thread, sizeof s.thread, "%s", thread);
     cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
-    int rc = cli_policy(c, &s.policy, err);
+    int rc = app_policy(&c->app, &s.policy, err);
     if (rc >= 0 && words && !plan &&
         cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
-        rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
+        rc = s.word_failed ? APP_NO_SUCCESS : PONS_OK;
     } else {
         rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
     }
@@ -206,16 +206,16 @@ int cmd_agent(cli *c, pons_error *err)
         return cli_agent_undo(c, &undo, err);
     }
     if (undo.list || undo.steps || undo.force) {
-        return cli_bad(err, "agent: --list, --steps and --force are of `pons agent undo`");
+        return app_bad(err, "agent: --list, --steps and --force are of `pons agent undo`");
     }
     if (go_on && thread) {
-        return cli_bad(err, "agent: --continue finds the session; --session names it: one of them");
+        return app_bad(err, "agent: --continue finds the session; --session names it: one of them");
     }
     if (sessions) {
         return list_sessions(c, err);
     }
     if (model && (!*model || setenv("PONS_LLM_MODEL", model, 1) != 0)) {
-        return cli_bad(err, "agent: --model needs a name");
+        return app_bad(err, "agent: --model needs a name");
     }
     if (go_on) {
         const int rc = newest(c, folder, found, err);
@@ -235,7 +235,7 @@ int cmd_agent(cli *c, pons_error *err)
         pons_buf_str(&words, c->argv[i]);
     }
     if (words.failed || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
-        return cli_bad(err, "agent: there is nothing to say");
+        return app_bad(err, "agent: there is nothing to say");
     }
     if (served.server.listen || served.server.open || served.server.token_file) {
         served.session = thread;

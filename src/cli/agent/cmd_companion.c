@@ -5,7 +5,7 @@
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
 #include "cli/cli.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/ext/llm.h"
@@ -81,7 +81,7 @@ static int own_file(const cli *c, const char *given, const char *relative, char 
         snprintf(path, PATH_MAX, "%s", given);
         return PONS_OK;
     }
-    return pons_config_find(c->workspace, relative, path, PATH_MAX, NULL, err);
+    return pons_config_find(c->app.workspace, relative, path, PATH_MAX, NULL, err);
 }
 
 static int load_view(const cli *c, const args *a, pons_world_view **ret, pons_error *err)
@@ -94,8 +94,8 @@ static int load_view(const cli *c, const args *a, pons_world_view **ret, pons_er
 static int look(cli *c, const args *a, looking *l, pons_error *err)
 {
     int rc = load_view(c, a, &l->view, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    return rc < 0 ? rc : cli_store(c, &l->store, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    return rc < 0 ? rc : app_store(&c->app, &l->store, err);
 }
 
 static int looked(looking *l, int rc)
@@ -289,10 +289,10 @@ static int message(cli *c, const args *a, pons_error *err)
     looking l = {0};
     join_words(c, text, sizeof text);
     if (!*text) {
-        return cli_bad(err, "companion message: there is no text");
+        return app_bad(err, "companion message: there is no text");
     }
-    int rc = cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_store(c, &l.store, err);
+    int rc = app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &l.store, err);
     rc = rc < 0 ? rc
                 : pons_companion_message(l.store, NULL, text, a->sender, a->urgent != NULL, err);
     return looked(&l, rc);
@@ -446,7 +446,7 @@ static int open_life(living *l, pons_error *err)
 {
     const bool scripted = l->a->llm && strncmp(l->a->llm, "script:", strlen("script:")) == 0;
     l->model_clock = l->simulated && scripted ? pons_clock_from_manual(&l->manual) : l->real;
-    int rc = l->llm.ops ? PONS_OK : cli_llm(l->a->llm, &l->model_clock, &l->llm, err);
+    int rc = l->llm.ops ? PONS_OK : app_llm(l->a->llm, &l->model_clock, &l->llm, err);
     if (rc < 0) {
         return rc;
     }
@@ -587,7 +587,7 @@ static int read_times(living *l, const pons_value *state, pons_error *err)
     }
     l->until = a->days ? l->from + (int64_t)(days * MINUTES_A_DAY) : 0;
     if (l->simulated && !a->days && !a->speed) {
-        return cli_bad(err, "companion run: --from needs --days (or --speed)");
+        return app_bad(err, "companion run: --from needs --days (or --speed)");
     }
     return PONS_OK;
 }
@@ -652,8 +652,8 @@ static int live_it(living *l, pons_error *err)
     look_at_view(l, l->seen);
     int rc = load_view(l->c, l->a, &l->view, err);
     rc = rc < 0 ? rc : load_tree(l->c, l->a, &l->tree, err);
-    rc = rc < 0 ? rc : cli_workspace(l->c, true, err);
-    rc = rc < 0 ? rc : cli_store(l->c, &l->store, err);
+    rc = rc < 0 ? rc : app_workspace(&l->c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&l->c->app, &l->store, err);
     rc = rc < 0 ? rc : prepare(l, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&l->traces, err);
     rc = rc < 0 ? rc : open_life(l, err);
@@ -759,6 +759,6 @@ int cmd_companion(cli *c, pons_error *err)
     if (strcmp(word, "message") == 0 && c->argc >= 2) {
         return message(c, &a, err);
     }
-    return cli_bad(err, "companion: use `pons companion run`, `status`, `log`, `why TIME` or "
+    return app_bad(err, "companion: use `pons companion run`, `status`, `log`, `why TIME` or "
                         "`message TEXT`");
 }

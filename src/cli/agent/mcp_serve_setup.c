@@ -6,7 +6,7 @@
 // server, `pons approve mcp-… approve` answers it, and the next call of the same tool with the same
 // arguments runs, once, within ten minutes.
 #include "cli/agent/agent_cli.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/mcp.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 void cli_mcp_question_path(const cli *c, const char *id, char *ret, size_t cap)
 {
-    snprintf(ret, cap, "%s/questions/%s.json", c->run_dir, id);
+    snprintf(ret, cap, "%s/questions/%s.json", c->app.run_dir, id);
 }
 
 // The same for the same call, and for no other.
@@ -51,7 +51,7 @@ int cli_mcp_question_write(const cli *c, const char *id, const pons_value *quest
 {
     char path[PATH_MAX + 128], fresh[PATH_MAX + 160];
     char *text = NULL;
-    snprintf(path, sizeof path, "%s/questions", c->run_dir);
+    snprintf(path, sizeof path, "%s/questions", c->app.run_dir);
     mkdir(path, 0700);
     cli_mcp_question_path(c, id, path, sizeof path);
     snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
@@ -80,7 +80,7 @@ static int ask(void *user, const char *tool, const pons_value *args, const char 
     question_id(tool, args, id);
     cli_mcp_question_path(s->c, id, path, sizeof path);
     snprintf(ret_how, cap, "pons approve %s approve (or: reject REASON) --workspace %s", id,
-             s->c->workspace);
+             s->c->app.workspace);
     pons_value_load(path, &question, &none);
     const pons_value *answer = pons_get(question, "answer");
     const int64_t answered = pons_get_int(question, "answered_ms", 0);
@@ -152,7 +152,7 @@ static int read_resource(void *user, const char *uri, char **ret_text, pons_erro
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     const cli_mcp_parts *s = user;
-    return cli_robot_connect(s->c, &s->meant, ret, err);
+    return app_robot_connect(&s->c->app, &s->meant, ret, err);
 }
 
 bool cli_mcp_wants(const char *list, const char *word)
@@ -176,8 +176,8 @@ int cli_mcp_parts_open(cli_mcp_parts *s, const char *list, const char *name, pon
     int rc = PONS_OK;
     pons_autovalue policy = NULL;
     if (cli_mcp_wants(list, "robot")) {
-        rc = cli_critic_policy(s->c, &policy, err);
-        rc = rc < 0 ? rc : cli_robot_offered(s->c, &s->meant, err);
+        rc = app_critic_policy(&s->c->app, &policy, err);
+        rc = rc < 0 ? rc : app_robot_offered(&s->c->app, &s->meant, err);
     }
     if (rc >= 0 && cli_mcp_wants(list, "robot")) {
         const pons_robot_tools_options robot = {.clock = s->clock,

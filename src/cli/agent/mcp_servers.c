@@ -20,13 +20,13 @@ static int find_file(const cli *c, char *ret, size_t cap, pons_error *err)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         pons_error fault = PONS_ERROR_INIT;
         const int rc = pons_config_at(i < 2 ? PONS_CONFIG_WORKSPACE : PONS_CONFIG_PERSON,
-                                      c->workspace, names[i], ret, cap, &fault);
+                                      c->app.workspace, names[i], ret, cap, &fault);
         if (rc != PONS_ENOTFOUND) {
             *err = rc < 0 ? fault : *err;
             return rc;
         }
     }
-    snprintf(ret, cap, "%s/%s", c->workspace, names[1]);
+    snprintf(ret, cap, "%s/%s", c->app.workspace, names[1]);
     return PONS_OK;
 }
 
@@ -34,7 +34,7 @@ int cli_mcp_servers(const cli *c, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX + 32];
     const int rc = find_file(c, path, sizeof path, err);
-    return rc < 0 ? rc : pons_mcp_load(path, c->workspace, ret, err);
+    return rc < 0 ? rc : pons_mcp_load(path, c->app.workspace, ret, err);
 }
 
 int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_error *err)
@@ -44,7 +44,7 @@ int cli_mcp_tools(const cli *c, const pons_clock *clock, pons_tools *ret, pons_e
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue config = pons_object("workspace", json_string(c->workspace), "servers",
+    pons_autovalue config = pons_object("workspace", json_string(c->app.workspace), "servers",
                                         pons_value_ref(servers), NULL);
     return pons_mcp_open(config, clock, ret, err);
 }

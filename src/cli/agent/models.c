@@ -66,7 +66,7 @@ static int get(const char *url, pons_buf *body, pons_error *err)
 
 int cli_models(const char *llm_spec, pons_value **ret, pons_error *err)
 {
-    const char *url = cli_llm_spec(llm_spec);
+    const char *url = app_llm_spec(llm_spec);
     if (!url || strncmp(url, "http", 4) != 0) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "llm",
                               "%s is no server that could be asked for its models",

@@ -21,7 +21,7 @@ int cli_tools_config(const cli *c, pons_value **ret, pons_error *err)
     char path[PATH_MAX + 64];
     pons_error none = PONS_ERROR_INIT;
     pons_yaml *yaml = NULL;
-    int rc = pons_config_find(c->workspace, "config/tools.yaml", path, sizeof path, NULL, &none);
+    int rc = pons_config_find(c->app.workspace, "config/tools.yaml", path, sizeof path, NULL, &none);
     if (rc < 0 && rc != PONS_ENOTFOUND) {
         *err = none;
         return rc;
@@ -33,7 +33,7 @@ int cli_tools_config(const cli *c, pons_value **ret, pons_error *err)
     const pons_value *given = yaml ? pons_yaml_value(yaml) : NULL;
     *ret = json_is_object(given) ? json_copy((pons_value *)(uintptr_t)given) : json_object();
     pons_yaml_destroy(yaml);
-    if (json_object_set_new(*ret, "workspace", json_string(c->workspace)) < 0) {
+    if (json_object_set_new(*ret, "workspace", json_string(c->app.workspace)) < 0) {
         pons_value_unref(*ret);
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the configuration");
     }
@@ -70,7 +70,7 @@ static int open_module(const cli *c, const pons_value *entry, const pons_clock *
     pons_autovalue config =
         json_is_object(entry) ? json_copy((pons_value *)(uintptr_t)entry) : json_object();
     json_object_set_new(config, "name", json_string(name));
-    if (json_object_set_new(config, "workspace", json_string(c->workspace)) < 0) {
+    if (json_object_set_new(config, "workspace", json_string(c->app.workspace)) < 0) {
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for the configuration");
     }
     rc = module->open(config, clock, ret, err);

@@ -22,13 +22,13 @@ static int find_folder(cli *c, const cli_undo_words *words, const char *thread, 
         }
         return cli_folder_of_session(c, thread, ret)
                    ? PONS_OK
-                   : cli_bad(err, "agent undo: no session %s has worked here", thread);
+                   : app_bad(err, "agent undo: no session %s has worked here", thread);
     }
     // To ask for an undo is no trust, and one folder's undo is not another's.
     char wanted[PATH_MAX];
     const int rc = cli_folder_find(c, words->folder, CLI_FOLDER_NEVER_ASK, ret, err);
     return rc >= 0 && words->folder && realpath(words->folder, wanted) && strcmp(wanted, ret) != 0
-               ? cli_bad(err, "agent undo: no agent was let into %s", words->folder)
+               ? app_bad(err, "agent undo: no agent was let into %s", words->folder)
                : rc;
 }
 
@@ -42,18 +42,18 @@ int cli_agent_undo(cli *c, const cli_undo_words *words, pons_error *err)
     const pons_clock clock = pons_clock_real();
     cli_agent_view view = {0};
     if (c->argc > 2) {
-        return cli_bad(err, "agent undo: one session at most; words for the model go in quotes");
+        return app_bad(err, "agent undo: one session at most; words for the model go in quotes");
     }
     if (c->argc > 1 && words->thread && strcmp(c->argv[1], words->thread) != 0) {
-        return cli_bad(err, "agent undo: %s or %s: which session?", c->argv[1], words->thread);
+        return app_bad(err, "agent undo: %s or %s: which session?", c->argv[1], words->thread);
     }
     if (steps < 1 || steps > CLI_UNDO_MAX || (end && *end)) {
-        return cli_bad(err, "agent undo: --steps takes a number from 1 to %d", CLI_UNDO_MAX);
+        return app_bad(err, "agent undo: --steps takes a number from 1 to %d", CLI_UNDO_MAX);
     }
     if (words->list && (words->steps || words->force)) {
-        return cli_bad(err, "agent undo: --list only looks; --steps and --force undo");
+        return app_bad(err, "agent undo: --list only looks; --steps and --force undo");
     }
-    int rc = cli_workspace(c, true, err);
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : find_folder(c, words, thread, folder, err);
     rc = rc < 0 ? rc : cli_core_tools(c, &clock, folder, &tools, err);
     if (rc < 0) {

@@ -27,7 +27,7 @@
 
 static void file_path(const cli *c, const char *name, char ret[PATH_MAX])
 {
-    snprintf(ret, PATH_MAX, "%.*s/%s", PATH_MAX - 32, c->run_dir, name);
+    snprintf(ret, PATH_MAX, "%.*s/%s", PATH_MAX - 32, c->app.run_dir, name);
 }
 
 static pons_value *read_file(const cli *c)
@@ -130,16 +130,16 @@ int cli_folder_find(cli *c, const char *wanted, cli_folder_ask ask, char ret[PAT
 {
     char workspace[PATH_MAX], folder[PATH_MAX];
     struct stat st;
-    if (!realpath(c->workspace, workspace)) {
-        return cli_lacks(err, "agent: cannot open the workspace %s: %s", c->workspace,
+    if (!realpath(c->app.workspace, workspace)) {
+        return app_lacks(err, "agent: cannot open the workspace %s: %s", c->app.workspace,
                          strerror(errno));
     }
     if (!realpath(wanted ? wanted : ".", folder) || stat(folder, &st) < 0) {
-        return cli_bad(err, "agent: cannot work in %s: %s", wanted ? wanted : "this folder",
+        return app_bad(err, "agent: cannot work in %s: %s", wanted ? wanted : "this folder",
                        strerror(errno));
     }
     if (!S_ISDIR(st.st_mode)) {
-        return cli_bad(err, "agent: %s is not a folder", folder);
+        return app_bad(err, "agent: %s is not a folder", folder);
     }
     const char *why = NULL;
     if (strcmp(folder, workspace) == 0) {

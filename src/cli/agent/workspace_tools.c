@@ -1,14 +1,14 @@
 // workspace_tools.c - the files of a workspace that was onboarded, for a model: what it may read and propose, and that what it asks of the
 // body is held against them too.
 #include "cli/agent/agent_cli.h"
-#include "cli/onboarded_workspace.h"
+#include "app/workspace/onboarded_workspace.h"
 
 #include <string.h>
 
 static bool served(void *user)
 {
     const cli_desk *d = user;
-    return cli_hal_served(d->c);
+    return app_hal_served(&d->c->app);
 }
 
 static pons_value *status(void *user)
@@ -29,10 +29,10 @@ int cli_desk_open(cli *c, const pons_clock *clock, const char *who, const pons_t
 {
     pons_autovalue config = NULL;
     *ret = (cli_desk){.c = c, .robot = *robot};
-    if (!cli_onboarded(c)) {
+    if (!app_onboarded(&c->app)) {
         return PONS_OK;
     }
-    pons_ws_desk_options o = {.dir = c->workspace,
+    pons_ws_desk_options o = {.dir = c->app.workspace,
                               .who = who,
                               .clock = *clock,
                               .robot = *robot,
@@ -40,7 +40,7 @@ int cli_desk_open(cli *c, const pons_clock *clock, const char *who, const pons_t
                               .status = status,
                               .judge = judge_skill,
                               .user = ret};
-    const int rc = cli_workspace_config(c, &config, &o.dialect, err);
+    const int rc = app_workspace_config(&c->app, &config, &o.dialect, err);
     o.robot_id = pons_get_str(pons_get(config, "robot"), "id", NULL);
     return rc < 0 ? rc : pons_ws_desk_open(&o, &ret->tools, err);
 }

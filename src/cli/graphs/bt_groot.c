@@ -41,7 +41,7 @@ int cli_groot_open(const char *at, cli_groot **ret, pons_error *err)
         snprintf(address, sizeof address, "%.*s", (int)(colon - at), at);
     }
     if (inet_pton(AF_INET, address, &any) != 1) {
-        return cli_bad(err, "--groot: '%s' is no IP address", address);
+        return app_bad(err, "--groot: '%s' is no IP address", address);
     }
     int rc = cli_number(colon ? colon + 1 : at, "--groot", 0, UINT16_MAX - 1, &number, err);
     cli_groot *g = rc < 0 ? NULL : calloc(1, sizeof *g);

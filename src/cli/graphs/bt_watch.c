@@ -84,7 +84,7 @@ static void on_signal(int number)
 static int attach(const cli *c, pons_link **ret, pons_error *err)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", c->app.run_dir);
     const int rc = pons_link_connect(path, ret, err);
     const pons_message hello = {
         .type = PONS_MESSAGE_HELLO,
@@ -207,15 +207,15 @@ int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
 {
     pons_link *link = NULL;
     const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a write ends as well
-    int rc = cli_workspace(c, false, err);
+    int rc = app_workspace(&c->app, false, err);
     if (rc < 0) {
-        return cli_unreached(err);
+        return app_unreached(err);
     }
     if (attach(c, &link, err) < 0) {
-        return cli_lacks(err,
+        return app_lacks(err,
                          "no body runs in %s: nothing to watch (`pons run` or `pons body` "
                          "starts one)",
-                         c->run_dir);
+                         c->app.run_dir);
     }
     rc = groot_at ? cli_groot_open(groot_at, &groot, err) : PONS_OK;
     if (rc < 0) {
@@ -236,5 +236,5 @@ int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
         cli_err("pons: the body is gone\n");
         return PONS_OK;
     }
-    return cli_unreached(err);
+    return app_unreached(err);
 }

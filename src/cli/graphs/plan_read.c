@@ -133,20 +133,20 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const cha
     pons_autovalue embodiment = NULL;
     pons_autovalue config = NULL;
     pons_critic *critic = NULL;
-    cli_observe(c, BODY_WAIT_MS, &hello, &telemetry);
-    int rc = world_name ? cli_world(world_name, &world, err) : PONS_OK;
+    app_observe(&c->app, BODY_WAIT_MS, &hello, &telemetry);
+    int rc = world_name ? app_world(world_name, &world, err) : PONS_OK;
     if (rc >= 0 && embodiment_path) {
         rc = load_checked(embodiment_path, "schemas/embodiment.json", &embodiment, err);
     } else if (rc >= 0 && world) {
         embodiment = embodiment_of(world);
     }
-    rc = rc < 0 ? rc : cli_config(c, &config, err);
+    rc = rc < 0 ? rc : app_config(&c->app, &config, err);
     if (rc < 0) {
         return rc;
     }
     const pons_value *told = pons_get(hello, "skills");
-    cli_skills modules = {0};
-    rc = told ? PONS_OK : cli_skills_load(skill_names, &modules, err);
+    app_skills modules = {0};
+    rc = told ? PONS_OK : app_skills_load(skill_names, &modules, err);
     rc = rc >= 0 && !told ? pons_body_skills(modules.at, modules.n, &skills, err) : rc;
     if (rc < 0) {
         return rc;

@@ -148,11 +148,11 @@ static int no_log(const cli *c, struct dirent **found, int n, pons_error *err)
         pons_meant_try(&meant, name, len);
         snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", name);
     }
-    return !c->argc ? cli_lacks(err, "%s has no logs", c->run_dir)
+    return !c->argc ? app_lacks(err, "%s has no logs", c->app.run_dir)
            : meant.best
-               ? cli_lacks(err, "there is no log of %s, did you mean %s?", asked, meant.best)
-           : n > 0 ? cli_lacks(err, "there is no log of %s; there are: %s", asked, all)
-                   : cli_lacks(err, "%s has no such log", c->run_dir);
+               ? app_lacks(err, "there is no log of %s, did you mean %s?", asked, meant.best)
+           : n > 0 ? app_lacks(err, "there is no log of %s; there are: %s", asked, all)
+                   : app_lacks(err, "%s has no such log", c->app.run_dir);
 }
 
 int cmd_logs(cli *c, pons_error *err)
@@ -170,13 +170,13 @@ int cmd_logs(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    const int all = scandir(c->run_dir, &found, is_log, alphasort);
+    const int all = scandir(c->app.run_dir, &found, is_log, alphasort);
     for (int i = 0; i < all && n < LOGS_MAX; i++) {
         const char *name = found[i]->d_name;
         char path[PATH_MAX + sizeof found[i]->d_name];
         log_file *f = &logs[n];
         if (wanted(c, name)) {
-            snprintf(path, sizeof path, "%s/%s", c->run_dir, name);
+            snprintf(path, sizeof path, "%s/%s", c->app.run_dir, name);
             f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
             snprintf(f->name, sizeof f->name, "%.*s", (int)(strlen(name) - strlen(".log")), name);
             n += f->fd >= 0;

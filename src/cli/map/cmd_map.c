@@ -41,7 +41,7 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
         at = named ? pons_get(zone, "target") : at;
     }
     if (!at && charger) {
-        return cli_bad(err, "--path: this world has no charger");
+        return app_bad(err, "--path: this world has no charger");
     }
     if (!at) {
         const int rc = map_pose(text, "--path", ret, err);
@@ -160,7 +160,7 @@ static int plan(const pons_value *world, pons_ground *g, const char *text, pons_
     pons_pose2 a, b;
     const char *colon = strchr(text, ':');
     if (!colon || (size_t)(colon - text) >= sizeof from) {
-        return cli_bad(err, "--path takes FROM:TO, each X,Y or a zone, not '%s'", text);
+        return app_bad(err, "--path takes FROM:TO, each X,Y or a zone, not '%s'", text);
     }
     snprintf(from, sizeof from, "%.*s", (int)(colon - text), text);
     int rc = place(world, from, &a, err);
@@ -260,7 +260,7 @@ static int check(cli *c, const char *name, pons_error *err)
     }
     pons_ground_close(g);
     map_subject_clear(&s);
-    return rc < 0 ? rc : k.faults > 0 ? CLI_FAULTY : PONS_OK;
+    return rc < 0 ? rc : k.faults > 0 ? APP_FAULTY : PONS_OK;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -312,6 +312,6 @@ int cmd_map(cli *c, pons_error *err)
         return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
                          c->argc > 3 ? c->argv[3] : NULL, &zone, err);
     }
-    return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
+    return app_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
                         "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
 }

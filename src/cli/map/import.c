@@ -43,7 +43,7 @@ static int name_it(job *j, pons_error *err)
     base = base ? base + 1 : j->what->file;
     const size_t n = name ? strlen(name) : strcspn(base, ".");
     if (n == 0 || n > NAME_MAX_BYTES || strspn(name ? name : base, letters) < n) {
-        return cli_bad(err, "a world's name has letters, digits, - and _, not '%.*s'", (int)n,
+        return app_bad(err, "a world's name has letters, digits, - and _, not '%.*s'", (int)n,
                        name ? name : base);
     }
     snprintf(j->name, sizeof j->name, "%.*s", (int)n, name ? name : base);
@@ -54,16 +54,16 @@ static int place_it(const cli *c, job *j, pons_error *err)
 {
     const char *dot = strrchr(pons_map_about(j->m)->image, '.');
     j->ending = dot && strcasecmp(dot, ".png") == 0 ? "png" : "pgm";
-    if (snprintf(j->dir, sizeof j->dir, "%s/worlds", c->workspace) >= (int)sizeof j->dir ||
+    if (snprintf(j->dir, sizeof j->dir, "%s/worlds", c->app.workspace) >= (int)sizeof j->dir ||
         snprintf(j->image, sizeof j->image, "%s/%s.%s", j->dir, j->name, j->ending) >=
             (int)sizeof j->image) {
-        return cli_bad(err, "the workspace's path is too long");
+        return app_bad(err, "the workspace's path is too long");
     }
     snprintf(j->map, sizeof j->map, "%s/%s.map.yaml", j->dir, j->name);
     snprintf(j->world, sizeof j->world, "%s/%s.yaml", j->dir, j->name);
     snprintf(j->draft, sizeof j->draft, "%s/.%s.new.yaml", j->dir, j->name);
     if (mkdir(j->dir, 0700) < 0 && errno != EEXIST) {
-        return cli_lacks(err, "cannot make %s: %s", j->dir, strerror(errno));
+        return app_lacks(err, "cannot make %s: %s", j->dir, strerror(errno));
     }
     const char *const files[] = {j->world, j->map, j->image};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -126,7 +126,7 @@ static int find_start(job *j, pons_error *err)
     if (j->what->start) {
         const int rc = map_pose(j->what->start, "--start", &j->start, err);
         if (rc == PONS_OK && !has_room(j->m, j->start.x, j->start.y, least)) {
-            return cli_bad(err, "--start %s has not %.2f m of free floor around it", j->what->start,
+            return app_bad(err, "--start %s has not %.2f m of free floor around it", j->what->start,
                            least);
         }
         return rc;
@@ -134,7 +134,7 @@ static int find_start(job *j, pons_error *err)
     if (start_near_origin(j, radius + ROOMS_M[0]) || start_near_origin(j, least)) {
         return PONS_OK;
     }
-    return cli_bad(err, "nowhere in the map has a robot of %.2f m room", least);
+    return app_bad(err, "nowhere in the map has a robot of %.2f m room", least);
 }
 
 // ---- what is written ----------------------------------------------------------------------------
@@ -310,9 +310,9 @@ int map_import_file(cli *c, const map_import *what, pons_error *err)
     j->what = what;
     int rc = name_it(j, err);
     rc = rc < 0 ? rc : pons_map_load(what->file, &j->m, err);
-    rc = rc < 0 ? rc : cli_world(what->robot ? what->robot : "house", &j->robot_world, err);
+    rc = rc < 0 ? rc : app_world(what->robot ? what->robot : "house", &j->robot_world, err);
     rc = rc < 0 ? rc : find_start(j, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : place_it(c, j, err);
     rc = rc < 0 ? rc : write_all(j, err);
     if (rc == PONS_OK) {

@@ -64,16 +64,16 @@ static FILE *begin(const sheet *s, const char *name, pons_error *err)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", s->dir, name) >= (int)sizeof path) {
-        cli_bad(err, "the path %s is too long", s->dir);
+        app_bad(err, "the path %s is too long", s->dir);
         return NULL;
     }
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!f) {
         if (errno == EEXIST) {
-            cli_bad(err, "%s is there already", path);
+            app_bad(err, "%s is there already", path);
         } else {
-            cli_lacks(err, "cannot write %s: %s", path, strerror(errno));
+            app_lacks(err, "cannot write %s: %s", path, strerror(errno));
         }
     }
     return f;
@@ -82,7 +82,7 @@ static FILE *begin(const sheet *s, const char *name, pons_error *err)
 static int end(const sheet *s, FILE *f, const char *name, pons_error *err)
 {
     const bool good = !ferror(f);
-    return fclose(f) == 0 && good ? PONS_OK : cli_lacks(err, "cannot write %s/%s", s->dir, name);
+    return fclose(f) == 0 && good ? PONS_OK : app_lacks(err, "cannot write %s/%s", s->dir, name);
 }
 
 static int write_picture(const sheet *s, layer what, const char *name, pons_error *err)
@@ -251,7 +251,7 @@ static int write_all(sheet *s, pons_error *err)
     s->w = (int)ceil((b[2] - b[0]) / s->step - 1e-6);
     s->h = (int)ceil((b[3] - b[1]) / s->step - 1e-6);
     if (s->w < 1 || s->h < 1 || s->w > CELLS_EDGE_MAX || s->h > CELLS_EDGE_MAX) {
-        return cli_bad(err, "map: the world has no size that a map could have");
+        return app_bad(err, "map: the world has no size that a map could have");
     }
     look(s);
     int rc = write_picture(s, MAP, "map", err);
@@ -269,9 +269,9 @@ int map_nav2(const char *name, const char *dir, pons_error *err)
         return rc;
     }
     if (!m.world) {
-        rc = cli_bad(err, "map: %s has no robot; `pons map import` makes a world of it", name);
+        rc = app_bad(err, "map: %s has no robot; `pons map import` makes a world of it", name);
     } else if (mkdir(dir, 0755) < 0 && errno != EEXIST) {
-        rc = cli_lacks(err, "cannot make %s: %s", dir, strerror(errno));
+        rc = app_lacks(err, "cannot make %s: %s", dir, strerror(errno));
     }
     rc = rc < 0 ? rc : pons_ground_open(m.world, &ground, err);
     if (rc == PONS_OK) {

@@ -307,9 +307,9 @@ int map_sdf(const char *name, pons_error *err)
     if (!s.world || pons_get(pons_get(s.world, "robot"), "arm")) {
         const bool map = !s.world;
         map_subject_clear(&s);
-        return map ? cli_bad(err, "map: %s has no robot; `pons map import` makes a world of it",
+        return map ? app_bad(err, "map: %s has no robot; `pons map import` makes a world of it",
                              name)
-                   : cli_bad(err, "map: the robot of %s has no wheels", name);
+                   : app_bad(err, "map: the robot of %s has no wheels", name);
     }
     size_t i;
     json_t *v;

@@ -93,7 +93,7 @@ static int polygon_of(const char *text, pons_value **ret, pons_error *err)
         at += n + (at[n] != '\0');
     }
     if (json_array_size(all) < 3 || json_array_size(all) > POINTS_MAX) {
-        return cli_bad(err, "--polygon takes 3 to %d corners X,Y with blanks between, not %zu",
+        return app_bad(err, "--polygon takes 3 to %d corners X,Y with blanks between, not %zu",
                        POINTS_MAX, json_array_size(all));
     }
     *ret = pons_value_ref(all);
@@ -147,10 +147,10 @@ static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value 
     double slow = 0.0;
     const bool limited = z->percent || z->speed;
     if (!z->polygon) {
-        return cli_bad(err, "zones add needs --polygon \"X,Y X,Y X,Y …\"");
+        return app_bad(err, "zones add needs --polygon \"X,Y X,Y X,Y …\"");
     }
     if ((z->percent != NULL) + (z->speed != NULL) + z->keep_out > 1) {
-        return cli_bad(err, "zones add takes one of --keep-out, --percent and --speed");
+        return app_bad(err, "zones add takes one of --keep-out, --percent and --speed");
     }
     int rc = polygon_of(z->polygon, &polygon, err);
     if (rc == PONS_OK && limited) {
@@ -163,7 +163,7 @@ static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value 
         return rc;
     }
     if (kind != 0 && z->target) {
-        return cli_bad(err, "--target goes with zones that one goes to");
+        return app_bad(err, "--target goes with zones that one goes to");
     }
     pons_autovalue names = json_object();
     add_words(names, "zh", z->zh);
@@ -183,14 +183,14 @@ static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value 
 static int open_edit(cli *c, const char *name, edit *e, pons_error *err)
 {
     pons_autovalue world = NULL;
-    int rc = cli_world(name, &world, err);
+    int rc = app_world(name, &world, err);
     if (rc < 0) {
         return rc;
     }
     snprintf(e->path, sizeof e->path, "%s", pons_get_str(world, "path", ""));
-    const size_t n = strlen(c->workspace);
-    if (!strchr(name, '/') && (strncmp(e->path, c->workspace, n) != 0 || e->path[n] != '/')) {
-        return cli_bad(
+    const size_t n = strlen(c->app.workspace);
+    if (!strchr(name, '/') && (strncmp(e->path, c->app.workspace, n) != 0 || e->path[n] != '/')) {
+        return app_bad(
             err, "the world %s is one that pons ships: copy it to worlds/ of the workspace", name);
     }
     rc = pons_yaml_load(e->path, &e->yaml, err);
@@ -248,7 +248,7 @@ static const char *entry_at(const edit *e, const char *list, size_t i, size_t *r
 
 static int not_a_block(const edit *e, const char *list, pons_error *err)
 {
-    return cli_bad(err,
+    return app_bad(err,
                    "%s: its %s are not written one below the other with dashes: edit it by hand",
                    e->path, list);
 }
@@ -393,14 +393,14 @@ int map_zones(cli *c, const char *world, const char *verb, const char *id, const
 {
     if (!verb) {
         pons_autovalue w = NULL;
-        const int rc = cli_world(world, &w, err);
+        const int rc = app_world(world, &w, err);
         if (rc == PONS_OK) {
             list(c, w);
         }
         return rc;
     }
     if (strcmp(verb, "add") != 0 && strcmp(verb, "remove") != 0) {
-        return cli_bad(err, "map zones: add ID or remove ID, not '%s'", verb);
+        return app_bad(err, "map zones: add ID or remove ID, not '%s'", verb);
     }
     edit *e = calloc(1, sizeof *e);
     if (!e) {

@@ -70,7 +70,7 @@ static pons_link *attach(const cli_recording *r)
                                              .tree = true,
                                              .view = true,
                                              .laser = true}};
-    snprintf(path, sizeof path, "%s/body.sock", r->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", r->c->app.run_dir);
     if (pons_link_connect(path, &link, &none) < 0) {
         return NULL;
     }
@@ -109,7 +109,7 @@ static int listen_to_topics(cli_recording *r, pons_error *err)
                               PONS_TOPICS_ABI);
     }
     pons_recorder_apart(r->recorder); // before the first report is written
-    const int opened = ops->open(&(pons_topics_options){.workspace = r->c->workspace,
+    const int opened = ops->open(&(pons_topics_options){.workspace = r->c->app.workspace,
                                                         .topic = on_topic,
                                                         .message = on_topic_message,
                                                         .tell = tell,
@@ -135,7 +135,7 @@ static void greet(cli_recording *r, const pons_value *hello)
         tell(NULL, text);
     }
     pons_recorder_report(r->recorder, hello, 0);
-    if (cli_world(pons_get_str(pons_get(hello, "world"), "name", ""), &world, &err) >= 0) {
+    if (app_world(pons_get_str(pons_get(hello, "world"), "name", ""), &world, &err) >= 0) {
         pons_recorder_world(r->recorder, world, 0);
     }
 }
@@ -168,7 +168,7 @@ static void *listen_to_body(void *user)
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     bool watched = false;
     for (;;) {
-        watched = watched || (watch >= 0 && inotify_add_watch(watch, r->c->run_dir,
+        watched = watched || (watch >= 0 && inotify_add_watch(watch, r->c->app.run_dir,
                                                               IN_CREATE | IN_MOVED_TO) >= 0);
         link = link ? link : attach(r);
         struct pollfd p[] = {{.fd = r->quit, .events = POLLIN},

@@ -12,10 +12,10 @@
 #include "cli/run/notify.h"
 #include "cli/run/places.h"
 #include "cli/run/prompt_completion.h"
-#include "cli/run/workspace_profile.h"
-#include "cli/run/workspace_scope.h"
+#include "app/workspace/workspace_profile.h"
+#include "app/workspace/workspace_scope.h"
 #include "cli/terminal/status_area.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/language.h"
 #include "pons/module.h"
 #include "pons/rule_policy.h"
@@ -46,7 +46,7 @@
 typedef struct session {
     cli *c;
     const cli_session_options *o;
-    cli_robot meant; // no other one is moved
+    app_robot meant; // no other one is moved
     const pons_value
         *about; // {world, driver, skills, speed, seed, ros2}: what a resume goes on with
     cli_display *display;
@@ -57,7 +57,7 @@ typedef struct session {
     int body_starts;
     int64_t body_tried_ms; // 0: never
     int64_t unready_ms;    // since when a body listens that is not ready; 0: there is none
-    int body_failed;       // CLI_FAULTY or CLI_LACKING: a child could not start, and it was said
+    int body_failed;       // APP_FAULTY or APP_LACKING: a child could not start, and it was said
     int wake_fd;
     bool stdin_open;
     bool prompting;       // standard input is a person's terminal
@@ -124,7 +124,7 @@ static pons_value *context(void *user)
 static bool keep_schedules(void *user, bool take)
 {
     const session *s = user;
-    return cli_schedules_take(s->schedule_lock, take);
+    return app_schedules_take(s->schedule_lock, take);
 }
 
 static int open_files(session *s, pons_error *err)
@@ -136,7 +136,7 @@ static int open_files(session *s, pons_error *err)
                               .cancel = cancel_task,
                               .notice = file_notice,
                               .user = s};
-    return cli_files_open(s->c, s->meant.driver, s->meant.world, &o, &s->files, err);
+    return app_files_open(&s->c->app, s->meant.driver, s->meant.world, &o, &s->files, err);
 }
 
 // ---- body ---------------------------------------------------------------------------------------
@@ -155,14 +155,14 @@ static void start_body(session *s)
         return;
     }
     if (s->body_starts++ >= BODY_STARTS_MAX) {
-        s->body_failed = CLI_LACKING;
+        s->body_failed = APP_LACKING;
         cli_display_note(s->display, "the body died %d times; see %s/body.log", BODY_STARTS_MAX,
-                         s->c->run_dir);
+                         s->c->app.run_dir);
         return;
     }
     s->body_tried_ms = now;
     const pid_t pid =
-        cli_body_start(s->c, s->meant.driver, s->meant.world,
+        app_body_start(&s->c->app, s->meant.driver, s->meant.world,
                        pons_get_str(s->about, "skills", NULL), s->o->speed, s->o->seed, s->o->ros2);
     s->body = pid > 0 ? pid : 0;
 }
@@ -170,17 +170,17 @@ static void start_body(session *s)
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     session *s = user;
-    const int rc = cli_robot_connect(s->c, &s->meant, ret, err);
+    const int rc = app_robot_connect(&s->c->app, &s->meant, ret, err);
     const int64_t now = pons_now_ms(&s->clock);
     s->unready_ms = rc != PONS_EAGAIN ? 0 : s->unready_ms ? s->unready_ms : now;
     if (rc == PONS_EINVAL) { // another robot has come meanwhile
         cli_tell(err);
-        s->body_failed = CLI_FAULTY;
+        s->body_failed = APP_FAULTY;
     } else if (s->unready_ms && now - s->unready_ms > BODY_UNREADY_MAX_MS) {
-        cli_bad(err, "the body here does not say which robot it is (%s/body.json)", s->c->run_dir);
+        app_bad(err, "the body here does not say which robot it is (%s/body.json)", s->c->app.run_dir);
         cli_tell(err);
-        s->body_failed = CLI_FAULTY;
-    } else if (cli_no_body(rc) && !s->o->body_by_hand && !s->body) {
+        s->body_failed = APP_FAULTY;
+    } else if (app_no_body(rc) && !s->o->body_by_hand && !s->body) {
         start_body(s);
     }
     return rc < 0 ? PONS_EAGAIN : rc;
@@ -200,7 +200,7 @@ static void reap_body(session *s)
         return;
     }
     char path[PATH_MAX + 16], last[1024] = "";
-    snprintf(path, sizeof path, "%s/body.log", s->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.log", s->c->app.run_dir);
     FILE *log = fopen(path, "r");
     char text[1024];
     while (log && fgets(text, sizeof text, log)) {
@@ -212,15 +212,15 @@ static void reap_body(session *s)
     last[strcspn(last, "\n")] = '\0';
     pons_link *other = NULL; // lost a race for the socket: somebody else's body is there
     pons_error ignored = PONS_ERROR_INIT;
-    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", s->c->app.run_dir);
     if (pons_link_connect(path, &other, &ignored) >= 0) {
         pons_link_close(other);
         return;
     }
     cli_err("%s\n", *last ? last : "pons: the body could not start");
-    s->body_failed = code == EXIT_NO_SUCCESS  ? CLI_NO_SUCCESS
-                     : code == EXIT_BAD_INPUT ? CLI_FAULTY
-                                              : CLI_LACKING;
+    s->body_failed = code == EXIT_NO_SUCCESS  ? APP_NO_SUCCESS
+                     : code == EXIT_BAD_INPUT ? APP_FAULTY
+                                              : APP_LACKING;
 }
 
 // A body that we have started and that does not listen yet. One that does ends when we do, unless it is another brain's
@@ -230,7 +230,7 @@ static void end_unheard_body(session *s)
     char path[PATH_MAX + 16];
     pons_link *there = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    snprintf(path, sizeof path, "%s/body.sock", s->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", s->c->app.run_dir);
     reap_body(s);
     if (s->body && pons_link_connect(path, &there, &ignored) < 0) {
         kill(s->body, SIGTERM);
@@ -246,7 +246,7 @@ static int open_wake(session *s)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const int n =
-        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", s->c->run_dir);
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", s->c->app.run_dir);
     if (fd < 0 || n >= (int)sizeof address.sun_path) {
         return fd; // without it, the next tick looks
     }
@@ -290,7 +290,7 @@ static bool take_line(session *s, char ret[STDIN_LINE_MAX])
 static bool speak_line(session *s, const char *text)
 {
     pons_error err = PONS_ERROR_INIT;
-    const bool latched = cli_stop_word(s->c, s->policy, text);
+    const bool latched = app_stop_words(&s->c->app, s->policy, text);
     if (pons_brain_say(s->brain, text, &err) < 0) {
         char line[1024];
         cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
@@ -305,14 +305,14 @@ static pons_value *question_meant(session *s, const char *id, bool no)
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue status = pons_brain_status(s->brain);
     const pons_value *open = pons_get(status, "approvals"),
-                     *one = id ? cli_question_named(open, id) : json_array_get(open, 0);
+                     *one = id ? app_question_named(open, id) : json_array_get(open, 0);
     if (id && !one && no) { // a no takes back a yes of which nothing has begun
-        one = cli_question_named(pons_get(status, "answered"), id);
+        one = app_question_named(pons_get(status, "answered"), id);
     }
     if (id && !one) {
-        cli_question_unknown(s->o->thread, id, open, &err);
+        app_question_unknown(s->o->thread, id, open, &err);
     } else if (!id && json_array_size(open) > 1) {
-        cli_question_which(s->o->thread, open, &err);
+        app_question_which(s->o->thread, open, &err);
     }
     if (err.status < 0) {
         char line[1024];
@@ -334,7 +334,7 @@ static int take_id(char **rest, const char **ret_id, pons_error *err)
     const char *word = strtok_r(NULL, " ", rest);
     const char *id = word[n] ? word + n + 1 : strtok_r(NULL, " ", rest);
     if (!id || !*id) {
-        return cli_bad(err, "--id needs the ID of an open question; `status` shows them");
+        return app_bad(err, "--id needs the ID of an open question; `status` shows them");
     }
     *ret_id = id;
     return PONS_OK;
@@ -355,12 +355,12 @@ static void answer_line(session *s, char *text)
     }
     pons_autovalue answer = NULL;
     if (rc < 0 ||
-        cli_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
+        app_answer(action ? action : "approve", save && *save ? save : NULL, &answer, &err) < 0) {
         cli_tell(&err);
         return;
     }
     const char *words = pons_get_str(answer, "answer", NULL);
-    if (words && cli_halts(s->policy, words)) {
+    if (words && app_words_stop_or_pause(s->policy, words)) {
         speak_line(s, words);
         return;
     }
@@ -369,12 +369,12 @@ static void answer_line(session *s, char *text)
     if (!meant) {
         return;
     }
-    cli_answer_sign(answer, "the prompt");
+    app_answer_sign(answer, "the prompt");
     const char *asked = pons_get_str(meant, "id", NULL);
     if (asked) {
         json_object_set_new(answer, "id", json_string(asked));
     }
-    if ((asked && cli_question_fits(meant, answer, &err) < 0) ||
+    if ((asked && app_question_fits(meant, answer, &err) < 0) ||
         pons_brain_answer(s->brain, answer, &err) < 0) {
         char line[1024];
         cli_display_note(s->display, "%s", pons_error_line(&err, line, sizeof line));
@@ -408,7 +408,7 @@ static void say_line(session *s, char *text)
         return;
     }
     if (s->o->guest && s->o->guest->said) {
-        if (!cli_stops(s->policy, text)) {
+        if (!app_words_stop(s->policy, text)) {
             s->o->guest->said(s->o->guest->user, text);
             return;
         }
@@ -543,7 +543,7 @@ static void show_robot(const session *s)
         return;
     }
     const bool there = pons_brain_body(s->brain, &hello, &telemetry) >= 0;
-    cli_screen_status(there ? cli_robot_line(hello, s->zh, line, sizeof line) : NULL);
+    cli_screen_status(there ? app_robot_line(hello, s->zh, line, sizeof line) : NULL);
 }
 
 static void on_prompt_line(void *user, const char *text)
@@ -576,8 +576,8 @@ static pons_value *about_run(const session *s)
     pons_error none = PONS_ERROR_INIT;
     pons_link *there = NULL;
     const cli_session_options *o = s->o;
-    const bool joins = cli_robot_connect(s->c, &s->meant, &there, &none) == PONS_OK;
-    pons_autovalue body = joins ? cli_robot_told(s->c) : NULL;
+    const bool joins = app_robot_connect(&s->c->app, &s->meant, &there, &none) == PONS_OK;
+    pons_autovalue body = joins ? app_robot_told(&s->c->app) : NULL;
     pons_link_close(there);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
     return pons_object("world", json_string(s->meant.world), "driver", json_string(s->meant.driver),
@@ -600,7 +600,7 @@ static int must_be_new(session *s, pons_error *err)
     bool begun = false;
     const int rc = s->store.ops->events(s->store.self, s->o->thread, 0, 0, see_start, &begun, err);
     return rc < 0 || !begun ? rc
-                            : cli_lacks(err, "thread %s has been given goals before", s->o->thread);
+                            : app_lacks(err, "thread %s has been given goals before", s->o->thread);
 }
 
 static void on_event(void *user, const pons_event *ev)
@@ -630,13 +630,13 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                         const pons_llm *llm, pons_value *about, pons_error *err)
 {
     // An errand whose watchdog has died would keep the next one out.
-    const int locked = s->o->errand ? PONS_OK : cli_files_lock(s->c, &s->hal_lock, err);
+    const int locked = s->o->errand ? PONS_OK : app_files_lock(&s->c->app, &s->hal_lock, err);
     if (locked < 0) {
         return locked;
     }
-    cli_schedules_space(s->c, s->schedules);
-    cli_places_space(s->c, s->places);
-    s->schedule_lock = cli_schedules_open(s->c);
+    app_schedules_space(&s->c->app, s->schedules);
+    app_places_space(&s->c->app, s->places);
+    s->schedule_lock = app_schedules_open(&s->c->app);
     const pons_brain_options opts = {.store = store,
                                      .thread = s->o->thread,
                                      .clock = s->clock,
@@ -654,7 +654,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
                                      .keep_running = s->o->prompt || s->o->serve,
                                      .resumed = s->o->resumed,
                                      // A watchdog's body is the watchdog's.
-                                     .stop_body = s->hal_lock >= 0 || !cli_onboarded(s->c),
+                                     .stop_body = s->hal_lock >= 0 || !app_onboarded(&s->c->app),
                                      .stream = s->o->stream,
                                      .stream_kernel = s->o->stream_kernel,
                                      .step = s->o->step,
@@ -774,9 +774,9 @@ static int session_outcome(session *s)
     }
     switch (pons_brain_outcome_get(s->brain)) {
     case PONS_BRAIN_SUCCEEDED: // all that it was told came to nothing, and there was nothing else
-        return s->refused && !s->tasked && s->o->n_goals > 0 ? CLI_NO_SUCCESS : PONS_OK;
+        return s->refused && !s->tasked && s->o->n_goals > 0 ? APP_NO_SUCCESS : PONS_OK;
     case PONS_BRAIN_WAITING:
-        return CLI_WAITING;
+        return APP_WAITING;
     case PONS_BRAIN_RUNNING:
         if (s->o->serve) {
             return PONS_OK; // whoever serves ends when told to; what is left goes on at the next start
@@ -784,13 +784,13 @@ static int session_outcome(session *s)
         if (s->o->prompt) {
             cli_display_note(s->display, "left with %d task(s); `pons resume %s` goes on", s->left,
                              s->o->thread);
-            return CLI_WAITING;
+            return APP_WAITING;
         }
         cli_display_note(s->display, "left with work to do; `pons resume %s` goes on",
                          s->o->thread);
-        return CLI_NO_SUCCESS;
+        return APP_NO_SUCCESS;
     default:
-        return CLI_NO_SUCCESS;
+        return APP_NO_SUCCESS;
     }
 }
 
@@ -799,7 +799,7 @@ static void tell_body_stays(const session *s)
 {
     const char *why = s->brain ? pons_brain_body_stays(s->brain) : NULL;
     const pons_value *hello = NULL, *telemetry = NULL;
-    pons_autovalue body = cli_robot_told(s->c);
+    pons_autovalue body = app_robot_told(&s->c->app);
     char until[16] = "";
     struct tm at;
     if (!why || pons_brain_body(s->brain, &hello, &telemetry) < 0 ||
@@ -840,16 +840,16 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     signal(SIGTERM, on_signal);
     signal(SIGHUP, on_signal);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
-    int rc = cli_robot_meant(c, o->driver, o->world, &s.meant, err);
-    rc = rc < 0 ? rc : cli_robot_check(c, &s.meant, err);
+    int rc = app_robot_meant(&c->app, o->driver, o->world, &s.meant, err);
+    rc = rc < 0 ? rc : app_robot_check(&c->app, &s.meant, err);
     about = rc < 0 ? NULL : about_run(&s);
     s.about = about;
-    rc = rc < 0 ? rc : cli_config(c, &config, err);
+    rc = rc < 0 ? rc : app_config(&c->app, &config, err);
     if (rc >= 0 && !o->policy) {
-        rc = cli_policy(c, &policy, err);
+        rc = app_policy(&c->app, &policy, err);
     }
     if (rc >= 0 && !o->opened) {
-        rc = cli_llm(o->llm, &s.clock, &llm, err);
+        rc = app_llm(o->llm, &s.clock, &llm, err);
         if (rc < 0 && o->llm_kept) { // the run's own model is gone: the rules go on, and say so
             cli_tell(err);
             *err = (pons_error)PONS_ERROR_INIT;
@@ -860,7 +860,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         store = *o->store;
         *o->store = (pons_store){0};
     } else if (rc >= 0) {
-        rc = cli_store(c, &store, err);
+        rc = app_store(&c->app, &store, err);
     }
     if (rc >= 0 && o->record) {
         rc = cli_recording_open(
@@ -905,7 +905,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (o->guest && store.ops) {
         o->guest->close(o->guest->user);
     }
-    cli_files_close(&s.files, &s.hal_lock);
+    app_files_close(&s.files, &s.hal_lock);
     end_unheard_body(&s);
     pons_brain_close(s.brain);
     cli_notify_close(s.notify);

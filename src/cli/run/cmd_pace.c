@@ -11,7 +11,7 @@ static int words_of(const cli *c, char *ret, size_t cap, pons_error *err)
     for (int i = 0; i < c->argc; i++) {
         used += (size_t)snprintf(ret + used, cap - used, "%s%s", i ? " " : "", c->argv[i]);
         if (used >= cap) {
-            return cli_bad(err, "pace: that is longer than %zu bytes", cap - 1);
+            return app_bad(err, "pace: that is longer than %zu bytes", cap - 1);
         }
     }
     return PONS_OK;
@@ -21,7 +21,7 @@ static int words_of(const cli *c, char *ret, size_t cap, pons_error *err)
 static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
 {
     pons_policy policy = {0};
-    int rc = cli_policy(c, &policy, err);
+    int rc = app_policy(&c->app, &policy, err);
     if (rc < 0) {
         return rc;
     }
@@ -29,7 +29,7 @@ static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
     pons_rules_close(&policy);
     if (rc == PONS_ENOTFOUND || (rc >= 0 && (pons_get(*ret, "rest") || pons_get(*ret, "before")))) {
         *err = (pons_error)PONS_ERROR_INIT;
-        return cli_bad(err,
+        return app_bad(err,
                        "pace takes slower, faster, normal speed, half speed, 30 %% or 0.2 m/s; "
                        "not \"%.60s\"",
                        text);
@@ -45,7 +45,7 @@ int cmd_pace(cli *c, pons_error *err)
     int rc = cli_parse(c, NULL, err);
     rc = rc < 0 ? rc : words_of(c, text, sizeof text, err);
     rc = rc < 0 || !*text ? rc : said_of(c, text, &said, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
     rc = rc < 0 ? rc : cli_pace_begin(c, said, &p, err);
     if (rc < 0) {
         return rc;

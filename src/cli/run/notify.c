@@ -72,7 +72,7 @@ struct cli_notify {
 
 static int load(const cli *c, pons_value **ret, pons_error *err)
 {
-    int rc = cli_yaml(c, "config/notify.yaml", "schemas/notify.json", ret, err);
+    int rc = app_yaml(&c->app, "config/notify.yaml", "schemas/notify.json", ret, err);
     const char *env = rc < 0 ? NULL : pons_get_str(*ret, "token_env", NULL);
     const char *token = env ? getenv(env) : NULL;
     if (rc >= 0 && token && token[strcspn(token, "\r\n")]) {
@@ -361,7 +361,7 @@ int cli_notify_open(const cli *c, pons_store store, const char *thread, cli_noti
     n->clock = pons_clock_real();
     n->config = pons_value_ref(config);
     snprintf(n->thread, sizeof n->thread, "%s", thread);
-    if (snprintf(n->log, sizeof n->log, "%s/notify.log", c->run_dir) >= (int)sizeof n->log) {
+    if (snprintf(n->log, sizeof n->log, "%s/notify.log", c->app.run_dir) >= (int)sizeof n->log) {
         n->log[0] = '\0';
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

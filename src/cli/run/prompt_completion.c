@@ -45,16 +45,16 @@ pons_value *cli_run_words(const char *world_name, const char *skill_modules)
     pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue world = NULL;
     pons_autovalue skills = NULL;
-    cli_skills modules = {0};
+    app_skills modules = {0};
     pons_value *words = json_array();
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         add(words, own[i]);
     }
-    if (world_name && cli_world(world_name, &world, &ignored) >= 0) {
+    if (world_name && app_world(world_name, &world, &ignored) >= 0) {
         add_names(words, pons_get(world, "zones"));
         add_names(words, pons_get(world, "objects"));
     }
-    if (cli_skills_load(skill_modules, &modules, &ignored) >= 0 &&
+    if (app_skills_load(skill_modules, &modules, &ignored) >= 0 &&
         pons_body_skills(modules.at, modules.n, &skills, &ignored) >= 0) {
         size_t i;
         json_t *skill;

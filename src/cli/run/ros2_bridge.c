@@ -29,7 +29,7 @@ static void on_signal(int number)
 static int find_world(void *user, const char *name, pons_value **ret, pons_error *err)
 {
     const char *given = user;
-    return cli_world(given ? given : name, ret, err);
+    return app_world(given ? given : name, ret, err);
 }
 
 static void ready(void *user)
@@ -50,7 +50,7 @@ static void tell(void *user, const char *line)
 static int be_the_only_one(const cli *c, pons_error *err)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/ros2.lock", c->run_dir);
+    snprintf(path, sizeof path, "%s/ros2.lock", c->app.run_dir);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         return pons_error_set(err, PONS_EIO, "body", "cannot open %.200s: %s", path,
@@ -59,7 +59,7 @@ static int be_the_only_one(const cli *c, pons_error *err)
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0 && !quit; i++) {
         if (i == LOCK_TRIES) {
             close(fd);
-            return cli_lacks(err, "another process shows this body to ROS 2 already [%.200s]",
+            return app_lacks(err, "another process shows this body to ROS 2 already [%.200s]",
                              path);
         }
         usleep(100000);
@@ -70,7 +70,7 @@ static int be_the_only_one(const cli *c, pons_error *err)
 int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err)
 {
     const void *found = NULL;
-    int rc = cli_workspace(c, true, err);
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : pons_module_load("bridge", "ros2", &found, err);
     const pons_bridge_ops *ops = found;
     if (rc >= 0 && ops->abi != PONS_BRIDGE_ABI) {
@@ -86,8 +86,8 @@ int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
-    const pons_bridge_options o = {.run_dir = c->run_dir,
-                                   .workspace = c->workspace,
+    const pons_bridge_options o = {.run_dir = c->app.run_dir,
+                                   .workspace = c->app.workspace,
                                    .once = once,
                                    .world = find_world,
                                    .ready = ready,
@@ -107,7 +107,7 @@ static void become(const cli *c, const char *world, int says)
     dup2(null, STDIN_FILENO);
     dup2(says, STDOUT_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-    execl(self, "pons", "body", "ros2", "--workspace", c->workspace, "--world", world, "--for-run",
+    execl(self, "pons", "body", "ros2", "--workspace", c->app.workspace, "--world", world, "--for-run",
           (char *)NULL);
     _exit(EXIT_ENVIRONMENT);
 }

@@ -103,7 +103,7 @@ static void place(void *user, double x, double y, double yaw)
     pons_link_close(v->place);
     v->place = NULL;
     v->place_ms = pons_now_ms(&v->clock);
-    snprintf(path, sizeof path, "%s/body.sock", v->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", v->c->app.run_dir);
     const pons_message say = {.type = PONS_MESSAGE_SET_POSE,
                               .as.set_pose = {.x = x, .y = y, .yaw = yaw}};
     if (pons_link_connect(path, &v->place, &err) < 0 ||
@@ -170,7 +170,7 @@ static int read_broker(cli_vda5050 *v, const char *url, pons_mqtt_options *o, po
 {
     o->tls = strncmp(url, "mqtts://", 8) == 0;
     if (!o->tls && strncmp(url, "mqtt://", 7) != 0) {
-        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
+        return app_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
     }
     const char *at = url + (o->tls ? 8 : 7);
     const bool brackets = *at == '[';
@@ -179,7 +179,7 @@ static int read_broker(cli_vda5050 *v, const char *url, pons_mqtt_options *o, po
     const char *rest = at + n + (brackets && at[n] == ']');
     double port = o->tls ? TLS_PORT : PLAIN_PORT;
     if (n == 0 || n >= sizeof v->host || (*rest && *rest != ':')) {
-        return cli_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
+        return app_bad(err, "--broker: '%s' is no mqtt://HOST[:PORT] or mqtts://HOST[:PORT]", url);
     }
     const int rc = *rest ? cli_number(rest + 1, "--broker", 1, UINT16_MAX, &port, err) : PONS_OK;
     snprintf(v->host, sizeof v->host, "%.*s", (int)n, at);
@@ -194,7 +194,7 @@ static const char *own_path(cli_vda5050 *v, size_t i, const char *path)
         return NULL;
     }
     const int n = *path == '/' ? snprintf(v->paths[i], PATH_MAX, "%s", path)
-                               : snprintf(v->paths[i], PATH_MAX, "%s/%s", v->c->workspace, path);
+                               : snprintf(v->paths[i], PATH_MAX, "%s/%s", v->c->app.workspace, path);
     return n < PATH_MAX ? v->paths[i] : path;
 }
 
@@ -365,7 +365,7 @@ static int look(cli_vda5050 *v, const pons_value *status, pons_error *err)
         v->posted_ms = v->canceled_ms = 0;
     }
     bool over = false;
-    const pons_value *mine = cli_task_called(status, w.key, &over);
+    const pons_value *mine = app_task_called(status, w.key, &over);
     if (mine && !over) {
         return w.cancel ? cancel(v, pons_get_str(mine, "id", ""), err) : PONS_OK;
     }
@@ -521,12 +521,12 @@ static int read_password(cli_vda5050 *v, const char *file, pons_error *err)
         if (fd >= 0) {
             close(fd);
         }
-        return cli_lacks(err, "cannot read the password in %s", path);
+        return app_lacks(err, "cannot read the password in %s", path);
     }
     const ssize_t n = read(fd, v->password, sizeof v->password - 1);
     close(fd);
     if (st.st_mode & 077) {
-        return cli_lacks(err, "%s: others may read the password: `chmod 600` comes first", path);
+        return app_lacks(err, "%s: others may read the password: `chmod 600` comes first", path);
     }
     v->password[n > 0 ? n : 0] = '\0';
     v->password[strcspn(v->password, "\r\n")] = '\0';

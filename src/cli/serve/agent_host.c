@@ -140,8 +140,8 @@ static int graph_config_put(void *user, const char *text, size_t n, pons_error *
     if (rc < 0) {
         return rc;
     }
-    if (strncmp(path, h->c->workspace, strlen(h->c->workspace)) != 0) {
-        snprintf(dir, sizeof dir, "%s/config", h->c->workspace);
+    if (strncmp(path, h->c->app.workspace, strlen(h->c->app.workspace)) != 0) {
+        snprintf(dir, sizeof dir, "%s/config", h->c->app.workspace);
         mkdir(dir, 0755);
         snprintf(path, sizeof path, "%s/graph_config.yaml", dir);
     }

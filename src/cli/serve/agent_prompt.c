@@ -167,7 +167,7 @@ static void said(void *user, const char *line)
     pons_error err = PONS_ERROR_INIT;
     pons_value *answer = NULL;
     pons_value *question = json_array_get(p->open, 0);
-    if (strcmp(line, "/stop") == 0 || (question && cli_ends(p->policy, line))) {
+    if (strcmp(line, "/stop") == 0 || (question && app_words_end(p->policy, line))) {
         give(p, (word){.what = STOP});
         return;
     }
@@ -191,7 +191,7 @@ static void stopped(void *user, bool latched)
 {
     prompt *p = user;
     if (latched) {
-        cli_agent_view_line(&p->view, "", CLI_STOPPED);
+        cli_agent_view_line(&p->view, "", APP_STOPPED);
     } else {
         cli_agent_view_note(&p->view, "the body has not said that it stopped; the brain sends it");
     }
@@ -353,8 +353,8 @@ int cli_agent_prompt(cli *c, const cli_agent_prompt_words *w, pons_error *err)
     int rc = p.wake < 0 ? pons_error_set(err, PONS_EENV, "agent", "no descriptor for the chat")
                         : cli_server_create(c, &w->server, &p.server, err);
     rc = rc < 0 ? rc : has_model(w->llm, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(p.server, err);
     rc = rc < 0 ? rc : run(c, &p, &policy, err);
     while (p.first) { // a session that could not open

@@ -58,7 +58,7 @@ int cli_host_camera(void *user, const char *name, char **ret, size_t *ret_n, pon
 {
     const cli_host *h = user;
     char path[PATH_MAX + 32], arg[64];
-    snprintf(path, sizeof path, "%s/camera-XXXXXX.jpg", h->c->run_dir);
+    snprintf(path, sizeof path, "%s/camera-XXXXXX.jpg", h->c->app.run_dir);
     snprintf(arg, sizeof arg, "%s", name);
     const int fd = mkstemps(path, (int)strlen(".jpg"));
     if (fd < 0) {
@@ -66,7 +66,7 @@ int cli_host_camera(void *user, const char *name, char **ret, size_t *ret_n, pon
     }
     close(fd);
     const char *argv[] = {"pons", "body",        "camera",        arg, "--out",
-                          path,   "--workspace", h->c->workspace, NULL};
+                          path,   "--workspace", h->c->app.workspace, NULL};
     posix_spawn_file_actions_t quiet;
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null", O_RDONLY, 0);

@@ -1,6 +1,6 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
 #include "cli/served.h"
-#include "cli/which_robot.h"
+#include "app/workspace/which_robot.h"
 #include "pons/rule_policy.h"
 
 #define THREAD "main"
@@ -46,7 +46,7 @@ static int check(const cli *c, const words *w, cli_session_options *o, pons_erro
 {
     double seed = 0.0;
     if (c->argc > 0) {
-        return cli_bad(err, "serve takes no words but options; goals are said to it");
+        return app_bad(err, "serve takes no words but options; goals are said to it");
     }
     int rc = cli_thread_name(w->thread, err);
     rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : rc;
@@ -64,11 +64,11 @@ int cmd_serve(cli *c, pons_error *err)
     cli_server *server = NULL;
     cli_session_guest guest;
     int rc = read_words(c, &w, err);
-    w.alone = cli_fleet_here(c) && !c->world && !c->driver; // its robots have bodies of their own
+    w.alone = app_fleet_here(&c->app) && !c->app.world && !c->app.driver; // its robots have bodies of their own
     rc = rc < 0 ? rc : check(c, &w, &o, err);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(server, err);
     if (rc >= 0) {
         guest = cli_server_guest(

@@ -18,7 +18,7 @@ enum { OWN = 3 }; // the robot, the companion, the agent
 
 int cli_graphs_open(const cli *c, const cli_react_options *o, cli_graphs *ret, pons_error *err)
 {
-    pons_autovalue names = cli_graph_modules(c);
+    pons_autovalue names = app_graph_modules(&c->app);
     const char *name;
     json_t *ignored;
     cli_react_options react = *o;
@@ -41,7 +41,7 @@ int cli_graphs_open(const cli *c, const cli_react_options *o, cli_graphs *ret, p
         pons_graph *graph = NULL;
         pons_error fault = PONS_ERROR_INIT;
         char line[512];
-        if (cli_graph_load(name, &module, &graph, &fault) < 0) {
+        if (app_graph_load(name, &module, &graph, &fault) < 0) {
             cli_err("pons: graph %s is not served: %s\n", name,
                     pons_error_line(&fault, line, sizeof line));
             continue;

@@ -69,12 +69,12 @@ static int split(const char *text, const char *option, lists *ret, pons_error *e
         return PONS_OK;
     }
     if ((size_t)snprintf(ret->text, sizeof ret->text, "%s", text) >= sizeof ret->text) {
-        return cli_bad(err, "%s: that is longer than %zu bytes", option, sizeof ret->text - 1);
+        return app_bad(err, "%s: that is longer than %zu bytes", option, sizeof ret->text - 1);
     }
     char *rest = NULL;
     for (char *at = strtok_r(ret->text, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
         if (ret->n >= NAMES_MAX) {
-            return cli_bad(err, "%s: at most %d", option, NAMES_MAX);
+            return app_bad(err, "%s: at most %d", option, NAMES_MAX);
         }
         ret->at[ret->n++] = at;
     }
@@ -94,7 +94,7 @@ static int listen_at(const char *text, cli_server *s, pons_error *err)
         n -= 2;
     }
     if (n >= sizeof s->address) {
-        return cli_bad(err, "%s: '%s' is no address", option, text);
+        return app_bad(err, "%s: '%s' is no address", option, text);
     }
     snprintf(s->address, sizeof s->address, "%.*s", n ? (int)n : 9, n ? text : "127.0.0.1");
     if (strcmp(s->address, "localhost") == 0) {
@@ -102,7 +102,7 @@ static int listen_at(const char *text, cli_server *s, pons_error *err)
     }
     struct in6_addr any;
     if (inet_pton(AF_INET, s->address, &any) != 1 && inet_pton(AF_INET6, s->address, &any) != 1) {
-        return cli_bad(err, "%s: '%s' is no IP address", option, s->address);
+        return app_bad(err, "%s: '%s' is no IP address", option, s->address);
     }
     const int rc = cli_number(port, option, 0.0, 65535.0, &number, err);
     s->port = (int)number;
@@ -114,11 +114,11 @@ static int pem(const char *path, char **ret, pons_error *err)
     size_t n = 0;
     char *text = pons_file_text(path, PEM_MAX, &n);
     if (!text) {
-        return cli_bad(err, "%s cannot be read: %s", path, pons_file_why(errno));
+        return app_bad(err, "%s cannot be read: %s", path, pons_file_why(errno));
     }
     if (n > PEM_MAX || !strstr(text, "-----BEGIN ")) {
         free(text);
-        return cli_bad(err, "%s is no PEM file", path);
+        return app_bad(err, "%s is no PEM file", path);
     }
     *ret = text;
     return PONS_OK;
@@ -137,14 +137,14 @@ static int check(cli_server *s, pons_error *err)
              : rc;
     s->stop_port = (int)stop_port;
     if (rc >= 0 && !w->cert != !w->key) {
-        rc = cli_bad(err, "--cert and --key go together");
+        rc = app_bad(err, "--cert and --key go together");
     }
     rc = rc >= 0 && w->cert ? pem(w->cert, &s->cert, err) : rc;
     rc = rc >= 0 && w->key ? pem(w->key, &s->key, err) : rc;
     if (w->token_file) {
         snprintf(s->token_file, sizeof s->token_file, "%s", w->token_file);
     } else {
-        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->run_dir);
+        snprintf(s->token_file, sizeof s->token_file, "%s/" TOKEN_FILE, s->c->app.run_dir);
     }
     return rc;
 }
@@ -188,7 +188,7 @@ int cli_server_claim(cli_server *s, pons_error *err)
     if (!s) {
         return PONS_OK;
     }
-    snprintf(path, sizeof path, "%s/" LOCK_FILE, s->c->run_dir);
+    snprintf(path, sizeof path, "%s/" LOCK_FILE, s->c->app.run_dir);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return pons_error_set(err, PONS_EENV, "serve", "%s cannot be opened: %s", path,
@@ -222,7 +222,7 @@ static void open_page(cli_server *s, const char *url)
 {
     char path[PATH_MAX + 32], text[512];
     posix_spawn_file_actions_t quiet;
-    snprintf(path, sizeof path, "%s/" PAGE_FILE, s->c->run_dir);
+    snprintf(path, sizeof path, "%s/" PAGE_FILE, s->c->app.run_dir);
     const int n = snprintf(text, sizeof text,
                            "<!doctype html><meta charset=\"utf-8\"><title>pons</title>"
                            "<script>location.replace('%s/#token=%s')</script>\n",
@@ -290,8 +290,8 @@ static int certify(cli_server *s, const pons_http_server_ops *http, pons_error *
     if ((near && !s->cert) || !http->certificate) {
         return PONS_OK;
     }
-    snprintf(cert, sizeof cert, "%s/serve.cert", s->c->run_dir);
-    snprintf(key, sizeof key, "%s/serve.key", s->c->run_dir);
+    snprintf(cert, sizeof cert, "%s/serve.cert", s->c->app.run_dir);
+    snprintf(key, sizeof key, "%s/serve.key", s->c->app.run_dir);
     const bool given = s->cert != NULL;
     const bool kept = !given && access(cert, F_OK) == 0 && access(key, F_OK) == 0;
     int rc = kept ? pem(cert, &s->cert, err) : PONS_OK;
@@ -378,7 +378,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .mcp = &tools,
                             .on_chat = s->session.on_chat,
                             .chat_user = s->session.user,
-                            .workspace = s->c->workspace,
+                            .workspace = s->c->app.workspace,
                             .tools = files,
                             .ui_dir = s->w->ui};
     const cli_react_options react = {
@@ -453,7 +453,7 @@ int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_
 {
     *ret = NULL;
     if (!w->listen && !w->tools) { // not `pons serve`, and no --serve
-        return w->open || w->token_file ? cli_bad(err, "--open and --token-file go with --serve")
+        return w->open || w->token_file ? app_bad(err, "--open and --token-file go with --serve")
                                         : PONS_OK;
     }
     cli_server *s = calloc(1, sizeof *s);

@@ -84,8 +84,8 @@ int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_erro
                                          .guest = &guest};
     b.inner = cli_server_guest(
         server, &(cli_server_session){.thread = THREAD, .llm = o->llm, .policy = &policy});
-    int rc = cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    int rc = app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(server, err);
     rc = rc < 0 ? rc : cli_session_run(c, &session, err);
     if (rc >= 0 && b.rc < 0) {

@@ -49,8 +49,8 @@ static int graph_of(const cli_host *h, const char *thread, const char *ns, pons_
 {
     char name[PATH_MAX];
     const pons_graph_module *module = NULL;
-    if (cli_graph_name(h->store, thread, name)) {
-        return cli_graph_load(name, &module, ret, err);
+    if (app_graph_name(h->store, thread, name)) {
+        return app_graph_load(name, &module, ret, err);
     }
     return strcmp(ns, PONS_AGENT_NS) == 0 ? agent_graph(h, ret, err)
                                           : pons_brain_graph(ns, ret, err);
@@ -76,7 +76,7 @@ static int change(const cli_host *h, const char *thread, const pons_value *edit,
 int cli_serve_fork(const cli_host *h, const char *from, const char *at, const char *to,
                    const pons_value *edit, pons_error *err)
 {
-    int rc = cli_graph_of(h->store, from) ? cli_graph_fork(h->store, from, at, to, err)
+    int rc = app_graph_of(h->store, from) ? app_graph_fork(h->store, from, at, to, err)
              : pons_agent_thread_is(h->store, from)
                  ? fork_agent(h, from, at, to, err)
                  : pons_brain_fork(h->store, &h->clock, from, at, to, err);

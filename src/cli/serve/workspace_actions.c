@@ -6,7 +6,7 @@
 // store and the rules, which may be called so.
 #include "cli/serve/workspace_actions.h"
 
-#include "cli/fleet/fleet.h"
+#include "app/fleet/fleet.h"
 #include "cli/serve/thread_fork.h"
 #include "pons/brain.h"
 #include "pons/companion.h"
@@ -52,7 +52,7 @@ static int status(void *user, const char *thread, pons_value **ret, pons_error *
     if (rc < 0) {
         return rc;
     }
-    cli_observe(h->c, OBSERVE_MS, &hello, &telemetry);
+    app_observe(&h->c->app, OBSERVE_MS, &hello, &telemetry);
     rc = pons_status_read(h->store, thread, telemetry, hello, ret, err);
     if (rc == PONS_ENOTFOUND && strcmp(thread, h->thread) == 0) { // its first commit is to come
         *err = (pons_error)PONS_ERROR_INIT;
@@ -69,7 +69,7 @@ static int post(const cli_host *h, const char *thread, const char *kind, const p
 {
     const int rc = pons_inbox_post(h->store, thread, "kernel", kind, value, err);
     if (rc >= 0) {
-        cli_ring(h->c);
+        app_wake_brain(&h->c->app);
     }
     return rc;
 }
@@ -86,16 +86,16 @@ static int say_as(const cli_host *h, const char *kind, const char *thread, const
     const int read = h->policy->ops->parse(h->policy->self, text, world, &parsed, &none);
     const char *control = read >= 0 ? pons_get_str(parsed, "control", "") : "";
     if (strcmp(control, "stop") == 0) {
-        stopped = cli_stop_robots(h->c, "a person said stop", STOP_MS, &none) >= 0;
+        stopped = app_stop_robots(&h->c->app, "a person said stop", STOP_MS, &none) >= 0;
     }
     int rc = known(h, &thread, err);
     if (rc < 0) {
         return rc;
     }
     json_object_set_new(word, "stop_sent", json_boolean(stopped));
-    pons_autovalue telemetry = cli_note_stop(h->c, thread, OBSERVE_MS, word);
+    pons_autovalue telemetry = app_stop_state_note(&h->c->app, thread, OBSERVE_MS, word);
     if (strcmp(control, "continue") == 0 && !telemetry) {
-        rc = cli_may_continue(h->store, thread, NULL, err);
+        rc = app_may_continue(h->store, thread, NULL, err);
         if (rc < 0) {
             err->status = PONS_EBUSY;
             return PONS_EBUSY;
@@ -132,8 +132,8 @@ static int control(void *user, const char *thread, const char *word, const char 
     pons_autovalue value =
         pons_object("word", json_string(word), "task", task ? json_string(task) : NULL, NULL);
     if (strcmp(word, "continue") == 0) {
-        pons_autovalue telemetry = cli_note_stop(h->c, thread, OBSERVE_MS, value);
-        if (cli_may_continue(h->store, thread, telemetry, err) < 0) {
+        pons_autovalue telemetry = app_stop_state_note(&h->c->app, thread, OBSERVE_MS, value);
+        if (app_may_continue(h->store, thread, telemetry, err) < 0) {
             err->status = PONS_EBUSY;
             return PONS_EBUSY;
         }
@@ -148,8 +148,8 @@ static int fits(const cli_host *h, const char *thread, const char *question,
     pons_autovalue is = NULL;
     const int rc = pons_status_read(h->store, thread, NULL, NULL, &is, err);
     const pons_value *open =
-        rc < 0 ? NULL : cli_question_named(pons_get(is, "approvals"), question);
-    return open ? cli_question_fits(open, answer, err) : rc;
+        rc < 0 ? NULL : app_question_named(pons_get(is, "approvals"), question);
+    return open ? app_question_fits(open, answer, err) : rc;
 }
 
 static int answer(void *user, const char *thread, const char *question, pons_value *answer,
@@ -163,7 +163,7 @@ static int answer(void *user, const char *thread, const char *question, pons_val
         return rc;
     }
     const char *words = pons_get_str(answer, "answer", NULL);
-    if (words && cli_halts(h->policy, words)) {
+    if (words && app_words_stop_or_pause(h->policy, words)) {
         pons_value *said = NULL;
         rc = say_as(h, "say", thread, words, &said, err);
         pons_value_unref(said);
@@ -172,7 +172,7 @@ static int answer(void *user, const char *thread, const char *question, pons_val
         return rc;
     }
     json_object_set_new(answer, "id", json_string(question));
-    cli_answer_sign(answer, by);
+    app_answer_sign(answer, by);
     rc = fits(h, thread, question, answer, err);
     rc = rc < 0 ? rc : post(h, thread, "answer", answer, err);
     if (rc < 0) {
@@ -196,14 +196,14 @@ static int answer(void *user, const char *thread, const char *question, pons_val
 static int reset(void *user, pons_error *err)
 {
     const cli_host *h = user;
-    return cli_reset_robots(h->c, err);
+    return app_reset_robots(&h->c->app, err);
 }
 
 static int place(void *user, double x, double y, double yaw, pons_error *err)
 {
     const cli_host *h = user;
-    return cli_ask_body(
-        h->c,
+    return app_ask_body(
+        &h->c->app,
         &(pons_message){.type = PONS_MESSAGE_SET_POSE, .as.set_pose = {.x = x, .y = y, .yaw = yaw}},
         err);
 }
@@ -211,19 +211,19 @@ static int place(void *user, double x, double y, double yaw, pons_error *err)
 static int stop(void *user, const char *reason, pons_error *err)
 {
     const cli_host *h = user;
-    return cli_stop_robots(h->c, reason, STOP_MS, err);
+    return app_stop_robots(&h->c->app, reason, STOP_MS, err);
 }
 
 static bool stops(void *user, const char *text)
 {
     const cli_host *h = user;
-    return cli_stops(h->policy, text);
+    return app_words_stop(h->policy, text);
 }
 
 static int world(void *user, const char *name, pons_value **ret, pons_error *err)
 {
     (void)user;
-    return cli_world(name, ret, err);
+    return app_world(name, ret, err);
 }
 
 static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
@@ -258,7 +258,7 @@ static int life(void *user, pons_value **ret, pons_error *err)
     const cli_host *h = user;
     pons_autovalue view = NULL;
     const int rc = pons_companion_read(h->store, NULL, ret, err);
-    if (rc >= 0 && cli_yaml(h->c, "config/world-view.yaml", NULL, &view, NULL) >= 0) {
+    if (rc >= 0 && app_yaml(&h->c->app, "config/world-view.yaml", NULL, &view, NULL) >= 0) {
         json_object_set_new(*ret, "names", names_in(view));
     }
     return rc;
@@ -295,7 +295,7 @@ static pons_value *system_now(void *user)
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(store, ":"), store);
     }
     return pons_object("version", json_string(PONS_VERSION), "pid", json_integer(getpid()),
-                       "workspace", json_string(h->c->workspace), "thread", json_string(h->thread),
+                       "workspace", json_string(h->c->app.workspace), "thread", json_string(h->thread),
                        "store", json_string(kind), "model",
                        model ? json_string("configured") : json_null(), "built",
                        json_string(__VERSION__), NULL);
@@ -305,7 +305,7 @@ static pons_value *system_now(void *user)
 static int doctor(void *user, pons_value **ret, pons_error *err)
 {
     const cli_host *h = user;
-    const char *argv[] = {"pons", "doctor", "--json", "--workspace", h->c->workspace, NULL};
+    const char *argv[] = {"pons", "doctor", "--json", "--workspace", h->c->app.workspace, NULL};
     int out[2];
     if (pipe2(out, O_CLOEXEC) < 0) {
         return pons_error_set(err, PONS_EENV, "serve", "no pipe for the doctor");
@@ -346,25 +346,25 @@ static int doctor(void *user, pons_value **ret, pons_error *err)
 static int fleet(void *user, bool map, pons_value **ret, pons_error *err)
 {
     const cli_host *h = user;
-    if (!cli_fleet_here(h->c)) {
+    if (!app_fleet_here(&h->c->app)) {
         return pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
     }
-    return map ? cli_fleet_look_map(h->store, ret, err)
-               : cli_fleet_look(h->store, FLEET_ENDED_MAX, ret, err);
+    return map ? app_fleet_look_map(h->store, ret, err)
+               : app_fleet_look(h->store, FLEET_ENDED_MAX, ret, err);
 }
 
 static int fleet_say(void *user, const char *word, const pons_value *value, pons_error *err)
 {
     const cli_host *h = user;
     pons_autovalue task = NULL;
-    if (!cli_fleet_here(h->c)) {
+    if (!app_fleet_here(&h->c->app)) {
         return pons_error_set(err, PONS_ENOTFOUND, "fleet", "this is no fleet's workspace");
     }
     if (strcmp(word, "assign") != 0) {
-        return cli_fleet_say(h->store, word, value, err);
+        return app_fleet_say(h->store, word, value, err);
     }
-    const int rc = cli_fleet_task_of(h->c, value, &task, err);
-    return rc < 0 ? rc : cli_fleet_say(h->store, "task", task, err);
+    const int rc = app_fleet_task_of(&h->c->app, value, &task, err);
+    return rc < 0 ? rc : app_fleet_say(h->store, "task", task, err);
 }
 
 static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
@@ -372,7 +372,7 @@ static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
     const cli_host *h = user;
     char path[PATH_MAX + 16];
     pons_link *link = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", h->c->run_dir);
+    snprintf(path, sizeof path, "%s/body.sock", h->c->app.run_dir);
     int rc = pons_link_connect(path, &link, err);
     rc = rc < 0 ? rc
                 : pons_message_send(link,

@@ -1,0 +1,74 @@
+// child_process.c - children: a body that is started for whoever needs one, and other commands of this program.
+#include "app/workspace/context.h"
+#include "pons/module.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+// In the child: a session of its own, nothing to read, and what it says goes to a file of run/. It keeps nothing of ours
+// open: a library's connection that lived on in it would hide from the other side that we have died.
+static void set_apart(const char *log)
+{
+    setsid();
+    const int null = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(out >= 0 ? out : null, STDOUT_FILENO);
+    dup2(out >= 0 ? out : null, STDERR_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+// fork, but that no signal meant for the child is swallowed by our handlers before it is a program of its own.
+static pid_t begin_child(const char *log)
+{
+    sigset_t all, was;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &was);
+    const pid_t pid = fork();
+    for (int s = 1; pid == 0 && s < NSIG; s++) {
+        struct sigaction is;
+        if (sigaction(s, NULL, &is) == 0 && is.sa_handler != SIG_IGN) {
+            signal(s, SIG_DFL);
+        }
+    }
+    sigprocmask(SIG_SETMASK, &was, NULL);
+    if (pid == 0) {
+        set_apart(log);
+    }
+    return pid;
+}
+
+pid_t app_child_start(const app_context *c, const char *log, const char *const *argv)
+{
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(path, sizeof path, "%s/%.60s", c->run_dir, log);
+    const pid_t pid = begin_child(path);
+    if (pid != 0) {
+        return pid;
+    }
+    execv(self, (char *const *)(uintptr_t)argv);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+pid_t app_body_start(const app_context *c, const char *driver, const char *world, const char *skills,
+                     double speed, uint64_t seed, bool ros2)
+{
+    char self[PATH_MAX], log[PATH_MAX + 16], speed_text[32], seed_text[32];
+    snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
+    snprintf(log, sizeof log, "%s/body.log", c->run_dir);
+    snprintf(speed_text, sizeof speed_text, "%.17g", speed);
+    snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
+    const pid_t pid = begin_child(log);
+    if (pid != 0) {
+        return pid;
+    }
+    execl(self, "pons", "body", "--workspace", c->workspace, "--driver", driver, "--world", world,
+          "--speed", speed_text, "--seed", seed_text, "--for-run",
+          ros2     ? "--ros2"
+          : skills ? "--skills"
+                   : (char *)NULL,
+          ros2 && skills ? "--skills" : skills, ros2 ? skills : NULL, (char *)NULL);
+    _exit(EXIT_ENVIRONMENT);
+}
