@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD_ID_LENGTH 6
-#define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
+#define VALUE_BYTES_MAX (16 << 20) // of JSON given on the command line or in a file
 
 // "0", "2024", ":2024", "127.0.0.1:2024", "[::1]:2024", "localhost:2024": nothing that is a goal.
 static bool is_address(const char *word)
@@ -183,43 +182,6 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
     }
     *ret = json_string(text);
     return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
-}
-
-void cli_new_thread(char ret[PONS_NAME_MAX])
-{
-    static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    pons_rand r;
-    pons_rand_seed_os(&r);
-    char word[THREAD_ID_LENGTH + 1] = "";
-    for (int i = 0; i < THREAD_ID_LENGTH; i++) {
-        word[i] = letters[pons_rand_below(&r, sizeof letters - 1)];
-    }
-    snprintf(ret, PONS_NAME_MAX, "t-%s", word);
-}
-
-int cli_thread_name(const char *name, pons_error *err)
-{
-    const size_t n = strlen(name);
-    pons_autovalue text = json_string(name);
-    if (!text) {
-        return pons_error_set(err, PONS_EINVAL, "threads", "a thread's name is valid UTF-8");
-    }
-    if (n == 0 || n >= PONS_NAME_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "threads", "a thread's name has 1 to %d bytes",
-                              PONS_NAME_MAX - 1);
-    }
-    // What a person cannot see in a name cannot be told from another name either.
-    pons_autobuf plain = PONS_BUF_INIT;
-    if (pons_plain(&plain, name, n, false) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, "threads", "out of memory");
-    }
-    if (plain.len != n || memcmp(plain.data, name, n) != 0 || strpbrk(name, " /")) {
-        return pons_error_set(err, PONS_EINVAL, "threads",
-                              "a thread's name has no spaces, slashes, control characters or marks "
-                              "that cannot be seen, as '%s' has",
-                              name);
-    }
-    return PONS_OK;
 }
 
 size_t cli_cut(const char *text, size_t most)

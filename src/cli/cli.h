@@ -12,6 +12,7 @@
 
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
+#include "app/session/session.h"
 #include "app/workspace/which_robot.h"
 #include "pons/buf.h"
 #include "pons/critic.h"
@@ -45,11 +46,12 @@ typedef struct cli_option {
 
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
     {"--world", "NAME",                                                                            \
-     "a world of worlds/, or a path; default: config.json's, else " APP_WORLD_USUAL, &(c)->app.world}, \
+     "a world of worlds/, or a path; default: config.json's, else " APP_WORLD_USUAL,               \
+     &(c)->app.world},                                                                             \
     {                                                                                              \
         "--driver", "NAME",                                                                        \
             "mujoco, kinematic, or a module driver-NAME; default: config.json's, else mujoco",     \
-            &(c)->app.driver                                                                           \
+            &(c)->app.driver                                                                       \
     }
 
 typedef struct cli_command { // commands.c has the table
@@ -82,9 +84,6 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
 // The same for what people answer: what does not begin like JSON is a string.
 int cli_word_or_json(const char *text, const char *option, pons_value **ret, pons_error *err);
 
-// Whether a new thread may be called so; PONS_EINVAL.
-int cli_thread_name(const char *name, pons_error *err);
-void cli_new_thread(char ret[PONS_NAME_MAX]); // "t-" and a random word
 // How many bytes of a text to show when most are too many: no character is cut in two.
 size_t cli_cut(const char *text, size_t most);
 
@@ -105,8 +104,6 @@ typedef struct cli_camera_options {
     bool depth;
 } cli_camera_options;
 int cli_camera(cli *c, const cli_camera_options *o, pons_error *err);
-#define CLI_UNSEEN_RESET                                                                           \
-    "no body answers, so nobody can tell which stop is meant: `pons reset`, or say it again"
 
 // event_lines.c: events for people and for programs.
 typedef struct cli_display cli_display;
@@ -192,43 +189,6 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world, const char *em
                    const char *skills, pons_verdict **ret, pons_error *err);
 void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 
-// What goes along with a session: told when its store is open, of each event, and before it closes.
-typedef struct cli_session_guest {
-    int (*open)(void *user, pons_store store, pons_error *err);
-    void (*brain)(void *user, pons_brain *brain); // borrowed until close; just before open; or NULL
-    void (*event)(void *user, const pons_event *ev);
-    void (*close)(void *user);                      // also after an open that failed
-    void (*commit)(void *user, int rc, int64_t ns); // of each commit, on any thread; or NULL
-    void *user;
-    bool quiet;  // the guest shows what happens; the session shows nothing
-    bool traces; // the guest has spans made of what it is told (pons/traces.h)
-    // The prompt is the guest's, with this name before it, and what is typed goes there; NULL: none of
-    // its own.
-    const char *prompt;
-    void (*said)(void *user, const char *line);
-    // With said: a line was a stop, and is the robot's; latched: that is on the disk.
-    void (*stopped)(void *user, bool latched);
-    // A descriptor that is looked at too, and what is done when it can be read; NULL: none.
-    int (*fd)(void *user);
-    void (*work)(void *user);
-    bool (*over)(void *user); // whether the session is to end; or NULL
-} cli_session_guest;
-
-// record/recording.c: what the robot of this workspace does, into a new MCAP file.
-typedef struct cli_recording cli_recording;
-typedef struct cli_recording_options {
-    const char *path;
-    const char *cameras; // "front,rear"; NULL: no pictures
-    double every_s;      // between two rounds of pictures; 0: as usual
-    bool ros2;           // ROS 2's topics too; those of a robot of --driver ros2 are in any case
-    bool apart;          // ROS 2's topics will be there: ours have other names from the first
-} cli_recording_options;
-int cli_recording_open(cli *c, const cli_recording_options *o, cli_recording **ret,
-                       pons_error *err);
-void cli_recording_event(cli_recording *r, const pons_event *ev);
-// Says on stderr what is in it, where there is an err. NULL-safe.
-int cli_recording_close(cli_recording *r, pons_error *err);
-
 // brain_session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
     const char *thread;
@@ -244,7 +204,7 @@ typedef struct cli_session_options {
     size_t n_goals;
     const pons_plan *plan; // instead of goals; NULL: none
     bool prompt;
-    const cli_session_guest *guest; // NULL: none
+    const app_session_guest *guest; // NULL: none
     bool serve;             // goals come by other ways than the prompt: it goes on without any
     bool resumed;           // a person typed resume
     bool body_by_hand;      // never start one
@@ -262,21 +222,12 @@ typedef struct cli_session_options {
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
-
-// ros2_bridge.c: `pons body ros2`, until a signal, or `once` the body that it found has gone. world NULL: the body says.
-int cli_bridge_run(cli *c, const char *world, bool once, pons_error *err);
-// The same as a child, which can be found by others when this returns; cli_bridge_end() ends it.
-int cli_bridge_start(const cli *c, const char *world, pid_t *ret, pons_error *err);
-void cli_bridge_end(pid_t pid); // 0: none
-
-
 // cmd_approve.c: a person's answer from its words.
 // What --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
 int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err);
 // The same of an answer that is said ("yes"): to the question that is open, if one is.
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
                     pons_error *err);
-
 
 // bt_watch.c. Shows the tree of the body in the workspace as it changes, until the body goes or
 // Ctrl-C.

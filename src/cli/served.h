@@ -39,7 +39,7 @@ typedef struct cli_server_session {
     pons_event_cb on_chat; // every event of every chat with the agent, on its thread; NULL: nobody
     void *user;
 } cli_server_session;
-cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *session);
+app_session_guest cli_server_guest(cli_server *s, const cli_server_session *session);
 // While the session is open; else NULL.
 pons_serve *cli_server_serve(cli_server *s);
 void cli_server_destroy(cli_server *s); // after the session; NULL-safe

@@ -8,10 +8,10 @@
 #include <signal.h>
 
 #define APP_FLEET_CAPABILITIES 32
-#define APP_FLEET_THREAD "fleet" // of the store: words to the orchestrator, who has it
-#define APP_FLEET_TASKS "fleet.tasks"
-#define APP_FLEET_LEGS "fleet.legs"
-#define APP_FLEET_NOW "fleet.now" // "now" and "map": what others may see
+#define APP_FLEET_THREAD       "fleet" // of the store: words to the orchestrator, who has it
+#define APP_FLEET_TASKS        "fleet.tasks"
+#define APP_FLEET_LEGS         "fleet.legs"
+#define APP_FLEET_NOW          "fleet.now" // "now" and "map": what others may see
 
 typedef struct app_fleet_robot {
     pons_fleet_robot is;
@@ -64,7 +64,8 @@ int app_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_er
 int app_fleet_look_map(pons_store store, pons_value **ret, pons_error *err);
 // fleet_text_task.c: of {id, name, stops?: "kitchen,desk:speak{…}", needs?, payload_kg?, priority?, deadline_s?} the value of
 // the word "task", checked. Without stops its name is what is wanted, in words.
-int app_fleet_task_of(const app_context *c, const pons_value *wanted, pons_value **ret, pons_error *err);
+int app_fleet_task_of(const app_context *c, const pons_value *wanted, pons_value **ret,
+                      pons_error *err);
 // fleet_status.c: a word to the orchestrator, durable when it returns: "cancel", "settle", "clear", "block" with an
 // `id`.
 int app_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err);
@@ -73,8 +74,9 @@ int app_fleet_post(const app_context *c, const char *kind, const pons_value *val
 
 // fleet_run.c: an orchestrator, and a brain for each robot, in this process.
 typedef struct app_fleet_run_options {
-    bool once;    // it ends when no task is left and all robots stand in bays
-    bool standby; // where another orchestrator leads it waits, and takes over; who has lost the lead waits again
+    bool once; // it ends when no task is left and all robots stand in bays
+    bool
+        standby; // where another orchestrator leads it waits, and takes over; who has lost the lead waits again
     double speed; // of bodies that have to be started: robot seconds in a second
     const volatile sig_atomic_t *ended;
     // A task, whose state has changed, as its item has it.

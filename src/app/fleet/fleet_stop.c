@@ -91,8 +91,8 @@ static void add(told *all, size_t *n, const told *like, const char *id, const ch
     snprintf(t->own.run_dir, sizeof t->own.run_dir, "%.*s/run", PATH_MAX - 8, dir);
 }
 
-static int tell_all(const app_context *c, void *(*how)(void *user), const char *reason, int timeout_ms,
-                    pons_error *err)
+static int tell_all(const app_context *c, void *(*how)(void *user), const char *reason,
+                    int timeout_ms, pons_error *err)
 {
     char robots[PATH_MAX + 16], dir[2 * PATH_MAX];
     app_fleet_file file = {0};

@@ -298,7 +298,8 @@ static int task_of(const app_context *c, const app_fleet_file *file, const pons_
     return rc;
 }
 
-int app_fleet_task_of(const app_context *c, const pons_value *wanted, pons_value **ret, pons_error *err)
+int app_fleet_task_of(const app_context *c, const pons_value *wanted, pons_value **ret,
+                      pons_error *err)
 {
     app_fleet_file file = {0};
     pons_fleet_map *map = NULL;

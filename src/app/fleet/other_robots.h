@@ -1,6 +1,6 @@
 // other_robots.h - robots of a fleet in each other's simulated worlds (other_robots.c).
-#ifndef PONS_CLI_OTHER_ROBOTS_H
-#define PONS_CLI_OTHER_ROBOTS_H
+#ifndef PONS_APP_OTHER_ROBOTS_H
+#define PONS_APP_OTHER_ROBOTS_H
 
 #include "app/fleet/robot_unit.h"
 

@@ -1,6 +1,6 @@
 // robot_unit.h - a robot of a fleet that runs: its brain, its body, and what it was given last (robot_unit.c).
-#ifndef PONS_CLI_ROBOT_UNIT_H
-#define PONS_CLI_ROBOT_UNIT_H
+#ifndef PONS_APP_ROBOT_UNIT_H
+#define PONS_APP_ROBOT_UNIT_H
 
 #include "app/fleet/fleet.h"
 #include "app/workspace/which_robot.h"

@@ -1,6 +1,6 @@
 // running.h - a fleet that runs, as the files of `pons fleet run` share it.
-#ifndef PONS_CLI_FLEET_RUNNING_H
-#define PONS_CLI_FLEET_RUNNING_H
+#ifndef PONS_APP_RUNNING_H
+#define PONS_APP_RUNNING_H
 
 #include "app/fleet/other_robots.h"
 #include "app/fleet/robot_unit.h"

@@ -3,12 +3,12 @@
 // Whoever posts the word looks, because what the brain has is some milliseconds old, or it is dead: so a reset means
 // the stop that was in force when it was said, and a continue is none that comes before it. In the workspace of a fleet
 // it is the body of the robot whose thread it is.
-#include "app/operator/operator.h"
-
 #include "app/fleet/fleet.h"
+#include "app/operator/operator.h"
 #include "pons/brain.h"
 
-pons_value *app_stop_state_note(const app_context *c, const char *thread, int timeout_ms, pons_value *word)
+pons_value *app_stop_state_note(const app_context *c, const char *thread, int timeout_ms,
+                                pons_value *word)
 {
     pons_autovalue hello = NULL;
     pons_value *telemetry = NULL;

@@ -30,6 +30,8 @@ int app_say_stop(const app_context *c, pons_store store, const char *thread, con
 // may be NULL. The telemetry, the caller's; NULL: no body answers.
 pons_value *app_stop_state_note(const app_context *c, const char *thread, int timeout_ms,
                                 pons_value *word);
+#define APP_UNSEEN_RESET                                                                           \
+    "no body answers, so nobody can tell which stop is meant: `pons reset`, or say it again"
 // A stop is in force, and nobody can tell whether it is lifted: why a continue is refused, or PONS_OK. looked: what
 // app_stop_state_note has returned.
 int app_may_continue(pons_store store, const char *thread, const pons_value *looked,

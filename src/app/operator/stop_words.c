@@ -2,9 +2,8 @@
 //
 // A stop goes to the wheels first, past the store and past the brain; what its thread makes of it comes
 // after. Without a body the brain sends the stop when there is one.
-#include "app/operator/operator.h"
-
 #include "app/fleet/fleet.h"
+#include "app/operator/operator.h"
 #include "pons/log.h"
 #include "pons/rule_policy.h"
 
@@ -88,7 +87,8 @@ bool app_stop_words(const app_context *c, const pons_policy *policy, const char 
     return stop && rc >= 0;
 }
 
-int app_say_stop(const app_context *c, pons_store store, const char *thread, const char *text, pons_error *err)
+int app_say_stop(const app_context *c, pons_store store, const char *thread, const char *text,
+                 pons_error *err)
 {
     pons_autovalue value = pons_object("text", json_string(text), NULL);
     json_object_set_new(value, "stop_sent", json_boolean(app_stop_words(c, NULL, text)));

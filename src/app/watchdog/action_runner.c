@@ -49,7 +49,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     if (app_no_body(rc) && !d->body && d->starts < STARTS_MAX &&
         (!d->tried_ms || now - d->tried_ms > START_EVERY_MS)) {
         const pid_t pid = app_body_start(d->c, d->meant.driver, d->meant.world, NULL, d->o->speed,
- d->o->seed, false);
+                                         d->o->seed, false);
         d->body = pid > 0 ? pid : 0;
         d->tried_ms = now;
         d->starts++;

@@ -1,7 +1,6 @@
 // picture_child.c - one picture after the other, each by a child: drawing loads a physics library and takes its time, and a
 // device may hang. What a child has to say is in run/camera.log; one that takes longer than PATIENCE_MS is killed.
 #include "app/watchdog/watchdog.h"
-
 #include "app/workspace/which_robot.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@
 #define CAMERAS_MAX 8
 
 typedef struct pictures {
-    app_context c;         // a copy: where the workspace is
+    app_context c; // a copy: where the workspace is
     uint64_t call; // 0: none runs
     pons_value *cameras, *taken;
     size_t at; // of cameras: which one the child takes

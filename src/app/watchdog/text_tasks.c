@@ -25,7 +25,7 @@
 #define LIVES_MAX 4  // of a run that is killed, or dies by itself
 
 typedef struct errands {
-    app_context c;         // a copy: where the workspace is
+    app_context c; // a copy: where the workspace is
     uint64_t call; // 0: none runs
     char thread[64], task[4096];
     pid_t pid; // 0: it waits for its next try

@@ -39,7 +39,7 @@ static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
 }
 
 static int observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
-                   pons_value **ret_telemetry)
+                      pons_value **ret_telemetry)
 {
     pons_error err = PONS_ERROR_INIT;
     const pons_clock clock = pons_clock_real();
@@ -74,7 +74,8 @@ static int observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
     return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;
 }
 
-int app_observe(const app_context *c, int timeout_ms, pons_value **ret_hello, pons_value **ret_telemetry)
+int app_observe(const app_context *c, int timeout_ms, pons_value **ret_hello,
+                pons_value **ret_telemetry)
 {
     char path[PATH_MAX + 16];
     pons_error err = PONS_ERROR_INIT;

@@ -180,7 +180,8 @@ int app_no_such_of(const pons_value *names, const char *what, const char *name, 
                : app_bad(err, "there is no %s '%s'", what, name);
 }
 
-int app_no_such(const app_context *c, const char *kind, const char *what, const char *name, pons_error *err)
+int app_no_such(const app_context *c, const char *kind, const char *what, const char *name,
+                pons_error *err)
 {
     pons_autovalue names = app_shipped(c, kind);
     return app_no_such_of(names, what, name, err);

@@ -52,8 +52,8 @@ pid_t app_child_start(const app_context *c, const char *log, const char *const *
     _exit(EXIT_ENVIRONMENT);
 }
 
-pid_t app_body_start(const app_context *c, const char *driver, const char *world, const char *skills,
-                     double speed, uint64_t seed, bool ros2)
+pid_t app_body_start(const app_context *c, const char *driver, const char *world,
+                     const char *skills, double speed, uint64_t seed, bool ros2)
 {
     char self[PATH_MAX], log[PATH_MAX + 16], speed_text[32], seed_text[32];
     snprintf(self, sizeof self, "%s/pons", pons_exe_dir());

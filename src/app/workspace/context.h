@@ -30,11 +30,11 @@ typedef enum app_outcome {
 } app_outcome;
 
 typedef struct app_context {
-    char workspace[PATH_MAX];         // absolute
-    char run_dir[PATH_MAX];           // workspace/run
-    char db[PATH_MAX];                // workspace/pons.db
-    const char *driver, *world;       // of the robot that is meant; NULL: not named
-    void (*tell)(const char *line);   // a line for people, without its end; NULL: nobody reads it
+    char workspace[PATH_MAX];       // absolute
+    char run_dir[PATH_MAX];         // workspace/run
+    char db[PATH_MAX];              // workspace/pons.db
+    const char *driver, *world;     // of the robot that is meant; NULL: not named
+    void (*tell)(const char *line); // a line for people, without its end; NULL: nobody reads it
 } app_context;
 
 // ---- setup.c: a process -------------------------------------------------------------------------
@@ -64,7 +64,8 @@ int app_store_read(const app_context *c, pons_store *ret, pons_error *err);
 int app_yaml(const app_context *c, const char *relative, const char *schema, pons_value **ret,
              pons_error *err); // "config/NAME", checked by a file of schemas/, or NULL
 int app_config(const app_context *c, pons_value **ret, pons_error *err); // kernel.yaml, checked
-int app_policy(const app_context *c, pons_policy *ret, pons_error *err); // the rules, of intents.yaml
+int app_policy(const app_context *c, pons_policy *ret,
+               pons_error *err); // the rules, of intents.yaml
 // What the kernel's rules say of a robot's actions, as the brain's R4 holds them: the critic's
 // policy, from the workspace's kernel.yaml.
 int app_critic_policy(const app_context *c, pons_value **ret, pons_error *err);
@@ -117,8 +118,11 @@ bool app_graph_of(pons_store store, const char *thread); // whether there is one
 int app_graph_fork(pons_store store, const char *from, const char *at, const char *to,
                    pons_error *err);
 
-// ---- latest_thread.c ----------------------------------------------------------------------------
+// ---- threads.c ----------------------------------------------------------------------------
 
+// Whether a new thread may be called so; PONS_EINVAL.
+int app_thread_name(const char *name, pons_error *err);
+void app_new_thread(char ret[PONS_NAME_MAX]); // "t-" and a random word
 // The newest thread of a brain; PONS_ENOTFOUND when there is none.
 int app_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
 // The newest thread of a brain or of an agent: what `resume` and `approve` mean.
@@ -147,6 +151,20 @@ pid_t app_body_start(const app_context *c, const char *driver, const char *world
 // `pons ARGV…` (from "pons" on, NULL at its end), which says what it has to say into run/LOG. Its
 // pid, or -1.
 pid_t app_child_start(const app_context *c, const char *log, const char *const *argv);
+
+// ---- ros2_bridge.c ------------------------------------------------------------------------------
+
+// `pons body ros2`: the body of the workspace is shown to ROS 2, until a signal, or `once` the body that it found has gone. world NULL: the body says.
+int app_bridge_run(const app_context *c, const char *world, bool once, pons_error *err);
+// The same as a child, which can be found by others when this returns; app_bridge_end() ends it.
+int app_bridge_start(const app_context *c, const char *world, pid_t *ret, pons_error *err);
+void app_bridge_end(pid_t pid); // 0: none
+
+// ---- camera_child.c -----------------------------------------------------------------------------
+
+// A picture of a camera of the body, by `pons body camera` in a process of its own. Blocks for 8 s at the most.
+int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
+                       pons_error *err);
 
 // ---- wake_brain.c -------------------------------------------------------------------------------
 

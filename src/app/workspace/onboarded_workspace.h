@@ -1,6 +1,6 @@
 // onboarded_workspace.h - a workspace that has protocol files: which robot it is, and who runs its actions.
-#ifndef CLI_ONBOARDED_H
-#define CLI_ONBOARDED_H
+#ifndef PONS_APP_ONBOARDED_WORKSPACE_H
+#define PONS_APP_ONBOARDED_WORKSPACE_H
 
 #include "app/workspace/context.h"
 #include "pons/workspace.h"

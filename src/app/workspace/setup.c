@@ -92,9 +92,9 @@ static int find_workspace(const char *workspace, app_context *ret, pons_error *e
     if (!absolute && !getcwd(cwd, sizeof cwd)) {
         cwd[0] = '.';
     }
-    const int w =
-        absolute ? snprintf(ret->workspace, sizeof ret->workspace, "%s", workspace)
-                 : snprintf(ret->workspace, sizeof ret->workspace, "%s/%s", cwd, workspace);
+    const int w = absolute
+                      ? snprintf(ret->workspace, sizeof ret->workspace, "%s", workspace)
+                      : snprintf(ret->workspace, sizeof ret->workspace, "%s/%s", cwd, workspace);
     const int r = snprintf(ret->run_dir, sizeof ret->run_dir, "%s/run", ret->workspace);
     const int d = snprintf(ret->db, sizeof ret->db, "%s/pons.db", ret->workspace);
     return w < PATH_MAX && r < PATH_MAX && d < PATH_MAX

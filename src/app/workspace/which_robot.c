@@ -219,7 +219,8 @@ static bool has_world(const pons_value *body, const app_robot *meant)
               : strcmp(pons_get_str(body, "world", ""), meant->world_name) == 0;
 }
 
-int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret, pons_error *err)
+int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret,
+                      pons_error *err)
 {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/body.sock", c->run_dir);

@@ -2,8 +2,8 @@
 //
 // A command never moves a robot that it does not mean. It means the driver and the world that it names; what it does not
 // name is said by `robot` of the workspace's config.json, else it is the simulated robot in the house.
-#ifndef CLI_WHICH_ROBOT_H
-#define CLI_WHICH_ROBOT_H
+#ifndef PONS_APP_WHICH_ROBOT_H
+#define PONS_APP_WHICH_ROBOT_H
 
 #include "app/workspace/context.h"
 #include "pons/body.h"
@@ -31,7 +31,8 @@ int app_robot_config(const app_context *c, const char *driver, pons_value **ret,
 
 // Connects to run/body.sock. PONS_ENOTFOUND, PONS_ECLOSED: no body is there; PONS_EAGAIN: it is not ready yet;
 // PONS_EINVAL: it is another robot's, and the error names both and what to type. Never blocks on the body.
-int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret, pons_error *err);
+int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret,
+                      pons_error *err);
 
 bool app_no_body(int rc); // of that, and of a stop that is sent: there is no robot
 

@@ -32,7 +32,8 @@ static bool read_file(const char *path, pons_buf *text)
 }
 
 // The first profile that there is; false: none.
-static bool read_profile(const app_context *c, const char *driver, const char *world, pons_buf *text)
+static bool read_profile(const app_context *c, const char *driver, const char *world,
+                         pons_buf *text)
 {
     char name[160], path[PATH_MAX + 256];
     for (int i = 0; i < 4;
@@ -90,13 +91,14 @@ static int embody(const app_context *c, const char *path, const char *driver, co
     return rc == PONS_ESTALE ? PONS_OK : rc; // somebody has just written it: that is what it says
 }
 
-int app_profile_apply(const app_context *c, const char *driver, const char *world, pons_ws_dialect dialect,
-                 pons_error *err)
+int app_profile_apply(const app_context *c, const char *driver, const char *world,
+                      pons_ws_dialect dialect, pons_error *err)
 {
     return embody(c, NULL, driver, world, dialect, err);
 }
 
-int app_profile_apply_file(const app_context *c, const char *path, pons_ws_dialect dialect, pons_error *err)
+int app_profile_apply_file(const app_context *c, const char *path, pons_ws_dialect dialect,
+                           pons_error *err)
 {
     return embody(c, path, NULL, NULL, dialect, err);
 }
@@ -109,8 +111,8 @@ int app_files_lock(const app_context *c, int *ret_lock, pons_error *err)
     return rc == PONS_EBUSY ? PONS_OK : rc;
 }
 
-int app_files_open(const app_context *c, const char *driver, const char *world, pons_ws_live_options *o,
-                   pons_ws_live **ret, pons_error *err)
+int app_files_open(const app_context *c, const char *driver, const char *world,
+                   pons_ws_live_options *o, pons_ws_live **ret, pons_error *err)
 {
     pons_autovalue config = NULL;
     pons_autovalue map = NULL;

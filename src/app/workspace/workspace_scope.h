@@ -1,6 +1,6 @@
 // workspace_scope.h - where a workspace keeps its goals of a time, and who looks after them.
-#ifndef CLI_RUN_SCHEDULES_H
-#define CLI_RUN_SCHEDULES_H
+#ifndef PONS_APP_WORKSPACE_SCOPE_H
+#define PONS_APP_WORKSPACE_SCOPE_H
 
 #include "app/workspace/context.h"
 

@@ -3,8 +3,8 @@
 // When nobody runs the thread, it is opened for a moment: the answer is recorded as that of the
 // question that waits, and `pons resume` goes on. When a chat has it, the answer goes into its
 // inbox, bound to the question that is open now, and a datagram wakes it.
+#include "app/agent/agent_setup.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/agent/working_folder.h"
 
 #include <poll.h>
 #include <string.h>
@@ -93,18 +93,18 @@ static int open_thread(const pons_agent_options *opts, const char *path, pons_ag
 int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
                       const char *id, pons_error *err)
 {
-    cli_agent_parts parts = {0};
+    app_agent_parts parts = {0};
     pons_agent *a = NULL;
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     const pons_clock clock = pons_clock_real();
     snprintf(path, sizeof path, "%s/agent-%s.sock", c->app.run_dir, thread);
     char folder[PATH_MAX]; // what is allowed for good is so where the session works, not everywhere
-    const bool known = cli_folder_of_session(c, thread, folder);
+    const bool known = app_folder_of_session(&c->app, thread, folder);
     if (!known && answer && pons_get(answer, "always")) {
         return app_bad(err, "approve: %s is not known to work in a folder: approve this once",
                        thread);
     }
-    int rc = cli_agent_parts_open(c, thread, &clock, NULL, NULL, NULL, &parts, err);
+    int rc = app_agent_parts_open(&c->app, thread, &clock, NULL, NULL, NULL, &parts, err);
     if (rc >= 0) {
         const pons_agent_options opts = {.store = store,
                                          .thread = thread,
@@ -141,6 +141,6 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
         }
     }
     pons_agent_close(a);
-    cli_agent_parts_close(&parts);
+    app_agent_parts_close(&parts);
     return rc;
 }

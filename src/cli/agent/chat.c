@@ -199,7 +199,8 @@ static void show_history(cli_chat *s)
     const pons_value *list = pons_agent_messages(s->a);
     const size_t n = json_array_size(list);
     pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
-    pons_autovalue body = pons_get_bool(status, "connected", false) ? app_robot_told(&s->c->app) : NULL;
+    pons_autovalue body =
+        pons_get_bool(status, "connected", false) ? app_robot_told(&s->c->app) : NULL;
     char robot[256];
     cli_agent_view_head(&s->view, s->thread, n, s->folder,
                         body ? app_robot_line(body, false, robot, sizeof robot) : NULL);

@@ -4,13 +4,14 @@
 // A session is opened with all its parts, talked with (chat.c), and closed; /clear, /sessions and
 // /model leave one and open another, at the same prompt. A turn that a signal or a crash cut short is
 // gone on with first.
+#include "app/agent/agent_setup.h"
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
-#include "cli/agent/working_folder.h"
 #include "cli/served.h"
-#include "app/workspace/which_robot.h"
 #include "pons/rule_policy.h"
+#include "pons/yes_no.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,18 +41,47 @@ static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_erro
     return rc;
 }
 
+// A person at the terminal; anything but yes is no.
+static bool ask_person(const char *folder)
+{
+    char answer[64] = "";
+    cli_out("The agent would work in\n  %s\n", folder);
+    cli_out("Its files reach the model, and the model writes there.\n"
+            "Nothing in it configures pons.\n"
+            "Trust this folder? y or n: ");
+    cli_flush();
+    size_t n = 0;
+    for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
+        answer[n++] = byte;
+    }
+    return pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
+}
+
+int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PATH_MAX],
+                    pons_error *err)
+{
+    char folder[PATH_MAX];
+    const char *why = NULL;
+    const int rc = app_folder_find(&c->app, wanted, ask, ask_person, ret, &why, err);
+    if (rc >= 0 && why && !c->json && realpath(wanted ? wanted : ".", folder)) {
+        cli_err("pons: %s: %s\n", folder, why);
+        cli_err("pons: so files are the workspace's; --folder DIR trusts a folder\n");
+    }
+    return rc;
+}
+
 // What is left of a turn goes on where it was begun: its files are those of that folder.
 static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error *err)
 {
     char had[PATH_MAX];
     const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
-    if (resume && cli_folder_of_session(s->c, s->thread, had)) {
-        return cli_folder_find(s->c, had, CLI_FOLDER_NEVER_ASK, s->folder, err);
+    if (resume && app_folder_of_session(&s->c->app, s->thread, had)) {
+        return cli_folder_find(s->c, had, APP_FOLDER_NEVER_ASK, s->folder, err);
     }
     resume = resume || s->plan; // a plan's files are the workspace's
-    const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
-                               : person ? CLI_FOLDER_ASK
-                                        : CLI_FOLDER_NEVER_ASK;
+    const app_folder_ask ask = wanted   ? APP_FOLDER_TRUST
+                               : person ? APP_FOLDER_ASK
+                                        : APP_FOLDER_NEVER_ASK;
     return cli_folder_find(s->c, resume ? s->c->app.workspace : wanted, ask, s->folder, err);
 }
 
@@ -64,8 +94,8 @@ static void on_event(void *user, const pons_event *ev)
 
 static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
-    int rc = cli_agent_parts_open(s->c, s->thread, &s->clock, &s->store, NULL, s->folder, &s->parts,
-                                  err);
+    int rc = app_agent_parts_open(&s->c->app, s->thread, &s->clock, &s->store, NULL, s->folder,
+                                  &s->parts, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");
@@ -88,17 +118,17 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .place = s->folder,
                                          .on_event = on_event,
                                          .user = s};
-        cli_agent_parts_wait(&s->parts, &s->clock);
+        app_agent_parts_wait(&s->parts, &s->clock);
         rc = pons_agent_open(&opts, &s->a, err);
     }
     if (rc >= 0) {
-        cli_folder_note_session(s->c, s->thread, s->folder);
+        app_folder_note_session(&s->c->app, s->thread, s->folder);
         rc = cli_chat_talk(s, words, resume, err);
     }
     pons_agent_close(s->a);
     s->a = NULL;
     cli_chat_close(s);
-    cli_agent_parts_close(&s->parts);
+    app_agent_parts_close(&s->parts);
     pons_traces_close(s->traces);
     s->traces = NULL;
     return rc;
@@ -109,7 +139,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
                       pons_error *err)
 {
     pons_error lacks = PONS_ERROR_INIT;
-    int rc = s->plan ? PONS_OK : cli_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
+    int rc = s->plan ? PONS_OK : app_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
     if (rc < 0 && !(rc == PONS_EENV && resume)) {
         *err = lacks;
         return rc;
@@ -130,7 +160,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         if (s->again) { // another model
             s->llm.ops->close(s->llm.self);
             s->llm = (pons_llm){0};
-            rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+            rc = app_agent_model(s->llm_spec, &s->clock, &s->llm, err);
         }
         s->next[0] = '\0';
         s->again = s->quit = false;
@@ -225,7 +255,7 @@ int cmd_agent(cli *c, pons_error *err)
         thread = found;
     }
     thread = thread ? thread : CLI_SESSION_DEFAULT;
-    const int named = cli_thread_name(thread, err);
+    const int named = app_thread_name(thread, err);
     if (named < 0) {
         return named;
     }
@@ -255,6 +285,6 @@ int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *er
 int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err)
 {
     char thread[PONS_NAME_MAX];
-    cli_new_thread(thread);
+    app_new_thread(thread);
     return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, err);
 }

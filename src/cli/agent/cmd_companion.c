@@ -3,9 +3,9 @@
 // `run` lives in real time; with --days it simulates days in seconds, and the same seed gives the
 // same days byte for byte. A simulated life that was cut short goes on where it was; one that
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "cli/served.h"
-#include "app/workspace/which_robot.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/ext/llm.h"

@@ -5,7 +5,7 @@
 // and with it all of the undo, until force is said; then what it has now is kept aside.
 #include "cli/agent/undo.h"
 
-#include "cli/agent/working_folder.h"
+#include "app/agent/agent_setup.h"
 #include "pons/tools.h"
 
 #include <stdlib.h>
@@ -16,17 +16,17 @@ static int find_folder(cli *c, const cli_undo_words *words, const char *thread, 
                        pons_error *err)
 {
     if (thread && !words->folder) {
-        const int named = cli_thread_name(thread, err);
+        const int named = app_thread_name(thread, err);
         if (named < 0) {
             return named;
         }
-        return cli_folder_of_session(c, thread, ret)
+        return app_folder_of_session(&c->app, thread, ret)
                    ? PONS_OK
                    : app_bad(err, "agent undo: no session %s has worked here", thread);
     }
     // To ask for an undo is no trust, and one folder's undo is not another's.
     char wanted[PATH_MAX];
-    const int rc = cli_folder_find(c, words->folder, CLI_FOLDER_NEVER_ASK, ret, err);
+    const int rc = cli_folder_find(c, words->folder, APP_FOLDER_NEVER_ASK, ret, err);
     return rc >= 0 && words->folder && realpath(words->folder, wanted) && strcmp(wanted, ret) != 0
                ? app_bad(err, "agent undo: no agent was let into %s", words->folder)
                : rc;
@@ -55,7 +55,7 @@ int cli_agent_undo(cli *c, const cli_undo_words *words, pons_error *err)
     }
     int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : find_folder(c, words, thread, folder, err);
-    rc = rc < 0 ? rc : cli_core_tools(c, &clock, folder, &tools, err);
+    rc = rc < 0 ? rc : app_core_tools(&c->app, &clock, folder, &tools, err);
     if (rc < 0) {
         return rc;
     }

@@ -31,7 +31,7 @@ int cmd_fleet_assign(cli *c, pons_error *err)
         return rc;
     }
     char id[PONS_NAME_MAX];
-    cli_new_thread(id);
+    app_new_thread(id);
     pons_autovalue wanted = pons_object("id", json_string(id), "name", pons_string(c->argv[0]),
                                         "stops", pons_string(stops ? stops : ""), "needs",
                                         pons_string(needs), "payload_kg", json_real(kg), "priority",

@@ -24,7 +24,8 @@ static void show_change(void *user, pons_value *task)
         json_object_set_new(task, "type", json_string("task"));
         cli_print_json(task);
     } else {
-        const char *name = pons_get_str(task, "name", ""), *robot = pons_get_str(task, "robot", NULL);
+        const char *name = pons_get_str(task, "name", ""),
+                   *robot = pons_get_str(task, "robot", NULL);
         cli_out("%s  %s%s%s\n", *name ? name : pons_get_str(task, "id", ""),
                 pons_get_str(task, "state", ""), robot ? " " : "", robot ? robot : "");
     }

@@ -3,8 +3,8 @@
 // The shared one has fleet.yaml, the map and all protocol files but ACTION and EMBODIED; these are in each
 // robot's folder, with its config.json. What is there stays as it is; a robot that is not enabled is
 // not made.
-#include "cli/fleet/fleet.h"
 #include "app/workspace/workspace_profile.h"
+#include "cli/fleet/fleet.h"
 #include "pons/module.h"
 #include "pons/workspace.h"
 

@@ -66,7 +66,7 @@ static int show(const cli *c, const char *name, const char *format, const char *
     int rc = xray && strcmp(xray, "all") != 0
                  ? cli_number(xray, "--xray", 0, LEVELS_MAX, &levels, err)
                  : PONS_OK;
-    rc = rc < 0 ? rc : agents ? cli_agent_config(c, &config, err) : PONS_OK;
+    rc = rc < 0 ? rc : agents ? app_agent_config(&c->app, &config, err) : PONS_OK;
     rc = rc < 0   ? rc
          : agents ? pons_agent_graph(config, &graph, err)
          : brains ? pons_brain_graph(name, &graph, err)

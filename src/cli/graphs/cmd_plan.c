@@ -154,8 +154,9 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         return PONS_OK;
     }
     int rc = r->documents.ops ? PONS_OK : app_workspace(&r->c->app, true, err);
-    rc =
-        rc < 0 || r->documents.ops ? rc : cli_core_tools(r->c, &r->clock, NULL, &r->documents, err);
+    rc = rc < 0 || r->documents.ops
+             ? rc
+             : app_core_tools(&r->c->app, &r->clock, NULL, &r->documents, err);
     pons_autovalue args = pons_object("query", json_string(query), NULL);
     rc = rc < 0 ? rc
                 : r->documents.ops->start(r->documents.self, (uint64_t)call->step->step_id,
@@ -435,7 +436,7 @@ int cmd_plan(cli *c, pons_error *err)
     bool tools = false;
     if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
         rc = app_workspace(&c->app, true, err);
-        rc = rc < 0 ? rc : cli_agent_plan_calls(c, p, &tools, err);
+        rc = rc < 0 ? rc : app_agent_plan_calls(&c->app, p, &tools, err);
     }
     if (rc >= 0 && tools) {
         c->app.world = world;

@@ -282,7 +282,7 @@ static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_
     (void)o;
     const char *from = c->argv[1], *to = c->argv[2];
     const pons_clock clock = pons_clock_real();
-    int rc = cli_thread_name(to, err);
+    int rc = app_thread_name(to, err);
     if (rc >= 0 && app_graph_of(store, from)) {
         rc = pons_state_copy(store, from, to, err);
     } else if (rc >=
@@ -299,7 +299,7 @@ static int fork_thread(cli *c, pons_store store, const threads_options *o, pons_
 {
     const char *from = c->argv[1], *to = c->argv[2];
     const pons_clock clock = pons_clock_real();
-    int rc = cli_thread_name(to, err);
+    int rc = app_thread_name(to, err);
     const bool own = rc >= 0 && app_graph_of(store, from);
     if (rc >= 0 && o->at && pons_agent_thread_is(store, from)) {
         return pons_error_set(

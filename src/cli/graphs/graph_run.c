@@ -510,10 +510,10 @@ int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *er
         rc = app_bad(err, "graph run takes no answer; `pons graph resume THREAD --answer` does");
     }
     if (rc >= 0 && w->thread) {
-        rc = cli_thread_name(w->thread, err);
+        rc = app_thread_name(w->thread, err);
         snprintf(s.thread, sizeof s.thread, "%s", w->thread);
     } else {
-        cli_new_thread(s.thread);
+        app_new_thread(s.thread);
     }
     rc = rc < 0 ? rc : load_graph(&s, err);
     rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);

@@ -3,10 +3,10 @@
 //
 // A file of the workspace stands for a person's, and that for the one that pons ships, whole: they are not
 // merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
-#include "cli/agent/agent_cli.h"
-#include "cli/cli.h"
 #include "app/fleet/fleet.h"
 #include "app/workspace/onboarded_workspace.h"
+#include "cli/agent/agent_cli.h"
+#include "cli/cli.h"
 #include "cli/run/notify.h"
 #include "pons/body.h"
 #include "pons/companion.h"
@@ -92,9 +92,9 @@ static int agent(cli *c, const char *path, pons_error *err)
 {
     pons_agent_config *config = NULL;
     (void)path;
-    int rc = cli_agent_config(c, &config, err);
+    int rc = app_agent_config(&c->app, &config, err);
     if (rc >= 0 && access(c->app.workspace, F_OK) == 0) { // the core tools work in its folder
-        rc = cli_agent_names_check(c, config, err);
+        rc = app_agent_names_check(&c->app, config, err);
     }
     pons_agent_config_destroy(config);
     return rc;
@@ -110,7 +110,7 @@ static int tools(cli *c, const char *path, pons_error *err)
         pons_yaml_destroy(yaml);
         return read;
     }
-    const int rc = cli_core_tools(c, &clock, NULL, &opened, err);
+    const int rc = app_core_tools(&c->app, &clock, NULL, &opened, err);
     if (opened.ops) {
         opened.ops->close(opened.self);
     }
@@ -226,8 +226,8 @@ static size_t locate(const cli *c, const file_row *f, place_row at[PLACES_MAX])
             place_row *row = &at[n];
             *row = (place_row){.from = pons_config_place_name((pons_config_place)place),
                                .fault = PONS_ERROR_INIT};
-            const int rc = pons_config_at((pons_config_place)place, c->app.workspace, f->relative[i],
-                                          row->path, sizeof row->path, &row->fault);
+            const int rc = pons_config_at((pons_config_place)place, c->app.workspace,
+                                          f->relative[i], row->path, sizeof row->path, &row->fault);
             n += rc != PONS_ENOTFOUND;
         }
     }

@@ -38,7 +38,8 @@ static bool check_rights(doctor *d)
 static void check_wall(doctor *d)
 {
     char detail[1024];
-    const char *place = access(d->c->app.workspace, F_OK) == 0 ? d->c->app.workspace : pons_exe_dir();
+    const char *place =
+        access(d->c->app.workspace, F_OK) == 0 ? d->c->app.workspace : pons_exe_dir();
     if (pons_core_tools_wall(place, detail, sizeof detail) >= 0) {
         doctor_say(d, "terminal's wall", "ok", detail, NULL);
     } else {
@@ -69,7 +70,7 @@ static void check_mcp(doctor *d)
     pons_tools mcp = {0};
     char line[1024];
     const pons_clock clock = pons_clock_real();
-    const int rc = cli_mcp_tools(d->c, &clock, &mcp, &err);
+    const int rc = app_mcp_tools(&d->c->app, &clock, &mcp, &err);
     if (rc == PONS_ENOTFOUND) {
         doctor_say(d, "mcp servers", "absent", "the workspace has no mcp.json", NULL);
         return;
@@ -82,7 +83,7 @@ static void check_mcp(doctor *d)
     pons_autovalue status = NULL;
     size_t i;
     json_t *s;
-    cli_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
+    app_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
     json_array_foreach(status, i, s)
     {
         char what[80], log[128];

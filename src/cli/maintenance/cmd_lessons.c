@@ -77,7 +77,7 @@ int cmd_lessons(cli *c, pons_error *err)
     pons_tool_event e = {0};
     int rc = most ? cli_number(most, "--limit", 1, 20, &n, err) : PONS_OK;
     rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
-    rc = rc < 0 ? rc : cli_core_tools(c, &clock, NULL, &tools, err);
+    rc = rc < 0 ? rc : app_core_tools(&c->app, &clock, NULL, &tools, err);
     pons_autovalue args =
         pons_object("query", pons_string(query.data), "results", json_integer((json_int_t)n), NULL);
     rc = rc < 0 ? rc : ask(&tools, args, &e, err);

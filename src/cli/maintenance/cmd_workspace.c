@@ -368,9 +368,9 @@ int cmd_onboard(cli *c, pons_error *err)
         if (!absolute && !getcwd(cwd, sizeof cwd)) {
             cwd[0] = '.';
         }
-        const int w =
-            snprintf(c->app.workspace, sizeof c->app.workspace, "%.*s%s%s", (int)(sizeof c->app.workspace / 2),
-                     absolute ? "" : cwd, absolute ? "" : "/", c->argv[0]);
+        const int w = snprintf(c->app.workspace, sizeof c->app.workspace, "%.*s%s%s",
+                               (int)(sizeof c->app.workspace / 2), absolute ? "" : cwd,
+                               absolute ? "" : "/", c->argv[0]);
         const int r = snprintf(c->app.run_dir, sizeof c->app.run_dir, "%.*s/run",
                                (int)(sizeof c->app.run_dir - 5), c->app.workspace);
         if (w >= (int)sizeof c->app.workspace || r >= (int)sizeof c->app.run_dir) {

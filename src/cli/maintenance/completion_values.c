@@ -2,9 +2,9 @@
 // builtin_names.c finds, and those that the workspace's store has.
 //
 // Nothing is made or written for it, and what cannot be read has no names.
+#include "app/workspace/workspace_scope.h"
 #include "cli/commands.h"
 #include "cli/run/places.h"
-#include "app/workspace/workspace_scope.h"
 #include "pons/items.h"
 
 #include <string.h>

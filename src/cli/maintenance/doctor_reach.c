@@ -145,8 +145,8 @@ void doctor_broker(doctor *d)
     pons_autovalue config = NULL;
     pons_error err = PONS_ERROR_INIT;
     pons_config_place place = PONS_CONFIG_SHIPPED;
-    const int found =
-        pons_config_find(d->c->app.workspace, "config/vda5050.yaml", path, sizeof path, &place, &err);
+    const int found = pons_config_find(d->c->app.workspace, "config/vda5050.yaml", path,
+                                       sizeof path, &place, &err);
     if (found == PONS_ENOTFOUND || (found >= 0 && place == PONS_CONFIG_SHIPPED)) {
         return;
     }

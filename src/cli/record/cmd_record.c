@@ -25,7 +25,7 @@ static void on_signal(int number)
 }
 
 typedef struct follower {
-    cli_recording *recording;
+    app_recording *recording;
     pons_store store;
     char thread[PONS_NAME_MAX]; // "": none yet
     int64_t after;
@@ -39,7 +39,7 @@ static int tell_event(void *user, const pons_event_row *row)
     pons_error none = PONS_ERROR_INIT;
     f->after = row->seq;
     if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
-        cli_recording_event(f->recording, &(pons_event){.seq = row->seq,
+        app_recording_event(f->recording, &(pons_event){.seq = row->seq,
                                                         .thread = f->thread,
                                                         .ns = row->ns,
                                                         .ts_ms = row->ts_ms,
@@ -78,14 +78,14 @@ static void follow(cli *c, follower *f, const char *named)
     f->store.ops->events(f->store.self, f->thread, f->after, 0, tell_event, f, &none);
 }
 
-static int make(cli *c, const cli_recording_options *o, const char *thread, double for_s,
+static int make(cli *c, const app_recording_options *o, const char *thread, double for_s,
                 pons_error *err)
 {
     const struct sigaction act = {.sa_handler = on_signal};
     const pons_clock clock = pons_clock_real();
     follower f = {.after = 0};
     int rc = app_workspace(&c->app, true, err);
-    rc = rc < 0 ? rc : cli_recording_open(c, o, &f.recording, err);
+    rc = rc < 0 ? rc : app_recording_open(&c->app, o, &f.recording, err);
     if (rc < 0) {
         return rc;
     }
@@ -95,13 +95,13 @@ static int make(cli *c, const cli_recording_options *o, const char *thread, doub
     cli_err("pons: recording what the robot of %s does into %s; Ctrl-C ends it\n", c->app.workspace,
             o->path);
     const int64_t until = for_s > 0.0 ? pons_now_ms(&clock) + (int64_t)(for_s * 1e3) : INT64_MAX;
-    while (!quit && pons_now_ms(&clock) < until && !cli_recording_ended(f.recording)) {
+    while (!quit && pons_now_ms(&clock) < until && !app_recording_ended(f.recording)) {
         follow(c, &f, thread);
         poll(NULL, 0, LOOK_MS);
     }
     follow(c, &f, thread);
-    const bool ended = cli_recording_ended(f.recording);
-    rc = cli_recording_close(f.recording, err);
+    const bool ended = app_recording_ended(f.recording);
+    rc = app_recording_close(f.recording, err);
     pons_store_close(&f.store);
     return rc < 0 ? rc : ended ? APP_LACKING : PONS_OK;
 }
@@ -171,7 +171,7 @@ static int info(cli *c, const char *path, pons_error *err)
 int cmd_record(cli *c, pons_error *err)
 {
     const char *thread = NULL, *every = NULL, *for_text = NULL, *ros2 = NULL;
-    cli_recording_options o = {.every_s = CLI_RECORD_EVERY_S};
+    app_recording_options o = {.every_s = APP_RECORD_EVERY_S};
     double for_s = 0.0;
     const cli_option options[] = {
         {"--thread", "ID", "the events of this thread; default: of the newest one", &thread},
@@ -198,7 +198,7 @@ int cmd_record(cli *c, pons_error *err)
     }
     rc = every ? cli_number(every, "--every", 0.1, 1e6, &o.every_s, err) : PONS_OK;
     rc = rc >= 0 && for_text ? cli_number(for_text, "--for", 0.1, 1e9, &for_s, err) : rc;
-    rc = rc >= 0 && thread ? cli_thread_name(thread, err) : rc;
+    rc = rc >= 0 && thread ? app_thread_name(thread, err) : rc;
     o.path = c->argv[0];
     o.ros2 = ros2 != NULL;
     return rc < 0 ? rc : make(c, &o, thread, for_s, err);

@@ -8,14 +8,14 @@
 //
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
+#include "app/workspace/which_robot.h"
+#include "app/workspace/workspace_profile.h"
+#include "app/workspace/workspace_scope.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/run/notify.h"
 #include "cli/run/places.h"
 #include "cli/run/prompt_completion.h"
-#include "app/workspace/workspace_profile.h"
-#include "app/workspace/workspace_scope.h"
 #include "cli/terminal/status_area.h"
-#include "app/workspace/which_robot.h"
 #include "pons/language.h"
 #include "pons/module.h"
 #include "pons/rule_policy.h"
@@ -68,7 +68,7 @@ typedef struct session {
     size_t line_length;
     char line[STDIN_LINE_MAX];
     pons_ws_live *files;      // of a workspace that has them, else NULL
-    cli_recording *recording; // NULL: none
+    app_recording *recording; // NULL: none
     pons_traces *traces;      // NULL: none, or whoever is a guest has them
     cli_notify *notify;       // NULL: nobody wants to be told
     int hal_lock;
@@ -145,7 +145,7 @@ static int open_files(session *s, pons_error *err)
 static int open_knowledge(void *user, pons_tools *ret, pons_error *err)
 {
     session *s = user;
-    return cli_core_tools(s->c, &s->clock, NULL, ret, err);
+    return app_core_tools(&s->c->app, &s->clock, NULL, ret, err);
 }
 
 static void start_body(session *s)
@@ -177,7 +177,8 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
         cli_tell(err);
         s->body_failed = APP_FAULTY;
     } else if (s->unready_ms && now - s->unready_ms > BODY_UNREADY_MAX_MS) {
-        app_bad(err, "the body here does not say which robot it is (%s/body.json)", s->c->app.run_dir);
+        app_bad(err, "the body here does not say which robot it is (%s/body.json)",
+                s->c->app.run_dir);
         cli_tell(err);
         s->body_failed = APP_FAULTY;
     } else if (app_no_body(rc) && !s->o->body_by_hand && !s->body) {
@@ -615,7 +616,7 @@ static void on_event(void *user, const pons_event *ev)
     }
     cli_notify_event(s->notify, ev);
     if (s->recording) {
-        cli_recording_event(s->recording, ev);
+        app_recording_event(s->recording, ev);
     }
     if (s->files) {
         pons_ws_live_event(s->files, ev->type, ev->payload);
@@ -692,7 +693,7 @@ static int session_open(session *s, pons_store store, pons_value *config, pons_p
 
 static int session_loop(session *s, pons_error *err)
 {
-    const cli_session_guest none = {0}, *guest = s->o->guest ? s->o->guest : &none;
+    const app_session_guest none = {0}, *guest = s->o->guest ? s->o->guest : &none;
     while (!interrupted && !s->body_failed && !(guest->over && guest->over(guest->user))) {
         const int rc = pons_brain_poll(s->brain, err);
         if (rc < 0) {
@@ -863,9 +864,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
         rc = app_store(&c->app, &store, err);
     }
     if (rc >= 0 && o->record) {
-        rc = cli_recording_open(
-            c,
-            &(cli_recording_options){
+        rc = app_recording_open(
+            &c->app,
+            &(app_recording_options){
                 .path = o->record, .ros2 = o->ros2, .apart = strcmp(s.meant.driver, "ros2") == 0},
             &s.recording, err);
     }
@@ -912,7 +913,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     pons_traces_close(s.traces);
     cli_display_destroy(s.display);
     pons_error unwritten = PONS_ERROR_INIT;
-    if (cli_recording_close(s.recording, &unwritten) < 0) {
+    if (app_recording_close(s.recording, &unwritten) < 0) {
         cli_tell(&unwritten); // the run's own end is what it was
     }
     pons_value_unref(s.held_state);

@@ -348,7 +348,7 @@ int cmd_approve(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
+    if (c->argc > 0 && strncmp(c->argv[0], APP_MCP_QUESTION, strlen(APP_MCP_QUESTION)) == 0) {
         return always ? never_always("a client of `pons mcp serve`", err)
                       : cli_mcp_approve(c, c->argv[0], answer, err);
     }

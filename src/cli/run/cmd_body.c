@@ -1,7 +1,7 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (ros2_bridge.c).
-#include "cli/cli.h"
 #include "app/workspace/which_robot.h"
+#include "cli/cli.h"
 #include "pons/link_message.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ int cmd_body(cli *c, pons_error *err)
         return camera(c, &o, size, fps, err);
     }
     if (c->argc == 1 && strcmp(c->argv[0], "ros2") == 0) {
-        return cli_bridge_run(c, c->app.world, for_run != NULL, err);
+        return app_bridge_run(&c->app, c->app.world, for_run != NULL, err);
     }
     if (c->argc > 0 || out || depth || device || size || fps) {
         return app_bad(err,
@@ -145,10 +145,10 @@ int cmd_body(cli *c, pons_error *err)
     }
     signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
     signal(SIGTERM, on_signal);
-    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, meant.world, &bridge, err);
+    rc = rc < 0 || !ros2 ? rc : app_bridge_start(&c->app, meant.world, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
-        cli_bridge_end(bridge);
+        app_bridge_end(bridge);
         return rc;
     }
     snprintf(ledger, sizeof ledger, "%s/body.ledger", c->app.run_dir);
@@ -173,16 +173,17 @@ int cmd_body(cli *c, pons_error *err)
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
                 c->app.run_dir);
     }
-    cli_recording *recording = NULL;
+    app_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;
     if (record) {
-        rc = cli_recording_open(
-            c, &(cli_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
+        rc = app_recording_open(
+            &c->app,
+            &(app_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
             &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->app.run_dir, &quit, err);
-    cli_bridge_end(bridge);
-    if (cli_recording_close(recording, &unwritten) < 0) {
+    app_bridge_end(bridge);
+    if (app_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);
     }
     return rc;

@@ -3,9 +3,9 @@
 // A camera of a simulated world is drawn from the state that the body saves four times a second
 // (run/sim.json), in this process: no body waits for it, and without one the last state is shown, or
 // the world's beginning. A camera with a `device` is this machine's own, and is asked itself.
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "cli/run/camera_file.h"
-#include "app/workspace/which_robot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 //
 //     pons say "remember this place as the corner"      pons say 记住这里叫充电角
 //     pons places list                                  pons places forget "the corner"
-#include "cli/run/places.h"
 #include "app/workspace/workspace_scope.h"
+#include "cli/run/places.h"
 #include "pons/brain_places.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // cmd_run.c - `pons run` and `pons resume`.
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
 #include "cli/served.h"
-#include "app/workspace/which_robot.h"
 #include "pons/rule_policy.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
         rc = cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     }
     o->seed = (uint64_t)seed;
-    rc = rc >= 0 && w->thread ? cli_thread_name(w->thread, err) : rc;
+    rc = rc >= 0 && w->thread ? app_thread_name(w->thread, err) : rc;
     rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->stream, err) : rc;
     rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
     rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
@@ -234,7 +234,7 @@ int cmd_run(cli *c, pons_error *err)
     run_parts p = {0};
     cli_session_options o = {.speed = 1.0};
     cli_server *server = NULL;
-    cli_session_guest guest;
+    app_session_guest guest;
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check_words(c, &w, &o, err);
@@ -245,7 +245,7 @@ int cmd_run(cli *c, pons_error *err)
         if (w.thread) {
             snprintf(id, sizeof id, "%s", w.thread);
         } else {
-            cli_new_thread(id);
+            app_new_thread(id);
         }
         o.thread = id;
         o.policy = &p.policy;

@@ -218,7 +218,8 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
         snprintf(relative, sizeof relative, "scenarios/%s.yaml", word);
         const int rc = pons_share_path(relative, paths[n], PATH_MAX, err);
         if (rc < 0) {
-            return rc == PONS_ENOTFOUND ? app_no_such(&c->app, "scenarios", "scenario", word, err) : rc;
+            return rc == PONS_ENOTFOUND ? app_no_such(&c->app, "scenarios", "scenario", word, err)
+                                        : rc;
         }
         n++;
     }

@@ -6,9 +6,9 @@
 //
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
-#include "cli/run/places.h"
-#include "app/workspace/workspace_scope.h"
 #include "app/workspace/which_robot.h"
+#include "app/workspace/workspace_scope.h"
+#include "cli/run/places.h"
 #include "pons/brain_schedule.h"
 #include "pons/rule_policy.h"
 #include "pons/schedule.h"
@@ -36,7 +36,9 @@ static int open_desk(cli *c, bool change, desk *d, pons_error *err)
 {
     *d = (desk){.lock = -1};
     int rc = change ? app_workspace(&c->app, true, err) : PONS_OK;
-    rc = rc < 0 ? rc : change ? app_store(&c->app, &d->store, err) : app_store_read(&c->app, &d->store, err);
+    rc = rc < 0   ? rc
+         : change ? app_store(&c->app, &d->store, err)
+                  : app_store_read(&c->app, &d->store, err);
     if (rc < 0) {
         return rc;
     }
@@ -174,7 +176,8 @@ typedef struct words { // as they were typed; NULL: not given
 static bool brain_there(const cli *c)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", c->app.run_dir);
+    const int n =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", c->app.run_dir);
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const bool there = fd >= 0 && n < (int)sizeof address.sun_path &&
                        connect(fd, (struct sockaddr *)&address, sizeof address) == 0;

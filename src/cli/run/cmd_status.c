@@ -1,7 +1,7 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "cli/terminal/secret_filter.h"
-#include "app/workspace/which_robot.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
-#include "cli/run/vda5050.h"
+#include "app/vda5050/vda5050.h"
 #include "app/workspace/which_robot.h"
+#include "cli/cli.h"
 #include "pons/schema.h"
 
 #include <string.h>
@@ -66,7 +67,7 @@ int cmd_vda5050(cli *c, pons_error *err)
     }
     rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.speed, err);
     rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
-    rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
+    rc = rc < 0 ? rc : app_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
     rc = rc < 0 ? rc : app_robot_meant(&c->app, NULL, NULL, &meant, err);
     if (rc >= 0 && strcmp(meant.driver, APP_DRIVER_USUAL) != 0) {
@@ -77,17 +78,17 @@ int cmd_vda5050(cli *c, pons_error *err)
     pons_autovalue config = json_deep_copy(file);
     rc = rc < 0 ? rc : complete(&w, meant.world, config, err);
     rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
-    cli_vda5050 *v = NULL;
-    rc = rc < 0 ? rc : cli_vda5050_create(c, config, w.thread, &v, err);
+    app_vda5050 *v = NULL;
+    rc = rc < 0 ? rc : app_vda5050_create(&c->app, config, w.thread, &v, err);
     if (rc < 0) {
         return rc;
     }
-    cli_session_guest guest = cli_vda5050_guest(v);
+    app_session_guest guest = app_vda5050_guest(v);
     o.thread = w.thread;
     o.skills = w.skills;
     o.seed = (uint64_t)seed;
     o.llm = "rules";
     o.guest = &guest;
     rc = cli_session_run(c, &o, err);
-    return cli_vda5050_destroy(v, rc, err);
+    return app_vda5050_destroy(v, rc, err);
 }

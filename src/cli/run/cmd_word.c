@@ -4,8 +4,8 @@
 // Words go to the thread's inbox in the store, durable before the command returns, and a datagram
 // on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
 // safety thread's own socket.
-#include "cli/agent/agent_cli.h"
 #include "app/workspace/which_robot.h"
+#include "cli/agent/agent_cli.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/log.h"
@@ -174,7 +174,7 @@ int cmd_say(cli *c, pons_error *err)
         json_object_set_new(value, "stop_sent", json_boolean(app_stop_words(&c->app, NULL, text)));
         pons_autovalue looked = look(c, thread, value);
         if (!looked && strcmp(word, "reset") == 0) {
-            return app_lacks(err, "say: %s", CLI_UNSEEN_RESET);
+            return app_lacks(err, "say: %s", APP_UNSEEN_RESET);
         }
         if (!looked && strcmp(word, "continue") == 0) {
             return post_word(c, thread, "say", value, true, NULL, err);

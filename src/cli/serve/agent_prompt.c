@@ -42,7 +42,7 @@ typedef struct prompt {
     const cli_agent_prompt_words *w;
     const pons_policy *policy;
     cli_server *server;
-    cli_session_guest inner; // the server's
+    app_session_guest inner; // the server's
     cli_agent_view view;
     bool running; // talker
     pthread_t talker;
@@ -301,7 +301,7 @@ static void closed(void *user)
 static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
 {
     const cli_agent_prompt_words *w = p->w;
-    const cli_session_guest guest = {.open = opened,
+    const app_session_guest guest = {.open = opened,
                                      .event = event,
                                      .close = closed,
                                      .commit = commit,
@@ -338,7 +338,7 @@ static int has_model(const char *spec, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_llm llm = {0};
-    const int rc = cli_agent_model(spec, &clock, &llm, err);
+    const int rc = app_agent_model(spec, &clock, &llm, err);
     if (llm.ops) {
         llm.ops->close(llm.self);
     }

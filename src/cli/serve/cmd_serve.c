@@ -1,6 +1,6 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
-#include "cli/served.h"
 #include "app/workspace/which_robot.h"
+#include "cli/served.h"
 #include "pons/rule_policy.h"
 
 #define THREAD "main"
@@ -48,7 +48,7 @@ static int check(const cli *c, const words *w, cli_session_options *o, pons_erro
     if (c->argc > 0) {
         return app_bad(err, "serve takes no words but options; goals are said to it");
     }
-    int rc = cli_thread_name(w->thread, err);
+    int rc = app_thread_name(w->thread, err);
     rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : rc;
     rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
                             : rc;
@@ -62,9 +62,10 @@ int cmd_serve(cli *c, pons_error *err)
     cli_session_options o = {.speed = 1.0, .serve = true};
     pons_policy policy = {0};
     cli_server *server = NULL;
-    cli_session_guest guest;
+    app_session_guest guest;
     int rc = read_words(c, &w, err);
-    w.alone = app_fleet_here(&c->app) && !c->app.world && !c->app.driver; // its robots have bodies of their own
+    w.alone = app_fleet_here(&c->app) && !c->app.world &&
+              !c->app.driver; // its robots have bodies of their own
     rc = rc < 0 ? rc : check(c, &w, &o, err);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);

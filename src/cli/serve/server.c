@@ -10,11 +10,10 @@
 //
 // One process serves a workspace: run/serve.json is locked as long as it does, and says who it is,
 // {pid, url, stop_url}. The lock goes with the process, however it ends.
+#include "app/serve/robot_tool.h"
+#include "app/serve/served_graphs.h"
+#include "app/serve/workspace_actions.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/serve/agent_host.h"
-#include "cli/serve/robot_tool.h"
-#include "cli/serve/served_graphs.h"
-#include "cli/serve/workspace_actions.h"
 #include "cli/served.h"
 #include "pons/file.h"
 #include "pons/proc_stat.h"
@@ -46,8 +45,8 @@ struct cli_server {
     cli *c;
     const cli_server_words *w;
     cli_server_session session;
-    cli_host host;
-    cli_mcp_parts mcp; // what /mcp offers
+    app_host host;
+    app_mcp_parts mcp; // what /mcp offers
     lists origins, hosts;
     char address[64], token_file[PATH_MAX + 32];
     int port, stop_port;
@@ -55,7 +54,7 @@ struct cli_server {
     char *cert, *key;
     char fingerprint[PONS_HTTP_FINGERPRINT]; // of the certificate; "": there is none
     pons_traces *traces;                     // where the environment wants them; or NULL
-    cli_graphs graphs;
+    app_graphs graphs;
     pthread_mutex_t mtx;
     pons_serve *serve; // set by the main thread, under mtx
     pid_t browser;     // what --open started; 0: nothing
@@ -247,22 +246,22 @@ static void open_page(cli_server *s, const char *url)
 // The brain has the body: a client gets its goals done, and no skills beside it.
 static int open_tools(cli_server *s, pons_store store, pons_error *err)
 {
-    const cli_goal_tools_options goals = {.host = cli_host_of(&s->host),
+    const app_goal_tools_options goals = {.host = app_host_of(&s->host),
                                           .store = store,
                                           .clock = s->host.clock,
                                           .thread = s->session.thread};
-    s->mcp = (cli_mcp_parts){.c = s->c,
+    s->mcp = (app_mcp_parts){.c = &s->c->app,
                              .clock = s->host.clock,
                              .look_only = true,
                              .instructions = "robot_goal gives the robot a goal in plain words; "
                                              "query_world says what it knows of its world."};
     const char *tools = s->w->tools ? s->w->tools : "robot";
     int rc = PONS_OK;
-    if (cli_mcp_wants(tools, "robot")) {
-        rc = cli_goal_tools_open(&goals, &s->mcp.tools[0], err);
+    if (app_mcp_wants(tools, "robot")) {
+        rc = app_goal_tools_open(&goals, &s->mcp.tools[0], err);
         s->mcp.n_tools = rc >= 0;
     }
-    return rc < 0 ? rc : cli_mcp_parts_open(&s->mcp, tools, "pons serve", err);
+    return rc < 0 ? rc : app_mcp_parts_open(&s->mcp, tools, "pons serve", err);
 }
 
 static int keep_secret(const char *path, const char *text, pons_error *err)
@@ -350,7 +349,7 @@ static int tell_ready(cli_server *s, pons_error *err)
 static int open_server(void *user, pons_store store, pons_error *err)
 {
     cli_server *s = user;
-    s->host = (cli_host){.c = s->c,
+    s->host = (app_host){.c = &s->c->app,
                          .store = store,
                          .policy = s->session.policy,
                          .thread = s->session.thread,
@@ -358,11 +357,11 @@ static int open_server(void *user, pons_store store, pons_error *err)
                          .clock = pons_clock_real()};
     pons_autovalue files = NULL;
     int rc = open_tools(s, store, err);
-    rc = rc < 0 ? rc : cli_tools_config(s->c, &files, err);
-    const pons_mcp_server_options tools = cli_mcp_options(&s->mcp);
+    rc = rc < 0 ? rc : app_tools_config(&s->c->app, &files, err);
+    const pons_mcp_server_options tools = app_mcp_options(&s->mcp);
     pons_serve_options o = {.store = store,
                             .clock = s->host.clock,
-                            .host = cli_host_of(&s->host),
+                            .host = app_host_of(&s->host),
                             .thread = s->session.thread,
                             .address = s->address,
                             .port = s->port,
@@ -381,12 +380,12 @@ static int open_server(void *user, pons_store store, pons_error *err)
                             .workspace = s->c->app.workspace,
                             .tools = files,
                             .ui_dir = s->w->ui};
-    const cli_react_options react = {
+    const app_react_options react = {
         .host = o.host, .store = store, .clock = o.clock, .thread = s->session.thread};
-    rc = rc < 0 ? rc : cli_graphs_open(s->c, &react, &s->graphs, err);
+    rc = rc < 0 ? rc : app_graphs_open(&s->c->app, &react, &s->graphs, err);
     o.graphs = s->graphs.list;
     o.n_graphs = s->graphs.n;
-    cli_agent_host(&o.host);
+    app_agent_host(&o.host);
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     o.traces = s->traces;
     rc = rc < 0 ? rc : pons_http_server_load(&o.http, err);
@@ -400,7 +399,7 @@ static int open_server(void *user, pons_store store, pons_error *err)
     pons_serve *serve = NULL;
     rc = rc < 0 ? rc : pons_serve_open(&o, &serve, err);
     if (rc >= 0) {
-        cli_graphs_serve(&s->graphs, serve);
+        app_graphs_serve(&s->graphs, serve);
         pthread_mutex_lock(&s->mtx);
         s->serve = serve;
         pthread_mutex_unlock(&s->mtx);
@@ -414,7 +413,7 @@ static void on_event(void *user, const pons_event *ev)
     cli_server *s = user;
     if (s->serve) {
         pons_serve_event(s->serve, ev);
-        cli_graphs_event(&s->graphs, ev);
+        app_graphs_event(&s->graphs, ev);
     }
 }
 
@@ -436,12 +435,12 @@ static void close_server(void *user)
     pthread_mutex_lock(&s->mtx);
     s->serve = NULL;
     pthread_mutex_unlock(&s->mtx);
-    cli_graphs_serve(&s->graphs, NULL);
+    app_graphs_serve(&s->graphs, NULL);
     pons_serve_close(serve);
     pons_traces_close(s->traces);
     s->traces = NULL;
-    cli_mcp_parts_close(&s->mcp);
-    cli_graphs_close(&s->graphs);
+    app_mcp_parts_close(&s->mcp);
+    app_graphs_close(&s->graphs);
     if (s->browser > 0) {
         waitpid(s->browser, NULL, WNOHANG);
     }
@@ -470,10 +469,10 @@ int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_
     return PONS_OK;
 }
 
-cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *session)
+app_session_guest cli_server_guest(cli_server *s, const cli_server_session *session)
 {
     s->session = *session;
-    return (cli_session_guest){.open = open_server,
+    return (app_session_guest){.open = open_server,
                                .event = on_event,
                                .close = close_server,
                                .commit = on_commit,

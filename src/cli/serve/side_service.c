@@ -12,7 +12,7 @@
 
 typedef struct beside {
     const cli_beside *o;
-    cli_session_guest inner; // the server's
+    app_session_guest inner; // the server's
     bool running;
     pthread_t thread;
     atomic_bool over;
@@ -69,7 +69,7 @@ int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_erro
 {
     pons_policy policy = {0};
     beside b = {.o = o, .err = PONS_ERROR_INIT};
-    const cli_session_guest guest = {.open = opened,
+    const app_session_guest guest = {.open = opened,
                                      .event = event,
                                      .close = closed,
                                      .commit = commit,
