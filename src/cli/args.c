@@ -1,4 +1,5 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
@@ -186,12 +187,8 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
 
 size_t cli_cut(const char *text, size_t most)
 {
-    size_t n = strlen(text);
-    if (n > most) {
-        for (n = most; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--) {
-        }
-    }
-    return n;
+    const size_t n = strlen(text);
+    return n > most ? pons__utf8_cut(text, most) : n;
 }
 
 void cli_tell(const pons_error *err)

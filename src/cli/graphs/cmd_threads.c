@@ -3,10 +3,10 @@
 //
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
+#include "app/operator/secret_filter.h"
 #include "cli/cli.h"
 #include "cli/graphs/thread_show.h"
 #include "cli/graphs/thread_why.h"
-#include "cli/terminal/secret_filter.h"
 #include "pons/agent.h"
 #include "pons/brain.h"
 
@@ -229,7 +229,7 @@ static int replay_row(void *user, const pons_event_row *row)
         return 0;
     }
     if (!r->c->json) {
-        pons_value *clean = cli_value_without_secrets(payload);
+        pons_value *clean = app_value_without_secrets(payload);
         pons_value_unref(payload);
         payload = clean;
     }

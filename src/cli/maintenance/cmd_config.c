@@ -4,10 +4,10 @@
 // A file of the workspace stands for a person's, and that for the one that pons ships, whole: they are not
 // merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
 #include "app/fleet/fleet.h"
+#include "app/operator/notify.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
-#include "cli/run/notify.h"
 #include "pons/body.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
@@ -167,7 +167,7 @@ static int robot(cli *c, const char *path, pons_error *err)
 static int notify(cli *c, const char *path, pons_error *err)
 {
     (void)path;
-    return cli_notify_check(c, err);
+    return app_notify_check(&c->app, err);
 }
 
 static const file_row files[] = {

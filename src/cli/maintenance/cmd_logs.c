@@ -5,8 +5,8 @@
 // watched printed, to find out why it died. Lines are shown as they are written, with the log's name
 // before them where there are several, and without what looks like a key; a private key has many lines, so
 // reading begins before the first that is shown.
+#include "app/operator/secret_filter.h"
 #include "cli/cli.h"
-#include "cli/terminal/secret_filter.h"
 #include "pons/buf.h"
 #include "pons/spelling.h"
 
@@ -33,7 +33,7 @@ typedef struct log_file {
     off_t at;       // read so far
     off_t from;     // what lies before it is not shown
     pons_buf begun; // a line without its end
-    size_t in_key;  // cli_line_without_secrets
+    size_t in_key;  // app_line_without_secrets
 } log_file;
 
 static volatile sig_atomic_t stopped;
@@ -49,7 +49,7 @@ static void show_line(const cli *c, log_file *f, bool named, const char *line, s
 {
     const bool shown = end > f->from;
     char *text = strndup(line, n);
-    char *clean = text ? cli_line_without_secrets(&f->in_key, text) : NULL;
+    char *clean = text ? app_line_without_secrets(&f->in_key, text) : NULL;
     if (clean && shown && c->json) {
         pons_value *whole = json_string(clean);
         pons_autovalue row = pons_object("type", json_string("log"), "log", json_string(f->name),
@@ -197,7 +197,7 @@ int cmd_logs(cli *c, pons_error *err)
     for (size_t i = 0; i < n; i++) {
         logs[i].from =
             lines > 0 ? tail_of(logs[i].fd, (int64_t)lines) : lseek(logs[i].fd, 0, SEEK_END);
-        logs[i].at = logs[i].from > CLI_KEY_MAX ? logs[i].from - CLI_KEY_MAX : 0;
+        logs[i].at = logs[i].from > APP_KEY_MAX ? logs[i].from - APP_KEY_MAX : 0;
     }
     do {
         for (size_t i = 0; i < n && rc >= 0; i++) {

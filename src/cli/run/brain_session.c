@@ -8,11 +8,11 @@
 //
 // Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
 // once.
+#include "app/operator/notify.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_profile.h"
 #include "app/workspace/workspace_scope.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/run/notify.h"
 #include "cli/run/places.h"
 #include "cli/run/prompt_completion.h"
 #include "cli/terminal/status_area.h"
@@ -70,7 +70,7 @@ typedef struct session {
     pons_ws_live *files;      // of a workspace that has them, else NULL
     app_recording *recording; // NULL: none
     pons_traces *traces;      // NULL: none, or whoever is a guest has them
-    cli_notify *notify;       // NULL: nobody wants to be told
+    app_notify *notify;       // NULL: nobody wants to be told
     int hal_lock;
     int schedule_lock; // the file; -1: none
     char schedules[64], places[64];
@@ -614,7 +614,7 @@ static void on_event(void *user, const pons_event *ev)
     if (!s->o->guest || !s->o->guest->quiet) {
         cli_display_event(s->display, ev);
     }
-    cli_notify_event(s->notify, ev);
+    app_notify_event(s->notify, ev);
     if (s->recording) {
         app_recording_event(s->recording, ev);
     }
@@ -873,7 +873,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     if (rc >= 0 && !(o->guest && o->guest->traces)) {
         rc = pons_traces_from_environment(&s.traces, err);
     }
-    rc = rc < 0 ? rc : cli_notify_open(c, store, o->thread, &s.notify, err);
+    rc = rc < 0 ? rc : app_notify_open(&c->app, store, o->thread, &s.notify, err);
     if (rc >= 0 && o->guest && o->guest->commit) {
         rc = pons_store_watch(&store, &s.clock, o->guest->commit, o->guest->user, err);
     }
@@ -909,7 +909,7 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err)
     app_files_close(&s.files, &s.hal_lock);
     end_unheard_body(&s);
     pons_brain_close(s.brain);
-    cli_notify_close(s.notify);
+    app_notify_close(s.notify);
     pons_traces_close(s.traces);
     cli_display_destroy(s.display);
     pons_error unwritten = PONS_ERROR_INIT;

@@ -5,7 +5,7 @@
 // the world's beginning. A camera with a `device` is this machine's own, and is asked itself.
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
-#include "cli/run/camera_file.h"
+#include "drivers/camera/camera.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -135,10 +135,10 @@ static int take(cli *c, const cli_camera_options *o, pons_picture_raw *ret, void
         return app_bad(err, "camera %s has no depth", o->name);
     }
     if (device) {
-        return cli_v4l2_take(device, o->width ? o->width : (int)pons_get_int(camera, "width", 640),
-                             o->height ? o->height : (int)pons_get_int(camera, "height", 480),
-                             o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg,
-                             ret_n, err);
+        return pons__v4l2_take(
+            device, o->width ? o->width : (int)pons_get_int(camera, "width", 640),
+            o->height ? o->height : (int)pons_get_int(camera, "height", 480),
+            o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg, ret_n, err);
     }
     return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", APP_DRIVER_USUAL),
                 o->name, o->depth, ret, err);
@@ -161,11 +161,12 @@ int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)
         rc = usual_path(c, o->name, path, sizeof path, err);
     }
     if (rc == PONS_OK) {
-        rc = jpeg ? cli_write_bytes(path, jpeg, n, err) : cli_write_jpeg(path, &p, err);
+        rc = jpeg ? pons__picture_write(path, jpeg, n, err)
+                  : pons__picture_write_jpeg(path, &p, err);
     }
     if (rc == PONS_OK && p.depth) {
         depth_path(path, npy, sizeof npy);
-        rc = cli_write_npy(npy, &p, err);
+        rc = pons__picture_write_npy(npy, &p, err);
     }
     if (rc == PONS_OK) {
         rc = tell(c, o->name, &p, path, npy);

@@ -1,7 +1,7 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
+#include "app/operator/secret_filter.h"
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
-#include "cli/terminal/secret_filter.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,7 +117,7 @@ int cmd_status(cli *c, pons_error *err)
     if (c->json) {
         cli_print_json(status);
     } else {
-        pons_autovalue clean = cli_value_without_secrets(status);
+        pons_autovalue clean = app_value_without_secrets(status);
         print_status(clean);
     }
     return PONS_OK;

@@ -1,6 +1,6 @@
 // secret_filter.c - somebody pasted a key into a goal, a tool was called with one, a server's answer repeats
 // the token it was asked with: what is stored is shown without it. --json is for programs, and whole.
-#include "cli/terminal/secret_filter.h"
+#include "app/operator/secret_filter.h"
 
 #include "pons/buf.h"
 #include "pons/redact.h"
@@ -56,7 +56,7 @@ static const char *hidden_by(const char *variable)
     return hides ? value + 1 : "";
 }
 
-char *cli_without_secrets(const char *text)
+char *app_without_secrets(const char *text)
 {
     char *now = strdup(text);
     // The longest first: what begins with another one would be left half.
@@ -84,12 +84,12 @@ static const char *behind_mark(const char *line, const char *what)
     return mark ? mark + strlen(key_mark) : NULL;
 }
 
-char *cli_line_without_secrets(size_t *in_key, const char *line)
+char *app_line_without_secrets(size_t *in_key, const char *line)
 {
     if (*in_key > 0) {
         const char *after = behind_mark(line, key_ends);
         *in_key += strlen(line) + 1;
-        if (!after && *in_key <= CLI_KEY_MAX) {
+        if (!after && *in_key <= APP_KEY_MAX) {
             return NULL;
         }
         *in_key = 0;
@@ -103,7 +103,7 @@ char *cli_line_without_secrets(size_t *in_key, const char *line)
         *in_key = after ? 0 : 1;
         at = after ? after : at;
     }
-    return cli_without_secrets(line);
+    return app_without_secrets(line);
 }
 
 // A member's name: apiKey, access_token, password; but not `key` or `token` alone, which name other things.
@@ -124,10 +124,10 @@ static bool names_a_secret(const char *name)
     return false;
 }
 
-pons_value *cli_value_without_secrets(const pons_value *v)
+pons_value *app_value_without_secrets(const pons_value *v)
 {
     if (json_is_string(v)) {
-        char *clean = cli_without_secrets(json_string_value(v));
+        char *clean = app_without_secrets(json_string_value(v));
         pons_value *ret = json_string(clean);
         free(clean);
         return ret ? ret : json_string(HIDDEN);
@@ -135,7 +135,7 @@ pons_value *cli_value_without_secrets(const pons_value *v)
     if (json_is_array(v)) {
         pons_value *ret = json_array();
         for (size_t i = 0; i < json_array_size(v); i++) {
-            json_array_append_new(ret, cli_value_without_secrets(json_array_get(v, i)));
+            json_array_append_new(ret, app_value_without_secrets(json_array_get(v, i)));
         }
         return ret;
     }
@@ -148,7 +148,7 @@ pons_value *cli_value_without_secrets(const pons_value *v)
             json_object_set_new(ret, name,
                                 json_is_string(member) && names_a_secret(name)
                                     ? json_string(HIDDEN)
-                                    : cli_value_without_secrets(member));
+                                    : app_value_without_secrets(member));
         }
         return ret;
     }

@@ -1,5 +1,5 @@
-// camera_file.c - pictures as files: JPEG by libjpeg, depth as NumPy reads it.
-#include "cli/run/camera_file.h"
+// picture_file.c - pictures as files: JPEG by libjpeg, depth as NumPy reads it.
+#include "drivers/camera/camera.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static int end_file(const char *path, const char *temp, FILE *f, bool whole, pon
     return rc;
 }
 
-int cli_write_bytes(const char *path, const void *bytes, size_t n, pons_error *err)
+int pons__picture_write(const char *path, const void *bytes, size_t n, pons_error *err)
 {
     char temp[PATH_MAX + 16];
     FILE *f = NULL;
@@ -54,7 +54,7 @@ int cli_write_bytes(const char *path, const void *bytes, size_t n, pons_error *e
 }
 
 // Version 1.0: magic, the header's length, a dictionary padded to 64 bytes, then the numbers.
-int cli_write_npy(const char *path, const pons_picture_raw *p, pons_error *err)
+int pons__picture_write_npy(const char *path, const pons_picture_raw *p, pons_error *err)
 {
     char header[128];
     const size_t n = (size_t)p->width * (size_t)p->height;
@@ -79,7 +79,7 @@ int cli_write_npy(const char *path, const pons_picture_raw *p, pons_error *err)
 #ifdef PONS_JPEG
 #include <jpeglib.h>
 
-int cli_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
+int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
 {
     struct jpeg_error_mgr handler;
     struct jpeg_compress_struct jpeg = {.err = jpeg_std_error(&handler)};
@@ -100,12 +100,12 @@ int cli_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
     }
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
-    const int rc = cli_write_bytes(path, bytes, n, err);
+    const int rc = pons__picture_write(path, bytes, n, err);
     free(bytes);
     return rc;
 }
 #else
-int cli_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
+int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
 {
     (void)path;
     (void)p;

@@ -9,10 +9,11 @@
 // again: whoever hears it knows it by its id.
 //
 // Sent are the words of questions and goals, names of threads, and times (docs/cli.md).
-#include "cli/run/notify.h"
+#include "app/operator/notify.h"
 
-#include "cli/run/notify_command.h"
-#include "cli/terminal/secret_filter.h"
+#include "app/operator/notify_command.h"
+#include "app/operator/secret_filter.h"
+#include "base/utf8.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
 #include "pons/log.h"
@@ -49,7 +50,7 @@ typedef struct notice {
     char question[64]; // empty: it is none
 } notice;
 
-struct cli_notify {
+struct app_notify {
     pons_store store;
     pons_clock clock;
     char thread[PONS_NAME_MAX], log[PATH_MAX];
@@ -70,9 +71,9 @@ struct cli_notify {
 
 // ---- configuration ------------------------------------------------------------------------------
 
-static int load(const cli *c, pons_value **ret, pons_error *err)
+static int load(const app_context *c, pons_value **ret, pons_error *err)
 {
-    int rc = app_yaml(&c->app, "config/notify.yaml", "schemas/notify.json", ret, err);
+    int rc = app_yaml(c, "config/notify.yaml", "schemas/notify.json", ret, err);
     const char *env = rc < 0 ? NULL : pons_get_str(*ret, "token_env", NULL);
     const char *token = env ? getenv(env) : NULL;
     if (rc >= 0 && token && token[strcspn(token, "\r\n")]) {
@@ -81,13 +82,13 @@ static int load(const cli *c, pons_value **ret, pons_error *err)
     return rc;
 }
 
-int cli_notify_check(const cli *c, pons_error *err)
+int app_notify_check(const app_context *c, pons_error *err)
 {
     pons_autovalue v = NULL;
     return load(c, &v, err);
 }
 
-static bool wanted(const cli_notify *n, const char *kind)
+static bool wanted(const app_notify *n, const char *kind)
 {
     const pons_value *on = pons_get(n->config, "on");
     bool any = !on;
@@ -114,7 +115,7 @@ static const char *kind_of(const char *type, const pons_value *p)
                                                   : NULL;
 }
 
-static void words_of(const cli_notify *n, const char *type, const char *kind, const pons_value *p,
+static void words_of(const app_notify *n, const char *type, const char *kind, const pons_value *p,
                      char *ret, size_t cap)
 {
     const bool bare = !pons_get_bool(n->config, "words", true);
@@ -130,15 +131,15 @@ static void words_of(const cli_notify *n, const char *type, const char *kind, co
         snprintf(ret, cap, "pons %s: %s: %s", strcmp(type, "task.done") == 0 ? "failed" : "missed",
                  text, reason);
     }
-    char *clean = cli_without_secrets(ret); // somebody pasted a key into a goal: it stays here
+    char *clean = app_without_secrets(ret); // somebody pasted a key into a goal: it stays here
     snprintf(ret, cap, "%s", clean);
     free(clean);
-    ret[cli_cut(ret, TEXT_MAX)] = '\0';
+    ret[strlen(ret) > TEXT_MAX ? pons__utf8_cut(ret, TEXT_MAX) : strlen(ret)] = '\0';
 }
 
 static int take_row(void *user, const pons_event_row *row)
 {
-    cli_notify *n = user;
+    app_notify *n = user;
     pons_autovalue p = NULL;
     char text[4096], id[PONS_NAME_MAX + 24];
     n->last = row->seq;
@@ -170,13 +171,13 @@ static int take_row(void *user, const pons_event_row *row)
 
 // ---- by HTTP ------------------------------------------------------------------------------------
 
-static bool ending(const cli_notify *n, int ms)
+static bool ending(const app_notify *n, int ms)
 {
     struct pollfd p = {.fd = n->end, .events = POLLIN};
     return poll(&p, 1, ms) > 0;
 }
 
-static bool post(cli_notify *n, const char *text)
+static bool post(app_notify *n, const char *text)
 {
     const char *env = pons_get_str(n->config, "token_env", NULL), *token = env ? getenv(env) : NULL;
     char bearer[4096];
@@ -196,7 +197,7 @@ static bool post(cli_notify *n, const char *text)
 
 // ---- the thread ---------------------------------------------------------------------------------
 
-static void keep_after(cli_notify *n)
+static void keep_after(app_notify *n)
 {
     const pons_items it = {.store = n->store, .clock = n->clock};
     pons_error err = PONS_ERROR_INIT;
@@ -213,7 +214,7 @@ static void keep_after(cli_notify *n)
     }
 }
 
-static bool was_asked(const cli_notify *n, const char *question)
+static bool was_asked(const app_notify *n, const char *question)
 {
     size_t i;
     json_t *one;
@@ -227,7 +228,7 @@ static bool was_asked(const cli_notify *n, const char *question)
 }
 
 // False: the session ends before it could be told.
-static bool tell(cli_notify *n, const notice *one)
+static bool tell(app_notify *n, const notice *one)
 {
     char *text = NULL;
     bool by_url = !n->http, by_command = !pons_get(n->config, "command");
@@ -237,7 +238,7 @@ static bool tell(cli_notify *n, const notice *one)
     for (int tries = 1;; tries++) {
         by_url = by_url || post(n, text);
         by_command =
-            by_command || (!ending(n, 0) && cli_notify_command(pons_get(n->config, "command"),
+            by_command || (!ending(n, 0) && app_notify_command(pons_get(n->config, "command"),
                                                                one->body, text, n->log, n->end));
         if (by_url && by_command) {
             break;
@@ -270,7 +271,7 @@ static bool tell(cli_notify *n, const notice *one)
     return true;
 }
 
-static bool tell_all(cli_notify *n)
+static bool tell_all(app_notify *n)
 {
     pons_error err = PONS_ERROR_INIT;
     bool all = true;
@@ -293,7 +294,7 @@ static bool tell_all(cli_notify *n)
 
 static void *work(void *user)
 {
-    cli_notify *n = user;
+    app_notify *n = user;
     for (;;) {
         const bool all = tell_all(n);
         uint64_t count;
@@ -319,7 +320,7 @@ static void *work(void *user)
 // ---- life ---------------------------------------------------------------------------------------
 
 // From where on: where the last session was, else from now.
-static int begin_after(cli_notify *n, pons_error *err)
+static int begin_after(app_notify *n, pons_error *err)
 {
     const pons_items it = {.store = n->store, .clock = n->clock};
     pons_autovalue row = NULL;
@@ -335,7 +336,7 @@ static int begin_after(cli_notify *n, pons_error *err)
     return rc;
 }
 
-static int open_http(cli_notify *n, pons_error *err)
+static int open_http(app_notify *n, pons_error *err)
 {
     pons_http_url split = {0};
     if (!pons_get(n->config, "url")) {
@@ -348,7 +349,7 @@ static int open_http(cli_notify *n, pons_error *err)
     return rc < 0 ? rc : n->http->open(NULL, NULL, &n->client, err);
 }
 
-int cli_notify_open(const cli *c, pons_store store, const char *thread, cli_notify **ret,
+int app_notify_open(const app_context *c, pons_store store, const char *thread, app_notify **ret,
                     pons_error *err)
 {
     pons_autovalue config = NULL;
@@ -356,12 +357,12 @@ int cli_notify_open(const cli *c, pons_store store, const char *thread, cli_noti
     if (rc < 0 || (!pons_get(config, "url") && !pons_get(config, "command"))) {
         return rc;
     }
-    cli_notify *n = pons_need_zeroed(1, sizeof *n);
+    app_notify *n = pons_need_zeroed(1, sizeof *n);
     n->store = store;
     n->clock = pons_clock_real();
     n->config = pons_value_ref(config);
     snprintf(n->thread, sizeof n->thread, "%s", thread);
-    if (snprintf(n->log, sizeof n->log, "%s/notify.log", c->app.run_dir) >= (int)sizeof n->log) {
+    if (snprintf(n->log, sizeof n->log, "%s/notify.log", c->run_dir) >= (int)sizeof n->log) {
         n->log[0] = '\0';
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -374,21 +375,21 @@ int cli_notify_open(const cli *c, pons_store store, const char *thread, cli_noti
         rc = n->has_thread ? PONS_OK : pons_error_set(err, PONS_EENV, WHERE, "no thread for it");
     }
     if (rc < 0) {
-        cli_notify_close(n);
+        app_notify_close(n);
         return rc;
     }
     *ret = n;
     return PONS_OK;
 }
 
-void cli_notify_event(cli_notify *n, const pons_event *ev)
+void app_notify_event(app_notify *n, const pons_event *ev)
 {
     if (n && ev->seq > 0 && kind_of(ev->type, ev->payload)) {
         eventfd_write(n->wake, 1);
     }
 }
 
-void cli_notify_close(cli_notify *n)
+void app_notify_close(app_notify *n)
 {
     if (!n) {
         return;

@@ -1,8 +1,8 @@
-// camera_v4l2.c - one picture of a camera of this machine, by V4L2's own calls.
+// v4l2.c - one picture of a camera of this machine, by V4L2's own calls.
 //
 //     open -> QUERYCAP -> S_FMT (MJPEG, else YUYV) -> S_PARM -> four buffers, mapped -> STREAMON
 //          -> some pictures go by, while it finds its exposure -> one is kept -> STREAMOFF
-#include "cli/run/camera_file.h"
+#include "drivers/camera/camera.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -181,8 +181,8 @@ static int take(video *v, pons_picture_raw *ret, void **ret_jpeg, size_t *ret_n,
     }
 }
 
-int cli_v4l2_take(const char *device, int width, int height, double fps, pons_picture_raw *ret,
-                  void **ret_jpeg, size_t *ret_n, pons_error *err)
+int pons__v4l2_take(const char *device, int width, int height, double fps, pons_picture_raw *ret,
+                    void **ret_jpeg, size_t *ret_n, pons_error *err)
 {
     video v = {.fd = -1};
     int rc = open_device(&v, device, err);

@@ -1,6 +1,6 @@
 // notify_command.h - a command of this machine that tells a person something.
-#ifndef CLI_RUN_NOTIFY_COMMAND_H
-#define CLI_RUN_NOTIFY_COMMAND_H
+#ifndef PONS_APP_NOTIFY_COMMAND_H
+#define PONS_APP_NOTIFY_COMMAND_H
 
 #include "pons/value.h"
 
@@ -8,7 +8,7 @@
 
 // Runs it, with `text` on its standard input and members of `body` in its words, and what it prints behind what is in
 // `log`. True: it ended well. It is killed when it takes too long or `end` is readable. Blocks; any thread.
-bool cli_notify_command(const pons_value *words, const pons_value *body, const char *text,
+bool app_notify_command(const pons_value *words, const pons_value *body, const char *text,
                         const char *log, int end);
 
 #endif

@@ -3,7 +3,7 @@
 // No shell: a word of the configuration stays one argument, whatever was said. The command gets no more of the
 // environment than a desktop's notifier wants, and is a process group of its own, which is killed as one. What it
 // prints comes by a pipe: the robot's disk has its store, and no command may fill it.
-#include "cli/run/notify_command.h"
+#include "app/operator/notify_command.h"
 
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"
@@ -155,7 +155,7 @@ static pid_t start(char **argv, const char *log, int in, int out)
     return pid;
 }
 
-bool cli_notify_command(const pons_value *words, const pons_value *body, const char *text,
+bool app_notify_command(const pons_value *words, const pons_value *body, const char *text,
                         const char *log, int end)
 {
     const size_t count = json_array_size(words);

@@ -1,4 +1,4 @@
-// nav2.c - `pons map nav2 WORLD DIR`: the world as Nav2 loads it (docs/maps.md).
+// nav2_files.c - a world as Nav2 loads it (docs/maps.md).
 //
 //     map.yaml, map.pgm            what stands there, and what nobody has seen: map_server's, trinary
 //     keepout.yaml, keepout.pgm    where nobody goes: KeepoutFilter's mask; only of a world that has such areas
@@ -7,7 +7,8 @@
 //
 // The cells are those in which the body itself plans (ground.h), so both robots see the same walls. Masks are raw:
 // a pixel is the cell's value. Nothing that is there already is written over.
-#include "cli/map/map.h"
+#include "app/map/world_files.h"
+#include "pons/map_preview.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,30 +261,17 @@ static int write_all(sheet *s, pons_error *err)
     return rc < 0 ? rc : write_params(s, err);
 }
 
-int map_nav2(const char *name, const char *dir, pons_error *err)
+int app_world_nav2(const pons_value *world, const char *dir, pons_error *err)
 {
-    map_subject m;
     pons_ground *ground = NULL;
-    int rc = map_subject_load(name, &m, err);
-    if (rc < 0) {
-        return rc;
+    if (mkdir(dir, 0755) < 0 && errno != EEXIST) {
+        return app_lacks(err, "cannot make %s: %s", dir, strerror(errno));
     }
-    if (!m.world) {
-        rc = app_bad(err, "map: %s has no robot; `pons map import` makes a world of it", name);
-    } else if (mkdir(dir, 0755) < 0 && errno != EEXIST) {
-        rc = app_lacks(err, "cannot make %s: %s", dir, strerror(errno));
-    }
-    rc = rc < 0 ? rc : pons_ground_open(m.world, &ground, err);
+    int rc = pons_ground_open(world, &ground, err);
     if (rc == PONS_OK) {
-        sheet s = {.world = m.world, .ground = ground, .dir = dir};
+        sheet s = {.world = world, .ground = ground, .dir = dir};
         rc = write_all(&s, err);
     }
-    if (rc == PONS_OK) {
-        cli_out("%s: ros2 launch nav2_bringup bringup_launch.py map:=%s/map.yaml "
-                "params_file:=ROBOT.yaml, with %s/nav2_params.yaml merged into the robot's own\n",
-                dir, dir, dir);
-    }
     pons_ground_close(ground);
-    map_subject_clear(&m);
     return rc;
 }
