@@ -189,36 +189,23 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world, const char *em
                    const char *skills, pons_verdict **ret, pons_error *err);
 void cli_plan_verdict(const pons_verdict *v); // a line a rule on stderr
 
+// Who has the prompt in place of the robot's brain: what is typed goes there.
+typedef struct cli_prompt_owner {
+    const char *name; // stands before it
+    void (*said)(void *user, const char *line);
+    // A line was a stop, and is the robot's; latched: that is on the disk.
+    void (*stopped)(void *user, bool latched);
+    void *user;
+} cli_prompt_owner;
+
 // brain_session.c: a brain at work, for run, resume and serve.
 typedef struct cli_session_options {
-    const char *thread;
-    pons_store *store;         // already open: the session takes it over; NULL: it opens its own
-    const pons_policy *policy; // opened by the caller; NULL: the session opens it
-    const char *world,
-        *driver; // of a thread that is resumed; NULL: of the robot that the command means
-    const char *skills, *llm; // skills: NAME,… of modules, or NULL
-    bool llm_kept;            // of the run that is resumed: it may be gone
-    double speed;
-    uint64_t seed;
-    const char *const *goals; // NULL for resume
-    size_t n_goals;
-    const pons_plan *plan; // instead of goals; NULL: none
+    app_session_options run; // without what follows from the rest; its policy is the prompt's
     bool prompt;
-    const app_session_guest *guest; // NULL: none
-    bool serve;             // goals come by other ways than the prompt: it goes on without any
-    bool resumed;           // a person typed resume
-    bool body_by_hand;      // never start one
-    const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
-    uint32_t stream;        // PONS_STREAM_… of the inner loop
-    bool stream_kernel;
-    bool step;            // hold before each superstep of the inner loop
-    const char *priority; // of the goals; NULL: as usual
-    int64_t deadline_ms;  // of the goals, Unix time; 0: none
-    bool only_new;        // the goals are those of a thread that has had none
-    int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
-    const char *record;   // a new MCAP file of it all; NULL: none
-    bool ros2;            // the body that this starts is shown to ROS 2
-    bool errand;          // a watchdog started it, and has the workspace's files
+    const cli_prompt_owner *owner; // of the prompt; NULL: the robot's brain
+    bool serve;                    // goals come by other ways than the prompt, too
+    bool quiet;                    // a guest shows what happens; the session shows nothing
+    const char *record;            // a new MCAP file of it all; NULL: none
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 

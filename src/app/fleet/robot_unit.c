@@ -117,18 +117,21 @@ static void read_item(app_unit *u, const pons_fleet_map *map, const pons_value *
 
 // ---- its body -----------------------------------------------------------------------------------
 
+bool app_unit_fails(const app_unit *u)
+{
+    return u->body.starts >= STARTS_MAX;
+}
+
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     app_unit *u = user;
-    const int64_t now = pons_now_ms(&u->clock);
     const int rc = app_robot_connect(&u->own, &u->meant, ret, err);
-    const int64_t rest_ms = u->starts < STARTS_MAX ? START_EVERY_MS : START_LATER_MS;
-    if (app_no_body(rc) && !u->body && (u->starts == 0 || now - u->tried_ms >= rest_ms)) {
-        const pid_t pid =
-            app_body_start(&u->own, u->robot->driver, u->world, NULL, u->speed, 1, false);
-        u->body = pid > 0 ? pid : 0;
-        u->tried_ms = now;
-        u->starts++;
+    if (app_no_body(rc)) {
+        const app_body_how how = {
+            .driver = u->robot->driver, .world = u->world, .speed = u->speed, .seed = 1};
+        const int64_t rest_ms = app_unit_fails(u) ? START_LATER_MS : START_EVERY_MS;
+        app_body_child_start(&u->body, &u->own, &how, pons_now_ms(&u->clock), INT_MAX,
+                             u->body.starts > 0 ? rest_ms : 0);
     }
     return rc < 0 ? PONS_EAGAIN : rc;
 }
@@ -216,16 +219,9 @@ void app_unit_close(app_unit *u, bool lost)
     app_unit_files_close(u);
     pons_value_unref(u->work);
     u->work = NULL;
-    if (u->body > 0 && !lost) {
-        kill(u->body, SIGTERM);
-        waitpid(u->body, NULL, 0);
-        u->body = 0;
+    if (!lost) {
+        app_body_child_end(&u->body);
     }
-}
-
-bool app_unit_fails(const app_unit *u)
-{
-    return u->starts >= STARTS_MAX;
 }
 
 // ---- its brain ----------------------------------------------------------------------------------
@@ -263,7 +259,7 @@ static void look(app_unit *u, const pons_value *status)
 {
     const pons_value *pose = pons_get(status, "pose");
     u->connected = json_is_object(pons_get(status, "body")) && json_is_object(pose);
-    u->starts = u->connected ? 0 : u->starts;
+    u->body.starts = u->connected ? 0 : u->body.starts;
     u->idle = json_array_size(pons_get(status, "queue")) == 0 &&
               !json_is_object(pons_get(status, "active_task"));
     u->latched = pons_get_bool(pons_get(status, "stop"), "latched", false);
@@ -353,10 +349,7 @@ static int post(app_unit *u, const pons_fleet_map *map, pons_error *err)
 int app_unit_poll(app_unit *u, const pons_fleet_map *map, pons_error *err)
 {
     int rc = pons_brain_poll(u->brain, err);
-    int status = 0;
-    if (u->body > 0 && waitpid(u->body, &status, WNOHANG) == u->body) {
-        u->body = 0;
-    }
+    app_body_child_ended(&u->body, NULL);
     const int64_t now = pons_now_ms(&u->clock);
     if (rc < 0 || now - u->looked_ms < LOOK_MS) {
         return rc;

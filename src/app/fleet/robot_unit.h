@@ -14,9 +14,8 @@ typedef struct app_unit {
     pons_store store; // of the fleet
     pons_clock clock;
     pons_brain *brain;
-    pid_t body;
-    int starts;
-    int64_t tried_ms, given_ms, looked_ms, told_ms; // looked_ms 0: it is looked at now
+    app_body_child body;
+    int64_t given_ms, looked_ms, told_ms; // looked_ms 0: it is looked at now
     char world[PATH_MAX + 32];
     app_robot meant;
     char thread[PONS_NAME_MAX];

@@ -301,3 +301,31 @@ int app_recording_close(app_recording *r, pons_error *err)
     free(r);
     return rc;
 }
+
+// ---- as a guest of a session --------------------------------------------------------------------
+
+static int open_recorded(void *user, pons_store store, pons_error *err)
+{
+    app_recorded *r = user;
+    app_robot meant;
+    (void)store;
+    const int rc = app_robot_meant(r->c, r->driver, r->world, &meant, err);
+    if (rc < 0) {
+        return rc;
+    }
+    r->options.apart = strcmp(meant.driver, "ros2") == 0;
+    return app_recording_open(r->c, &r->options, &r->recording, err);
+}
+
+static void record_event(void *user, const pons_event *ev)
+{
+    const app_recorded *r = user;
+    if (r->recording) {
+        app_recording_event(r->recording, ev);
+    }
+}
+
+app_session_guest app_recording_guest(app_recorded *r)
+{
+    return (app_session_guest){.open = open_recorded, .event = record_event, .user = r};
+}

@@ -586,12 +586,6 @@ int app_vda5050_destroy(app_vda5050 *v, int rc, pons_error *err)
     return rc;
 }
 
-static void note_event(void *user, const pons_event *ev)
-{
-    (void)user;
-    (void)ev;
-}
-
 static void note_brain(void *user, pons_brain *brain)
 {
     ((app_vda5050 *)user)->brain = brain;
@@ -606,7 +600,6 @@ app_session_guest app_vda5050_guest(app_vda5050 *v)
 {
     return (app_session_guest){.open = open_guest,
                                .brain = note_brain,
-                               .event = note_event,
                                .close = close_guest,
                                .user = v,
                                .fd = fd_of,

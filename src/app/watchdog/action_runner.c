@@ -25,9 +25,7 @@ typedef struct dog {
     pons_ws_dialect dialect;
     pons_value *config;
     app_robot meant;
-    pid_t body; // that this one has started; 0: none
-    int starts;
-    int64_t tried_ms;
+    app_body_child body; // that this one has started
     pons_clock clock;
     pons_tools tools, errands, trees, pictures;
     pons_ws_place *place;
@@ -41,25 +39,21 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     dog *d = user;
     const int rc = app_robot_connect(d->c, &d->meant, ret, err);
-    int status;
-    if (d->body && waitpid(d->body, &status, WNOHANG) == d->body) {
-        d->body = 0;
-    }
-    const int64_t now = pons_now_ms(&d->clock);
-    if (app_no_body(rc) && !d->body && d->starts < STARTS_MAX &&
-        (!d->tried_ms || now - d->tried_ms > START_EVERY_MS)) {
-        const pid_t pid = app_body_start(d->c, d->meant.driver, d->meant.world, NULL, d->o->speed,
-                                         d->o->seed, false);
-        d->body = pid > 0 ? pid : 0;
-        d->tried_ms = now;
-        d->starts++;
+    app_body_child_ended(&d->body, NULL);
+    if (app_no_body(rc)) {
+        const app_body_how how = {.driver = d->meant.driver,
+                                  .world = d->meant.world,
+                                  .speed = d->o->speed,
+                                  .seed = d->o->seed};
+        app_body_child_start(&d->body, d->c, &how, pons_now_ms(&d->clock), STARTS_MAX,
+                             START_EVERY_MS);
     }
     return rc;
 }
 
 static bool body_is_lost(const dog *d)
 {
-    return !d->body && d->starts >= STARTS_MAX;
+    return !d->body.pid && d->body.starts >= STARTS_MAX;
 }
 
 int app_watchdog_judge(const pons_tools *robot, const char *skill, const pons_value *args,
@@ -176,10 +170,7 @@ static void close_parts(dog *d)
     pons_robot_tools_close(&d->trees);
     pons_robot_tools_close(&d->tools);
     pons_ws_place_close(d->place);
-    if (d->body) {
-        kill(d->body, SIGTERM);
-        waitpid(d->body, NULL, 0);
-    }
+    app_body_child_end(&d->body);
     if (d->lock >= 0) {
         close(d->lock);
     }

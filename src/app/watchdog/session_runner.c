@@ -35,9 +35,7 @@ typedef struct body_of { // of one target
     app_context c; // its workspace
     app_robot meant;
     char target[PONS_NAME_MAX];
-    pid_t pid; // that this process has started; 0: none
-    int starts;
-    int64_t tried_ms;
+    app_body_child child; // that this process has started
 } body_of;
 
 typedef struct watch {
@@ -67,18 +65,14 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
     body_of *b = user;
     const int rc = app_robot_connect(&b->c, &b->meant, ret, err);
-    int status;
-    if (b->pid && waitpid(b->pid, &status, WNOHANG) == b->pid) {
-        b->pid = 0;
-    }
-    const int64_t now = pons_now_ms(&b->w->clock);
-    if (app_no_body(rc) && !b->pid && b->starts < STARTS_MAX &&
-        (!b->tried_ms || now - b->tried_ms > START_EVERY_MS)) {
-        const pid_t pid = app_body_start(&b->c, b->meant.driver, b->meant.world, NULL,
-                                         b->w->o->speed, b->w->o->seed, false);
-        b->pid = pid > 0 ? pid : 0;
-        b->tried_ms = now;
-        b->starts++;
+    app_body_child_ended(&b->child, NULL);
+    if (app_no_body(rc)) {
+        const app_body_how how = {.driver = b->meant.driver,
+                                  .world = b->meant.world,
+                                  .speed = b->w->o->speed,
+                                  .seed = b->w->o->seed};
+        app_body_child_start(&b->child, &b->c, &how, pons_now_ms(&b->w->clock), STARTS_MAX,
+                             START_EVERY_MS);
     }
     return rc;
 }
@@ -388,9 +382,8 @@ static void close_parts(watch *w)
     while (w->bodies) {
         body_of *b = w->bodies;
         w->bodies = b->next;
-        if (b->pid && !others) { // somebody may be driving it
-            kill(b->pid, SIGTERM);
-            waitpid(b->pid, NULL, 0);
+        if (!others) { // somebody may be driving it
+            app_body_child_end(&b->child);
         }
         free(b);
     }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // In the child: a session of its own, nothing to read, and what it says goes to a file of run/. It keeps nothing of ours
@@ -52,23 +53,62 @@ pid_t app_child_start(const app_context *c, const char *log, const char *const *
     _exit(EXIT_ENVIRONMENT);
 }
 
-pid_t app_body_start(const app_context *c, const char *driver, const char *world,
-                     const char *skills, double speed, uint64_t seed, bool ros2)
+static pid_t start_body(const app_context *c, const app_body_how *how)
 {
-    char self[PATH_MAX], log[PATH_MAX + 16], speed_text[32], seed_text[32];
+    char self[PATH_MAX], log[PATH_MAX + 16], speed[32], seed[32];
     snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
     snprintf(log, sizeof log, "%s/body.log", c->run_dir);
-    snprintf(speed_text, sizeof speed_text, "%.17g", speed);
-    snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
+    snprintf(speed, sizeof speed, "%.17g", how->speed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)how->seed);
+    const char *argv[17] = {"pons",      "body",    "--workspace", c->workspace, "--driver",
+                            how->driver, "--world", how->world,    "--speed",    speed,
+                            "--seed",    seed,      "--for-run"};
+    size_t n = 13;
+    if (how->ros2) {
+        argv[n++] = "--ros2";
+    }
+    if (how->skills) {
+        argv[n++] = "--skills";
+        argv[n++] = how->skills;
+    }
     const pid_t pid = begin_child(log);
     if (pid != 0) {
         return pid;
     }
-    execl(self, "pons", "body", "--workspace", c->workspace, "--driver", driver, "--world", world,
-          "--speed", speed_text, "--seed", seed_text, "--for-run",
-          ros2     ? "--ros2"
-          : skills ? "--skills"
-                   : (char *)NULL,
-          ros2 && skills ? "--skills" : skills, ros2 ? skills : NULL, (char *)NULL);
+    execv(self, (char *const *)(uintptr_t)argv);
     _exit(EXIT_ENVIRONMENT);
+}
+
+void app_body_child_start(app_body_child *b, const app_context *c, const app_body_how *how,
+                          int64_t now_ms, int most, int64_t every_ms)
+{
+    if (b->pid || b->starts >= most || (b->tried_ms && now_ms - b->tried_ms < every_ms)) {
+        return;
+    }
+    const pid_t pid = start_body(c, how);
+    b->pid = pid > 0 ? pid : 0;
+    b->tried_ms = now_ms;
+    b->starts++;
+}
+
+bool app_body_child_ended(app_body_child *b, int *ret_status)
+{
+    int status = 0;
+    if (!b->pid || waitpid(b->pid, &status, WNOHANG) != b->pid) {
+        return false;
+    }
+    b->pid = 0;
+    if (ret_status) {
+        *ret_status = status;
+    }
+    return true;
+}
+
+void app_body_child_end(app_body_child *b)
+{
+    if (b->pid) {
+        kill(b->pid, SIGTERM);
+        waitpid(b->pid, NULL, 0);
+        b->pid = 0;
+    }
 }

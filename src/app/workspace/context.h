@@ -145,9 +145,26 @@ int app_reset_body(const app_context *c, pons_error *err); // lifts the latch
 // ---- child_process.c ----------------------------------------------------------------------------
 
 // `pons body` as a child in a session of its own, so that Ctrl-C here is not its end; what it
-// has to say goes to run/body.log. skills NULL: none. Its pid, or -1.
-pid_t app_body_start(const app_context *c, const char *driver, const char *world,
-                     const char *skills, double speed, uint64_t seed, bool ros2);
+// has to say goes to run/body.log.
+typedef struct app_body_how {
+    const char *driver, *world, *skills; // skills NULL: none
+    double speed;
+    uint64_t seed;
+    bool ros2; // shown to ROS 2
+} app_body_how;
+
+typedef struct app_body_child {
+    pid_t pid; // 0: none runs
+    int starts;
+    int64_t tried_ms; // 0: never
+} app_body_child;
+
+// Starts one when none of ours runs, fewer than `most` have been started, and the last start is so long ago.
+void app_body_child_start(app_body_child *b, const app_context *c, const app_body_how *how,
+                          int64_t now_ms, int most, int64_t every_ms);
+// Whether it has ended since the last look; *ret_status (or NULL) is waitpid's.
+bool app_body_child_ended(app_body_child *b, int *ret_status);
+void app_body_child_end(app_body_child *b); // and waits for it; none is fine
 // `pons ARGV…` (from "pons" on, NULL at its end), which says what it has to say into run/LOG. Its
 // pid, or -1.
 pid_t app_child_start(const app_context *c, const char *log, const char *const *argv);
@@ -169,5 +186,8 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
 // ---- wake_brain.c -------------------------------------------------------------------------------
 
 void app_wake_brain(const app_context *c); // a brain of this workspace looks into its inboxes
+// Whose brain it is: a descriptor that is readable when it is to look; -1: another brain of this workspace has it.
+int app_wake_listen(const app_context *c);
+void app_wake_take(int fd); // what has come
 
 #endif

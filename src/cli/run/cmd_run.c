@@ -77,18 +77,18 @@ static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err)
 {
     double seed = 0.0;
-    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : PONS_OK;
+    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->run.speed, err) : PONS_OK;
     if (rc >= 0 && w->seed) {
         rc = cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     }
-    o->seed = (uint64_t)seed;
+    o->run.seed = (uint64_t)seed;
     rc = rc >= 0 && w->thread ? app_thread_name(w->thread, err) : rc;
-    rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
-    rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
-    o->priority = w->priority;
-    o->only_new = w->only_new != NULL;
-    o->errand = w->errand != NULL;
+    rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->run.stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(w->wait, &o->run.wait_ms, err);
+    rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->run.deadline_ms, err);
+    o->run.priority = w->priority;
+    o->run.only_new = w->only_new != NULL;
+    o->run.errand = w->errand != NULL;
     if (rc >= 0 && w->kernel && !w->stream) {
         rc = app_bad(err, "--stream-kernel goes with --stream");
     }
@@ -232,9 +232,8 @@ int cmd_run(cli *c, pons_error *err)
 {
     run_words w = {0};
     run_parts p = {0};
-    cli_session_options o = {.speed = 1.0};
+    cli_session_options o = {.run.speed = 1.0};
     cli_server *server = NULL;
-    app_session_guest guest;
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check_words(c, &w, &o, err);
@@ -247,24 +246,23 @@ int cmd_run(cli *c, pons_error *err)
         } else {
             app_new_thread(id);
         }
-        o.thread = id;
-        o.policy = &p.policy;
-        o.skills = w.skills;
-        o.llm = w.llm;
-        o.goals = (const char *const *)c->argv;
-        o.n_goals = (size_t)c->argc;
-        o.plan = p.plan;
+        o.run.thread = id;
+        o.run.policy = &p.policy;
+        o.run.skills = w.skills;
+        o.run.llm = w.llm;
+        o.run.goals = (const char *const *)c->argv;
+        o.run.n_goals = (size_t)c->argc;
+        o.run.plan = p.plan;
         o.prompt = c->argc == 0 && !p.plan;
-        o.opened = p.model.ops ? &p.model : NULL;
+        o.run.opened = p.model.ops ? &p.model : NULL;
         if (server) {
-            guest = cli_server_guest(
+            o.run.guests[o.run.n_guests++] = cli_server_guest(
                 server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
-            o.guest = &guest;
         }
-        o.stream_kernel = w.kernel != NULL;
-        o.step = w.step != NULL;
+        o.run.stream_kernel = w.kernel != NULL;
+        o.run.step = w.step != NULL;
         o.record = w.record;
-        o.ros2 = w.ros2 != NULL;
+        o.run.ros2 = w.ros2 != NULL;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
             cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
                     "continue, approve, status, quit.\n",
@@ -398,23 +396,23 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     }
     if (l->agent) {
         pons_store_close(&l->store); // an agent opens its own
-        return cli_agent_resume(c, l->thread, o->llm, err);
+        return cli_agent_resume(c, l->thread, o->run.llm, err);
     }
     if (l->done && !l->mail && strcmp(pons_get_str(l->done, "status", "waiting"), "waiting") != 0) {
         return say_done(c, l);
     }
     const pons_value *about = pons_get(l->started, "options");
-    o->thread = l->thread;
-    o->store = &l->store;
-    o->world = pons_get_str(about, "world", APP_WORLD_USUAL);
-    o->driver = pons_get_str(about, "driver", APP_DRIVER_USUAL);
-    o->skills = pons_get_str(about, "skills", NULL);
-    o->llm_kept = !o->llm && pons_get(about, "llm");
-    o->llm = o->llm ? o->llm : pons_get_str(about, "llm", NULL);
-    o->resumed = true;
-    o->speed = pons_get_num(about, "speed", 1.0);
-    o->seed = (uint64_t)pons_get_int(about, "seed", 0);
-    o->ros2 = json_is_true(pons_get(about, "ros2"));
+    o->run.thread = l->thread;
+    o->run.store = &l->store;
+    o->run.world = pons_get_str(about, "world", APP_WORLD_USUAL);
+    o->run.driver = pons_get_str(about, "driver", APP_DRIVER_USUAL);
+    o->run.skills = pons_get_str(about, "skills", NULL);
+    o->run.llm_kept = !o->run.llm && pons_get(about, "llm");
+    o->run.llm = o->run.llm ? o->run.llm : pons_get_str(about, "llm", NULL);
+    o->run.resumed = true;
+    o->run.speed = pons_get_num(about, "speed", 1.0);
+    o->run.seed = (uint64_t)pons_get_int(about, "seed", 0);
+    o->run.ros2 = json_is_true(pons_get(about, "ros2"));
     return cli_session_run(c, o, err);
 }
 
@@ -425,7 +423,7 @@ int cmd_resume(cli *c, pons_error *err)
     const cli_option options[] = {
         {"--llm", "SPEC",
          "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: what the run was given",
-         &o.llm},
+         &o.run.llm},
         {"--stream", "MODE,…", "as for run", &stream},
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
@@ -438,14 +436,14 @@ int cmd_resume(cli *c, pons_error *err)
     if (rc >= 0 && c->argc > 1) {
         rc = app_bad(err, "resume takes one thread");
     }
-    rc = rc >= 0 && stream ? cli_modes(stream, &o.stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(wait_text, &o.wait_ms, err);
+    rc = rc >= 0 && stream ? cli_modes(stream, &o.run.stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(wait_text, &o.run.wait_ms, err);
     if (rc < 0) {
         return rc;
     }
-    o.stream_kernel = kernel != NULL;
-    o.step = step != NULL;
-    o.errand = errand != NULL;
+    o.run.stream_kernel = kernel != NULL;
+    o.run.step = step != NULL;
+    o.run.errand = errand != NULL;
     left l = {0};
     rc = go_on(c, &l, &o, err);
     pons_store_close(&l.store);

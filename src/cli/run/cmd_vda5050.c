@@ -46,7 +46,7 @@ int cmd_vda5050(cli *c, pons_error *err)
 {
     words w = {.thread = THREAD};
     app_robot meant = {0};
-    cli_session_options o = {.speed = 1.0, .serve = true, .priority = "background"};
+    cli_session_options o = {.run = {.speed = 1.0, .priority = "background"}, .serve = true};
     double seed = 0.0;
     const cli_option options[] = {
         {"--broker", "URL", "mqtt://HOST[:PORT] or mqtts://HOST[:PORT]; default: the file's",
@@ -65,7 +65,7 @@ int cmd_vda5050(cli *c, pons_error *err)
     if (rc >= 0 && c->argc > 0) {
         rc = app_bad(err, "vda5050: what is '%s'?", c->argv[0]);
     }
-    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.speed, err);
+    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.run.speed, err);
     rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     rc = rc < 0 ? rc : app_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
@@ -83,12 +83,11 @@ int cmd_vda5050(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    app_session_guest guest = app_vda5050_guest(v);
-    o.thread = w.thread;
-    o.skills = w.skills;
-    o.seed = (uint64_t)seed;
-    o.llm = "rules";
-    o.guest = &guest;
+    o.run.thread = w.thread;
+    o.run.skills = w.skills;
+    o.run.seed = (uint64_t)seed;
+    o.run.llm = "rules";
+    o.run.guests[o.run.n_guests++] = app_vda5050_guest(v);
     rc = cli_session_run(c, &o, err);
     return app_vda5050_destroy(v, rc, err);
 }

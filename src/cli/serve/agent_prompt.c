@@ -42,7 +42,6 @@ typedef struct prompt {
     const cli_agent_prompt_words *w;
     const pons_policy *policy;
     cli_server *server;
-    app_session_guest inner; // the server's
     cli_agent_view view;
     bool running; // talker
     pthread_t talker;
@@ -260,10 +259,7 @@ static int wake_fd(void *user)
 static int opened(void *user, pons_store store, pons_error *err)
 {
     prompt *p = user;
-    const int rc = p->inner.open(p->inner.user, store, err);
-    if (rc < 0) {
-        return rc;
-    }
+    (void)store;
     if (pthread_create(&p->talker, NULL, talk, p) != 0) {
         return pons_error_set(err, PONS_EENV, "agent", "no thread for the chat");
     }
@@ -274,18 +270,6 @@ static int opened(void *user, pons_store store, pons_error *err)
     return PONS_OK;
 }
 
-static void event(void *user, const pons_event *ev)
-{
-    const prompt *p = user;
-    p->inner.event(p->inner.user, ev);
-}
-
-static void commit(void *user, int rc, int64_t ns)
-{
-    const prompt *p = user;
-    p->inner.commit(p->inner.user, rc, ns);
-}
-
 static void closed(void *user)
 {
     prompt *p = user;
@@ -294,40 +278,35 @@ static void closed(void *user)
         pthread_join(p->talker, NULL);
         p->running = false;
     }
-    p->inner.close(p->inner.user);
-    work(p); // what was said last
 }
 
 static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
 {
     const cli_agent_prompt_words *w = p->w;
-    const app_session_guest guest = {.open = opened,
-                                     .event = event,
-                                     .close = closed,
-                                     .commit = commit,
-                                     .user = p,
-                                     .quiet = true,
-                                     .prompt = "agent",
-                                     .said = said,
-                                     .stopped = stopped,
-                                     .fd = wake_fd,
-                                     .work = work};
-    const cli_session_options o = {.thread = THREAD,
-                                   .policy = policy,
-                                   .llm = w->llm,
-                                   .speed = 1.0,
-                                   .prompt = true,
-                                   .serve = true,
-                                   .guest = &guest};
-    p->inner = cli_server_guest(
-        p->server,
-        &(cli_server_session){
-            .thread = THREAD, .llm = w->llm, .policy = policy, .on_chat = on_chat, .user = p});
+    const cli_prompt_owner owner = {.name = "agent", .said = said, .stopped = stopped, .user = p};
+    const cli_session_options o = {
+        .run =
+            {.thread = THREAD,
+             .policy = policy,
+             .llm = w->llm,
+             .speed = 1.0,
+             .guests = {cli_server_guest(p->server, &(cli_server_session){.thread = THREAD,
+                                                                          .llm = w->llm,
+                                                                          .policy = policy,
+                                                                          .on_chat = on_chat,
+                                                                          .user = p}),
+                        {.open = opened, .close = closed, .fd = wake_fd, .work = work, .user = p}},
+             .n_guests = 2},
+        .prompt = true,
+        .owner = &owner,
+        .serve = true,
+        .quiet = true};
     p->open = json_array();
     p->policy = policy;
     cli_agent_view_init(&p->view, c->json, isatty(STDOUT_FILENO));
     p->view.prompting = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
     const int rc = cli_session_run(c, &o, err);
+    work(p); // what was said last
     cli_agent_view_fini(&p->view);
     pons_value_unref(p->open);
     return rc;

@@ -1,6 +1,6 @@
 // prompt_completion.h - what Tab knows at the prompt of `pons run`.
-#ifndef CLI_RUN_PROMPT_WORDS_H
-#define CLI_RUN_PROMPT_WORDS_H
+#ifndef CLI_TERMINAL_PROMPT_COMPLETION_H
+#define CLI_TERMINAL_PROMPT_COMPLETION_H
 
 #include "pons/value.h"
 

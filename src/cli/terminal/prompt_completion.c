@@ -1,6 +1,6 @@
 // prompt_completion.c - what Tab knows at the prompt of `pons run`: the words that the prompt itself takes,
 // and the names of the world's zones and objects and of the body's skills.
-#include "cli/run/prompt_completion.h"
+#include "cli/terminal/prompt_completion.h"
 
 #include "cli/cli.h"
 
