@@ -185,6 +185,21 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
     return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
 }
 
+int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *err)
+{
+    pons_buf_str(ret, "");
+    for (int i = from; i < c->argc; i++) {
+        pons_buf_str(ret, i > from ? " " : "");
+        pons_buf_str(ret, c->argv[i]);
+    }
+    if (ret->failed) {
+        return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
+    }
+    return ret->len <= most ? PONS_OK
+                            : app_bad(err, "%s: that is longer than %zu bytes",
+                                      c->self ? c->self->name : "pons", most);
+}
+
 size_t cli_cut(const char *text, size_t most)
 {
     const size_t n = strlen(text);

@@ -77,6 +77,8 @@ int cli_usage(const cli *c, const cli_option *options);
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
                pons_error *err);
+// The command's words from this one on, with a blank between two; ret->data is a text, also of none.
+int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *err);
 // "updates,messages" as PONS_STREAM_… bits.
 int cli_modes(const char *text, uint32_t *ret, pons_error *err);
 // JSON given as an option's value: the text, @FILE, or - for standard input. *ret: the caller's.
@@ -177,10 +179,15 @@ void cli_prompt_hide(void);             // before something is printed
 void cli_prompt_show(const char *text); // after; NULL keeps the text
 
 // plan_read.c. Reads a plan as `pons plan check` does, repairs on stderr; "-" is standard input.
-// *ret is the caller's to destroy. defaults: what was absent is told too.
+// *ret is the caller's to destroy.
 // The text of a file, or of stdin (-).
 int cli_plan_text(const char *path, pons_buf *ret, pons_error *err);
-int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
+typedef enum cli_plan_tell {
+    CLI_PLAN_SILENT,  // who has read it before has told its repairs
+    CLI_PLAN_REPAIRS, // on stderr
+    CLI_PLAN_DEFAULTS // and what was absent
+} cli_plan_tell;
+int cli_plan_read(const char *path, const char *goal, cli_plan_tell tell, pons_plan **ret,
                   pons_error *err);
 // Holds a plan against what is known before anything moves: a body that answers, else the skills
 // that pons brings, those of modules (`--skills`, or NULL) and the world; embodiment: a file, or NULL.

@@ -290,14 +290,12 @@ static int said_to_the_robot(const cli *c, pons_error *err)
     pons_autovalue pace = NULL;
     pons_autovalue empty = json_object();
     pons_error why = PONS_ERROR_INIT;
-    char text[256] = "";
-    size_t used = 0;
-    for (int i = 0; i < c->argc && used < sizeof text; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
-    }
-    if (used >= sizeof text || *text == '-' || app_policy(&c->app, &p, &why) < 0) {
+    pons_autobuf words = PONS_BUF_INIT;
+    if (cli_words(c, 0, 255, &words, &why) < 0 || *words.data == '-' ||
+        app_policy(&c->app, &p, &why) < 0) {
         return PONS_OK;
     }
+    const char *text = words.data;
     const int rc = p.ops->parse(p.self, text, empty, &parsed, &why);
     const bool paced =
         rc < 0 && p.ops->pace(p.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;

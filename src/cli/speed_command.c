@@ -29,13 +29,11 @@ int cli_pace_of(const pons_policy *policy, const char *text, bool asked, pons_va
 
 int cli_pace_begin(const cli *c, const pons_value *said, cli_pace *p, pons_error *err)
 {
-    char path[PATH_MAX + 16];
     const pons_clock clock = pons_clock_real();
     const pons_message hello = {.type = PONS_MESSAGE_HELLO,
                                 .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons"}};
     *p = (cli_pace){.said = pons_value_ref(said), .until_ms = pons_now_ms(&clock) + HELLO_MS};
-    snprintf(path, sizeof path, "%s/body.sock", c->app.run_dir);
-    int rc = pons_link_connect(path, &p->link, err);
+    int rc = app_body_link(&c->app, &p->link, err);
     rc = rc < 0 ? rc : pons_message_send(p->link, &hello, err);
     if (rc < 0) {
         cli_pace_end(p);

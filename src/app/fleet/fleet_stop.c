@@ -68,10 +68,8 @@ static void *stop_one(void *user)
 static void *reset_one(void *user)
 {
     told *t = user;
-    char path[PATH_MAX + 16];
     pons_link *link = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", t->own.run_dir);
-    t->rc = pons_link_connect(path, &link, &t->err);
+    t->rc = app_body_link(&t->own, &link, &t->err);
     pons_link_close(link);
     t->rc = t->rc < 0 ? PONS_ENOTFOUND : app_reset_body(&t->own, &t->err);
     return NULL;

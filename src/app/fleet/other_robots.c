@@ -173,15 +173,13 @@ static bool listens(world *w, const app_unit *u, int64_t now_ms)
 {
     pons_error none = PONS_ERROR_INIT;
     if (!w->link && u->connected && now_ms - w->tried_ms >= CONNECT_MS) {
-        char path[PATH_MAX + 16];
         const pons_message hello = {
             .type = PONS_MESSAGE_HELLO,
             .as.hello = {.protocol = PONS_LINK_PROTOCOL, .role = "observer", .name = "pons fleet"}};
-        snprintf(path, sizeof path, "%s/body.sock", u->own.run_dir);
         w->tried_ms = now_ms;
         w->heard = w->simulated = false;
         memset(w->slots, 0, sizeof w->slots); // SLOT_UNKNOWN
-        if (pons_link_connect(path, &w->link, &none) < 0 ||
+        if (app_body_link(&u->own, &w->link, &none) < 0 ||
             pons_message_send(w->link, &hello, &none) < 0) {
             pons_link_close(w->link);
             w->link = NULL;

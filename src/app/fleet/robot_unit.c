@@ -1,13 +1,10 @@
 // robot_unit.c - one robot of a fleet: a brain on a thread of the fleet's store, a body process in a
 // workspace of its own, whose files judge it (unit_embodied.c), and one thing at a time to do.
 //
-// A zone to enter and a stop to work at are tasks of its brain like any other: plans of one step, with
-// the critic, approvals, the effect ledger and the body's ledger as they are. Each has a key, which is
-// the plan's goal. The key is kept before the plan is posted, so a life that was killed between the two
-// finds, when it begins again, either the key in the brain's tasks, or that the brain has never heard
-// of it; only then is it posted.
+// A zone to enter and a stop to work at are tasks of its brain (app/session/keyed_task.h), one at a time.
 #include "app/fleet/robot_unit.h"
 
+#include "app/session/keyed_task.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "app/workspace/which_robot.h"
 
@@ -226,13 +223,6 @@ void app_unit_close(app_unit *u, bool lost)
 
 // ---- its brain ----------------------------------------------------------------------------------
 
-static int count(void *user, const pons_inbox_row *row)
-{
-    (void)row;
-    ++*(int64_t *)user;
-    return 0;
-}
-
 // It may not drive. One that stands in its zone gives the next zone back; one that may stand between two keeps both.
 static void stay(app_unit *u, const pons_fleet_zone *at)
 {
@@ -325,20 +315,10 @@ static int post(app_unit *u, const pons_fleet_map *map, pons_error *err)
         pons_value_dump(pons_get(u->work, "parameters"), &parameters) < 0) {
         return pons_error_set(err, PONS_ENOMEM, "fleet", "out of memory");
     }
-    pons_plan_step step = {.step_id = 1,
-                           .action = action,
-                           .tool_call_type = PONS_TOOL_EXECUTE,
-                           .parameters = parameters ? parameters : text,
-                           .status = PONS_STEP_PENDING};
-    const pons_plan fields = {.plan_id = id,
-                              .goal = u->key,
-                              .risk_level = PONS_RISK_LOW,
-                              .steps = &step,
-                              .n_steps = 1,
-                              .source = "rule_engine",
-                              .created_at = (double)pons_wall_ms(&u->clock) / 1000.0};
+    const app_keyed_task task = {
+        .id = id, .key = u->key, .skill = action, .args = parameters ? parameters : text};
     pons_plan *plan = NULL;
-    int rc = pons_plan_create(&fields, &plan, err);
+    int rc = app_keyed_task_plan(&task, &u->clock, &plan, err);
     rc = rc < 0 ? rc : pons_brain_add_plan(u->brain, plan, err);
     pons_brain_wake(u->brain);
     pons_plan_destroy(plan);
@@ -363,9 +343,9 @@ int app_unit_poll(app_unit *u, const pons_fleet_map *map, pons_error *err)
     look(u, v);
     app_unit_files_look(u, now);
     if (u->open && !u->posted && u->connected && now - u->given_ms >= AGAIN_MS) {
-        int64_t unread = 0;
-        rc = u->store.ops->inbox_read(u->store.self, u->thread, "kernel", 0, count, &unread, err);
-        if (rc >= 0 && unread == 0) {
+        bool all_read = false;
+        rc = app_inbox_is_read(u->store, u->thread, &all_read, err);
+        if (rc >= 0 && all_read) {
             u->given_ms = now;
             if (u->kind == PONS_FLEET_MOVE && *u->barred) {
                 stay(u, pons_fleet_map_zone(map, (size_t)u->at));
@@ -383,10 +363,7 @@ int app_unit_poll(app_unit *u, const pons_fleet_map *map, pons_error *err)
     if (rc >= 0 && u->open && (u->canceled || u->doubts) && *u->task_id &&
         now - u->told_ms >= AGAIN_MS) {
         u->told_ms = now;
-        pons_autovalue word =
-            pons_object("word", json_string("cancel"), "task", json_string(u->task_id), "by",
-                        json_string("fleet"), NULL);
-        rc = pons_inbox_post(u->store, u->thread, "kernel", "control", word, err);
+        rc = app_task_cancel(u->store, u->thread, u->task_id, "fleet", err);
     }
     return rc;
 }

@@ -370,10 +370,8 @@ static int fleet_say(void *user, const char *word, const pons_value *value, pons
 static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
 {
     const app_host *h = user;
-    char path[PATH_MAX + 16];
     pons_link *link = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", h->c->run_dir);
-    int rc = pons_link_connect(path, &link, err);
+    int rc = app_body_link(h->c, &link, err);
     rc = rc < 0 ? rc
                 : pons_message_send(link,
                                     &(pons_message){.type = PONS_MESSAGE_HELLO,

@@ -59,7 +59,6 @@ static bool over(const app_recording *r, int64_t ms)
 
 static pons_link *attach(const app_recording *r)
 {
-    char path[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
     pons_link *link = NULL;
     const pons_message hello = {.type = PONS_MESSAGE_HELLO,
@@ -68,8 +67,7 @@ static pons_link *attach(const app_recording *r)
                                              .tree = true,
                                              .view = true,
                                              .laser = true}};
-    snprintf(path, sizeof path, "%s/body.sock", r->c->run_dir);
-    if (pons_link_connect(path, &link, &none) < 0) {
+    if (app_body_link(r->c, &link, &none) < 0) {
         return NULL;
     }
     if (pons_message_send(link, &hello, &none) < 0) {

@@ -46,11 +46,9 @@ int run_body_connect(run_body *b, int64_t now_ms, pons_link **ret, pons_error *e
 
 static bool listens(const run_body *b)
 {
-    char path[PATH_MAX + 16];
     pons_link *there = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    snprintf(path, sizeof path, "%s/body.sock", b->c->run_dir);
-    const int rc = pons_link_connect(path, &there, &ignored);
+    const int rc = app_body_link(b->c, &there, &ignored);
     pons_link_close(there);
     return rc >= 0;
 }

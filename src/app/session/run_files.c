@@ -1,6 +1,8 @@
 // run_files.c - what people write into the files is said to the run, and what it does is shown in them.
 #include "app/session/run_files.h"
 
+#include "app/session/keyed_task.h"
+
 #include <stdio.h>
 
 static int say_edit(void *user, const char *words, pons_error *err)
@@ -12,9 +14,7 @@ static int say_edit(void *user, const char *words, pons_error *err)
 static int cancel_task(void *user, const char *task, pons_error *err)
 {
     const run_files *f = user;
-    pons_autovalue value =
-        pons_object("word", json_string("cancel"), "task", json_string(task), NULL);
-    const int rc = pons_inbox_post(f->store, f->thread, "kernel", "control", value, err);
+    const int rc = app_task_cancel(f->store, f->thread, task, NULL, err);
     pons_brain_wake(f->brain);
     return rc;
 }

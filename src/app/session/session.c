@@ -7,7 +7,7 @@
 #include "app/session/session.h"
 
 #include "app/agent/agent_setup.h"
-#include "app/operator/notify.h"
+#include "app/notify/notify.h"
 #include "app/session/run_body.h"
 #include "app/session/run_files.h"
 #include "app/workspace/onboarded_workspace.h"

@@ -2,15 +2,14 @@
 //
 //     broker <--> mqtt-mosquitto <--> pons/vda5050.h <--want, ended--> tasks of the brain <--> body
 //
-// What the core wants is a task of the brain like any other, a plan of one step, with the critic,
-// approvals, the effect ledger and the body's own as they are, at the priority `background`: a person's task
-// goes before it. Its goal is the core's key. A life that was killed after the key was posted finds it among
-// the brain's tasks, or in the inbox; only where it is in neither is it posted. What the core wants kept is
+// What the core wants is a task of the brain (app/session/keyed_task.h), at the priority `background`: a person's task
+// goes before it. Its key is the core's. What the core wants kept is
 // an item of the store ("vda5050", the thread), synced before anything follows from it.
 //
 // All of it is the session's loop thread's. A timer and the client's descriptor are behind one epoll.
 #include "app/vda5050/vda5050.h"
 
+#include "app/session/keyed_task.h"
 #include "pons/ext/mqtt.h"
 #include "pons/items.h"
 #include "pons/link_message.h"
@@ -98,16 +97,13 @@ static void publish(void *user, pons_vda5050_topic topic, const pons_value *mess
 static void place(void *user, double x, double y, double yaw)
 {
     app_vda5050 *v = user;
-    char path[PATH_MAX + 16];
     pons_error err = PONS_ERROR_INIT;
     pons_link_close(v->place);
     v->place = NULL;
     v->place_ms = pons_now_ms(&v->clock);
-    snprintf(path, sizeof path, "%s/body.sock", v->c->run_dir);
     const pons_message say = {.type = PONS_MESSAGE_SET_POSE,
                               .as.set_pose = {.x = x, .y = y, .yaw = yaw}};
-    if (pons_link_connect(path, &v->place, &err) < 0 ||
-        pons_message_send(v->place, &say, &err) < 0) {
+    if (app_body_link(v->c, &v->place, &err) < 0 || pons_message_send(v->place, &say, &err) < 0) {
         pons_link_close(v->place);
         v->place = NULL; // poll_place says so
     }
@@ -293,13 +289,6 @@ static void close_guest(void *user)
 
 // ---- the brain's tasks --------------------------------------------------------------------------
 
-static int count(void *user, const pons_inbox_row *row)
-{
-    (void)row;
-    ++*(int64_t *)user;
-    return 0;
-}
-
 static int post(app_vda5050 *v, const pons_vda5050_work *w, pons_error *err)
 {
     char id[64], *args = NULL;
@@ -312,28 +301,16 @@ static int post(app_vda5050 *v, const pons_vda5050_work *w, pons_error *err)
     if (pons_value_dump(w->args, &args) < 0) {
         return pons_error_set(err, PONS_ENOMEM, "vda5050", "no memory for a plan");
     }
-    pons_plan_step step = {.step_id = 1,
-                           .action = (char *)w->skill,
-                           .tool_call_type = PONS_TOOL_EXECUTE,
-                           .parameters = args,
-                           .status = PONS_STEP_PENDING};
-    const pons_plan fields = {.plan_id = id,
-                              .goal = (char *)w->key,
-                              .risk_level = PONS_RISK_LOW,
-                              .steps = &step,
-                              .n_steps = 1,
-                              .source = "rule_engine",
-                              .created_at = (double)pons_wall_ms(&v->clock) / 1000.0};
+    const app_keyed_task task = {.id = id, .key = w->key, .skill = w->skill, .args = args};
     pons_plan *plan = NULL;
     pons_error no = PONS_ERROR_INIT;
-    int rc = pons_plan_create(&fields, &plan, &no);
+    int rc = app_keyed_task_plan(&task, &v->clock, &plan, &no);
+    free(args);
     if (rc < 0) { // what a master said makes no plan: that is its end
-        free(args);
         return pons_vda5050_ended(v->core, v->key, false, no.message, err);
     }
     rc = pons_brain_add_plan(v->brain, plan, err);
     pons_plan_destroy(plan);
-    free(args);
     return rc == PONS_EAGAIN ? PONS_OK : rc; // the store is away: it is tried again
 }
 
@@ -344,9 +321,7 @@ static int cancel(app_vda5050 *v, const char *task, pons_error *err)
         return PONS_OK;
     }
     v->canceled_ms = now;
-    pons_autovalue word = pons_object("word", json_string("cancel"), "task", json_string(task),
-                                      "by", json_string("the master control"), NULL);
-    const int rc = pons_inbox_post(v->store, v->thread, "kernel", "control", word, err);
+    const int rc = app_task_cancel(v->store, v->thread, task, "the master control", err);
     pons_brain_wake(v->brain);
     return rc;
 }
@@ -377,11 +352,11 @@ static int look(app_vda5050 *v, const pons_value *status, pons_error *err)
                                   strcmp(pons_get_str(mine, "status", ""), "succeeded") == 0,
                                   pons_get_str(mine, "reason", ""), err);
     }
-    int64_t unread = 0;
-    int rc = v->store.ops->inbox_read(v->store.self, v->thread, "kernel", 0, count, &unread, err);
+    bool all_read = false;
+    int rc = app_inbox_is_read(v->store, v->thread, &all_read, err);
     const int64_t now = pons_now_ms(&v->clock);
     const bool posted = v->posted_ms > 0 && now - v->posted_ms < AGAIN_MS;
-    if (rc < 0 || unread > 0 || posted || !json_is_object(pons_get(status, "body"))) {
+    if (rc < 0 || !all_read || posted || !json_is_object(pons_get(status, "body"))) {
         return rc;
     }
     v->posted_ms = w.cancel ? v->posted_ms : now;

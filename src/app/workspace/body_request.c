@@ -74,15 +74,20 @@ static int observe_on(pons_link *link, int timeout_ms, pons_value **ret_hello,
     return *ret_hello && *ret_telemetry ? PONS_OK : PONS_EAGAIN;
 }
 
+int app_body_link(const app_context *c, pons_link **ret, pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
+    return pons_link_connect(path, ret, err);
+}
+
 int app_observe(const app_context *c, int timeout_ms, pons_value **ret_hello,
                 pons_value **ret_telemetry)
 {
-    char path[PATH_MAX + 16];
     pons_error err = PONS_ERROR_INIT;
     pons_link *link = NULL;
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
     *ret_hello = *ret_telemetry = NULL;
-    int rc = pons_link_connect(path, &link, &err);
+    int rc = app_body_link(c, &link, &err);
     if (rc < 0) {
         return rc;
     }
@@ -93,9 +98,7 @@ int app_observe(const app_context *c, int timeout_ms, pons_value **ret_hello,
 
 static int reach(const app_context *c, pons_link **ret, pons_error *err)
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
-    return pons_link_connect(path, ret, err) < 0 ? app_unreached(err) : PONS_OK;
+    return app_body_link(c, ret, err) < 0 ? app_unreached(err) : PONS_OK;
 }
 
 int app_ask_body(const app_context *c, const pons_message *what, pons_error *err)

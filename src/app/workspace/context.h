@@ -8,6 +8,7 @@
 #include "pons/body.h"
 #include "pons/brain.h"
 #include "pons/graph_module.h"
+#include "pons/link.h"
 
 #include <limits.h>
 #include <sys/types.h>
@@ -133,6 +134,8 @@ const pons_value *app_task_called(const pons_value *status, const char *text, bo
 
 // ---- body_request.c: the body of the workspace is asked -----------------------------------------
 
+// Connects to run/body.sock, whoever's body it is. PONS_ENOTFOUND, PONS_ECLOSED: none is there.
+int app_body_link(const app_context *c, pons_link **ret, pons_error *err);
 // An observer's look at the body: hello and one telemetry message, each NULL when no body answers.
 int app_observe(const app_context *c, int timeout_ms, pons_value **ret_hello,
                 pons_value **ret_telemetry);

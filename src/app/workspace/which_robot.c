@@ -222,9 +222,7 @@ static bool has_world(const pons_value *body, const app_robot *meant)
 int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret,
                       pons_error *err)
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
-    int rc = pons_link_connect(path, ret, err);
+    int rc = app_body_link(c, ret, err);
     if (rc < 0) {
         return rc;
     }

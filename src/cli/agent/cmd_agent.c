@@ -260,12 +260,9 @@ int cmd_agent(cli *c, pons_error *err)
         return named;
     }
     pons_autobuf words = PONS_BUF_INIT;
-    for (int i = 0; i < c->argc; i++) {
-        pons_buf_str(&words, i ? " " : "");
-        pons_buf_str(&words, c->argv[i]);
-    }
-    if (words.failed || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
-        return app_bad(err, "agent: there is nothing to say");
+    const int read = cli_words(c, 0, SIZE_MAX, &words, err);
+    if (read < 0 || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
+        return read < 0 ? read : app_bad(err, "agent: there is nothing to say");
     }
     if (served.server.listen || served.server.open || served.server.token_file) {
         served.session = thread;

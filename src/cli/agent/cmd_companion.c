@@ -21,7 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VIEW "config/world-view.yaml"
+#define TIME_BYTES_MAX    63
+#define MESSAGE_BYTES_MAX 4095
+#define VIEW              "config/world-view.yaml"
 
 enum {
     MS_A_MINUTE = 60000,
@@ -253,27 +255,18 @@ static void print_why(const looking *l, const pons_value *w)
     }
 }
 
-static void join_words(cli *c, char *buf, size_t cap)
-{
-    size_t n = 0;
-    *buf = '\0';
-    for (int i = 1; i < c->argc && n < cap; i++) {
-        n += (size_t)snprintf(buf + n, cap - n, "%s%s", i > 1 ? " " : "", c->argv[i]);
-    }
-}
-
 static int why(cli *c, const args *a, pons_error *err)
 {
     looking l = {0};
     pons_autovalue state = NULL;
     pons_autovalue w = NULL;
-    char text[64];
+    pons_autobuf text = PONS_BUF_INIT;
     int64_t minute = 0;
-    join_words(c, text, sizeof text);
-    int rc = look(c, a, &l, err);
+    int rc = cli_words(c, 1, TIME_BYTES_MAX, &text, err);
+    rc = rc < 0 ? rc : look(c, a, &l, err);
     rc = rc < 0 ? rc : pons_companion_read(l.store, NULL, &state, err);
     const int64_t last = pons_get_int(state, "minute", 1) - 1;
-    rc = rc < 0 ? rc : pons_world_view_minute(l.view, text, last, &minute, err);
+    rc = rc < 0 ? rc : pons_world_view_minute(l.view, text.data, last, &minute, err);
     rc = rc < 0 ? rc : pons_companion_why(l.store, NULL, l.view, minute, &w, err);
     if (rc >= 0 && c->json) {
         cli_print_json(w);
@@ -285,16 +278,17 @@ static int why(cli *c, const args *a, pons_error *err)
 
 static int message(cli *c, const args *a, pons_error *err)
 {
-    static char text[4096];
+    pons_autobuf text = PONS_BUF_INIT;
     looking l = {0};
-    join_words(c, text, sizeof text);
-    if (!*text) {
-        return app_bad(err, "companion message: there is no text");
+    int rc = cli_words(c, 1, MESSAGE_BYTES_MAX, &text, err);
+    if (rc >= 0 && text.len == 0) {
+        rc = app_bad(err, "companion message: there is no text");
     }
-    int rc = app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : app_store(&c->app, &l.store, err);
-    rc = rc < 0 ? rc
-                : pons_companion_message(l.store, NULL, text, a->sender, a->urgent != NULL, err);
+    rc = rc < 0
+             ? rc
+             : pons_companion_message(l.store, NULL, text.data, a->sender, a->urgent != NULL, err);
     return looked(&l, rc);
 }
 

@@ -83,9 +83,7 @@ static void on_signal(int number)
 
 static int attach(const cli *c, pons_link **ret, pons_error *err)
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", c->app.run_dir);
-    const int rc = pons_link_connect(path, ret, err);
+    const int rc = app_body_link(&c->app, ret, err);
     const pons_message hello = {
         .type = PONS_MESSAGE_HELLO,
         .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons bt watch", .tree = true}};

@@ -432,7 +432,9 @@ int cmd_plan(cli *c, pons_error *err)
         return results(c, c->argv[1], err);
     }
     pons_plan *p = NULL;
-    int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
+    int rc =
+        cli_plan_read(c->argv[1], goal,
+                      strcmp(verb, "check") == 0 ? CLI_PLAN_DEFAULTS : CLI_PLAN_REPAIRS, &p, err);
     bool tools = false;
     if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
         rc = app_workspace(&c->app, true, err);

@@ -3,7 +3,7 @@
 //
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "cli/cli.h"
 #include "cli/graphs/thread_show.h"
 #include "cli/graphs/thread_why.h"

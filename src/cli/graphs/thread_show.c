@@ -12,7 +12,7 @@
 // Everything goes through secret_filter.c.
 #include "cli/graphs/thread_show.h"
 
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "cli/graphs/thread_why.h"
 #include "pons/brain.h"
 #include "pons/buf.h"

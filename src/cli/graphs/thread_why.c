@@ -11,7 +11,7 @@
 // gone. What says nothing about a reason (telemetry, observations, tokens) is left out.
 #include "cli/graphs/thread_why.h"
 
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // A file of the workspace stands for a person's, and that for the one that pons ships, whole: they are not
 // merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
 #include "app/fleet/fleet.h"
-#include "app/operator/notify.h"
+#include "app/notify/notify.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"

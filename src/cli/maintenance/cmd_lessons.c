@@ -66,11 +66,9 @@ int cmd_lessons(cli *c, pons_error *err)
         return app_bad(err, "lessons: use `pons lessons search WORDS`");
     }
     pons_autobuf query = PONS_BUF_INIT;
-    for (int i = 1; i < c->argc; i++) {
-        pons_buf_printf(&query, "%s%s", i > 1 ? " " : "", c->argv[i]);
-    }
-    if (query.data[strspn(query.data, " \t\n")] == '\0') {
-        return app_bad(err, "lessons: the words are empty");
+    const int joined = cli_words(c, 1, SIZE_MAX, &query, err);
+    if (joined < 0 || query.data[strspn(query.data, " \t\n")] == '\0') {
+        return joined < 0 ? joined : app_bad(err, "lessons: the words are empty");
     }
     const pons_clock clock = pons_clock_real();
     pons_tools tools = {0};

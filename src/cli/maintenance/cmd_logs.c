@@ -5,7 +5,7 @@
 // watched printed, to find out why it died. Lines are shown as they are written, with the log's name
 // before them where there are several, and without what looks like a key; a private key has many lines, so
 // reading begins before the first that is shown.
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/spelling.h"

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ANSWER_BYTES_MAX (16 * 1024)
 #define HEARD_TIMEOUT_MS 1500 // of a brain that is there
 #define LOOK_EVERY_MS    10
 
@@ -332,19 +333,16 @@ int cmd_approve(cli *c, pons_error *err)
         return parsed;
     }
     pons_autovalue answer = NULL;
-    char rest[PATH_MAX * 4] = "";
-    for (int i = 2; i < c->argc; i++) {
-        const size_t used = strlen(rest);
-        const int n =
-            snprintf(rest + used, sizeof rest - used, "%s%s", i > 2 ? " " : "", c->argv[i]);
-        if (n >= (int)(sizeof rest - used)) {
-            return app_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
-        }
+    pons_autobuf words = PONS_BUF_INIT;
+    int rc = cli_words(c, 2, ANSWER_BYTES_MAX, &words, err);
+    if (rc < 0) {
+        return rc;
     }
+    const char *rest = words.data;
     const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
-    int rc = always        ? read_always(rest, &answer, err)
-             : c->argc > 1 ? app_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
-                           : PONS_OK;
+    rc = always        ? read_always(rest, &answer, err)
+         : c->argc > 1 ? app_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
+                       : PONS_OK;
     if (rc < 0) {
         return rc;
     }

@@ -5,17 +5,7 @@
 
 #include <poll.h>
 
-static int words_of(const cli *c, char *ret, size_t cap, pons_error *err)
-{
-    size_t used = 0;
-    for (int i = 0; i < c->argc; i++) {
-        used += (size_t)snprintf(ret + used, cap - used, "%s%s", i ? " " : "", c->argv[i]);
-        if (used >= cap) {
-            return app_bad(err, "pace: that is longer than %zu bytes", cap - 1);
-        }
-    }
-    return PONS_OK;
-}
+#define WORDS_BYTES_MAX 255
 
 // What the words say, by the same policy as all that is said.
 static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
@@ -39,12 +29,12 @@ static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
 
 int cmd_pace(cli *c, pons_error *err)
 {
-    char text[256] = "";
+    pons_autobuf text = PONS_BUF_INIT;
     pons_autovalue said = NULL;
     cli_pace p = {0};
     int rc = cli_parse(c, NULL, err);
-    rc = rc < 0 ? rc : words_of(c, text, sizeof text, err);
-    rc = rc < 0 || !*text ? rc : said_of(c, text, &said, err);
+    rc = rc < 0 ? rc : cli_words(c, 0, WORDS_BYTES_MAX, &text, err);
+    rc = rc < 0 || text.len == 0 ? rc : said_of(c, text.data, &said, err);
     rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
     rc = rc < 0 ? rc : cli_pace_begin(c, said, &p, err);
     if (rc < 0) {

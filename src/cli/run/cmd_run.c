@@ -105,7 +105,10 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
 static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     pons_autoverdict verdict = NULL;
-    int rc = cli_plan_read(w->plan, NULL, false, &p->plan, err);
+    // `pons plan run` has read it already.
+    const bool again = c->self && c->self->run == cmd_plan;
+    int rc =
+        cli_plan_read(w->plan, NULL, again ? CLI_PLAN_SILENT : CLI_PLAN_REPAIRS, &p->plan, err);
     if (rc >= 0 && p->plan->n_steps > 0 && pons_plan_is_finished(p->plan)) {
         rc = app_bad(err, "plan: all its steps are settled: there is nothing to do");
     }

@@ -249,15 +249,16 @@ static int one_time(const words *w, char *ret, size_t cap, pons_error *err)
 
 static int join(const cli *c, char *ret, size_t cap, pons_error *err)
 {
-    size_t used = 0;
-    for (int i = 0; i < c->argc && used < cap; i++) {
-        used += (size_t)snprintf(ret + used, cap - used, "%s%s", i ? " " : "", c->argv[i]);
+    pons_autobuf joined = PONS_BUF_INIT;
+    const int rc = cli_words(c, 0, cap - 1, &joined, err);
+    if (rc < 0) {
+        return rc;
     }
-    return used >= cap ? app_bad(err, "schedule: a goal has at most %zu bytes", cap - 1)
-           : ret[strspn(ret, " \t\r\n")] == '\0'
-               ? app_bad(err, "schedule add needs a goal: pons schedule add \"every day at 9 go to "
-                              "the kitchen\"")
-               : PONS_OK;
+    snprintf(ret, cap, "%s", joined.data);
+    return ret[strspn(ret, " \t\r\n")] != '\0'
+               ? PONS_OK
+               : app_bad(err, "schedule add needs a goal: pons schedule add \"every day at 9 go to "
+                              "the kitchen\"");
 }
 
 static int read_late(const char *text, int64_t *ret, pons_error *err)

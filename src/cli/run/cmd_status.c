@@ -1,5 +1,5 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define SAID_BYTES_MAX     4095
 #define STOP_TIMEOUT_MS    1000
 #define OBSERVE_TIMEOUT_MS 500
 #define PRIORITY_MAX       1000
@@ -133,15 +134,12 @@ int cmd_say(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    char text[4096] = "";
-    size_t used = 0;
-    for (int i = 0; i < c->argc; i++) {
-        const int n = snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
-        used += (size_t)n;
-        if (used >= sizeof text) {
-            return app_bad(err, "say: that is longer than %zu bytes", sizeof text - 1);
-        }
+    pons_autobuf words = PONS_BUF_INIT;
+    parsed = cli_words(c, 0, SAID_BYTES_MAX, &words, err);
+    if (parsed < 0) {
+        return parsed;
     }
+    const char *text = words.data;
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return app_bad(err, "say: nothing to say");
     }

@@ -1,4 +1,5 @@
 // prompt_lines.c - what a person types at the prompt of a brain: goals, answers, words of the prompt's own.
+#include "app/session/keyed_task.h"
 #include "cli/run/brain_session.h"
 
 #include <string.h>
@@ -142,9 +143,7 @@ bool prompt_line(prompt_lines *p, char *text)
         }
     }
     if (strncmp(text, "cancel task-", strlen("cancel task-")) == 0) {
-        pons_autovalue word = pons_object("word", json_string("cancel"), "task",
-                                          json_string(text + strlen("cancel ")), NULL);
-        if (pons_inbox_post(p->store, p->thread, "kernel", "control", word, &err) >= 0) {
+        if (app_task_cancel(p->store, p->thread, text + strlen("cancel "), NULL, &err) >= 0) {
             pons_brain_wake(p->brain);
             return true;
         }

@@ -1,6 +1,6 @@
 // secret_filter.c - somebody pasted a key into a goal, a tool was called with one, a server's answer repeats
 // the token it was asked with: what is stored is shown without it. --json is for programs, and whole.
-#include "app/operator/secret_filter.h"
+#include "app/notify/secret_filter.h"
 
 #include "pons/buf.h"
 #include "pons/redact.h"

@@ -3,7 +3,7 @@
 // No shell: a word of the configuration stays one argument, whatever was said. The command gets no more of the
 // environment than a desktop's notifier wants, and is a process group of its own, which is killed as one. What it
 // prints comes by a pipe: the robot's disk has its store, and no command may fill it.
-#include "app/operator/notify_command.h"
+#include "app/notify/notify_command.h"
 
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"

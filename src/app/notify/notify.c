@@ -9,10 +9,10 @@
 // again: whoever hears it knows it by its id.
 //
 // Sent are the words of questions and goals, names of threads, and times (docs/cli.md).
-#include "app/operator/notify.h"
+#include "app/notify/notify.h"
 
-#include "app/operator/notify_command.h"
-#include "app/operator/secret_filter.h"
+#include "app/notify/notify_command.h"
+#include "app/notify/secret_filter.h"
 #include "base/utf8.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
