@@ -1,6 +1,6 @@
 // server.c - the page and the API beside a brain: opened, announced and closed with its session.
 //
-//     command -> session (cli/run/brain_session.c): the brain's loop
+//     command -> session (app/session/session.c): the brain's loop
 //                    guest: open  -> pons_serve_open, the line that says where
 //                           event -> every client
 //                           close -> pons_serve_close, while the store is still open
