@@ -201,14 +201,24 @@ static int same_config(const app_context *c, const app_robot *meant, const pons_
                        "%lld` ends it",
                        line, had, has, pid);
     }
+    const char *had_file = pons_get_str(was, "file", NULL), *file = pons_get_str(now, "file", NULL);
+    const char *said = pons_get_str(was, "says", ""), *says = pons_get_str(now, "says", "");
     if (strcmp(pons_get_str(was, "id", ""), pons_get_str(now, "id", "")) == 0) {
         return PONS_OK;
     }
+    if (!file) {
+        return app_bad(err, "the robot here is %s, and its %s is gone: `kill %lld` ends it", line,
+                       had_file ? had_file : "driver's file", pid);
+    }
+    if (strcmp(said, says) ==
+        0) { // what a person knows it by is the same, or there is nothing of that kind
+        return app_bad(err,
+                       "the robot here is %s, and %s says something else now: `kill %lld` ends it",
+                       line, file, pid);
+    }
     return app_bad(
         err, "the robot here is %s (%s), and %s says something else now (%s): `kill %lld` ends it",
-        line, pons_get_str(was, "says", ""),
-        pons_get_str(now, "file", pons_get_str(was, "file", "")), pons_get_str(now, "says", ""),
-        pid);
+        line, *said ? said : "nothing", file, *says ? says : "nothing", pid);
 }
 
 // A body of somebody's own (docs/ros2-own-body.md) has read no file of ours: the world's name tells.

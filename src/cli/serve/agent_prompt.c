@@ -51,6 +51,7 @@ typedef struct prompt {
     word *first, *last;     // [mtx]
     heard *oldest, *newest; // [mtx]
     pons_value *open;       // questions, the loop's
+    bool turning;           // a turn was begun, and has not ended; the loop's
 } prompt;
 
 // ---- the chat's side ----------------------------------------------------------------------------
@@ -166,12 +167,13 @@ static void said(void *user, const char *line)
     pons_error err = PONS_ERROR_INIT;
     pons_value *answer = NULL;
     pons_value *question = json_array_get(p->open, 0);
-    if (strcmp(line, "/stop") == 0 || (question && app_words_end(p->policy, line))) {
+    if (strcmp(line, "/stop") == 0 || (p->turning && app_words_end(p->policy, line))) {
         give(p, (word){.what = STOP});
         return;
     }
     if (!question) {
         p->view.chinese = pons_language_chinese(line);
+        p->turning = true;
         give(p, (word){.what = SAY, .text = pons_need_text(line)});
         return;
     }
@@ -216,6 +218,15 @@ static void look_for_questions(prompt *p, const heard *h)
     }
 }
 
+// Whether a turn is under way, also one that the page began.
+static bool goes_on(const heard *h, bool turning)
+{
+    const bool ended = strcmp(h->type, "done") == 0 || strcmp(h->type, "error") == 0;
+    const bool asks =
+        strcmp(h->type, "approval_request") == 0 || strcmp(h->type, "plan_approval_request") == 0;
+    return !ended && (turning || asks || strcmp(h->type, "llm_start") == 0);
+}
+
 static void work(void *user)
 {
     prompt *p = user;
@@ -230,6 +241,7 @@ static void work(void *user)
     while (h) {
         heard *next = h->next;
         if (h->note) {
+            p->turning = false;
             cli_agent_view_note(&p->view, "%s", h->note);
         } else {
             cli_agent_view_event(&p->view, &(pons_event){.seq = h->seq,
@@ -239,6 +251,7 @@ static void work(void *user)
                                                          .type = h->type,
                                                          .payload = h->payload});
             look_for_questions(p, h);
+            p->turning = goes_on(h, p->turning);
         }
         free(h->type);
         free(h->thread);
@@ -265,6 +278,7 @@ static int opened(void *user, pons_store store, pons_error *err)
     }
     p->running = true;
     if (p->w->words) {
+        p->turning = true;
         give(p, (word){.what = SAY, .text = pons_need_text(p->w->words)});
     }
     return PONS_OK;
