@@ -9,8 +9,7 @@
 // on the phone, and the run says so. Who writes, and whether it is urgent, is in the run's context:
 // {"sender": "mother", "urgent": true}.
 //
-// Words are posted once: where the log stood is recorded before, and after a crash the same words in
-// the inbox, or heard since, are ours.
+// Words are posted once (served_words.c).
 #include "app/serve/companion_graph.h"
 
 #include "pons/companion.h"
@@ -24,20 +23,12 @@
 #define WHERE "companion"
 #define NS    "companion" // of its thread of the store
 
-enum { TEXT_MAX = 4096 };
-
 struct app_companion {
     pons_store store;
     app_follower *w;
     pons_graph *graph;
     pons_await_handler handlers[1];
 };
-
-typedef struct followed { // an await that is open
-    app_followed f;       // first
-    char text[TEXT_MAX];
-    int64_t after;
-} followed;
 
 // ---- the companion's log ------------------------------------------------------------------------
 
@@ -72,10 +63,9 @@ static int heard_since(pons_store s, int64_t after, looking *l, pons_error *err)
     return s.ops->events(s.self, PONS_COMPANION_THREAD, after, 0, look_at, l, err);
 }
 
-static pons_value *look(void *user, app_followed *what)
+static pons_value *look(void *user, app_followed *f)
 {
     const app_companion *c = user;
-    const followed *f = (const followed *)what;
     pons_error none = PONS_ERROR_INIT;
     pons_lease holder;
     looking l = {.text = f->text, .seen = json_array()};
@@ -98,14 +88,7 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     app_companion *c = user;
     (void)run;
     (void)restarted; // the log is read again from where the request says
-    followed *f = pons_need_zeroed(1, sizeof *f);
-    snprintf(f->f.thread, sizeof f->f.thread, "%s", pons_get_str(request, "thread", ""));
-    snprintf(f->f.await, sizeof f->f.await, "%s", await_id);
-    f->f.look = look;
-    f->f.user = c;
-    snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
-    f->after = pons_get_int(request, "after", 0);
-    app_follower_add(c->w, &f->f);
+    app_follower_start(c->w, await_id, request, look, c);
 }
 
 // What is on the phone stays there: only nobody waits any more.
@@ -121,41 +104,24 @@ static void stop(void *user, const char *thread, pons_run *run)
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
     const app_companion *c = user;
-    int64_t last = 0;
     (void)args;
-    const int rc = c->store.ops->event_last(c->store.self, PONS_COMPANION_THREAD, &last, err);
-    *ret = json_integer(last);
-    return rc < 0 || last > 0
+    const int rc = app_log_mark(c->store, PONS_COMPANION_THREAD, ret, err);
+    return rc < 0 || json_integer_value(*ret) > 0
                ? rc
                : pons_error_set(err, PONS_ENOTFOUND, WHERE,
                                 "no companion has lived here yet: pons companion run");
-}
-
-typedef struct posted {
-    const char *text;
-    bool is;
-} posted;
-
-static int see_message(void *user, const pons_inbox_row *row)
-{
-    posted *p = user;
-    pons_autovalue v = NULL;
-    if (pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
-        p->is |= strcmp(pons_get_str(v, "text", ""), p->text) == 0;
-    }
-    return p->is;
 }
 
 static int post(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
     const app_companion *c = user;
     const pons_store s = c->store;
-    posted p = {.text = pons_get_str(args, "text", "")};
-    looking l = {.text = p.text, .seen = json_array()};
-    int rc = s.ops->inbox_read(s.self, PONS_COMPANION_THREAD, NS, 0, see_message, &p, err);
+    bool waits = false;
+    looking l = {.text = pons_get_str(args, "text", ""), .seen = json_array()};
+    int rc = app_inbox_has(s, PONS_COMPANION_THREAD, NS, NULL, l.text, &waits, err);
     rc = rc < 0 ? rc : heard_since(s, pons_get_int(args, "after", 0), &l, err);
-    if (rc >= 0 && !p.is && !l.minute[0]) {
-        rc = pons_companion_message(s, NULL, p.text, pons_get_str(args, "sender", NULL),
+    if (rc >= 0 && !waits && !l.minute[0]) {
+        rc = pons_companion_message(s, NULL, l.text, pons_get_str(args, "sender", NULL),
                                     pons_get_bool(args, "urgent", false), err);
     }
     pons_value_unref(l.seen);
@@ -165,20 +131,12 @@ static int post(void *user, const pons_value *args, pons_value **ret, pons_error
 
 static int begin(pons_cx *cx, void *user, pons_error *err)
 {
-    const pons_value *messages = pons_cx_get(cx, "messages"), *after = NULL, *done = NULL;
+    const pons_value *after = NULL, *done = NULL;
     const pons_value *context = pons_cx_context(cx);
-    const size_t n = json_array_size(messages);
-    const pons_value *last = n ? json_array_get(messages, n - 1) : NULL;
-    const char *who = pons_message_role(last);
-    pons_autovalue text = who && strcmp(who, "human") == 0 ? pons_message_text(last) : NULL;
-    const char *words = text ? json_string_value(text) : "";
     const char *sender = pons_get_str(context, "sender", NULL);
-    if (words[strspn(words, " \t\r\n")] == '\0' || strlen(words) >= TEXT_MAX) {
-        return pons_error_set(err, PONS_EINVAL, WHERE,
-                              "the last message has to be a person's, with 1 to %d bytes of text",
-                              TEXT_MAX - 1);
-    }
-    int rc = pons_task(cx, "mark", NULL, mark, user, &after, err);
+    pons_autovalue text = NULL;
+    int rc = app_served_words(cx, WHERE, &text, err);
+    rc = rc < 0 ? rc : pons_task(cx, "mark", NULL, mark, user, &after, err);
     if (rc != PONS_OK) {
         return rc;
     }

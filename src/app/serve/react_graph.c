@@ -10,8 +10,7 @@
 // follows the brain by the log of the brain's thread, and answers a question as the page does, so
 // whoever answers first counts.
 //
-// Words are said once: where the log of the brain stood before is recorded first, and after a crash
-// the same words after that place, in the log or still in the inbox, are ours.
+// Words are said once (served_words.c).
 #include "app/serve/react_graph.h"
 
 #include "pons/brain.h"
@@ -26,13 +25,7 @@
 #define KERNEL "kernel" // the brain's two graphs, by their names
 #define INNER  "react"
 
-enum { BATCH = 256, STEPS_MAX = 100000, TEXT_MAX = 4096 };
-
-typedef struct followed { // an await that is open
-    app_followed f;       // first
-    char text[TEXT_MAX];
-    int64_t after;
-} followed;
+enum { BATCH = 256, STEPS_MAX = 100000 };
 
 struct app_react {
     app_react_options o;
@@ -46,7 +39,7 @@ struct app_react {
 // ---- the brain's log ----------------------------------------------------------------------------
 
 typedef struct looking {
-    followed *f;
+    app_followed *f;
     pons_value *seen;     // [{type, text, …}]
     pons_value *question; // of the task
     pons_value *end;      // {status, reason}
@@ -74,7 +67,7 @@ static void look_at_task(looking *l, const char *type, const pons_value *p)
         pons_value_unref(l->question);
         l->question = NULL;
     } else if (strcmp(type, "task.done") == 0 &&
-               strcmp(pons_get_str(p, "task_id", ""), l->f->f.task) == 0) {
+               strcmp(pons_get_str(p, "task_id", ""), l->f->task) == 0) {
         l->end = pons_object("status", json_string(pons_get_str(p, "status", "failed")), "reason",
                              json_string(pons_get_str(p, "reason", "")), NULL);
     }
@@ -90,14 +83,14 @@ static int look_at(void *user, const pons_event_row *row)
         return 0;
     }
     const pons_value *task = pons_get(p, "task");
-    if (l->f->f.task[0]) {
+    if (l->f->task[0]) {
         look_at_task(l, row->type, p);
     } else if (strcmp(row->type, "task.queued") == 0 &&
                strcmp(pons_get_str(task, "text", ""), l->f->text) == 0) {
-        snprintf(l->f->f.task, sizeof l->f->f.task, "%s", pons_get_str(task, "id", ""));
-        note(l, "task", l->f->f.task, "queued");
+        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(task, "id", ""));
+        note(l, "task", l->f->task, "queued");
     } else if (strcmp(row->type, "task.merged") == 0) { // it was said already
-        snprintf(l->f->f.task, sizeof l->f->f.task, "%s", pons_get_str(p, "task_id", ""));
+        snprintf(l->f->task, sizeof l->f->task, "%s", pons_get_str(p, "task_id", ""));
     } else if (strcmp(row->type, "control") == 0) { // a word, no goal
         l->end = pons_object("status", json_string("heard"), "reason",
                              json_string(pons_get_str(p, "word", "")), NULL);
@@ -106,10 +99,9 @@ static int look_at(void *user, const pons_event_row *row)
 }
 
 // What the log says since: an answer to the await, or NULL when nothing was said.
-static pons_value *look(void *user, app_followed *what)
+static pons_value *look(void *user, app_followed *f)
 {
     const app_react *r = user;
-    followed *f = (followed *)what;
     looking l = {.f = f, .seen = json_array()};
     pons_error none = PONS_ERROR_INIT;
     const int64_t was = f->after;
@@ -118,7 +110,7 @@ static pons_value *look(void *user, app_followed *what)
         pons_value_unref(l.seen);
         return NULL;
     }
-    return pons_object("after", json_integer(f->after), "task", json_string(f->f.task), "seen",
+    return pons_object("after", json_integer(f->after), "task", json_string(f->task), "seen",
                        l.seen, "question", l.question, "end", l.end, NULL);
 }
 
@@ -130,15 +122,7 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
     app_react *r = user;
     (void)run;
     (void)restarted; // the log is read again from where the request says
-    followed *f = pons_need_zeroed(1, sizeof *f);
-    snprintf(f->f.thread, sizeof f->f.thread, "%s", pons_get_str(request, "thread", ""));
-    snprintf(f->f.await, sizeof f->f.await, "%s", await_id);
-    f->f.look = look;
-    f->f.user = r;
-    snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
-    snprintf(f->f.task, sizeof f->f.task, "%s", pons_get_str(request, "task", ""));
-    f->after = pons_get_int(request, "after", 0);
-    app_follower_add(r->o.follower, &f->f);
+    app_follower_start(r->o.follower, await_id, request, look, r);
 }
 
 // Whoever cancels the run does not want the goal any more.
@@ -147,13 +131,13 @@ static void stop(void *user, const char *thread, pons_run *run)
     app_react *r = user;
     pons_error none = PONS_ERROR_INIT;
     const pons_value *goal = pons_run_get(run, "goal");
-    followed f = {.after = pons_get_int(goal, "after", 0)};
+    app_followed f = {.after = pons_get_int(goal, "after", 0)};
     snprintf(f.text, sizeof f.text, "%s", pons_get_str(goal, "text", ""));
-    snprintf(f.f.task, sizeof f.f.task, "%s", pons_get_str(goal, "task", ""));
+    snprintf(f.task, sizeof f.task, "%s", pons_get_str(goal, "task", ""));
     app_follower_forget(r->o.follower, thread);
-    pons_value_unref(look(r, &f.f)); // which task it is, if that is known by now
-    if (f.f.task[0]) {
-        r->o.host.control(r->o.host.user, r->thread, "cancel", f.f.task, &none);
+    pons_value_unref(look(r, &f)); // which task it is, if that is known by now
+    if (f.task[0]) {
+        r->o.host.control(r->o.host.user, r->thread, "cancel", f.task, &none);
     }
 }
 
@@ -169,28 +153,14 @@ static void let_go(void *user, const char *thread, pons_run *run)
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
     const app_react *r = user;
-    int64_t last = 0;
     (void)args;
-    const int rc = r->o.store.ops->event_last(r->o.store.self, r->thread, &last, err);
-    *ret = json_integer(last);
-    return rc;
+    return app_log_mark(r->o.store, r->thread, ret, err);
 }
 
 typedef struct said_before {
     const char *text;
     bool is;
 } said_before;
-
-static int see_message(void *user, const pons_inbox_row *row)
-{
-    said_before *b = user;
-    pons_autovalue v = NULL;
-    if (strcmp(row->kind, "say") == 0 &&
-        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
-        b->is |= strcmp(pons_get_str(v, "text", ""), b->text) == 0;
-    }
-    return b->is;
-}
 
 static int see_task(void *user, const pons_event_row *row)
 {
@@ -209,7 +179,7 @@ static int say(void *user, const pons_value *args, pons_value **ret, pons_error 
     const pons_store *s = &r->o.store;
     said_before b = {.text = pons_get_str(args, "text", "")};
     pons_autovalue said = NULL;
-    int rc = s->ops->inbox_read(s->self, r->thread, "kernel", 0, see_message, &b, err);
+    int rc = app_inbox_has(*s, r->thread, "kernel", "say", b.text, &b.is, err);
     rc = rc < 0 ? rc
                 : s->ops->events(s->self, r->thread, pons_get_int(args, "after", 0), 0, see_task,
                                  &b, err);
@@ -223,18 +193,10 @@ static int say(void *user, const pons_value *args, pons_value **ret, pons_error 
 static int begin(pons_cx *cx, void *user, pons_error *err)
 {
     app_react *r = user;
-    const pons_value *messages = pons_cx_get(cx, "messages"), *after = NULL, *done = NULL;
-    const size_t n = json_array_size(messages);
-    const pons_value *last = n ? json_array_get(messages, n - 1) : NULL;
-    const char *who = pons_message_role(last);
-    pons_autovalue text = who && strcmp(who, "human") == 0 ? pons_message_text(last) : NULL;
-    const char *words = text ? json_string_value(text) : "";
-    if (words[strspn(words, " \t\r\n")] == '\0' || strlen(words) >= TEXT_MAX) {
-        return pons_error_set(err, PONS_EINVAL, WHERE,
-                              "the last message has to be a person's: a goal, at most %d bytes",
-                              TEXT_MAX - 1);
-    }
-    int rc = pons_task(cx, "mark", NULL, mark, r, &after, err);
+    const pons_value *after = NULL, *done = NULL;
+    pons_autovalue text = NULL;
+    int rc = app_served_words(cx, WHERE, &text, err);
+    rc = rc < 0 ? rc : pons_task(cx, "mark", NULL, mark, r, &after, err);
     if (rc != PONS_OK) {
         return rc;
     }

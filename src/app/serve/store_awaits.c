@@ -4,6 +4,7 @@
 #include "pons/out_of_memory.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -157,8 +158,17 @@ void app_follower_serve(app_follower *w, pons_serve *s)
     pthread_mutex_unlock(&w->mtx);
 }
 
-void app_follower_add(app_follower *w, app_followed *f)
+void app_follower_start(app_follower *w, const char *await_id, const pons_value *request,
+                        pons_value *(*look)(void *user, app_followed *f), void *user)
 {
+    app_followed *f = pons_need_zeroed(1, sizeof *f);
+    snprintf(f->thread, sizeof f->thread, "%s", pons_get_str(request, "thread", ""));
+    snprintf(f->await, sizeof f->await, "%s", await_id);
+    snprintf(f->text, sizeof f->text, "%s", pons_get_str(request, "text", ""));
+    snprintf(f->task, sizeof f->task, "%s", pons_get_str(request, "task", ""));
+    f->after = pons_get_int(request, "after", 0);
+    f->look = look;
+    f->user = user;
     pthread_mutex_lock(&w->mtx);
     f->next = w->first;
     w->first = f;
