@@ -260,7 +260,7 @@ int cmd_run(cli *c, pons_error *err)
         o.run.opened = p.model.ops ? &p.model : NULL;
         if (server) {
             o.run.guests[o.run.n_guests++] = cli_server_guest(
-                server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
+                server, &(app_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
         }
         o.run.stream_kernel = w.kernel != NULL;
         o.run.step = w.step != NULL;

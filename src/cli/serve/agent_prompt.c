@@ -304,7 +304,7 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
              .policy = policy,
              .llm = w->llm,
              .speed = 1.0,
-             .guests = {cli_server_guest(p->server, &(cli_server_session){.thread = THREAD,
+             .guests = {cli_server_guest(p->server, &(app_server_session){.thread = THREAD,
                                                                           .llm = w->llm,
                                                                           .policy = policy,
                                                                           .on_chat = on_chat,

@@ -72,7 +72,7 @@ int cmd_serve(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_server_claim(server, err);
     if (rc >= 0) {
         o.run.guests[o.run.n_guests++] = cli_server_guest(
-            server, &(cli_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
+            server, &(app_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
         o.run.thread = w.thread;
         o.run.policy = &policy;
         o.run.skills = w.skills;

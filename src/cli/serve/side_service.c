@@ -59,7 +59,7 @@ int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_erro
                 .policy = &policy,
                 .llm = o->llm,
                 .speed = 1.0,
-                .guests = {cli_server_guest(server, &(cli_server_session){.thread = THREAD,
+                .guests = {cli_server_guest(server, &(app_server_session){.thread = THREAD,
                                                                           .llm = o->llm,
                                                                           .policy = &policy}),
                            {.open = opened, .close = closed, .over = over, .user = &b}},
