@@ -206,6 +206,22 @@ size_t cli_cut(const char *text, size_t most)
     return n > most ? pons__utf8_cut(text, most) : n;
 }
 
+volatile sig_atomic_t cli_ended;
+
+static void on_signal(int number)
+{
+    (void)number;
+    cli_ended = 1;
+}
+
+void cli_end_on_signals(int flags)
+{
+    const struct sigaction act = {.sa_handler = on_signal, .sa_flags = flags};
+    cli_ended = 0;
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+}
+
 void cli_tell(const pons_error *err)
 {
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];

@@ -89,6 +89,10 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
 // How many bytes of a text to show when most are too many: no character is cut in two.
 size_t cli_cut(const char *text, size_t most);
 
+// A signal asks the command to end: set by SIGINT and SIGTERM from then on. flags: SA_RESTART, or 0: a wait or a write
+// that is under way ends as well.
+extern volatile sig_atomic_t cli_ended;
+void cli_end_on_signals(int flags);
 // The error as one line on stderr; for main.c, and where a command goes on after it.
 void cli_tell(const pons_error *err);
 

@@ -61,8 +61,6 @@ typedef struct living { // one `run`
     pons_traces *traces;      // NULL: nobody collects them
 } living;
 
-static volatile sig_atomic_t stopped;
-
 // ---- looking in ---------------------------------------------------------------------------------
 
 typedef struct looking {
@@ -294,12 +292,6 @@ static int message(cli *c, const args *a, pons_error *err)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-static void on_signal(int n)
-{
-    (void)n;
-    stopped = 1;
-}
-
 static int64_t minute_now(const living *l)
 {
     return pons_wall_ms(&l->real) / MS_A_MINUTE;
@@ -423,7 +415,7 @@ static void on_event(void *user, const pons_value *ev)
 static int wait_for_model(void *user, int fd, int64_t ms)
 {
     living *l = user;
-    if (stopped) {
+    if (cli_ended) {
         return -1;
     }
     if (l->simulated && fd < 0) {
@@ -513,8 +505,8 @@ static bool await_minute(living *l, int64_t minute, int64_t began_ns, int64_t be
             const double due_ms = (double)(minute - began_min) * MS_A_MINUTE / l->speed;
             left_ms = (int64_t)due_ms - (pons_now_ns(&l->real) - began_ns) / PONS_NS_PER_MS;
         }
-        if (stopped || left_ms <= 0) {
-            return !stopped;
+        if (cli_ended || left_ms <= 0) {
+            return !cli_ended;
         }
         cli_flush();
         // An answer of the model is taken as it comes; a model without a descriptor is asked again.
@@ -674,7 +666,7 @@ static int live_beside(void *user, pons_error *err)
     const living fresh = *l;
     for (bool told = false;; told = true) {
         const int rc = live_it(l, err);
-        if (rc != PONS_EIO || strcmp(err->module, "store") != 0 || stopped) {
+        if (rc != PONS_EIO || strcmp(err->module, "store") != 0 || cli_ended) {
             return rc;
         }
         if (!told) {
@@ -691,13 +683,12 @@ static int live_beside(void *user, pons_error *err)
 static void leave(void *user)
 {
     (void)user;
-    stopped = 1;
+    cli_ended = 1;
 }
 
 static int run(cli *c, const args *a, pons_error *err)
 {
     living l = {.c = c, .a = a, .real = pons_clock_real()};
-    struct sigaction act = {.sa_handler = on_signal};
     cli_server *server = NULL;
     int rc = cli_server_create(c, &a->server, &server, err);
     if (server) {
@@ -708,8 +699,7 @@ static int run(cli *c, const args *a, pons_error *err)
                               .user = &l};
         rc = cli_server_beside(c, server, &o, err);
     } else if (rc >= 0) {
-        sigaction(SIGINT, &act, NULL);
-        sigaction(SIGTERM, &act, NULL);
+        cli_end_on_signals(0);
         rc = live_it(&l, err);
     }
     cli_server_destroy(server);

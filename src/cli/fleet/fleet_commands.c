@@ -9,14 +9,6 @@
 
 // ---- run ----------------------------------------------------------------------------------------
 
-static volatile sig_atomic_t ended;
-
-static void on_signal(int number)
-{
-    (void)number;
-    ended = 1;
-}
-
 static void show_change(void *user, pons_value *task)
 {
     const cli *c = user;
@@ -42,7 +34,7 @@ int cmd_fleet_run(cli *c, pons_error *err)
          &standby},
         {"--speed", "X", "of bodies that have to be started: robot seconds in a second", &speed},
         {NULL, NULL, NULL, NULL}};
-    app_fleet_run_options o = {.speed = 1.0, .ended = &ended, .task = show_change, .user = c};
+    app_fleet_run_options o = {.speed = 1.0, .ended = &cli_ended, .task = show_change, .user = c};
     int rc = cli_parse(c, options, err);
     rc = rc < 0 || !speed ? rc : cli_number(speed, "--speed", 0.01, 1000.0, &o.speed, err);
     if (rc >= 0 && c->argc > 0) {
@@ -50,8 +42,7 @@ int cmd_fleet_run(cli *c, pons_error *err)
     }
     o.once = once != NULL;
     o.standby = standby != NULL;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    cli_end_on_signals(SA_RESTART);
     return rc < 0 ? rc : app_fleet_run(&c->app, &o, err);
 }
 

@@ -36,14 +36,6 @@ typedef struct log_file {
     size_t in_key;  // app_line_without_secrets
 } log_file;
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int n)
-{
-    (void)n;
-    stopped = 1;
-}
-
 // end: the place behind it in the file.
 static void show_line(const cli *c, log_file *f, bool named, const char *line, size_t n, off_t end)
 {
@@ -191,8 +183,7 @@ int cmd_logs(cli *c, pons_error *err)
         return rc;
     }
     if (follow) {
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
+        cli_end_on_signals(SA_RESTART);
     }
     for (size_t i = 0; i < n; i++) {
         logs[i].from =
@@ -204,7 +195,7 @@ int cmd_logs(cli *c, pons_error *err)
             rc = read_more(c, &logs[i], n > 1, err);
         }
         cli_flush();
-    } while (rc >= 0 && follow && !stopped && !cli_out_broken() &&
+    } while (rc >= 0 && follow && !cli_ended && !cli_out_broken() &&
              (poll(NULL, 0, FOLLOW_EVERY_MS), true));
     for (size_t i = 0; i < n; i++) {
         if (logs[i].begun.len > 0) { // the last one has no end yet

@@ -9,14 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t quit;
-
-static void on_signal(int number)
-{
-    (void)number;
-    quit = 1;
-}
-
 // Half a metre and 20 degrees are near enough: the scans do the rest, or contradict.
 static int pose(cli *c, pons_error *err)
 {
@@ -143,8 +135,7 @@ int cmd_body(cli *c, pons_error *err)
         rc =
             app_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");
     }
-    signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
-    signal(SIGTERM, on_signal);
+    cli_end_on_signals(SA_RESTART); // who ends it meanwhile ends the bridge too
     rc = rc < 0 || !ros2 ? rc : app_bridge_start(&c->app, meant.world, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
@@ -181,7 +172,7 @@ int cmd_body(cli *c, pons_error *err)
             &(app_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
             &recording, err);
     }
-    rc = rc < 0 ? rc : pons_body_run(&o, c->app.run_dir, &quit, err);
+    rc = rc < 0 ? rc : pons_body_run(&o, c->app.run_dir, &cli_ended, err);
     app_bridge_end(bridge);
     if (app_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);

@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static volatile sig_atomic_t ended;
-
-static void on_signal(int s)
-{
-    (void)s;
-    ended = 1;
-}
-
 static void show_action(void *user, const char *id, const char *status, const pons_value *action)
 {
     const cli *c = user;
@@ -67,7 +59,7 @@ int cmd_watchdog(cli *c, pons_error *err)
 {
     const char *once = NULL, *speed = NULL, *seed = NULL;
     double seed_number = 1.0;
-    app_watchdog_options o = {.speed = 1.0, .ended = &ended, .pruned = show_pruned, .user = c};
+    app_watchdog_options o = {.speed = 1.0, .ended = &cli_ended, .pruned = show_pruned, .user = c};
     const cli_option options[] = {
         {"--once", NULL, "end when nothing is pending", &once},
         {"--robot", "ID", "hal: this robot's actions, and those of none; runtime: this target's",
@@ -93,7 +85,6 @@ int cmd_watchdog(cli *c, pons_error *err)
     o.once = once != NULL;
     o.seed = (uint64_t)seed_number;
     o.record = sessions ? show_session : show_action;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    cli_end_on_signals(SA_RESTART);
     return sessions ? app_sessions_run(&c->app, &o, err) : app_actions_run(&c->app, &o, err);
 }
