@@ -131,14 +131,14 @@ int app_agent_parts_open(const app_context *c, const char *thread, const pons_cl
         rc = pons_robot_tools_open(&robot, &p->tools[p->n_tools], err);
         if (rc >= 0) {
             p->judge = app_workspace_tools_judge;
-            p->judge_user = &p->desk;
+            p->judge_user = &p->files;
             p->robot = &p->tools[p->n_tools++];
         }
     }
     if (rc >= 0) {
-        rc = app_workspace_tools_open(c, clock, thread, p->robot, &p->desk, err);
-        if (p->desk.tools.ops) {
-            p->tools[p->n_tools++] = p->desk.tools;
+        rc = app_workspace_tools_open(c, clock, thread, p->robot, &p->files, err);
+        if (p->files.tools.ops) {
+            p->tools[p->n_tools++] = p->files.tools;
         }
     }
     if (rc >= 0) { // a name belongs to the first who has it: after pons's own, before servers'

@@ -12,7 +12,7 @@
 typedef struct app_workspace_tools {
     const app_context *c;
     pons_tools robot; // pons_robot_tools_open's
-    pons_tools tools; // the desk's; ops NULL: the workspace has no such files
+    pons_tools tools; // the files'; ops NULL: the workspace has no such files
 } app_workspace_tools;
 
 // *ret must not move while it is open. Its tools are closed as others are, before the robot's.
@@ -34,7 +34,7 @@ typedef struct app_agent_parts {
     pons_tools tools[APP_AGENT_TOOLS_MAX];
     size_t n_tools;
     const pons_tools *mcp, *robot; // of those, or NULL
-    app_workspace_tools desk;
+    app_workspace_tools files;
     pons_agent_judge_fn judge;
     void *judge_user;
     const app_context *c;
@@ -108,7 +108,7 @@ typedef struct app_mcp_parts {
     pons_tools tools[APP_MCP_PROVIDERS];
     size_t n_tools;
     void *robot; // of the robot's provider, or NULL
-    app_workspace_tools desk;
+    app_workspace_tools files;
     app_robot meant;
 } app_mcp_parts;
 

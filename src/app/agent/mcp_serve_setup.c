@@ -115,7 +115,7 @@ static int check(void *user, const pons_value *tool, const pons_value *args, pon
     }
     pons_autoverdict verdict = NULL;
     const int rc = app_workspace_tools_judge(
-        (void *)(uintptr_t)&s->desk, pons_get_str(tool, "name", ""), args, NULL, &verdict, err);
+        (void *)(uintptr_t)&s->files, pons_get_str(tool, "name", ""), args, NULL, &verdict, err);
     if (rc == PONS_ENOTFOUND) {
         return PONS_OK;
     }
@@ -189,10 +189,10 @@ int app_mcp_parts_open(app_mcp_parts *s, const char *list, const char *name, pon
         if (rc >= 0) {
             const pons_tools *is = &s->tools[s->n_tools++];
             s->robot = is->self;
-            rc = app_workspace_tools_open(s->c, &s->clock, name, is, &s->desk, err);
+            rc = app_workspace_tools_open(s->c, &s->clock, name, is, &s->files, err);
         }
-        if (rc >= 0 && s->desk.tools.ops) {
-            s->tools[s->n_tools++] = s->desk.tools;
+        if (rc >= 0 && s->files.tools.ops) {
+            s->tools[s->n_tools++] = s->files.tools;
         }
     }
     if (rc >= 0 && app_mcp_wants(list, "core")) {

@@ -90,7 +90,7 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
                                       .judge = p->agent.judge,
                                       .judge_user = p->agent.judge_user,
                                       .look = p->agent.judge ? pons_robot_tools_look : NULL,
-                                      .look_user = p->agent.desk.robot.self,
+                                      .look_user = p->agent.files.robot.self,
                                       .on_event = on_event,
                                       .user = event_user};
         app_agent_parts_wait(&p->agent, &h->clock);

@@ -305,7 +305,7 @@ static int give_goals(session *s, pons_error *err)
 static int begin(session *s, pons_error *err)
 {
     // A run of a watchdog that has died would keep the next one out.
-    int rc = s->o->errand ? PONS_OK : app_files_lock(s->c, &s->files.hal_lock, err);
+    int rc = s->o->watched ? PONS_OK : app_files_lock(s->c, &s->files.hal_lock, err);
     if (rc < 0) {
         return rc;
     }

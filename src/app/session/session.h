@@ -59,7 +59,7 @@ typedef struct app_session_options {
     bool only_new;        // the goals are those of a thread that has had none
     int64_t wait_ms;      // how long a stop or a pause may hold all up; 0: for ever
     bool ros2;            // the body that this starts is shown to ROS 2
-    bool errand;          // a watchdog started it, and has the workspace's files
+    bool watched;         // a watchdog started it, and has the workspace's files
     const volatile sig_atomic_t *ended;
     app_session_guest guests[APP_SESSION_GUESTS_MAX];
     size_t n_guests;

@@ -18,7 +18,7 @@
 #define START_EVERY_MS 5000
 #define STARTS_MAX     3
 
-typedef struct dog {
+typedef struct runner {
     const app_context *c;
     const app_watchdog_options *o;
     const char *id;
@@ -27,17 +27,17 @@ typedef struct dog {
     app_robot meant;
     app_body_child body; // that this one has started
     pons_clock clock;
-    pons_tools tools, errands, trees, pictures;
+    pons_tools tools, text_tasks, trees, pictures;
     pons_ws_place *place;
     pons_hal *hal;
     int lock;
-} dog;
+} runner;
 
 // ---- the body -----------------------------------------------------------------------------------
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
 {
-    dog *d = user;
+    runner *d = user;
     const int rc = app_robot_connect(d->c, &d->meant, ret, err);
     app_body_child_ended(&d->body, NULL);
     if (app_no_body(rc)) {
@@ -51,7 +51,7 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
     return rc;
 }
 
-static bool body_is_lost(const dog *d)
+static bool body_is_lost(const runner *d)
 {
     return !d->body.pid && d->body.starts >= STARTS_MAX;
 }
@@ -76,26 +76,26 @@ int app_watchdog_judge(const pons_tools *robot, const char *skill, const pons_va
 
 static int judge(void *user, const char *skill, const pons_value *args, char *why, size_t cap)
 {
-    return app_watchdog_judge(&((const dog *)user)->tools, skill, args, why, cap);
+    return app_watchdog_judge(&((const runner *)user)->tools, skill, args, why, cap);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
 
 static void report(void *user, const char *id, const char *status, const pons_value *action)
 {
-    const dog *d = user;
+    const runner *d = user;
     d->o->record(d->o->user, id, status, action);
 }
 
 static void notice(void *user, const char *file, const char *text)
 {
-    const dog *d = user;
+    const runner *d = user;
     app_tell(d->c, "%s: %s", file, text);
 }
 
 // ---- begun and ended ----------------------------------------------------------------------------
 
-static int take_lock(dog *d, pons_error *err)
+static int take_lock(runner *d, pons_error *err)
 {
     char pid[32] = "";
     const int rc = app_hal_lock(d->c, &d->lock, pid, err);
@@ -103,7 +103,7 @@ static int take_lock(dog *d, pons_error *err)
 }
 
 // Entries in the files are the named robot's, else config.json's.
-static int read_config(dog *d, pons_error *err)
+static int read_config(runner *d, pons_error *err)
 {
     int rc = app_workspace_config(d->c, &d->config, &d->dialect, err);
     rc = rc < 0 ? rc : app_robot_meant(d->c, NULL, NULL, &d->meant, err);
@@ -112,7 +112,7 @@ static int read_config(dog *d, pons_error *err)
     return rc < 0 ? rc : app_profile_apply(d->c, d->meant.driver, d->meant.world, d->dialect, err);
 }
 
-static int open_parts(dog *d, pons_error *err)
+static int open_parts(runner *d, pons_error *err)
 {
     pons_autovalue policy = NULL;
     const pons_ws_place_options place = {.role = PONS_WS_BY_HAL,
@@ -131,7 +131,7 @@ static int open_parts(dog *d, pons_error *err)
                                           .thread = "watchdog",
                                           .policy = policy};
     rc = rc < 0 ? rc : pons_robot_tools_open(&own, &d->tools, err);
-    rc = rc < 0 ? rc : app_text_tasks_open(d->c, &d->errands, err);
+    rc = rc < 0 ? rc : app_text_tasks_open(d->c, &d->text_tasks, err);
     rc = rc < 0 ? rc : app_pictures_open(d->c, &d->pictures, err);
     if (rc >= 0) {
         pons_tools robot = {0};
@@ -148,7 +148,7 @@ static int open_parts(dog *d, pons_error *err)
     if (rc >= 0) {
         const pons_hal_options hal = {.place = d->place,
                                       .robot = d->tools,
-                                      .errands = d->errands,
+                                      .errands = d->text_tasks,
                                       .trees = d->trees,
                                       .pictures = d->pictures,
                                       .clock = d->clock,
@@ -162,10 +162,10 @@ static int open_parts(dog *d, pons_error *err)
     return rc;
 }
 
-static void close_parts(dog *d)
+static void close_parts(runner *d)
 {
     pons_hal_close(d->hal);
-    pons_robot_tools_close(&d->errands);
+    pons_robot_tools_close(&d->text_tasks);
     pons_robot_tools_close(&d->pictures);
     pons_robot_tools_close(&d->trees);
     pons_robot_tools_close(&d->tools);
@@ -177,7 +177,7 @@ static void close_parts(dog *d)
     pons_value_unref(d->config);
 }
 
-static int run(dog *d, pons_error *err)
+static int run(runner *d, pons_error *err)
 {
     while (!*d->o->ended) {
         const int wait = pons_hal_step(d->hal);
@@ -202,7 +202,7 @@ static int run(dog *d, pons_error *err)
 
 int app_actions_run(const app_context *c, const app_watchdog_options *o, pons_error *err)
 {
-    dog d = {.c = c, .o = o, .lock = -1, .clock = pons_clock_real()};
+    runner d = {.c = c, .o = o, .lock = -1, .clock = pons_clock_real()};
     int rc = take_lock(&d, err);
     rc = rc < 0 ? rc : read_config(&d, err);
     rc = rc < 0 ? rc : open_parts(&d, err);

@@ -24,7 +24,7 @@
 #define TRIES_MAX 60 // of a thread that somebody has
 #define LIVES_MAX 4  // of a run that is killed, or dies by itself
 
-typedef struct errands {
+typedef struct text_task {
     app_context c; // a copy: where the workspace is
     uint64_t call; // 0: none runs
     char thread[64], task[4096];
@@ -32,7 +32,7 @@ typedef struct errands {
     int64_t again_ms;
     int tries, lives;
     bool canceled;
-} errands;
+} text_task;
 
 static int64_t now_ms(void)
 {
@@ -42,7 +42,7 @@ static int64_t now_ms(void)
 }
 
 // What it has to say goes to run/errand.log. task NULL: resumed.
-static pid_t spawn(const errands *e, const char *task)
+static pid_t spawn(const text_task *e, const char *task)
 {
     // It means the same robot; what was not typed is config.json's for both.
     const char *run[16] = {"pons",  "--workspace", e->c.workspace, "run",
@@ -71,7 +71,7 @@ static int list(void *self, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
-static int begin(errands *e, uint64_t call, const char *key, const char *task, pons_error *err)
+static int begin(text_task *e, uint64_t call, const char *key, const char *task, pons_error *err)
 {
     if (e->call) {
         return pons_error_set(err, PONS_EBUSY, WHERE, "another task is under way");
@@ -95,13 +95,14 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
                  const char *key, pons_error *err)
 {
     const char *task = pons_get_str(args, "nl_task", NULL);
-    if (strcmp(tool, "real_execute") != 0 || !task || strlen(task) >= sizeof((errands *)0)->task) {
+    if (strcmp(tool, "real_execute") != 0 || !task ||
+        strlen(task) >= sizeof((text_task *)0)->task) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "no task in words: %.60s", tool);
     }
     return begin(self, call, key, task, err);
 }
 
-static bool is_begun(errands *e, const char *thread)
+static bool is_begun(text_task *e, const char *thread)
 {
     pons_store store = {0};
     pons_error ignored = PONS_ERROR_INIT;
@@ -114,7 +115,7 @@ static bool is_begun(errands *e, const char *thread)
 
 static int adopt(void *self, uint64_t call, const char *tool, const char *key, pons_error *err)
 {
-    errands *e = self;
+    text_task *e = self;
     (void)tool;
     if (!is_begun(e, key)) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "it was not begun");
@@ -124,7 +125,7 @@ static int adopt(void *self, uint64_t call, const char *tool, const char *key, p
 
 static void cancel(void *self, uint64_t call)
 {
-    errands *e = self;
+    text_task *e = self;
     if (e->call == call) {
         e->canceled = true;
         if (e->pid) {
@@ -140,7 +141,7 @@ static int event_fd(void *self)
 }
 
 // The last line that says something.
-static void last_words(const errands *e, char *ret, size_t cap)
+static void last_words(const text_task *e, char *ret, size_t cap)
 {
     char path[PATH_MAX + 16], line[512];
     snprintf(path, sizeof path, "%s/errand.log", e->c.run_dir);
@@ -160,7 +161,7 @@ static void last_words(const errands *e, char *ret, size_t cap)
 
 static bool next(void *self, pons_tool_event *ret)
 {
-    errands *e = self;
+    text_task *e = self;
     int status = 0;
     char said[400];
     if (!e->call) {
@@ -202,9 +203,9 @@ static bool next(void *self, pons_tool_event *ret)
 }
 
 // The run leaves what it does as it is; the next life takes it up by its thread.
-static void close_errands(void *self)
+static void close_text_task(void *self)
 {
-    errands *e = self;
+    text_task *e = self;
     if (e && e->pid) {
         kill(e->pid, SIGTERM);
         waitpid(e->pid, NULL, 0);
@@ -214,7 +215,7 @@ static void close_errands(void *self)
 
 static const pons_tools_ops ops = {.abi = PONS_TOOL_ABI,
                                    .name = "errands",
-                                   .close = close_errands,
+                                   .close = close_text_task,
                                    .list = list,
                                    .start = start,
                                    .adopt = adopt,
@@ -224,7 +225,7 @@ static const pons_tools_ops ops = {.abi = PONS_TOOL_ABI,
 
 int app_text_tasks_open(const app_context *c, pons_tools *ret, pons_error *err)
 {
-    errands *e = calloc(1, sizeof *e);
+    text_task *e = calloc(1, sizeof *e);
     if (!e) {
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for tasks in words");
     }

@@ -112,7 +112,7 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .judge = s->parts.judge,
                                          .judge_user = s->parts.judge_user,
                                          .look = s->parts.judge ? pons_robot_tools_look : NULL,
-                                         .look_user = s->parts.desk.robot.self,
+                                         .look_user = s->parts.files.robot.self,
                                          .about = cli_chat_about,
                                          .about_user = s,
                                          .place = s->folder,

@@ -88,7 +88,7 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
     rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->run.deadline_ms, err);
     o->run.priority = w->priority;
     o->run.only_new = w->only_new != NULL;
-    o->run.errand = w->errand != NULL;
+    o->run.watched = w->errand != NULL;
     if (rc >= 0 && w->kernel && !w->stream) {
         rc = app_bad(err, "--stream-kernel goes with --stream");
     }
@@ -446,7 +446,7 @@ int cmd_resume(cli *c, pons_error *err)
     }
     o.run.stream_kernel = kernel != NULL;
     o.run.step = step != NULL;
-    o.run.errand = errand != NULL;
+    o.run.watched = errand != NULL;
     left l = {0};
     rc = go_on(c, &l, &o, err);
     pons_store_close(&l.store);

@@ -25,16 +25,16 @@
 
 enum { LOCK_TRIES = 200, LOCK_WAIT_MS = 10 };
 
-typedef struct desk { // the store, with the lock where something is changed
+typedef struct goal_store { // the store, with the lock where something is changed
     pons_store store;
     pons_items it;
     char space[64];
     int lock;
-} desk;
+} goal_store;
 
-static int open_desk(cli *c, bool change, desk *d, pons_error *err)
+static int open_goals(cli *c, bool change, goal_store *d, pons_error *err)
 {
-    *d = (desk){.lock = -1};
+    *d = (goal_store){.lock = -1};
     int rc = change ? app_workspace(&c->app, true, err) : PONS_OK;
     rc = rc < 0   ? rc
          : change ? app_store(&c->app, &d->store, err)
@@ -63,7 +63,7 @@ static int open_desk(cli *c, bool change, desk *d, pons_error *err)
     return rc;
 }
 
-static void close_desk(desk *d)
+static void close_goals(goal_store *d)
 {
     if (d->lock >= 0) {
         close(d->lock);
@@ -142,7 +142,7 @@ static int show_crons(const cli *c, const pons_items *it, pons_error *err)
 
 int cmd_schedule_list(cli *c, pons_error *err)
 {
-    desk d;
+    goal_store d;
     pons_autovalue all = NULL;
     int rc = cli_parse(c, NULL, err);
     if (rc >= 0 && c->argc > 0) {
@@ -151,7 +151,7 @@ int cmd_schedule_list(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    rc = open_desk(c, false, &d, err);
+    rc = open_goals(c, false, &d, err);
     rc = rc < 0 ? rc
                 : pons_items_search(&d.it, &(pons_items_query){.prefix = d.space, .limit = -1},
                                     &all, err);
@@ -163,7 +163,7 @@ int cmd_schedule_list(cli *c, pons_error *err)
         cli_err("pons: no goals of a time; `pons schedule add \"every day at 9 go to the "
                 "kitchen\"`\n");
     }
-    close_desk(&d);
+    close_goals(&d);
     return rc;
 }
 
@@ -300,10 +300,10 @@ static int understand(const pons_policy *p, const words *w, char text[], size_t 
 
 static int keep(cli *c, const pons_value *v, pons_error *err)
 {
-    desk d;
-    int rc = open_desk(c, true, &d, err);
+    goal_store d;
+    int rc = open_goals(c, true, &d, err);
     rc = rc < 0 ? rc : pons_schedule_goal_put(&d.it, d.space, v, err);
-    close_desk(&d);
+    close_goals(&d);
     if (rc >= 0) {
         show(c, v);
         if (!brain_there(c) && !c->json) {
@@ -355,7 +355,7 @@ int cmd_schedule_add(cli *c, pons_error *err)
 
 // ---- changing -----------------------------------------------------------------------------------
 
-static int find(desk *d, const char *id, pons_value **ret, pons_error *err)
+static int find(goal_store *d, const char *id, pons_value **ret, pons_error *err)
 {
     pons_autovalue row = NULL;
     const int rc = pons_items_get(&d->it, d->space, id, &row, err);
@@ -366,12 +366,12 @@ static int find(desk *d, const char *id, pons_value **ret, pons_error *err)
     return rc;
 }
 
-static int remove_one(desk *d, const char *id, pons_error *err)
+static int remove_one(goal_store *d, const char *id, pons_error *err)
 {
     return pons_items_delete(&d->it, d->space, id, err);
 }
 
-static int set(desk *d, const pons_value *was, bool on, pons_value **ret, pons_error *err)
+static int set(goal_store *d, const pons_value *was, bool on, pons_value **ret, pons_error *err)
 {
     const int rc = pons_schedule_goal_enable(was, on, pons_wall_ms(&d->it.clock), ret, err);
     return rc < 0 ? rc : pons_schedule_goal_put(&d->it, d->space, *ret, err);
@@ -382,7 +382,7 @@ typedef enum change { REMOVE, PAUSE, CONTINUE } change;
 // All that are named, or none where one of them is not there.
 static int change_them(cli *c, change what, pons_error *err)
 {
-    desk d;
+    goal_store d;
     int rc = cli_parse(c, NULL, err);
     if (rc >= 0 && c->argc == 0) {
         rc = app_bad(err, "schedule %s needs an id; `pons schedule list` has them",
@@ -391,7 +391,7 @@ static int change_them(cli *c, change what, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    rc = open_desk(c, true, &d, err);
+    rc = open_goals(c, true, &d, err);
     for (int i = 0; i < c->argc && rc >= 0; i++) {
         pons_autovalue v = NULL;
         rc = find(&d, c->argv[i], &v, err);
@@ -407,7 +407,7 @@ static int change_them(cli *c, change what, pons_error *err)
             show(c, next);
         }
     }
-    close_desk(&d);
+    close_goals(&d);
     return rc;
 }
 

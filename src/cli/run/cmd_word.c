@@ -181,12 +181,17 @@ int cmd_say(cli *c, pons_error *err)
     return post(c, thread, "say", value, err);
 }
 
+static int parse_thread(cli *c, const char **ret, pons_error *err)
+{
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", ret},
+                                  {NULL, NULL, NULL, NULL}};
+    return cli_parse(c, options, err);
+}
+
 static int control(cli *c, const char *word, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
@@ -203,9 +208,7 @@ int cmd_pause(cli *c, pons_error *err)
 int cmd_continue(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
@@ -255,9 +258,7 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
 int cmd_cancel(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
@@ -277,9 +278,7 @@ int cmd_cancel(cli *c, pons_error *err)
 int cmd_raise(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    int rc = cli_parse(c, options, err);
+    int rc = parse_thread(c, &thread, err);
     if (rc >= 0 && (c->argc < 1 || c->argc > 2)) {
         rc = app_bad(err, "raise takes a task (see `pons status`), and its priority or none");
     }
