@@ -8,6 +8,7 @@
 
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
+#include "app/session/session.h"
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/link_message.h"

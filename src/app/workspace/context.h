@@ -44,6 +44,8 @@ typedef struct app_context {
 int app_setup(const char *workspace, void (*tell)(const char *line), app_context *ret,
               pons_error *err);
 
+// ---- tell.c: what is told to people --------------------------------------------------------------
+
 // Fills the error with a line of its own, which no module stands before.
 int app_bad(pons_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); // PONS_EINVAL
@@ -179,12 +181,6 @@ int app_bridge_run(const app_context *c, const char *world, bool once, pons_erro
 // The same as a child, which can be found by others when this returns; app_bridge_end() ends it.
 int app_bridge_start(const app_context *c, const char *world, pid_t *ret, pons_error *err);
 void app_bridge_end(pid_t pid); // 0: none
-
-// ---- camera_child.c -----------------------------------------------------------------------------
-
-// A picture of a camera of the body, by `pons body camera` in a process of its own. Blocks for 8 s at the most.
-int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
-                       pons_error *err);
 
 // ---- wake_brain.c -------------------------------------------------------------------------------
 
