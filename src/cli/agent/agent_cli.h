@@ -14,9 +14,6 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
 
 // ---- cmd_agent.c, agent_approve.c ---------------------------------------------------------------
 
-// app_folder_find, with a person at this terminal.
-int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PATH_MAX],
-                    pons_error *err);
 // Carries out a plan whose steps name tools, in a new session of its own; no model is asked.
 int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err);
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err);

@@ -11,7 +11,6 @@
 #include "cli/agent/undo.h"
 #include "cli/served.h"
 #include "pons/rule_policy.h"
-#include "pons/yes_no.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,35 +37,6 @@ static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_erro
     int rc = app_store_read(&c->app, &store, err);
     rc = rc < 0 ? rc : cli_session_newest(c, store, here, ret, err);
     pons_store_close(&store);
-    return rc;
-}
-
-// A person at the terminal; anything but yes is no.
-static bool ask_person(const char *folder)
-{
-    char answer[64] = "";
-    cli_out("The agent would work in\n  %s\n", folder);
-    cli_out("Its files reach the model, and the model writes there.\n"
-            "Nothing in it configures pons.\n"
-            "Trust this folder? y or n: ");
-    cli_flush();
-    size_t n = 0;
-    for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
-        answer[n++] = byte;
-    }
-    return pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
-}
-
-int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PATH_MAX],
-                    pons_error *err)
-{
-    char folder[PATH_MAX];
-    const char *why = NULL;
-    const int rc = app_folder_find(&c->app, wanted, ask, ask_person, ret, &why, err);
-    if (rc >= 0 && why && !c->json && realpath(wanted ? wanted : ".", folder)) {
-        cli_err("pons: %s: %s\n", folder, why);
-        cli_err("pons: so files are the workspace's; --folder DIR trusts a folder\n");
-    }
     return rc;
 }
 

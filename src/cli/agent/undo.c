@@ -1,4 +1,4 @@
-// undo.c - what tools wrote, listed and taken back.
+// undo.c - what tools wrote, listed and taken back; and the folder that they write in, as a person at a terminal has it.
 //
 // The versions are those of a working folder (pons/tools.h, src/tools/undo_versions.c), whichever session wrote
 // them: a session's name only says in which folder to look. A file that somebody changed since is left,
@@ -7,10 +7,41 @@
 
 #include "app/agent/agent_setup.h"
 #include "pons/tools.h"
+#include "pons/yes_no.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+// A person at the terminal; anything but yes is no.
+static bool ask_person(const char *folder)
+{
+    char answer[64] = "";
+    cli_out("The agent would work in\n  %s\n", folder);
+    cli_out("Its files reach the model, and the model writes there.\n"
+            "Nothing in it configures pons.\n"
+            "Trust this folder? y or n: ");
+    cli_flush();
+    size_t n = 0;
+    for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
+        answer[n++] = byte;
+    }
+    return pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
+}
+
+int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PATH_MAX],
+                    pons_error *err)
+{
+    char folder[PATH_MAX];
+    const char *why = NULL;
+    const int rc = app_folder_find(&c->app, wanted, ask, ask_person, ret, &why, err);
+    if (rc >= 0 && why && !c->json && realpath(wanted ? wanted : ".", folder)) {
+        cli_err("pons: %s: %s\n", folder, why);
+        cli_err("pons: so files are the workspace's; --folder DIR trusts a folder\n");
+    }
+    return rc;
+}
 
 static int find_folder(cli *c, const cli_undo_words *words, const char *thread, char ret[PATH_MAX],
                        pons_error *err)

@@ -106,7 +106,7 @@ static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     pons_autoverdict verdict = NULL;
     // `pons plan run` has read it already.
-    const bool again = c->self && c->self->run == cmd_plan;
+    const bool again = c->self && strcmp(c->self->name, "plan") == 0;
     int rc =
         cli_plan_read(w->plan, NULL, again ? CLI_PLAN_SILENT : CLI_PLAN_REPAIRS, &p->plan, err);
     if (rc >= 0 && p->plan->n_steps > 0 && pons_plan_is_finished(p->plan)) {
