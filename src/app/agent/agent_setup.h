@@ -70,7 +70,7 @@ int app_agent_plan_calls(const app_context *c, const pons_plan *plan, bool *ret,
 // workspace must be there.
 int app_agent_names_check(const app_context *c, const pons_agent_config *config, pons_error *err);
 
-// ---- core_tools.c: config/tools.yaml of the workspace, else the one that pons ships ------------------
+// ---- core_tools.c: config/tools.yaml of the workspace, else the one that pons ships -------------
 
 // The core tools; folder: where they are rooted, NULL: the workspace.
 // What config/tools.yaml says, with this workspace in it; unchecked: pons_core_tools_open has its schema.
@@ -82,7 +82,7 @@ int app_core_tools(const app_context *c, const pons_clock *clock, const char *fo
 int app_tool_modules(const app_context *c, const pons_clock *clock, pons_tools *tools, size_t max,
                      size_t *n, pons_error *err);
 
-// ---- mcp_servers.c ----------------------------------------------------------------------------------
+// ---- mcp_servers.c ------------------------------------------------------------------------------
 
 // The servers of the workspace's mcp.json, being started. PONS_ENOTFOUND: there is no such file.
 int app_mcp_tools(const app_context *c, const pons_clock *clock, pons_tools *ret, pons_error *err);

@@ -13,7 +13,7 @@
 // A world with a robot on wheels as SDF, for Gazebo. PONS_EINVAL: the robot has none.
 int app_world_sdf(const pons_value *world, pons_buf *ret, pons_error *err);
 
-// ---- world_import.c: a map of nav2_map_server becomes a world ------------------------------------
+// ---- world_import.c: a map of nav2_map_server becomes a world -----------------------------------
 
 enum { APP_WORLD_NAME_MAX = 63 };
 
@@ -36,7 +36,7 @@ int app_import_read(app_import *i, pons_error *err);
 // Into this folder of worlds, which is made when it is not there. PONS_EEXIST: there is such a world.
 int app_import_write(app_import *i, const char *worlds, pons_error *err);
 
-// ---- zone_edit.c: zones in the file of a world ---------------------------------------------------
+// ---- zone_edit.c: zones in the file of a world --------------------------------------------------
 
 typedef enum app_zone_kind {
     APP_ZONE,

@@ -31,7 +31,7 @@ void app_follower_start(app_follower *w, const char *await_id, const pons_value 
 void app_follower_token(app_follower *w, const pons_value *token);
 void app_follower_forget(app_follower *w, const char *thread);
 
-// ---- served_words.c: what a run of such a graph begins with --------------------------------------
+// ---- served_words.c: what a run of such a graph begins with -------------------------------------
 
 // The words of the last message, which has to be a person's: else PONS_EINVAL of `where`. *ret: the caller's.
 int app_served_words(pons_cx *cx, const char *where, pons_value **ret, pons_error *err);

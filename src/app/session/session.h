@@ -70,7 +70,7 @@ typedef struct app_session_options {
 // the robot that is meant, and left alone. An app_outcome: the body could not start, and that was said.
 int app_session_run(const app_context *c, const app_session_options *o, pons_error *err);
 
-// ---- recording.c: what the robot of this workspace does, into a new MCAP file.
+// ---- recording.c: what the robot of this workspace does, into a new MCAP file -------------------
 #define APP_RECORD_EVERY_S 2.0
 typedef struct app_recording app_recording;
 typedef struct app_recording_options {

@@ -44,7 +44,7 @@ typedef struct app_context {
 int app_setup(const char *workspace, void (*tell)(const char *line), app_context *ret,
               pons_error *err);
 
-// ---- tell.c: what is told to people --------------------------------------------------------------
+// ---- tell.c: what is told to people -------------------------------------------------------------
 
 // Fills the error with a line of its own, which no module stands before.
 int app_bad(pons_error *err, const char *fmt, ...)
@@ -104,7 +104,7 @@ int app_no_such(const app_context *c, const char *kind, const char *what, const 
                 pons_error *err);
 int app_no_such_of(const pons_value *names, const char *what, const char *name, pons_error *err);
 
-// ---- graph_modules.c: graphs of a person's own, and the threads that they run --------------------
+// ---- graph_modules.c: graphs of a person's own, and the threads that they run -------------------
 
 #define APP_GRAPH_STARTED "graph.started"
 // By name, or by the path of a module graph-NAME.so. *ret: the caller's.
@@ -121,7 +121,7 @@ bool app_graph_of(pons_store store, const char *thread); // whether there is one
 int app_graph_fork(pons_store store, const char *from, const char *at, const char *to,
                    pons_error *err);
 
-// ---- threads.c ----------------------------------------------------------------------------
+// ---- threads.c ----------------------------------------------------------------------------------
 
 // Whether a new thread may be called so; PONS_EINVAL.
 int app_thread_name(const char *name, pons_error *err);

@@ -363,8 +363,8 @@ static int start_own(pons__plan *p, pid_t *ret_pid, pons_error *err)
     } else if (read(report[0], &r, sizeof r) == (ssize_t)sizeof r) {
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
         }
-        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "the sandbox cannot be made (%s): %s", r.what,
-                            strerror(r.error));
+        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "the sandbox cannot be made (%s): %s",
+                            r.what, strerror(r.error));
     } else {
         *ret_pid = pid;
     }
