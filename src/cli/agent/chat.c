@@ -457,5 +457,5 @@ void cli_chat_close(cli_chat *s)
         close(s->wake_fd);
     }
     s->wake_fd = -1;
-    cli_pace_end(&s->pace);
+    app_pace_end(&s->pace);
 }

@@ -2,8 +2,8 @@
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
+#include "app/operator/speed_command.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/speed_command.h"
 #include "pons/traces.h"
 
 #define CLI_SESSION_DEFAULT "agent"
@@ -31,7 +31,7 @@ typedef struct cli_chat {
     pons_buf input;   // read, and not taken yet
     size_t scanned;   // of it, where no line ends
     bool too_long;    // the line that is being read is dropped up to its end
-    cli_pace pace;    // a link: the body is asked, and no words are taken before it has answered
+    app_pace pace;    // a link: the body is asked, and no words are taken before it has answered
     bool word_failed; // the last word to the robot
 } cli_chat;
 

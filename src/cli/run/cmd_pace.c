@@ -1,6 +1,7 @@
 // cmd_pace.c - how fast the robot may be, from another terminal: a person's word to the body, which holds
 // it and keeps it. No brain is needed for it; what a person says to one goes the same way (brain/speed_request.c).
-#include "cli/speed_command.h"
+#include "app/operator/speed_command.h"
+#include "cli/cli.h"
 #include "pons/rule_policy.h"
 
 #include <poll.h>
@@ -15,7 +16,7 @@ static int said_of(cli *c, const char *text, pons_value **ret, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    rc = cli_pace_of(&policy, text, true, ret, err);
+    rc = app_pace_of(&policy, text, true, ret, err);
     pons_rules_close(&policy);
     if (rc == PONS_ENOTFOUND || (rc >= 0 && (pons_get(*ret, "rest") || pons_get(*ret, "before")))) {
         *err = (pons_error)PONS_ERROR_INIT;
@@ -31,28 +32,28 @@ int cmd_pace(cli *c, pons_error *err)
 {
     pons_autobuf text = PONS_BUF_INIT;
     pons_autovalue said = NULL;
-    cli_pace p = {0};
+    app_pace p = {0};
     int rc = cli_parse(c, NULL, err);
     rc = rc < 0 ? rc : cli_words(c, 0, WORDS_BYTES_MAX, &text, err);
     rc = rc < 0 || text.len == 0 ? rc : said_of(c, text.data, &said, err);
     rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
-    rc = rc < 0 ? rc : cli_pace_begin(c, said, &p, err);
+    rc = rc < 0 ? rc : app_pace_begin(&c->app, said, &p, err);
     if (rc < 0) {
         return rc;
     }
     const pons_clock clock = pons_clock_real();
-    while ((rc = cli_pace_step(&p, err)) == 0) {
+    while ((rc = app_pace_step(&p, err)) == 0) {
         struct pollfd fd = {.fd = pons_link_fd(p.link), .events = POLLIN};
         poll(&fd, 1, (int)(p.until_ms - pons_now_ms(&clock)));
     }
     if (rc > 0 && c->json) {
-        pons_autovalue row = cli_pace_row(&p);
+        pons_autovalue row = app_pace_row(&p);
         cli_print_json(row);
     } else if (rc > 0) {
         char line[128];
-        cli_pace_line(&p, line, sizeof line);
+        app_pace_line(&p, line, sizeof line);
         cli_out("%s\n", line);
     }
-    cli_pace_end(&p);
+    app_pace_end(&p);
     return rc < 0 ? rc : PONS_OK;
 }

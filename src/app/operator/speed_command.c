@@ -3,7 +3,7 @@
 //     connect --hello--> hello, telemetry: what is in force --pace--> ok, or error: why not
 //
 // "Slower" is slower than what is in force, so that is heard first, from the same body.
-#include "cli/speed_command.h"
+#include "app/operator/speed_command.h"
 
 #include "pons/brain_pace.h"
 #include "pons/link_message.h"
@@ -14,7 +14,7 @@
 
 enum { HELLO_MS = 2000, ANSWER_MS = 4000 }; // the body gives the disk two seconds
 
-int cli_pace_of(const pons_policy *policy, const char *text, bool asked, pons_value **ret,
+int app_pace_of(const pons_policy *policy, const char *text, bool asked, pons_value **ret,
                 pons_error *err)
 {
     pons_error none = PONS_ERROR_INIT;
@@ -27,23 +27,23 @@ int cli_pace_of(const pons_policy *policy, const char *text, bool asked, pons_va
     return rc < 0 ? pons_error_set(err, PONS_ENOTFOUND, "", "no pace") : PONS_OK;
 }
 
-int cli_pace_begin(const cli *c, const pons_value *said, cli_pace *p, pons_error *err)
+int app_pace_begin(const app_context *c, const pons_value *said, app_pace *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     const pons_message hello = {.type = PONS_MESSAGE_HELLO,
                                 .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons"}};
-    *p = (cli_pace){.said = pons_value_ref(said), .until_ms = pons_now_ms(&clock) + HELLO_MS};
-    int rc = app_body_link(&c->app, &p->link, err);
+    *p = (app_pace){.said = pons_value_ref(said), .until_ms = pons_now_ms(&clock) + HELLO_MS};
+    int rc = app_body_link(c, &p->link, err);
     rc = rc < 0 ? rc : pons_message_send(p->link, &hello, err);
     if (rc < 0) {
-        cli_pace_end(p);
+        app_pace_end(p);
         *err = (pons_error)PONS_ERROR_INIT;
         return app_lacks(err, "no body answers here (`pons body`, or `pons run`)");
     }
     return PONS_OK;
 }
 
-static int ask(cli_pace *p, pons_error *err)
+static int ask(app_pace *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_error why = PONS_ERROR_INIT;
@@ -60,7 +60,7 @@ static int ask(cli_pace *p, pons_error *err)
 }
 
 // 1: over.
-static int heard(cli_pace *p, const pons_value *msg, pons_error *err)
+static int heard(app_pace *p, const pons_value *msg, pons_error *err)
 {
     pons_report r = {.type = PONS_REPORT_NONE};
     int rc = 0;
@@ -82,7 +82,7 @@ static int heard(cli_pace *p, const pons_value *msg, pons_error *err)
     return rc;
 }
 
-int cli_pace_step(cli_pace *p, pons_error *err)
+int app_pace_step(app_pace *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     for (;;) {
@@ -103,7 +103,7 @@ int cli_pace_step(cli_pace *p, pons_error *err)
                     : app_lacks(err, "no body answers here (`pons body`, or `pons run`)");
 }
 
-void cli_pace_end(cli_pace *p)
+void app_pace_end(app_pace *p)
 {
     pons_link_close(p->link);
     pons_value_unref(p->said);
@@ -111,7 +111,7 @@ void cli_pace_end(cli_pace *p)
     p->said = NULL;
 }
 
-void cli_pace_line(const cli_pace *p, char *ret, size_t cap)
+void app_pace_line(const app_pace *p, char *ret, size_t cap)
 {
     if (p->top_mps > 0.0) {
         snprintf(ret, cap, "%lld %% of its speed: at most %.2f m/s%s", (long long)p->percent,
@@ -122,7 +122,7 @@ void cli_pace_line(const cli_pace *p, char *ret, size_t cap)
     }
 }
 
-pons_value *cli_pace_row(const cli_pace *p)
+pons_value *app_pace_row(const app_pace *p)
 {
     return pons_object(
         "type", json_string("pace"), "percent", json_integer(p->percent), "speed_max_mps",
