@@ -6,7 +6,7 @@
 //
 // A command, and what it calls, returns PONS_OK, a status of pons/error.h with the error filled, or
 // a app_outcome. All but PONS_OK are negative, so `rc = rc < 0 ? rc : next(…)` carries each of them
-// to main.c, which prints the error and alone knows exit codes.
+// to program.c, which prints the error and alone knows exit codes.
 #ifndef PONS_CLI_H
 #define PONS_CLI_H
 
@@ -71,7 +71,7 @@ typedef struct cli_describer { // --help hands the options over instead of showi
     void *user;
 } cli_describer;
 
-// show/usage.c: what --help shows; CLI_HELPED.
+// terminal/usage.c: what --help shows; CLI_HELPED.
 int cli_usage(const cli *c, const cli_option *options);
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
@@ -93,13 +93,13 @@ size_t cli_cut(const char *text, size_t most);
 // that is under way ends as well.
 extern volatile sig_atomic_t cli_ended;
 void cli_end_on_signals(int flags);
-// The error as one line on stderr; for main.c, and where a command goes on after it.
+// The error as one line on stderr; for program.c, and where a command goes on after it.
 void cli_tell(const pons_error *err);
 
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
 const char *
-cli_config_name(size_t i); // keep/cmd_config.c: of the i-th configuration file; NULL: the end
+cli_config_name(size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
 // A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
 typedef struct cli_camera_options {
     const char *name, *world, *driver, *out;
@@ -220,10 +220,9 @@ typedef struct cli_session_options {
 } cli_session_options;
 int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
-// cmd_approve.c: a person's answer from its words.
-// What --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
+// cmd_word.c: what --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
 int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err);
-// The same of an answer that is said ("yes"): to the question that is open, if one is.
+// cmd_approve.c: an answer that is said ("yes"), to the question that is open, if one is.
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
                     pons_error *err);
 

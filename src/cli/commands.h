@@ -15,13 +15,13 @@ int cli_dispatch(cli *c, pons_error *err);
 // The same, without the name.
 int cli_run_command(cli *c, const cli_command *command, pons_error *err);
 
-// show/usage.c: `left`, and `text` beside it from a column on, in lines of at most 80 columns.
+// terminal/usage.c: `left`, and `text` beside it from a column on, in lines of at most 80 columns.
 void cli_beside(const char *left, int column, const char *text);
-// show/help.c: `pons help [COMMAND [WORD] | --man | --completion SHELL | --values KIND]`.
+// terminal/help.c: `pons help [COMMAND [WORD] | --man | --completion SHELL | --values KIND]`.
 int cli_help(cli *c, pons_error *err);
-int cli_help_man(pons_error *err);                           // show/man_page.c
-int cli_help_completion(const char *shell, pons_error *err); // show/shell_completion.c
-// keep/completion_values.c: `pons help --values KIND`, for the shells: the names of a kind, one a line.
+int cli_help_man(pons_error *err);                           // terminal/man_page.c
+int cli_help_completion(const char *shell, pons_error *err); // terminal/shell_completion.c
+// maintenance/completion_values.c: `pons help --values KIND`, for the shells: the names of a kind, one a line.
 int cli_help_values(cli *c, const char *kind, pons_error *err);
 
 typedef struct cli_options {

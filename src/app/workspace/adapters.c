@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *own_workspace; // of this process; main.c says which, before there are threads
+static const char *own_workspace; // of this process; app_setup says which, before there are threads
 
 void app_worlds_of(const char *workspace)
 {
